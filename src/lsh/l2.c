@@ -1,0 +1,21 @@
+/*
+ * l2.c
+ *		The kernel of p-stable hashing for Euclidean distance.
+ */
+#include "l2.h"
+
+#include <math.h>
+
+double
+race_l2_kernel(double c)
+{
+	static const double sqrt_half = 0.70710678118654752440;
+	static const double sqrt_2_over_pi = 0.79788456080286535588;
+	double		t;
+
+	if (c == 0)
+		return 1;
+	t = 1 / c;
+	/* erf and expm1 keep all digits where t is small: k ~ t / sqrt(2 pi) */
+	return erf(t * sqrt_half) + sqrt_2_over_pi * c * expm1(-0.5 * t * t);
+}

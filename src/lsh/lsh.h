@@ -1,0 +1,152 @@
+/*
+ * lsh.h
+ *		From a value to its buckets: locality-sensitive hash families.
+ *
+ * This room is plain C99 without PostgreSQL headers, so that unit tests,
+ * fuzzers and benchmarks can link against it alone.
+ *
+ * A family is a distribution over hash functions h with
+ * P[h(x) = h(y)] = k(x, y), the kernel.  A sketch has `rows` such functions,
+ * row functions, each fixed by the parameters and its row number alone: never
+ * by data, never by how many rows there are, so that the first R' rows of a
+ * sketch are the sketch that R' rows would have made.
+ *
+ * The same bits must come out on every machine.  Arithmetic is IEEE double in
+ * a fixed order, multiply-add is always the fused fma(), no libm function
+ * other than the exact fma, floor and sqrt is called on the way from a value
+ * to its bucket, and compilers are told not to contract (-ffp-contract=off).
+ */
+#ifndef RACE_LSH_H
+#define RACE_LSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The numbers below are stored in sketches: never reuse one. */
+
+typedef enum RaceKernel
+{
+	RACE_KERNEL_L2 = 1			/* Datar et al. 2004, p-stable with p = 2 */
+} RaceKernel;
+
+/* How the randomness of the row functions is drawn across rows */
+typedef enum RaceSequence
+{
+	RACE_SEQUENCE_INDEPENDENT = 1	/* rows independent of each other */
+} RaceSequence;
+
+/* How a row's code becomes one of `range` buckets */
+typedef enum RaceRehash
+{
+	RACE_REHASH_FOLD = 1,		/* code mod range */
+	RACE_REHASH_MULTILINEAR = 2 /* strongly universal, keyed per row */
+} RaceRehash;
+
+/*
+ * Everything that fixes the row functions and the shape of a sketch.  Equal
+ * parameters are equal bytes: there is no padding and `reserved` is zero.
+ * (Reserved for: increments, one bandwidth a column, products of kernels,
+ * data and query transforms with their radii and sign combination.)
+ */
+typedef struct RaceParams
+{
+	uint8_t		kernel;			/* RaceKernel */
+	uint8_t		sequence;		/* RaceSequence */
+	uint8_t		rehash;			/* RaceRehash */
+	uint8_t		reserved8;
+	uint32_t	dims;			/* length of a vector; 0 = not stated */
+	int64_t		seed;
+	double		bandwidth;		/* w: distances are measured in it */
+	uint32_t	power;			/* concatenated functions a row; k^power */
+	uint32_t	rows;			/* R */
+	uint32_t	range;			/* W, counters a row */
+	uint32_t	reserved32;
+	uint64_t	reserved64[3];
+} RaceParams;
+
+#define RACE_MAX_DIMS		16000
+#define RACE_MAX_POWER		1024
+
+/* rows * range counters of 8 bytes, and their header, stay within 256 MB */
+#define RACE_MAX_SKETCH_BYTES	((uint64_t) 256 * 1024 * 1024)
+#define RACE_MAX_HEADER_BYTES	4096
+
+/* row functions of one parameter value stay within 512 MB of coefficients */
+#define RACE_MAX_COEFFICIENTS	((uint64_t) 64 * 1024 * 1024)
+
+/* beyond these, coefficients or distances in bandwidths lose their meaning */
+#define RACE_MIN_BANDWIDTH	1e-100
+#define RACE_MAX_BANDWIDTH	1e100
+
+/* Codes saturate here: half of what a double holds exactly, twice over. */
+#define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
+
+/* What a name means, and back; NULL or 0 when there is none. */
+extern const char *race_kernel_name(int kernel);
+extern const char *race_sequence_name(int sequence);
+extern const char *race_rehash_name(int rehash);
+extern int	race_kernel_by_name(const char *name);
+extern int	race_sequence_by_name(const char *name);
+extern int	race_rehash_by_name(const char *name);
+
+/* The rehash that "auto" stands for: fold keeps neighbouring codes apart. */
+extern int	race_default_rehash(const RaceParams *params);
+
+/*
+ * Check parameters from anywhere.  Returns NULL when they are good, else what
+ * is wrong with them, written into `message` (of `size` bytes).
+ */
+extern const char *race_params_problem(const RaceParams *params,
+									   char *message, size_t size);
+
+/*
+ * The exact kernel k(x, y) of two vectors of n elements, by libm: the ground
+ * truth to compare estimates with.
+ */
+extern double race_kernel_value(const RaceParams *params,
+								const double *x, const double *y, size_t n);
+
+/*
+ * Row functions, made once for a parameter value in memory of the caller's:
+ * race_rows_size() bytes, aligned for double.  race_rows_init() prepares
+ * them; race_rows_generate() draws the functions of rows from ... to - 1, in
+ * any order and in pieces as small as the caller wants to be interruptible.
+ */
+typedef struct RaceRows
+{
+	RaceParams	params;
+	size_t		stride;			/* rows, rounded up to whole blocks */
+	double	   *coefficients;	/* [power][dims + 1][stride]: offset, a/w */
+	uint64_t   *keys;			/* [1 + 2 * power][stride], multilinear */
+} RaceRows;
+
+#define RACE_LANES	64			/* rows that are hashed together */
+
+extern size_t race_rows_size(const RaceParams *params);
+extern void race_rows_init(RaceRows *rows, const RaceParams *params);
+extern void race_rows_generate(RaceRows *rows, uint32_t from, uint32_t to);
+
+/*
+ * Hash a finite vector of params.dims elements: buckets[r] gets the bucket of
+ * row r, for all rows.  `buckets` has rows->stride elements.
+ */
+extern void race_rows_hash(const RaceRows *rows, const double *x,
+						   uint32_t *buckets);
+
+/*
+ * The vector code that race_rows_hash() uses is the last of these, NULL
+ * terminated, that the machine has.  For tests: race_hash_force() sets another;
+ * false when this machine does not have it.
+ */
+extern const char *const race_hash_paths[];
+extern bool race_hash_force(const char *path);
+
+/*
+ * The probability with which two different codes share a bucket and so are
+ * counted together, for estimates to correct: 0 where codes are folded
+ * (distant codes do meet, rarely; see rows.c).
+ */
+extern double race_collision_probability(const RaceParams *params);
+
+#endif							/* RACE_LSH_H */

@@ -1,0 +1,15 @@
+/*
+ * normal.h
+ *		The inverse of the standard normal distribution function.
+ */
+#ifndef RACE_NORMAL_H
+#define RACE_NORMAL_H
+
+/*
+ * Phi^-1(p) for 0 < p < 1, bit-identical on every IEEE machine: rational
+ * approximations (Wichura 1988, algorithm AS 241, PPND16: relative error
+ * about 1e-16), a logarithm of our own, and the exact sqrt.
+ */
+extern double race_inverse_normal(double p);
+
+#endif							/* RACE_NORMAL_H */

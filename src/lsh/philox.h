@@ -1,0 +1,67 @@
+/*
+ * philox.h
+ *		Counter-based public randomness for row functions.
+ *
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC 2011): 128 bits for every
+ * (key, counter), by integer arithmetic only.  Row functions are addressed by
+ * row and coordinate, so a row is the same however many others there are.
+ *
+ * Not a cryptographic generator, and not for noise: seeds are public.
+ */
+#ifndef RACE_PHILOX_H
+#define RACE_PHILOX_H
+
+#include <stdint.h>
+
+/* What a counter's bits are used for: streams that must not meet */
+typedef enum RaceStream
+{
+	RACE_STREAM_PROJECTION = 1,
+	RACE_STREAM_OFFSET = 2,
+	RACE_STREAM_REHASH = 3
+} RaceStream;
+
+static inline void
+race_philox(uint64_t key, const uint32_t counter[4], uint64_t out[2])
+{
+	uint32_t	k0 = (uint32_t) key;
+	uint32_t	k1 = (uint32_t) (key >> 32);
+	uint32_t	c0 = counter[0];
+	uint32_t	c1 = counter[1];
+	uint32_t	c2 = counter[2];
+	uint32_t	c3 = counter[3];
+	int			round;
+
+	for (round = 0; round < 10; round++)
+	{
+		uint64_t	p0 = (uint64_t) 0xD2511F53 * c0;
+		uint64_t	p1 = (uint64_t) 0xCD9E8D57 * c2;
+
+		c0 = (uint32_t) (p1 >> 32) ^ c1 ^ k0;
+		c1 = (uint32_t) p1;
+		c2 = (uint32_t) (p0 >> 32) ^ c3 ^ k1;
+		c3 = (uint32_t) p0;
+		k0 += 0x9E3779B9;
+		k1 += 0xBB67AE85;
+	}
+	out[0] = c0 | (uint64_t) c1 << 32;
+	out[1] = c2 | (uint64_t) c3 << 32;
+}
+
+/* 64 bits for one element of one function of one row */
+static inline uint64_t
+race_philox_bits(int64_t seed, RaceStream stream, uint32_t row,
+				 uint32_t function, uint32_t element)
+{
+	uint32_t	counter[4];
+	uint64_t	out[2];
+
+	counter[0] = element;
+	counter[1] = row;
+	counter[2] = function;
+	counter[3] = (uint32_t) stream;
+	race_philox((uint64_t) seed, counter, out);
+	return out[0];
+}
+
+#endif							/* RACE_PHILOX_H */
