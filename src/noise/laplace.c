@@ -1,0 +1,102 @@
+/*
+ * laplace.c
+ *		Exact discrete Laplace noise from random bytes, in integers only.
+ *
+ * After Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential
+ * Privacy" (2020), algorithms 1 and 2.
+ */
+#include "noise.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The next n <= 8 random bytes as an integer */
+static inline uint64_t
+next_bytes(RaceRandom *random, size_t n)
+{
+	uint8_t    *bytes;
+	uint64_t	value = 0;
+	size_t		i;
+
+	if (random->left < n)
+	{
+		random->fill(random->arg, random->buffer, sizeof(random->buffer));
+		random->left = sizeof(random->buffer);
+	}
+	bytes = random->buffer + sizeof(random->buffer) - random->left;
+	for (i = 0; i < n; i++)
+	{
+		value = value << 8 | bytes[i];
+		bytes[i] = 0;
+	}
+	random->left -= n;
+	return value;
+}
+
+uint64_t
+race_random_below(RaceRandom *random, uint64_t n)
+{
+	int			bits = n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
+	uint64_t	value;
+
+	/* keep just the bits needed, and refuse what is still too large */
+	do
+	{
+		value = next_bytes(random, (bits + 7) / 8);
+		if (bits < 64)
+			value &= ((uint64_t) 1 << bits) - 1;
+	} while (value >= n);
+	return value;
+}
+
+/* True with probability exp(-u / t), 0 <= u <= t (algorithm 1) */
+static bool
+bernoulli_exp(RaceRandom *random, uint64_t u, uint64_t t)
+{
+	uint64_t	k = 0;
+
+	/*
+	 * Go on while Bernoulli(u / (t k)) says so; that is Bernoulli(1 / k) and
+	 * Bernoulli(u / t) at once, which keeps t k from overflowing.
+	 */
+	do
+		k++;
+	while ((k == 1 || race_random_below(random, k) == 0) &&
+		   (u == t || race_random_below(random, t) < u));
+
+	return k % 2 == 1;
+}
+
+int64_t
+race_discrete_laplace(RaceRandom *random, uint64_t scale)
+{
+	for (;;)
+	{
+		uint64_t	u = race_random_below(random, scale);
+		uint64_t	v = 0;
+		unsigned __int128 magnitude;
+		bool		negative;
+
+		if (!bernoulli_exp(random, u, scale))
+			continue;
+		while (bernoulli_exp(random, 1, 1))
+			v++;
+
+		magnitude = ((unsigned __int128) scale * v + u) / RACE_SCALE_DENOMINATOR;
+		negative = race_random_below(random, 2) == 1;
+		if (negative && magnitude == 0)
+			continue;			/* zero must not count twice */
+		if (magnitude > INT64_MAX)
+			magnitude = INT64_MAX;
+		return negative ? -(int64_t) magnitude : (int64_t) magnitude;
+	}
+}
+
+double
+race_discrete_laplace_variance(uint64_t scale)
+{
+	double		inverse_b = (double) RACE_SCALE_DENOMINATOR / (double) scale;
+	double		one_minus_q = -expm1(-inverse_b);
+
+	return 2 * exp(-inverse_b) / (one_minus_q * one_minus_q);
+}

@@ -1,0 +1,88 @@
+/*
+ * noise.h
+ *		Exact samplers and the privacy they buy.
+ *
+ * Plain C99 without PostgreSQL headers.  Random bytes come from a callback, so
+ * that the extension can use the system's generator and tests a tape.
+ *
+ * No floating point takes part in a draw: a textbook floating-point Laplace
+ * leaks through the gaps between doubles (Mironov 2012).
+ */
+#ifndef RACE_NOISE_H
+#define RACE_NOISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A source of random bytes.  `fill` never fails to fill: it throws or exits
+ * when it cannot.  Bytes are wiped from the buffer as they are used.
+ */
+typedef struct RaceRandom
+{
+	void		(*fill) (void *arg, uint8_t *bytes, size_t size);
+	void	   *arg;
+	size_t		left;			/* unused bytes, at the end of the buffer */
+	uint8_t		buffer[8192];
+} RaceRandom;
+
+/* The integers from 0 to n - 1 with equal probability, n >= 1. */
+extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
+
+/*
+ * The scale of a discrete Laplace distribution, pmf proportional to
+ * exp(-|k| / b), as the rational b = numerator / RACE_SCALE_DENOMINATOR.
+ */
+#define RACE_SCALE_DENOMINATOR	256
+#define RACE_MAX_SCALE			((uint64_t) 1 << 56)
+
+/*
+ * One exact draw (Canonne, Kamath & Steinke 2020, algorithm 2); scale from 1
+ * to RACE_MAX_SCALE.  Draws beyond 64 bits, which a probability of e^-100
+ * does not reach, come out as INT64_MAX or -INT64_MAX.
+ */
+extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
+
+/* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
+extern double race_discrete_laplace_variance(uint64_t scale);
+
+/*
+ * How a pure release spends epsilon (design: one 20th goes to the count).
+ * Counters together change by at most counter_sensitivity in L1 between
+ * neighbours, the count by at most count_sensitivity; scales are rounded up,
+ * so that
+ *
+ *		epsilon_true = counter_sensitivity / b + count_sensitivity / b_count
+ *
+ * is at most the epsilon asked for.
+ */
+typedef struct RaceLaplaceBudget
+{
+	uint64_t	counter_scale;
+	uint64_t	count_scale;
+	double		epsilon;		/* the true cost, rounded up, <= asked */
+} RaceLaplaceBudget;
+
+#define RACE_MIN_EPSILON		1e-9
+#define RACE_MAX_EPSILON		1e15
+#define RACE_MAX_SENSITIVITY	((uint64_t) 1 << 50)
+
+/*
+ * False when the noise would be too large: a scale above RACE_MAX_SCALE.
+ * epsilon lies within the limits above, sensitivities from 1 to the maximum.
+ */
+extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
+								uint64_t count_sensitivity,
+								RaceLaplaceBudget *budget);
+
+/*
+ * rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2
+ * (Bun & Steinke 2016, proposition 1.4), rounded up.
+ */
+extern double race_rho_of_pure(double epsilon);
+
+/* The sum of two costs, rounded up (basic composition). */
+extern double race_cost_sum(double a, double b);
+
+#endif							/* RACE_NOISE_H */
