@@ -1,0 +1,135 @@
+/*
+ * build.c
+ *		Records into sketches: race_build, race_add, race_remove.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#if PG_VERSION_NUM >= 180000
+#include "nodes/supportnodes.h"
+#endif
+
+#include "hasher.h"
+#include "pool.h"
+#include "sketch.h"
+
+PG_FUNCTION_INFO_V1(race_sketch_empty);
+PG_FUNCTION_INFO_V1(race_add);
+PG_FUNCTION_INFO_V1(race_remove);
+PG_FUNCTION_INFO_V1(race_build_step);
+PG_FUNCTION_INFO_V1(race_build_undo);
+PG_FUNCTION_INFO_V1(race_update_support);
+
+/* race_sketch(race_params): a sketch without records */
+Datum
+race_sketch_empty(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	return RaceSketchGetDatum(race_sketch_create(params, 1,
+												 race_result_context(fcinfo)));
+}
+
+/*
+ * Count argument `arg` into argument 0, or out of it.  All that can fail
+ * because of the record comes before the first change.
+ */
+static Datum
+update(FunctionCallInfo fcinfo, int arg, int delta)
+{
+	RaceHasher *hasher = race_hasher_of(fcinfo, arg);
+	RaceView	view;
+	RaceSketch *sketch;
+	const uint32 *buckets;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &view);
+	race_check_exact(view.header, "given other records");
+	buckets = race_hasher_buckets(hasher, &view.header->params,
+								  PG_GETARG_DATUM(arg));
+	sketch = race_writable_arg(fcinfo);
+	race_sketch_count(sketch, buckets, delta);
+	return RaceSketchGetDatum(sketch);
+}
+
+Datum
+race_add(PG_FUNCTION_ARGS)
+{
+	return update(fcinfo, 1, 1);
+}
+
+Datum
+race_remove(PG_FUNCTION_ARGS)
+{
+	return update(fcinfo, 1, -1);
+}
+
+/* The parameters of a call of race_build */
+static const RaceParams *
+build_params(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("race_build needs parameters, found NULL")));
+	return race_params_arg(PG_GETARG_DATUM(1));
+}
+
+/*
+ * Transition of race_build(params, x).  A NULL record adds nothing, but leaves
+ * an empty sketch: an empty release must still be noise, and a moving
+ * transition may not return NULL.
+ */
+Datum
+race_build_step(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = build_params(fcinfo);
+	RaceHasher *hasher = race_hasher_of(fcinfo, 2);
+	RaceSketch *sketch;
+
+	if (PG_ARGISNULL(0))
+		sketch = race_sketch_create(params, 1, race_result_context(fcinfo));
+	else
+		sketch = race_writable_arg(fcinfo);
+	race_params_check_same(&sketch->header.params, params);
+	if (!PG_ARGISNULL(2))
+		race_sketch_count(sketch,
+						  race_hasher_buckets(hasher, params, PG_GETARG_DATUM(2)),
+						  1);
+	return RaceSketchGetDatum(sketch);
+}
+
+/* Inverse transition of race_build in a moving window */
+Datum
+race_build_undo(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(2))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	return update(fcinfo, 2, -1);
+}
+
+/*
+ * From 18 on, plpgsql asks whether s := race_add(s, x) may change s where it
+ * is.  It may: nothing fails after the first change.
+ */
+Datum
+race_update_support(PG_FUNCTION_ARGS)
+{
+	Node	   *answer = NULL;
+
+#if PG_VERSION_NUM >= 180000
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestModifyInPlace))
+	{
+		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
+		Param	   *variable = (Param *) linitial(modify->args);
+
+		if (variable != NULL && IsA(variable, Param) &&
+			variable->paramkind == PARAM_EXTERN &&
+			variable->paramid == modify->paramid)
+			answer = (Node *) variable;
+	}
+#endif
+	(void) fcinfo;
+	PG_RETURN_POINTER(answer);
+}

@@ -1,0 +1,52 @@
+-- ------------------------------------------------------------------------
+-- Records into sketches
+
+CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_empty'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_sketch(race_params) IS
+	'an exact sketch without records; error 22023 if the parameters do not state dims';
+
+CREATE FUNCTION race_update_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+COMMENT ON FUNCTION race_update_support(internal) IS
+	'planner support: lets plpgsql update a sketch variable in place';
+
+CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT race_update_support;
+COMMENT ON FUNCTION race_add(race_sketch, "any") IS
+	'an exact sketch with one record more; x is an array of dims finite numbers; errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
+
+CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT race_update_support;
+COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
+	'an exact sketch with one record less, which must have been added before; errors as in race_add';
+
+-- The combine function of race_build: declared with the operators it serves.
+CREATE FUNCTION race_plus(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+
+CREATE FUNCTION race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_build_step(race_sketch, race_params, "any") IS
+	'aggregate transition function';
+
+CREATE FUNCTION race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any") IS
+	'aggregate inverse transition function';
+
+-- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
+-- which needs one state at a time, unless work_mem has room for them all.
+CREATE AGGREGATE race_build(params race_params, x "any") (
+	SFUNC = race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = race_plus,
+	MSFUNC = race_build_step, MINVFUNC = race_build_undo,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build(race_params, "any") IS
+	'the exact sketch of all records x: arrays of dims finite numbers. A NULL x adds nothing; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';

@@ -1,0 +1,34 @@
+/*
+ * compat.h
+ *		Where PostgreSQL 13 to 18 differ.
+ */
+#ifndef RACE_COMPAT_H
+#define RACE_COMPAT_H
+
+#include "postgres.h"
+
+#include "nodes/nodes.h"
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#include "varatt.h"
+#endif
+
+/*
+ * Input functions report bad input softly from 16 on; before, a soft error is
+ * an error.  escontext comes from race_escontext(fcinfo).
+ */
+#if PG_VERSION_NUM >= 160000
+#define race_escontext(fcinfo)	((fcinfo)->context)
+#define race_soft_error_occurred(escontext) SOFT_ERROR_OCCURRED(escontext)
+#else
+#define race_escontext(fcinfo)	NULL
+#define race_soft_error_occurred(escontext) ((void) (escontext), false)
+#define ereturn(escontext, dummy_value, ...) \
+	do { \
+		(void) (escontext); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
+#endif
+
+#endif							/* RACE_COMPAT_H */

@@ -1,0 +1,188 @@
+/*
+ * merge.c
+ *		Sketches into sketches: +, -, race_merge and race_merge_disjoint.
+ *
+ * A merge adds counters.  Private sketches add their noise as well, and their
+ * privacy costs by basic composition, or by the larger one when no person is
+ * in both; the rows that only one of them kept are dropped.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+
+#include "../noise/noise.h"
+#include "pool.h"
+#include "sketch.h"
+
+PG_FUNCTION_INFO_V1(race_plus);
+PG_FUNCTION_INFO_V1(race_plus_disjoint);
+PG_FUNCTION_INFO_V1(race_minus);
+
+/* Rows are drawn one by one, so fewer of them are the same kind of sketch. */
+static bool
+same_but_for_rows(const RaceParams *a, const RaceParams *b)
+{
+	RaceParams	c = *b;
+
+	c.rows = a->rows;
+	return race_params_same(a, &c);
+}
+
+static const char *
+status_text(const RaceHeader *header)
+{
+	return header->noise.status == RACE_STATUS_EXACT ? "exact" : "private";
+}
+
+static void
+check_mergeable(const RaceHeader *a, const RaceHeader *b)
+{
+	const RaceNoise *x = &a->noise;
+	const RaceNoise *y = &b->noise;
+
+	if (x->status != y->status)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("an exact and a private sketch cannot be combined"),
+				 errdetail("One side is %s, the other is %s.",
+						   status_text(a), status_text(b)),
+				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
+	if (x->status == RACE_STATUS_EXACT)
+	{
+		race_params_check_same(&a->params, &b->params);
+		return;
+	}
+
+	if (!same_but_for_rows(&a->params, &b->params))
+		race_params_check_same(&a->params, &b->params);
+	if (x->max_contributions != y->max_contributions ||
+		x->neighbours != y->neighbours)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("private sketches that protect different things cannot be combined"),
+				 errdetail("One side has max_contributions %u and neighbours %s, the other %u and %s.",
+						   x->max_contributions, race_neighbours_name(x->neighbours),
+						   y->max_contributions, race_neighbours_name(y->neighbours))));
+}
+
+/* Keep the first rows only; counters lie row by row. */
+static void
+truncate_rows(RaceSketch *sketch, uint32 rows)
+{
+	if (rows < sketch->header.params.rows)
+	{
+		sketch->header.params.rows = rows;
+		race_sketch_touch(sketch);
+	}
+}
+
+/* Counters of `sketch` plus sign times those of `other` */
+static void
+add_counters(RaceSketch *sketch, const RaceView *other, int sign)
+{
+	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
+	Size		n = RaceCounters(&sketch->header);
+	int64		mine[RACE_COUNTER_BLOCK];
+	int64		theirs[RACE_COUNTER_BLOCK];
+	Size		from;
+
+	race_sketch_touch(sketch);
+	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
+	{
+		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
+		int64		min = 0;
+		int64		max = 0;
+		Size		i;
+
+		CHECK_FOR_INTERRUPTS();
+		race_counters_load(sketch->counters, sketch->width, from, m, mine);
+		race_counters_load(other->counters, other->width, from, m, theirs);
+		for (i = 0; i < m; i++)
+		{
+			mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
+			min = Min(min, mine[i]);
+			max = Max(max, mine[i]);
+		}
+		race_sketch_widen(sketch, race_counters_width_for(min, max));
+		race_counters_store(sketch->counters, sketch->width, from, m, mine);
+	}
+	sketch->header.count = race_bounded_sum(sketch->header.count,
+									   sign * other->header->count, exact);
+}
+
+static void
+add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
+{
+	if (noise->status == RACE_STATUS_EXACT)
+		return;
+	if (disjoint)
+	{
+		noise->epsilon = Max(noise->epsilon, other->epsilon);
+		noise->delta = Max(noise->delta, other->delta);
+		noise->rho = Max(noise->rho, other->rho);
+	}
+	else
+	{
+		noise->epsilon = race_cost_sum(noise->epsilon, other->epsilon);
+		noise->delta = race_cost_sum(noise->delta, other->delta);
+		noise->rho = race_cost_sum(noise->rho, other->rho);
+	}
+	noise->counter_variance += other->counter_variance;
+	noise->count_variance += other->count_variance;
+	noise->releases += other->releases;
+}
+
+static Datum
+plus(FunctionCallInfo fcinfo, bool disjoint)
+{
+	RaceView	mine;
+	RaceView	other;
+	RaceSketch *sketch;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view(PG_GETARG_DATUM(1), &other);
+	check_mergeable(mine.header, other.header);
+
+	sketch = race_writable_arg(fcinfo);
+	truncate_rows(sketch, other.header->params.rows);
+	add_counters(sketch, &other, 1);
+	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
+	return RaceSketchGetDatum(sketch);
+}
+
+/* +, and the transition and combine function of race_merge and race_build */
+Datum
+race_plus(PG_FUNCTION_ARGS)
+{
+	return plus(fcinfo, false);
+}
+
+/* The same for race_merge_disjoint */
+Datum
+race_plus_disjoint(PG_FUNCTION_ARGS)
+{
+	return plus(fcinfo, true);
+}
+
+/* -, and the inverse transition of race_merge */
+Datum
+race_minus(PG_FUNCTION_ARGS)
+{
+	RaceView	mine;
+	RaceView	other;
+	RaceSketch *sketch;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view(PG_GETARG_DATUM(1), &other);
+	if (mine.header->noise.status != RACE_STATUS_EXACT &&
+		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
+		PG_RETURN_NULL();		/* noise does not go away: build the frame anew */
+	race_check_exact(mine.header, "subtracted from");
+	race_check_exact(other.header, "subtracted");
+	check_mergeable(mine.header, other.header);
+
+	sketch = race_writable_arg(fcinfo);
+	add_counters(sketch, &other, -1);
+	return RaceSketchGetDatum(sketch);
+}

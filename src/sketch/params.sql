@@ -1,0 +1,103 @@
+-- ------------------------------------------------------------------------
+-- race_params: the parameters that all who want to merge must share
+
+CREATE TYPE race_params;
+
+CREATE FUNCTION race_params_in(cstring) RETURNS race_params
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_out(race_params) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_recv(internal) RETURNS race_params
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_send(race_params) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE race_params (
+	INPUT = race_params_in, OUTPUT = race_params_out,
+	RECEIVE = race_params_recv, SEND = race_params_send,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+COMMENT ON TYPE race_params IS
+	'parameters of a RACE sketch: kernel, row functions and shape; text form l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0)';
+COMMENT ON FUNCTION race_params_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION race_params_out(race_params) IS 'I/O';
+COMMENT ON FUNCTION race_params_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION race_params_send(race_params) IS 'I/O';
+
+CREATE FUNCTION race_params(
+	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
+	power int DEFAULT 1, rows int DEFAULT 1024, range int DEFAULT 1024,
+	seed bigint DEFAULT 0, sequence text DEFAULT 'auto',
+	rehash text DEFAULT 'auto')
+	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text) IS
+	'parameters of a sketch: kernel (l2), dims of a vector, bandwidth in units of the data, power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; rehash auto, fold (code mod range; for power 1) or multilinear (collisions corrected in estimates). NULL if an argument other than dims is; error 22023 outside the limits';
+
+CREATE FUNCTION race_params_eq(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_ne(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_lt(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_le(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_gt(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_ge(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_cmp(race_params, race_params) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_hash(race_params) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION race_params_hash_extended(race_params, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_params_eq(race_params, race_params) IS 'implementation of = operator';
+COMMENT ON FUNCTION race_params_ne(race_params, race_params) IS 'implementation of <> operator';
+COMMENT ON FUNCTION race_params_lt(race_params, race_params) IS 'implementation of < operator';
+COMMENT ON FUNCTION race_params_le(race_params, race_params) IS 'implementation of <= operator';
+COMMENT ON FUNCTION race_params_gt(race_params, race_params) IS 'implementation of > operator';
+COMMENT ON FUNCTION race_params_ge(race_params, race_params) IS 'implementation of >= operator';
+COMMENT ON FUNCTION race_params_cmp(race_params, race_params) IS 'less-equal-greater';
+COMMENT ON FUNCTION race_params_hash(race_params) IS 'hash';
+COMMENT ON FUNCTION race_params_hash_extended(race_params, bigint) IS 'hash';
+
+CREATE OPERATOR = (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
+);
+CREATE OPERATOR <> (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: their sketches can be combined';
+COMMENT ON OPERATOR <> (race_params, race_params) IS 'not equal';
+COMMENT ON OPERATOR < (race_params, race_params) IS 'less than';
+COMMENT ON OPERATOR <= (race_params, race_params) IS 'less than or equal';
+COMMENT ON OPERATOR > (race_params, race_params) IS 'greater than';
+COMMENT ON OPERATOR >= (race_params, race_params) IS 'greater than or equal';
+
+CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 race_params_cmp(race_params, race_params);
+CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 race_params_hash(race_params),
+	FUNCTION 2 race_params_hash_extended(race_params, bigint);

@@ -1,0 +1,24 @@
+/*
+ * pool.h
+ *		One memory context for the sketches of all groups of an aggregate.
+ */
+#ifndef RACE_POOL_H
+#define RACE_POOL_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "sketch.h"
+
+/*
+ * The sketch that a function may change, made from argument 0: itself where it
+ * is writable, else a copy.  In an aggregate the copy lies in the pool of the
+ * aggregate's memory and every later call gets it back.
+ */
+extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo);
+
+/* Where this function's new sketch belongs: the pool, or a context of its own */
+extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
+
+#endif							/* RACE_POOL_H */

@@ -1,0 +1,120 @@
+/*
+ * row_cache.c
+ *		Row functions, made once a backend for each parameter value in use.
+ *
+ * Drawing the functions of 1024 rows costs as much as hashing hundreds of
+ * records, so groups, partitions and statements share them.  Entries in use
+ * are counted; idle ones stay up to a bound, the least recently used go first.
+ */
+#include "postgres.h"
+
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "params.h"
+#include "row_cache.h"
+
+/* memory that row functions nobody uses may keep */
+#define IDLE_LIMIT		((Size) 64 * 1024 * 1024)
+
+/* rows drawn between two looks at interrupts */
+#define ROWS_A_STEP		64
+
+struct RaceRowsEntry
+{
+	dlist_node	node;			/* in `entries`, most recently used first */
+	MemoryContext context;		/* holds the entry and its rows */
+	int			users;
+	Size		size;
+	RaceRows   *rows;
+};
+
+static dlist_head entries = DLIST_STATIC_INIT(entries);
+static Size idle_size = 0;
+
+static RaceRowsEntry *
+make_entry(const RaceParams *params)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "race row functions",
+												  ALLOCSET_SMALL_SIZES);
+	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
+	uint32		row;
+
+	entry->context = context;
+	entry->size = race_rows_size(params);
+	entry->rows = MemoryContextAllocHuge(context, entry->size);
+	race_rows_init(entry->rows, params);
+	memset(entry->rows->coefficients, 0,
+		   entry->size - sizeof(RaceRows));
+	for (row = 0; row < params->rows; row += ROWS_A_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_rows_generate(entry->rows, row,
+						   Min(row + ROWS_A_STEP, params->rows));
+	}
+
+	/* nothing fails from here on: the entry may outlive the statement */
+	MemoryContextSetParent(context, TopMemoryContext);
+	dlist_push_head(&entries, &entry->node);
+	return entry;
+}
+
+RaceRowsEntry *
+race_rows_acquire(const RaceParams *params)
+{
+	RaceRowsEntry *entry = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &entries)
+	{
+		entry = dlist_container(RaceRowsEntry, node, iter.cur);
+		if (race_params_same(&entry->rows->params, params))
+			break;
+		entry = NULL;
+	}
+
+	if (entry == NULL)
+		entry = make_entry(params);
+	else
+	{
+		dlist_move_head(&entries, &entry->node);
+		if (entry->users == 0)
+			idle_size -= entry->size;
+	}
+	entry->users++;
+	return entry;
+}
+
+const RaceRows *
+race_rows_of(const RaceRowsEntry *entry)
+{
+	return entry->rows;
+}
+
+void
+race_rows_release(RaceRowsEntry *released)
+{
+	Assert(released->users > 0);
+	if (--released->users > 0)
+		return;
+	idle_size += released->size;
+
+	while (idle_size > IDLE_LIMIT)
+	{
+		RaceRowsEntry *oldest = NULL;
+		dlist_iter	iter;
+
+		dlist_foreach(iter, &entries)
+		{
+			RaceRowsEntry *entry = dlist_container(RaceRowsEntry, node, iter.cur);
+
+			if (entry->users == 0)
+				oldest = entry;
+		}
+		dlist_delete(&oldest->node);
+		idle_size -= oldest->size;
+		MemoryContextDelete(oldest->context);
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * sketch.h
+ *		race_sketch in memory: the expanded object, and a view for readers.
+ *
+ * An expanded sketch is what aggregates carry as their state and what plpgsql
+ * variables hold.  Its counters are as narrow as its content has needed so
+ * far; how narrow they are when flattened depends on the content alone.
+ */
+#ifndef RACE_SKETCH_H
+#define RACE_SKETCH_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/expandeddatum.h"
+
+#include "format.h"
+
+typedef struct RaceSketch
+{
+	ExpandedObjectHeader hdr;	/* standard header, must be first */
+	uint32		magic;
+	int			width;			/* bytes a counter */
+	RaceHeader	header;
+	void	   *counters;		/* [rows][range], in hdr.eoh_context */
+	Size		flat_size;		/* 0 = not known since the last change */
+	int			flat_width;		/* goes with flat_size */
+} RaceSketch;
+
+/* What a reader needs, whether the datum is flat or expanded */
+typedef struct RaceView
+{
+	const RaceHeader *header;
+	const void *counters;
+	int			width;
+} RaceView;
+
+#define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
+
+/* Look into a sketch without copying more than detoasting does. */
+extern void race_sketch_view(Datum value, RaceView *view);
+
+/*
+ * A new sketch without records, with counters of `width` bytes.  It becomes the
+ * owner of `context`, or shares it when that is an aggregate's pool.
+ */
+extern RaceSketch *race_sketch_create(const RaceParams *params, int width,
+									  MemoryContext context);
+
+/* A new sketch with the content of another, under the same rules */
+extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/* Say that the counters or the header have changed. */
+extern void race_sketch_touch(RaceSketch *sketch);
+
+/* Give the counters at least this width. */
+extern void race_sketch_widen(RaceSketch *sketch, int width);
+
+/*
+ * Count a record that falls into these buckets, once more (delta 1) or once
+ * less (-1).  Error 22003 beyond RACE_MAX_COUNT records.
+ */
+extern void race_sketch_count(RaceSketch *sketch, const uint32 *buckets,
+							  int delta);
+
+/*
+ * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a
+ * private one is clamped, because an error would tell of its counters.
+ */
+extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
+
+/* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
+extern void race_check_exact(const RaceHeader *header, const char *action);
+
+#endif							/* RACE_SKETCH_H */
