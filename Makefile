@@ -1,0 +1,57 @@
+# racepriv: private RACE sketches in PostgreSQL
+#
+# make, make install    the usual PGXS targets
+# make demo             see it work, on a throw-away cluster
+# make check            all tests, on a throw-away cluster
+
+EXTENSION = racepriv
+EXTVERSION = 0.1.0
+
+# The rooms of src/, each above those it may import from.
+ROOMS = lsh noise sketch privacy query
+
+MODULE_big = racepriv
+OBJS = src/racepriv.o \
+	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))))
+
+# The install script is made of the SQL beside the C, in the order of its needs.
+SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
+	src/sketch/merge.sql src/privacy/privatize.sql \
+	src/query/estimate.sql src/query/classify.sql
+EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
+DATA_built = $(EXTENSION_SQL)
+EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate results
+
+REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+
+# The same bits everywhere, in JIT bitcode too: no contraction to fused
+# multiply-add but where the code says fma.
+PG_CPPFLAGS = -ffp-contract=off
+SHLIB_LINK = -lm
+
+PG_CONFIG ?= pg_config
+# Warnings are about our code, not about the server's headers.
+PG_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir-server)
+
+ifneq ($(filter check demo,$(MAKECMDGOALS)),)
+# These install what they need first, PGXS included.
+check:
+	test/run
+demo:
+	demo/run
+.PHONY: check demo
+else
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+src/lsh/rows.o: CFLAGS += -ftree-vectorize
+
+HEADERS = $(wildcard src/*/*.h)
+$(OBJS): $(HEADERS)
+$(OBJS:.o=.bc): $(HEADERS)
+
+$(EXTENSION_SQL): $(SQL_PARTS) Makefile
+	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
+	  cat $(SQL_PARTS); } > $@
+endif

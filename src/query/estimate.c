@@ -1,0 +1,203 @@
+/*
+ * estimate.c
+ *		Kernel sums and densities: race_count, race_kernel_sum, race_kde,
+ *		race_estimate.
+ *
+ * Row r says S[r, h_r(q)], the number of records in the query's bucket, plus
+ * noise.  Its mean over rows is f + p (N - f), where p is the probability that
+ * two different codes share a bucket (0 if codes are not rehashed), so
+ * (mean - p N) / (1 - p) is unbiased for f (Coleman & Shrivastava 2021, theorem
+ * 2.5, and the correction of collisions).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+
+#include "../sketch/hasher.h"
+#include "estimate.h"
+#include "student.h"
+
+PG_FUNCTION_INFO_V1(race_count);
+PG_FUNCTION_INFO_V1(race_kernel_sum);
+PG_FUNCTION_INFO_V1(race_kde);
+PG_FUNCTION_INFO_V1(race_estimate);
+
+static double
+row_value(const RaceView *view, const uint32 *buckets, uint32 r)
+{
+	return race_counters_get(view->counters, view->width,
+							 (Size) r * view->header->params.range + buckets[r]);
+}
+
+static double
+mean_of_rows(const RaceView *view, const uint32 *buckets)
+{
+	uint32		rows = view->header->params.rows;
+	double		sum = 0;
+	uint32		r;
+
+	for (r = 0; r < rows; r++)
+		sum += row_value(view, buckets, r);
+	return sum / rows;
+}
+
+/*
+ * Variance of the mean of independent rows: it holds sampling and noise alike,
+ * and is never below the noise that is known to be there.  One row alone does
+ * not tell.
+ */
+static double
+variance_of_mean(const RaceView *view, const uint32 *buckets, double mean)
+{
+	uint32		rows = view->header->params.rows;
+	double		known = view->header->noise.counter_variance / rows;
+	double		sum = 0;
+	uint32		r;
+
+	if (rows < 2)
+		return INFINITY;
+	for (r = 0; r < rows; r++)
+	{
+		double		d = row_value(view, buckets, r) - mean;
+
+		sum += d * d;
+	}
+	return Max(sum / (rows - 1) / rows, known);
+}
+
+/* from the mean of rows to f, or from a fraction of N to a density (N = 1) */
+static double
+correct_collisions(const RaceHeader *header, double mean, double n)
+{
+	double		p = race_collision_probability(&header->params);
+
+	return (mean - p * n) / (1 - p);
+}
+
+double
+race_estimate_sum(const RaceView *view, const uint32 *buckets)
+{
+	return correct_collisions(view->header, mean_of_rows(view, buckets),
+							  view->header->count);
+}
+
+double
+race_estimate_divisor(const RaceHeader *header)
+{
+	return Max(header->count, 1);
+}
+
+void
+race_estimate_interval(const RaceView *view, const uint32 *buckets,
+					   double confidence, RaceInterval *result)
+{
+	const RaceHeader *header = view->header;
+	double		n = race_estimate_divisor(header);
+	double		n_variance = header->noise.count_variance;
+	double		mean = mean_of_rows(view, buckets);
+	double		variance = variance_of_mean(view, buckets, mean);
+	double		ratio = mean / n;
+	double		t = INFINITY;
+	double		a;
+	double		b;
+	double		root;
+
+	result->kernel_sum = correct_collisions(header, mean, header->count);
+	result->density = result->kernel_sum / n;
+	result->stderr_density = sqrt(variance + ratio * ratio * n_variance) / n /
+		(1 - race_collision_probability(&header->params));
+
+	/*
+	 * Fieller's interval for the ratio of two noisy numbers: all ratios x with
+	 * (mean - x n)^2 <= t^2 (variance + x^2 n_variance).  When n itself is
+	 * within its noise of zero, nothing can be said.
+	 */
+	if (header->params.rows > 1)
+		t = race_student_two_sided(1 - confidence, header->params.rows - 1);
+	a = n * n - t * t * n_variance;
+	b = mean * n;
+	root = t * sqrt(a * variance + mean * mean * n_variance);
+	if (isfinite(root) && a > 0)
+	{
+		result->lower = correct_collisions(header, (b - root) / a, 1);
+		result->upper = correct_collisions(header, (b + root) / a, 1);
+	}
+	else
+	{
+		result->lower = -INFINITY;
+		result->upper = INFINITY;
+	}
+}
+
+/* ------------------------------------------------------------------ SQL */
+
+Datum
+race_count(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &view);
+	PG_RETURN_FLOAT8(view.header->count);
+}
+
+/* View argument 0 and hash argument 1 */
+static const uint32 *
+look_up(FunctionCallInfo fcinfo, RaceView *view)
+{
+	race_sketch_view(PG_GETARG_DATUM(0), view);
+	return race_hasher_buckets(race_hasher_of(fcinfo, 1),
+							   &view->header->params, PG_GETARG_DATUM(1));
+}
+
+Datum
+race_kernel_sum(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	const uint32 *buckets = look_up(fcinfo, &view);
+
+	PG_RETURN_FLOAT8(race_estimate_sum(&view, buckets));
+}
+
+Datum
+race_kde(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	const uint32 *buckets = look_up(fcinfo, &view);
+
+	PG_RETURN_FLOAT8(race_estimate_sum(&view, buckets) /
+					 race_estimate_divisor(view.header));
+}
+
+/* race_estimate(sketch, q, confidence) */
+Datum
+race_estimate(PG_FUNCTION_ARGS)
+{
+	double		confidence = PG_GETARG_FLOAT8(2);
+	RaceView	view;
+	RaceInterval interval;
+	const uint32 *buckets;
+	TupleDesc	tupdesc;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be between 0 and 1")));
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	buckets = look_up(fcinfo, &view);
+	race_estimate_interval(&view, buckets, confidence, &interval);
+	values[0] = Float8GetDatum(interval.kernel_sum);
+	values[1] = Float8GetDatum(interval.density);
+	values[2] = Float8GetDatum(interval.stderr_density);
+	values[3] = Float8GetDatum(interval.lower);
+	values[4] = Float8GetDatum(interval.upper);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
+													  values, nulls)));
+}

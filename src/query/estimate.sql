@@ -1,0 +1,55 @@
+-- ------------------------------------------------------------------------
+-- Questions about sums and densities.  They work on exact and private sketches
+-- alike; of a private one they may be asked without limit.
+
+CREATE FUNCTION race_count(sketch race_sketch) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_count(race_sketch) IS
+	'number of records; of a private sketch its noisy estimate, which may be negative';
+
+CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
+	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise, so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
+
+CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
+	'density at q: race_kernel_sum over the number of records (at least 1), the mean kernel value; not clamped to [0, 1]; of no records it is 0';
+
+CREATE FUNCTION race_estimate(
+	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95,
+	OUT kernel_sum float8, OUT density float8, OUT stderr float8,
+	OUT lower float8, OUT upper float8)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
+	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero';
+
+CREATE FUNCTION race_kde_grid(
+	sketch race_sketch, lower float8[], upper float8[], steps int[],
+	OUT x float8[], OUT density float8, OUT stderr float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
+	'density and standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included (one point: the middle); the last axis runs fastest. Error 22023 for bounds or steps that do not fit the dimensions';
+
+CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
+	'exact kernel value k(x, y) in [0, 1], what estimates are estimates of; l2: Datar et al. 2004, with c = |x - y| / bandwidth, to the given power';
+
+CREATE FUNCTION race_info(
+	sketch race_sketch,
+	OUT kernel text, OUT dims int, OUT bandwidth float8, OUT power int,
+	OUT rows int, OUT range int, OUT seed bigint,
+	OUT sequence text, OUT rehash text,
+	OUT records bigint, OUT counter_bytes int, OUT storage_bytes bigint,
+	OUT status text, OUT mechanism text,
+	OUT epsilon float8, OUT delta float8, OUT rho float8,
+	OUT max_contributions int, OUT neighbours text, OUT releases int,
+	OUT counter_noise_stddev float8, OUT count_noise_stddev float8)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_info(race_sketch) IS
+	'what a sketch is: parameters, records, bytes a counter and in all; status exact or private, and if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and of how many releases it is the sum';

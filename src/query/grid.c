@@ -1,0 +1,161 @@
+/*
+ * grid.c
+ *		race_kde_grid: the density at all points of a grid.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+
+#include "../sketch/hasher.h"
+#include "estimate.h"
+
+PG_FUNCTION_INFO_V1(race_kde_grid);
+
+#define ANY_CONFIDENCE	0.95	/* the standard error does not depend on it */
+
+#define MAX_SPAN		1e100	/* an axis this long still divides into steps */
+
+typedef struct Grid
+{
+	RaceView	view;
+	RaceHasher *hasher;
+	uint32		dims;
+	double	   *lower;
+	double	   *upper;
+	uint32	   *steps;
+	double	   *x;				/* the current point */
+} Grid;
+
+/* The bounds or steps, copied to the current context */
+static double *
+read_axis_values(Datum value, Oid type, uint32 dims)
+{
+	RaceVectorReader reader;
+	double	   *copy = palloc(dims * sizeof(double));
+	uint32		n;
+
+	race_vector_prepare(&reader, type, CurrentMemoryContext);
+	memcpy(copy, race_vector_read(&reader, value, dims, &n),
+		   dims * sizeof(double));
+	return copy;
+}
+
+/* Number of points, checked axis by axis */
+static uint64
+read_grid(FunctionCallInfo fcinfo, Grid *grid)
+{
+	double	   *steps;
+	uint64		points = 1;
+	uint32		i;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &grid->view);
+	grid->dims = grid->view.header->params.dims;
+	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
+	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
+	steps = read_axis_values(PG_GETARG_DATUM(3), INT4ARRAYOID, grid->dims);
+	grid->steps = palloc(grid->dims * sizeof(uint32));
+	grid->x = palloc(grid->dims * sizeof(double));
+
+	for (i = 0; i < grid->dims; i++)
+	{
+		if (steps[i] < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a grid needs at least 1 step along each axis")));
+		if (grid->lower[i] > grid->upper[i] ||
+			grid->upper[i] - grid->lower[i] > MAX_SPAN)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the lower bound of a grid must be at most the upper, and within %g of it",
+							MAX_SPAN)));
+		grid->steps[i] = (uint32) steps[i];
+		points *= grid->steps[i];
+		if (points > PG_INT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a grid can have at most %d points", PG_INT32_MAX)));
+	}
+	return points;
+}
+
+/* Coordinates of point number i; the last axis runs fastest. */
+static void
+locate(Grid *grid, uint64 i)
+{
+	uint32		axis;
+
+	for (axis = grid->dims; axis-- > 0;)
+	{
+		uint32		steps = grid->steps[axis];
+		double		span = grid->upper[axis] - grid->lower[axis];
+
+		grid->x[axis] = grid->lower[axis] +
+			(steps > 1 ? span * (i % steps) / (steps - 1) : span / 2);
+		i /= steps;
+	}
+}
+
+static Datum
+point_array(Grid *grid)
+{
+	Datum	   *elements = palloc(grid->dims * sizeof(Datum));
+	uint32		i;
+
+	for (i = 0; i < grid->dims; i++)
+		elements[i] = Float8GetDatum(grid->x[i]);
+	return PointerGetDatum(construct_array(elements, grid->dims, FLOAT8OID,
+										   sizeof(float8), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+static FuncCallContext *
+start_grid(FunctionCallInfo fcinfo)
+{
+	FuncCallContext *call = SRF_FIRSTCALL_INIT();
+	MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+	Grid	   *grid = palloc(sizeof(Grid));
+	TupleDesc	tupdesc;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	call->tuple_desc = BlessTupleDesc(tupdesc);
+	call->max_calls = read_grid(fcinfo, grid);
+	grid->hasher = race_hasher_create(FLOAT8ARRAYOID, CurrentMemoryContext);
+	call->user_fctx = grid;
+	MemoryContextSwitchTo(old);
+	return call;
+}
+
+/* race_kde_grid(sketch, lower, upper, steps) */
+Datum
+race_kde_grid(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Grid	   *grid;
+	RaceInterval interval;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	if (SRF_IS_FIRSTCALL())
+		start_grid(fcinfo);
+	call = SRF_PERCALL_SETUP();
+	grid = (Grid *) call->user_fctx;
+	if (call->call_cntr >= call->max_calls)
+		SRF_RETURN_DONE(call);
+
+	locate(grid, call->call_cntr);
+	race_estimate_interval(&grid->view,
+						   race_hasher_hash(grid->hasher,
+											&grid->view.header->params, grid->x),
+						   ANY_CONFIDENCE, &interval);
+	values[0] = point_array(grid);
+	values[1] = Float8GetDatum(interval.density);
+	values[2] = Float8GetDatum(interval.stderr_density);
+	SRF_RETURN_NEXT(call,
+					HeapTupleGetDatum(heap_form_tuple(call->tuple_desc,
+													  values, nulls)));
+}
