@@ -51,6 +51,17 @@ HEADERS = $(wildcard src/*/*.h)
 $(OBJS): $(HEADERS)
 $(OBJS:.o=.bc): $(HEADERS)
 
+# Programs that tests run: the pure C rooms alone, or a client of the server.
+UNIT_TESTS = $(patsubst %.c,%,$(wildcard test/unit/*_test.c))
+test-programs: $(UNIT_TESTS) test/fuzz/mutate
+PURE_OBJS = $(filter src/lsh/% src/noise/% src/query/student.o,$(OBJS))
+$(UNIT_TESTS): %: %.c test/unit/tap.h $(PURE_OBJS)
+	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
+test/fuzz/mutate: test/fuzz/mutate.c
+	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< \
+		-L$(shell $(PG_CONFIG) --libdir) -lpq
+.PHONY: test-programs
+
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
 	  cat $(SQL_PARTS); } > $@

@@ -33,7 +33,8 @@ typedef enum RaceKernel
 /* How the randomness of the row functions is drawn across rows */
 typedef enum RaceSequence
 {
-	RACE_SEQUENCE_INDEPENDENT = 1	/* rows independent of each other */
+	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
+	RACE_SEQUENCE_SOBOL = 2		/* scrambled Sobol': smaller error, sobol.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -90,7 +91,11 @@ extern int	race_kernel_by_name(const char *name);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 
-/* The rehash that "auto" stands for: fold keeps neighbouring codes apart. */
+/*
+ * What "auto" stands for.  Sobol' where its dimensions suffice; fold where there
+ * is one code a row, because it keeps neighbouring codes apart.
+ */
+extern int	race_default_sequence(const RaceParams *params);
 extern int	race_default_rehash(const RaceParams *params);
 
 /*

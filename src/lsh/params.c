@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "l2.h"
+#include "sobol.h"
 
 typedef struct NamedValue
 {
@@ -23,6 +24,7 @@ static const NamedValue kernels[] = {
 
 static const NamedValue sequences[] = {
 	{"independent", RACE_SEQUENCE_INDEPENDENT},
+	{"sobol", RACE_SEQUENCE_SOBOL},
 	{NULL, 0}
 };
 
@@ -86,6 +88,20 @@ race_rehash_by_name(const char *name)
 	return value_of(rehashes, name);
 }
 
+/* Can a Sobol' sequence draw the offsets and projections of a row? */
+static bool
+fits_sobol(const RaceParams *params)
+{
+	return params->dims > 0 &&
+		(uint64_t) params->power * (params->dims + 1) <= RACE_SOBOL_DIMENSIONS;
+}
+
+int
+race_default_sequence(const RaceParams *params)
+{
+	return fits_sobol(params) ? RACE_SEQUENCE_SOBOL : RACE_SEQUENCE_INDEPENDENT;
+}
+
 int
 race_default_rehash(const RaceParams *params)
 {
@@ -130,6 +146,9 @@ race_params_problem(const RaceParams *params, char *message, size_t size)
 		functions * (params->dims + 1) > RACE_MAX_COEFFICIENTS)
 		return PROBLEM("rows times power times (dims + 1) must be at most %llu",
 					   (unsigned long long) RACE_MAX_COEFFICIENTS);
+	if (params->sequence == RACE_SEQUENCE_SOBOL && !fits_sobol(params))
+		return PROBLEM("sequence \"sobol\" needs dims, and power times (dims + 1) of at most %d",
+					   RACE_SOBOL_DIMENSIONS);
 	if (params->rehash == RACE_REHASH_FOLD && params->power != 1)
 		return PROBLEM("rehash \"fold\" needs power 1");
 	return NULL;

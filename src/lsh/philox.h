@@ -16,9 +16,9 @@
 /* What a counter's bits are used for: streams that must not meet */
 typedef enum RaceStream
 {
-	RACE_STREAM_PROJECTION = 1,
-	RACE_STREAM_OFFSET = 2,
-	RACE_STREAM_REHASH = 3
+	RACE_STREAM_FUNCTION = 1,
+	RACE_STREAM_REHASH = 2,
+	RACE_STREAM_SCRAMBLE = 3
 } RaceStream;
 
 static inline void

@@ -27,6 +27,7 @@
 
 #include "normal.h"
 #include "philox.h"
+#include "sobol.h"
 
 static size_t
 stride_of(const RaceParams *params)
@@ -82,6 +83,18 @@ half_open_uniform(uint64_t bits)
 	return (double) (bits >> 11) * 0x1p-53;
 }
 
+/*
+ * 64 random bits for function j of row r: element 0 is its offset, 1 to dims
+ * its projection
+ */
+static uint64_t
+element_bits(const RaceParams *params, uint32_t r, uint32_t j, uint32_t element)
+{
+	if (params->sequence == RACE_SEQUENCE_SOBOL)
+		return race_sobol_bits(params->seed, j * (params->dims + 1) + element, r);
+	return race_philox_bits(params->seed, RACE_STREAM_FUNCTION, r, j, element);
+}
+
 static void
 generate_row(RaceRows *rows, uint32_t r)
 {
@@ -92,14 +105,11 @@ generate_row(RaceRows *rows, uint32_t r)
 
 	for (j = 0; j < params->power; j++)
 	{
-		*c = half_open_uniform(race_philox_bits(params->seed,
-												RACE_STREAM_OFFSET, r, j, 0));
+		*c = half_open_uniform(element_bits(params, r, j, 0));
 		c += rows->stride;
-		for (i = 0; i < params->dims; i++)
+		for (i = 1; i <= params->dims; i++)
 		{
-			double		u = open_uniform(race_philox_bits(params->seed,
-														  RACE_STREAM_PROJECTION,
-														  r, j, i));
+			double		u = open_uniform(element_bits(params, r, j, i));
 
 			*c = race_inverse_normal(u) / params->bandwidth;
 			c += rows->stride;

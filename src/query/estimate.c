@@ -33,40 +33,62 @@ row_value(const RaceView *view, const uint32 *buckets, uint32 r)
 							 (Size) r * view->header->params.range + buckets[r]);
 }
 
+/* Mean over rows from ... to - 1 */
 static double
-mean_of_rows(const RaceView *view, const uint32 *buckets)
+mean_of_rows(const RaceView *view, const uint32 *buckets,
+			 uint32 from, uint32 to)
 {
-	uint32		rows = view->header->params.rows;
 	double		sum = 0;
 	uint32		r;
 
-	for (r = 0; r < rows; r++)
+	for (r = from; r < to; r++)
 		sum += row_value(view, buckets, r);
-	return sum / rows;
+	return sum / (to - from);
+}
+
+static double
+mean_of_all_rows(const RaceView *view, const uint32 *buckets)
+{
+	return mean_of_rows(view, buckets, 0, view->header->params.rows);
 }
 
 /*
- * Variance of the mean of independent rows: it holds sampling and noise alike,
- * and is never below the noise that is known to be there.  One row alone does
- * not tell.
+ * Blocks of consecutive rows whose means are compared to learn the variance of
+ * the mean of all.  Independent rows are a block each.  Rows of a Sobol'
+ * sequence balance each other, so the variance between them would be far too
+ * large; that between 16 blocks is only a little.
+ */
+static uint32
+variance_blocks(const RaceParams *params)
+{
+	if (params->sequence == RACE_SEQUENCE_INDEPENDENT)
+		return params->rows;
+	return Min(params->rows, 16);
+}
+
+/*
+ * Variance of the mean of rows: it holds sampling and noise alike, and is never
+ * below the noise that is known to be there.  One block alone does not tell.
  */
 static double
 variance_of_mean(const RaceView *view, const uint32 *buckets, double mean)
 {
-	uint32		rows = view->header->params.rows;
+	uint64		rows = view->header->params.rows;
+	uint32		blocks = variance_blocks(&view->header->params);
 	double		known = view->header->noise.counter_variance / rows;
 	double		sum = 0;
-	uint32		r;
+	uint32		i;
 
-	if (rows < 2)
+	if (blocks < 2)
 		return INFINITY;
-	for (r = 0; r < rows; r++)
+	for (i = 0; i < blocks; i++)
 	{
-		double		d = row_value(view, buckets, r) - mean;
+		double		d = mean_of_rows(view, buckets, i * rows / blocks,
+									 (i + 1) * rows / blocks) - mean;
 
 		sum += d * d;
 	}
-	return Max(sum / (rows - 1) / rows, known);
+	return Max(sum / (blocks - 1) / blocks, known);
 }
 
 /* from the mean of rows to f, or from a fraction of N to a density (N = 1) */
@@ -81,7 +103,7 @@ correct_collisions(const RaceHeader *header, double mean, double n)
 double
 race_estimate_sum(const RaceView *view, const uint32 *buckets)
 {
-	return correct_collisions(view->header, mean_of_rows(view, buckets),
+	return correct_collisions(view->header, mean_of_all_rows(view, buckets),
 							  view->header->count);
 }
 
@@ -98,9 +120,10 @@ race_estimate_interval(const RaceView *view, const uint32 *buckets,
 	const RaceHeader *header = view->header;
 	double		n = race_estimate_divisor(header);
 	double		n_variance = header->noise.count_variance;
-	double		mean = mean_of_rows(view, buckets);
+	double		mean = mean_of_all_rows(view, buckets);
 	double		variance = variance_of_mean(view, buckets, mean);
 	double		ratio = mean / n;
+	uint32		blocks = variance_blocks(&header->params);
 	double		t = INFINITY;
 	double		a;
 	double		b;
@@ -116,8 +139,8 @@ race_estimate_interval(const RaceView *view, const uint32 *buckets,
 	 * (mean - x n)^2 <= t^2 (variance + x^2 n_variance).  When n itself is
 	 * within its noise of zero, nothing can be said.
 	 */
-	if (header->params.rows > 1)
-		t = race_student_two_sided(1 - confidence, header->params.rows - 1);
+	if (blocks > 1)
+		t = race_student_two_sided(1 - confidence, blocks - 1);
 	a = n * n - t * t * n_variance;
 	b = mean * n;
 	root = t * sqrt(a * variance + mean * mean * n_variance);

@@ -119,6 +119,8 @@ bounded(int64 value)
 static bool
 complete_params(RaceParams *params, Node *escontext)
 {
+	if (params->sequence == 0)
+		params->sequence = race_default_sequence(params);
 	if (params->rehash == 0)
 		params->rehash = race_default_rehash(params);
 	return race_params_check(params, escontext);
@@ -128,19 +130,18 @@ static void
 default_params(RaceParams *params)
 {
 	memset(params, 0, sizeof(RaceParams));
-	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->bandwidth = 1;
 	params->power = 1;
 	params->rows = 1024;
 	params->range = 1024;
 }
 
-/* A sequence or rehash name to its number; "auto" is `automatic`. */
+/* A sequence or rehash name to its number; "auto" is 0, resolved later. */
 static bool
-parse_choice(const char *what, const char *name, int automatic,
+parse_choice(const char *what, const char *name,
 			 int (*by_name) (const char *), uint8 *out, Node *escontext)
 {
-	int			value = strcmp(name, "auto") == 0 ? automatic : by_name(name);
+	int			value = by_name(name);
 
 	if (value == 0 && strcmp(name, "auto") != 0)
 		ereturn(escontext, false,
@@ -212,10 +213,10 @@ parse_value(int key, const char *value, RaceParams *params, Node *escontext)
 	bool		good;
 
 	if (key == KEY_SEQUENCE)
-		return parse_choice("row sequence", value, RACE_SEQUENCE_INDEPENDENT,
-							race_sequence_by_name, &params->sequence, escontext);
+		return parse_choice("row sequence", value, race_sequence_by_name,
+							&params->sequence, escontext);
 	if (key == KEY_REHASH)
-		return parse_choice("rehash", value, 0, race_rehash_by_name,
+		return parse_choice("rehash", value, race_rehash_by_name,
 							&params->rehash, escontext);
 
 	if (key == KEY_BANDWIDTH)
@@ -429,9 +430,8 @@ race_params_make(PG_FUNCTION_ARGS)
 	params.range = bounded(PG_GETARG_INT32(5));
 	params.seed = PG_GETARG_INT64(6);
 	parse_choice("row sequence", text_to_cstring(PG_GETARG_TEXT_PP(7)),
-				 RACE_SEQUENCE_INDEPENDENT, race_sequence_by_name,
-				 &params.sequence, NULL);
-	parse_choice("rehash", text_to_cstring(PG_GETARG_TEXT_PP(8)), 0,
+				 race_sequence_by_name, &params.sequence, NULL);
+	parse_choice("rehash", text_to_cstring(PG_GETARG_TEXT_PP(8)),
 				 race_rehash_by_name, &params.rehash, NULL);
 	complete_params(&params, NULL);
 	PG_RETURN_POINTER(race_params_datum(&params));

@@ -1,0 +1,111 @@
+/*
+ * sobol.c
+ *		An Owen-scrambled Sobol' sequence.
+ *
+ * Direction numbers: Joe & Kuo 2008 (new-joe-kuo-6).  Scrambling: nested and
+ * uniform (Owen 1995), each digit flipped by a random bit that depends on all
+ * digits before it.
+ */
+#include "sobol.h"
+
+#include <stddef.h>
+
+#include "philox.h"
+
+#define LEVELS	RACE_SOBOL_LEVELS
+
+/* A primitive polynomial of some degree, its coefficients, and first numbers */
+typedef struct Polynomial
+{
+	uint8_t		degree;
+	uint8_t		coefficients;
+	uint8_t		m[7];
+} Polynomial;
+
+/* for dimensions 1 and up; dimension 0 is van der Corput's sequence */
+static const Polynomial polynomials[RACE_SOBOL_DIMENSIONS - 1] = {
+	{1, 0, {1}},
+	{2, 1, {1, 3}},
+	{3, 1, {1, 3, 1}},
+	{3, 2, {1, 1, 1}},
+	{4, 1, {1, 1, 3, 3}},
+	{4, 4, {1, 3, 5, 13}},
+	{5, 2, {1, 1, 5, 5, 17}},
+	{5, 4, {1, 1, 5, 5, 5}},
+	{5, 7, {1, 1, 7, 11, 19}},
+	{5, 11, {1, 1, 5, 1, 1}},
+	{5, 13, {1, 1, 1, 3, 11}},
+	{5, 14, {1, 3, 5, 5, 31}},
+	{6, 1, {1, 3, 3, 9, 7, 49}},
+	{6, 13, {1, 1, 1, 15, 21, 21}},
+	{6, 16, {1, 3, 1, 13, 27, 49}},
+	{6, 19, {1, 1, 1, 15, 7, 5}},
+	{6, 22, {1, 3, 1, 15, 13, 25}},
+	{6, 25, {1, 1, 5, 5, 19, 61}},
+	{7, 1, {1, 3, 7, 11, 23, 15, 103}},
+	{7, 4, {1, 3, 7, 13, 13, 15, 69}}
+};
+
+/* Direction number i as LEVELS binary digits: v[i] = m[i] / 2^(i + 1) */
+static void
+directions(uint32_t dimension, uint32_t v[LEVELS])
+{
+	const Polynomial *p = dimension > 0 ? &polynomials[dimension - 1] : NULL;
+	int			i;
+	int			k;
+
+	for (i = 0; i < LEVELS; i++)
+	{
+		if (p == NULL)
+			v[i] = 1;
+		else if (i < p->degree)
+			v[i] = p->m[i];
+		else
+		{
+			v[i] = v[i - p->degree] ^ (v[i - p->degree] << p->degree);
+			for (k = 1; k < p->degree; k++)
+				if ((p->coefficients >> (p->degree - 1 - k)) & 1)
+					v[i] ^= v[i - k] << k;
+		}
+	}
+	for (i = 0; i < LEVELS; i++)
+		v[i] <<= LEVELS - 1 - i;
+}
+
+/* LEVELS digits of the point before scrambling */
+static uint32_t
+sobol(uint32_t dimension, uint32_t index)
+{
+	uint32_t	v[LEVELS];
+	uint32_t	point = 0;
+	int			i;
+
+	directions(dimension, v);
+	for (i = 0; i < LEVELS; i++)
+		if ((index >> i) & 1)
+			point ^= v[i];
+	return point;
+}
+
+uint64_t
+race_sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
+{
+	uint32_t	point = sobol(dimension, index);
+	uint64_t	scrambled = 0;
+	int			level;
+
+	for (level = 0; level < LEVELS; level++)
+	{
+		uint32_t	before = (uint32_t) ((uint64_t) point >> (LEVELS - level));
+		uint32_t	digit = (point >> (LEVELS - 1 - level)) & 1;
+		uint64_t	flip = race_philox_bits(seed, RACE_STREAM_SCRAMBLE, before,
+											dimension, level) & 1;
+
+		scrambled = scrambled << 1 | (digit ^ flip);
+	}
+
+	/* below the last level no two points share a node: independent digits */
+	return scrambled << (64 - LEVELS) |
+		race_philox_bits(seed, RACE_STREAM_SCRAMBLE, index, dimension,
+						 LEVELS) >> LEVELS;
+}

@@ -1,0 +1,28 @@
+/*
+ * sobol.h
+ *		An Owen-scrambled Sobol' sequence: rows that share the work.
+ *
+ * Each point is uniform in the unit cube by itself, so each row function has
+ * its exact distribution and estimates stay unbiased.  Together the first 2^k
+ * points fill the cube evenly, so the error of their mean is smaller than that
+ * of independent points.
+ */
+#ifndef RACE_SOBOL_H
+#define RACE_SOBOL_H
+
+#include <stdint.h>
+
+/* Coordinates that there are direction numbers for */
+#define RACE_SOBOL_DIMENSIONS	21
+
+/* Points that are told apart: as many as a sketch can have rows */
+#define RACE_SOBOL_LEVELS		25
+
+/*
+ * Coordinate `dimension`, from 0, of point `index` < 2^RACE_SOBOL_LEVELS of
+ * the sequence with this seed, as 64 binary digits of a number in [0, 1).
+ */
+extern uint64_t race_sobol_bits(int64_t seed, uint32_t dimension,
+								uint32_t index);
+
+#endif							/* RACE_SOBOL_H */

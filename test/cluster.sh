@@ -1,0 +1,114 @@
+# cluster.sh: sourced by test/run and demo/run.  Installs what is missing, builds
+# the extension, and runs a throw-away PostgreSQL with it.
+#
+# Nothing outside $WORK changes: the server is a copy of the installed one, with
+# the extension added, owned and run by an unprivileged user.  PostgreSQL finds
+# its files relative to its binary, so that a copy works.
+
+set -eu
+export LC_ALL=C.UTF-8
+PG_MAJOR=${PG_MAJOR:-15}
+PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
+export PG_CONFIG
+
+die() {
+	echo "$*" >&2
+	exit 1
+}
+
+# Run as root: directly, or through sudo
+as_root() {
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Run as the unprivileged owner of the cluster: ourselves, or if we are root
+# the user that Debian's package made
+as_owner() {
+	if [ "$(id -u)" = 0 ]; then
+		runuser -u postgres -- env PATH="$PATH" "$@"
+	else
+		"$@"
+	fi
+}
+
+# install_missing FILE=PACKAGE ...: what a fresh Debian lacks
+install_missing() {
+	packages=
+	for need in "$@"; do
+		[ -e "${need%%=*}" ] || packages="$packages ${need#*=}"
+	done
+	[ -n "$packages" ] || return 0
+	echo "Installing$packages ..."
+	# keep the package's scripts from making and starting a cluster of their own
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null &&
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+			install --no-install-recommends $packages >"$WORK/apt.log" 2>&1 ||
+		{ cat "$WORK/apt.log" >&2; die "could not install$packages"; }
+}
+
+install_postgresql() {
+	install_missing /usr/bin/gcc=gcc /usr/bin/make=make \
+		"$PG_CONFIG=postgresql-$PG_MAJOR" \
+		"/usr/lib/postgresql/$PG_MAJOR/lib/pgxs/src/makefiles/pgxs.mk=postgresql-server-dev-$PG_MAJOR" \
+		"$@"
+}
+
+# build MAKE_ARGUMENTS ...: in a copy of the tree, so that this one stays clean
+build() {
+	mkdir -p "$WORK/build"
+	tar -C "$TOP" --exclude=./.git --exclude='*.o' --exclude='*.bc' \
+		--exclude='*.so' -cf - . | tar -C "$WORK/build" -xf -
+	make -s -C "$WORK/build" -j2 "$@" all >"$WORK/build.log" 2>&1 ||
+		{ cat "$WORK/build.log" >&2; die "the build failed"; }
+	[ ! -s "$WORK/build.log" ] || cat "$WORK/build.log"
+}
+
+# A copy of the installed server with the extension in it
+install_copy() {
+	for dir in --bindir --pkglibdir --sharedir; do
+		path=$("$PG_CONFIG" $dir)
+		mkdir -p "$WORK/root$path"
+		tar -C "$path" --exclude=./bitcode --exclude=./pgxs -chf - . |
+			tar -C "$WORK/root$path" -xf -
+	done
+	make -s -C "$WORK/build" "$@" install DESTDIR="$WORK/root" \
+		>"$WORK/install.log" 2>&1 ||
+		{ cat "$WORK/install.log" >&2; die "the installation failed"; }
+	PATH="$WORK/root$("$PG_CONFIG" --bindir):$PATH"
+	export PATH
+}
+
+start_cluster() {
+	mkdir "$WORK/cluster"
+	chmod 755 "$WORK"
+	[ "$(id -u)" != 0 ] || chown postgres "$WORK/cluster"
+	as_owner initdb -D "$WORK/cluster/data" -E UTF8 --locale=C.UTF-8 -A trust \
+		-U postgres >"$WORK/initdb.log" 2>&1 ||
+		{ cat "$WORK/initdb.log" >&2; die "initdb failed"; }
+	cat >>"$WORK/cluster/data/postgresql.conf" <<-END
+		listen_addresses = ''
+		unix_socket_directories = '$WORK/cluster'
+		fsync = off
+		shared_buffers = 256MB
+		max_wal_size = 4GB
+		log_min_messages = fatal
+	END
+	as_owner pg_ctl -D "$WORK/cluster/data" -w -l "$WORK/cluster/log" start \
+		>/dev/null || { cat "$WORK/cluster/log" >&2; die "the server did not start"; }
+	export PGHOST="$WORK/cluster" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+clean_up() {
+	status=$?
+	trap - EXIT
+	if [ -f "$WORK/cluster/data/postmaster.pid" ]; then
+		as_owner pg_ctl -D "$WORK/cluster/data" -m immediate stop >/dev/null || true
+	fi
+	rm -rf "$WORK"
+	exit $status
+}
+
+TOP=$(cd "$(dirname "$0")/.." && pwd)
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/racepriv.XXXXXX")
+trap clean_up EXIT
+trap 'exit 1' INT TERM HUP
