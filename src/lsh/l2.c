@@ -16,6 +16,8 @@ race_l2_kernel(double c)
 	if (c == 0)
 		return 1;
 	t = 1 / c;
+	if (t == 0)
+		return 0;				/* c is infinite */
 	/* erf and expm1 keep all digits where t is small: k ~ t / sqrt(2 pi) */
 	return erf(t * sqrt_half) + sqrt_2_over_pi * c * expm1(-0.5 * t * t);
 }

@@ -105,14 +105,11 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 
 /* ----------------------------------------------------------------- text */
 
-/*
- * An integer as the caller gave it.  What cannot be right becomes 0, which the
- * validator refuses by the parameter's name.
- */
+/* An integer of the caller's, cut to what the validator can look at */
 static uint32
 bounded(int64 value)
 {
-	return value >= 0 && value <= PG_INT32_MAX ? (uint32) value : 0;
+	return (uint32) Max(0, Min(value, PG_INT32_MAX));
 }
 
 /* Resolve what is left to choose, and check the result. */

@@ -1,0 +1,39 @@
+-- The public surface.  A signature that changes unnoticed changes this output.
+CREATE EXTENSION racepriv;
+
+SELECT p.oid::regprocedure AS signature,
+       p.prorettype::regtype AS result,
+       p.prokind AS kind, p.provolatile AS volatile, p.proparallel AS parallel,
+       p.proisstrict AS strict
+FROM pg_proc p
+JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE e.extname = 'racepriv'
+ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
+
+-- names and defaults of what people call
+SELECT p.proname, pg_get_function_arguments(p.oid) AS arguments
+FROM pg_proc p
+JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE e.extname = 'racepriv' AND p.proargnames IS NOT NULL
+ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
+
+-- everything has a comment
+SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
+FROM pg_depend d
+JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE e.extname = 'racepriv' AND d.deptype = 'e'
+  AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+  AND d.classid NOT IN ('pg_opfamily'::regclass, 'pg_opclass'::regclass)
+  AND pg_describe_object(d.classid, d.objid, 0) NOT LIKE '%[]'
+ORDER BY 1;
+
+-- only the owner may draw noise
+SELECT p.oid::regprocedure FROM pg_proc p
+WHERE p.proname LIKE 'race\_%' AND NOT has_function_privilege('public', p.oid, 'EXECUTE');
+
+-- types: no equality for sketches, and storage that does not compress noise
+SELECT typname, typalign, typstorage FROM pg_type
+WHERE typname IN ('race_params', 'race_sketch') ORDER BY 1;
+SELECT s = s FROM race_sketch('l2(dims=1)'::race_params) s;

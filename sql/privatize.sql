@@ -1,0 +1,79 @@
+-- race_privatize: what it accepts, what it records, what a private sketch may do
+
+\set p '''l2(dims=1, bandwidth=1, rows=16, range=32)'''
+CREATE TABLE private AS
+SELECT e AS epsilon, race_privatize(s, e, rows => 8) AS s, s AS exact
+FROM (SELECT race_build(:p, ARRAY[i % 50]) s FROM generate_series(1, 1000) i) v,
+     unnest('{0.5,1,100000}'::float8[]) e;
+
+-- the recorded cost is the true one: at most what was asked, and close to it
+SELECT t.epsilon AS asked, i.rows, i.status, i.mechanism, i.epsilon <= t.epsilon AS within,
+       i.epsilon > 0.99 * t.epsilon OR t.epsilon > 1000 AS close, i.delta,
+       round(i.rho::numeric, 3) AS rho, i.max_contributions, i.neighbours, i.releases,
+       round(i.counter_noise_stddev::numeric, 2) AS counter_noise, round(i.count_noise_stddev::numeric, 2) AS count_noise
+FROM private t, race_info(s) i ORDER BY 1;
+SELECT i.epsilon > 2.99 AND i.epsilon <= 3 AS close, i.max_contributions, i.neighbours,
+       round(i.counter_noise_stddev::numeric, 1) AS counter_noise, round(i.count_noise_stddev::numeric, 1) AS count_noise
+FROM private t, race_info(race_privatize(exact, 3, 0, 16, 4, 'substitute')) i WHERE t.epsilon = 1;
+
+-- at an enormous epsilon there is no noise: the first rows remain, unchanged
+SELECT race_count(s) = race_count(exact) AS count,
+       substr(s::text, 3 + 2 * 144, 2 * 8 * 32) = substr(exact::text, 3 + 2 * 144, 2 * 8 * 32) AS counters,
+       race_params(s)
+FROM private WHERE epsilon = 100000;
+-- otherwise no two releases are alike
+SELECT a::text <> b::text AS fresh_noise
+FROM (SELECT race_privatize(exact, 1, rows => 16) a, race_privatize(exact, 1, rows => 16) b FROM private LIMIT 1) v;
+-- noise for no records at all
+SELECT race_info(race_privatize(race_sketch(:p::race_params), 1, rows => 16)) IS NOT NULL AS empty_release;
+
+-- arguments
+SELECT race_privatize(NULL, 1, rows => 8) IS NULL AS a, race_privatize(exact, NULL, rows => 8) IS NULL AS b FROM private LIMIT 1;
+SELECT race_privatize(exact, 0, rows => 8) FROM private;
+SELECT race_privatize(exact, -1, rows => 8) FROM private;
+SELECT race_privatize(exact, 'NaN', rows => 8) FROM private;
+SELECT race_privatize(exact, 'Infinity', rows => 8) FROM private;
+SELECT race_privatize(exact, 1e-9, rows => 16, max_contributions => 2147483647) FROM private;
+SELECT race_privatize(exact, 1, rows => 0) FROM private;
+SELECT race_privatize(exact, 1, rows => 3) FROM private;
+SELECT race_privatize(exact, 1, rows => 32) FROM private;
+SELECT race_privatize(exact, 1, rows => 8, max_contributions => 0) FROM private;
+SELECT race_privatize(exact, 1, rows => 8, neighbours => 'friends') FROM private;
+SELECT race_privatize(exact, 1, 1e-6, 8) FROM private;
+SELECT race_privatize(exact, 1, 1, 8) FROM private;
+SELECT race_privatize(exact, 1) FROM private;
+-- all rows may be kept, whatever their number
+SELECT (race_info(race_privatize(race_sketch('l2(dims=1, rows=20, range=8)'::race_params), 1, rows => 20))).rows;
+
+-- a private sketch takes no more records and no more noise
+SELECT race_privatize(s, 1, rows => 8) FROM private;
+SELECT race_add(s, '{1}') FROM private;
+SELECT race_remove(s, '{1}') FROM private;
+SELECT s - s FROM private;
+SELECT s + exact FROM private;
+SELECT exact + s FROM private;
+SELECT race_merge(v) FROM (SELECT s AS v FROM private UNION ALL SELECT exact FROM private) t;
+
+-- sums of private sketches: costs and variances add, the fewer rows remain
+SELECT i.rows, i.releases, i.epsilon = a.e + b.e OR i.epsilon - (a.e + b.e) BETWEEN 0 AND 1e-15 AS costs_add,
+       abs(i.counter_noise_stddev ^ 2 / (a.v + b.v) - 1) < 1e-12 AS variances_add
+FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.epsilon = 0.5) v,
+     LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(x)) a,
+     LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(y)) b,
+     race_info(x + y) i;
+SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.releases) AS releases
+FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
+SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
+-- windows over private sketches start anew instead of subtracting noise
+SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).releases,
+       round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric, 1) < epsilon * 2 AS epsilon_of_two
+FROM private ORDER BY 1;
+
+-- nobody but the owner draws noise
+CREATE ROLE race_analyst;
+SET ROLE race_analyst;
+SELECT race_privatize(race_sketch('l2(dims=1)'::race_params), 1, rows => 8);
+SELECT race_count(race_sketch('l2(dims=1)'::race_params));
+RESET ROLE;
+DROP ROLE race_analyst;
+DROP TABLE private;
