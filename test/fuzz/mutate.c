@@ -1,0 +1,662 @@
+/*
+ * mutate.c
+ *		Sends damaged values of race_sketch and race_params to a server.
+ *
+ *	mutate SEED COUNT
+ *
+ * connects as libpq's environment says, takes good values from the table
+ * samples(type text, wire bytea, form text), damages them COUNT times, each time
+ * sends one over a route: as text or binary, with its checksum left or made to
+ * fit again.  What must hold:
+ *
+ * - the server refuses a value with an error of class 22, data exceptions;
+ * - sketch bytes whose checksum was left are refused unless they are undamaged;
+ * - what is accepted comes back as exactly the bytes that were sent, and goes
+ *   in again as text;
+ * - it answers questions, or refuses them for a reason of their own;
+ * - one and the same backend serves to the end.
+ *
+ * Output: a line of counts for each route, every reason of refusal that a binary
+ * value met, and every violation with the value that led to it.  Exit status 1
+ * when there was one.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+
+#define MAX_SIZE		4096	/* of a value; the samples have a tenth of it */
+#define MAX_SAMPLES		32
+#define MAX_REASONS		64
+#define PARAMS_AT		80		/* where a sketch has its params, see format.c */
+
+typedef struct Value
+{
+	size_t		size;
+	unsigned char bytes[MAX_SIZE + 1];	/* and a NUL */
+} Value;
+
+typedef struct Sample
+{
+	bool		is_sketch;
+	Value		wire;
+	Value		text;
+} Sample;
+
+/* How a value gets to the server */
+typedef struct Route
+{
+	const char *name;
+	bool		is_sketch;
+	bool		damages_text;	/* the characters, not the bytes they stand for */
+	bool		binary;
+	bool		fresh_checksum;
+	int			sent;
+	int			refused;
+	int			unchanged;		/* accepted, and equal to the sample */
+	int			changed;		/* accepted, and another value */
+	int			asked;			/* of these, small enough to be asked */
+} Route;
+
+static Route routes[] = {
+	{.name = "sketch: characters of the text", .is_sketch = true, .damages_text = true},
+	{.name = "sketch: text, stale checksum", .is_sketch = true},
+	{.name = "sketch: binary, stale checksum", .is_sketch = true, .binary = true},
+	{.name = "sketch: text, fresh checksum", .is_sketch = true, .fresh_checksum = true},
+	{.name = "sketch: binary, fresh checksum", .is_sketch = true, .binary = true, .fresh_checksum = true},
+	{.name = "params: characters of the text", .damages_text = true},
+	{.name = "params: binary", .binary = true}
+};
+
+static PGconn *connection;
+static Sample samples[MAX_SAMPLES];
+static int	sample_count;
+static char *reasons[MAX_REASONS];
+static int	reason_count;
+static int	violations;
+
+static void
+die(const char *message)
+{
+	fprintf(stderr, "%s: %s\n", message,
+			connection ? PQerrorMessage(connection) : "");
+	exit(2);
+}
+
+/* ----------------------------------------------------------- randomness */
+
+static uint64_t random_state;
+
+/* splitmix64 (Steele, Lea & Flood 2014) */
+static uint64_t
+random64(void)
+{
+	uint64_t	z = (random_state += UINT64_C(0x9E3779B97F4A7C15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+/* 0 to n - 1; 0 when n is 0 */
+static size_t
+below(size_t n)
+{
+	return n == 0 ? 0 : random64() % n;
+}
+
+/* --------------------------------------------------------------- damage */
+
+static void
+flip_bit(Value *value)
+{
+	if (value->size > 0)
+		value->bytes[below(value->size)] ^= 1 << below(8);
+}
+
+static void
+change_byte(Value *value)
+{
+	if (value->size > 0)
+		value->bytes[below(value->size)] = random64();
+}
+
+static void
+truncate_value(Value *value)
+{
+	value->size = below(value->size);
+}
+
+/* Put n bytes in at `at`, as far as there is room */
+static void
+insert_bytes(Value *value, size_t at, const void *bytes, size_t n)
+{
+	if (value->size + n > MAX_SIZE)
+		return;
+	memmove(value->bytes + at + n, value->bytes + at, value->size - at);
+	memcpy(value->bytes + at, bytes, n);
+	value->size += n;
+}
+
+static void
+extend(Value *value)
+{
+	unsigned char tail[64];
+	size_t		n = 1 + below(sizeof(tail));
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		tail[i] = random64();
+	insert_bytes(value, value->size, tail, n);
+}
+
+/* Exchange two chunks of equal size that do not overlap */
+static void
+swap_chunks(Value *value)
+{
+	size_t		half = value->size / 2;
+	size_t		a = below(half);
+	size_t		b = half + below(half);
+	size_t		n = 1 + below(value->size - b);
+	size_t		i;
+
+	if (value->size < 2)
+		return;
+	for (i = 0; i < n && a + i < b; i++)
+	{
+		unsigned char byte = value->bytes[a + i];
+
+		value->bytes[a + i] = value->bytes[b + i];
+		value->bytes[b + i] = byte;
+	}
+}
+
+static void
+duplicate_chunk(Value *value)
+{
+	unsigned char chunk[64];
+	size_t		from = below(value->size);
+	size_t		n = 1 + below(sizeof(chunk));
+
+	if (from + n > value->size)
+		return;
+	memcpy(chunk, value->bytes + from, n);
+	insert_bytes(value, below(value->size + 1), chunk, n);
+}
+
+static void
+fill_chunk(Value *value)
+{
+	size_t		from = below(value->size);
+	size_t		n = 1 + below(16);
+
+	if (from + n <= value->size)
+		memset(value->bytes + from, below(2) ? 0xFF : 0, n);
+}
+
+static void (*const damages[]) (Value *) = {
+	flip_bit, change_byte, truncate_value, extend,
+	swap_chunks, duplicate_chunk, fill_chunk
+};
+
+/* ---- knowing the format: fields with extreme values, words for the parser */
+
+typedef struct Field
+{
+	size_t		at;
+	size_t		size;
+} Field;
+
+static const Field sketch_fields[] = {
+	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 3}, {8, 4}, {12, 4}, {16, 8},
+	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}, {64, 8}, {72, 8},
+	{PARAMS_AT + 64, 8}			/* the first counters */
+};
+
+static const Field params_fields[] = {
+	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
+	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}
+};
+
+static const uint64_t extremes[] = {
+	0, 1, 2, 3, 4, 8, 255, UINT64_MAX, UINT64_MAX - 1,
+	INT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 62) + 1, UINT64_C(1) << 62,
+	INT32_MAX, UINT64_C(1) << 31, 65536, 16000, 1024,
+	UINT64_C(0x7FF0000000000000), UINT64_C(0xFFF0000000000000), /* infinities */
+	UINT64_C(0x7FF8000000000000), UINT64_C(0x7FEFFFFFFFFFFFFF), /* NaN, DBL_MAX */
+	UINT64_C(0x54B249AD2594C37D), UINT64_C(0x2B2BFF2EE48E0530), /* 1e100, 1e-100 */
+	UINT64_C(0x3FF0000000000000), UINT64_C(0xBFF0000000000000)	/* 1, -1 */
+};
+
+static void
+set_field(bool is_sketch, Value *value)
+{
+	bool		of_sketch = is_sketch && below(2);
+	Field		field = of_sketch ? sketch_fields[below(lengthof(sketch_fields))] :
+		params_fields[below(lengthof(params_fields))];
+	uint64_t	extreme = extremes[below(lengthof(extremes))];
+	size_t		i;
+
+	if (is_sketch && !of_sketch)
+		field.at += PARAMS_AT;
+	for (i = 0; i < field.size && field.at + i < value->size; i++)
+		value->bytes[field.at + i] = extreme >> (8 * i);
+}
+
+static const char *const words[] = {
+	"(", ")", ",", "=", "-", "\\x", " ", "nan", "inf", "1e400", "1e-400", "0x10",
+	"0", "2", "99999999999999999999", "4294967297", "-1", "l2", "l2(", "dims",
+	"rows=4", ", rows=8", ", power=2", "range=", "seed=-9223372036854775808",
+	"bandwidth", "sequence=auto", "independent", "multilinear", "fold", "%s%n"
+};
+
+static void
+insert_word(Value *value)
+{
+	const char *word = words[below(lengthof(words))];
+
+	insert_bytes(value, below(value->size + 1), word, strlen(word));
+}
+
+static void
+replace_digit(Value *value)
+{
+	size_t		i = below(value->size);
+
+	while (i < value->size && strchr("0123456789abcdef", value->bytes[i]) == NULL)
+		i++;
+	if (i < value->size)
+		value->bytes[i] = "0123456789abcdefABCDEF"[below(22)];
+}
+
+/* One to three kinds of damage */
+static void
+damage(const Route *route, Value *value)
+{
+	int			n = 1 + below(3);
+
+	while (n-- > 0)
+	{
+		if (below(2))
+			damages[below(lengthof(damages))] (value);
+		else if (!route->damages_text)
+			set_field(route->is_sketch, value);
+		else if (below(2))
+			insert_word(value);
+		else
+			replace_digit(value);
+	}
+}
+
+/* -------------------------------------------------------------- encoding */
+
+/* CRC-32C of all but the last 4 bytes into these */
+static void
+set_checksum(Value *value)
+{
+	uint32_t	crc = 0xFFFFFFFF;
+	size_t		i;
+	int			bit;
+
+	if (value->size < 4)
+		return;
+	for (i = 0; i < value->size - 4; i++)
+	{
+		crc ^= value->bytes[i];
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78 : 0);
+	}
+	for (; i < value->size; i++, crc >>= 8)
+		value->bytes[i] = ~crc;
+}
+
+static void
+encode_hex(const Value *value, char *text)
+{
+	size_t		i;
+
+	text += sprintf(text, "\\x");
+	for (i = 0; i < value->size; i++)
+		text += sprintf(text, "%02x", value->bytes[i]);
+}
+
+static uint64_t
+number_at(const Value *value, size_t at)
+{
+	return value->bytes[at] | value->bytes[at + 1] << 8 |
+		value->bytes[at + 2] << 16 | (uint64_t) value->bytes[at + 3] << 24;
+}
+
+/* -------------------------------------------------------------- judgement */
+
+/* A value on its way to the server */
+typedef struct Shipment
+{
+	Route	   *route;
+	const Sample *sample;
+	Value		value;			/* damaged: wire bytes, or text */
+	char		hex[2 * MAX_SIZE + 3];	/* of wire bytes */
+} Shipment;
+
+static void
+violation(const Shipment *shipment, const char *what, const char *detail)
+{
+	char		hex[2 * MAX_SIZE + 3];
+
+	encode_hex(&shipment->value, hex);
+	printf("VIOLATION %s: %s: %s\n\tvalue %s\n", shipment->route->name, what,
+		   detail, hex);
+	violations++;
+}
+
+static PGresult *
+send_query(const Shipment *shipment, const char *query)
+{
+	const Route *route = shipment->route;
+	bool		as_hex = !route->damages_text && !route->binary;
+	const char *value = as_hex ? shipment->hex : (const char *) shipment->value.bytes;
+	int			length = shipment->value.size;
+	int			format = route->binary;
+	PGresult   *result = PQexecParams(connection, query, 1, NULL, &value,
+									  &length, &format, 0);
+
+	if (PQstatus(connection) != CONNECTION_OK)
+	{
+		violation(shipment, "the connection is gone", query);
+		exit(1);
+	}
+	return result;
+}
+
+static const char *
+field_of(const PGresult *result, int field)
+{
+	const char *text = PQresultErrorField(result, field);
+
+	return text ? text : "";
+}
+
+static void
+note_reason(const PGresult *result)
+{
+	const char *reason = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+	int			i;
+
+	if (reason == NULL)
+		reason = field_of(result, PG_DIAG_MESSAGE_PRIMARY);
+	for (i = 0; i < reason_count; i++)
+		if (strcmp(reasons[i], reason) == 0)
+			return;
+	if (reason_count < MAX_REASONS)
+		reasons[reason_count++] = strdup(reason);
+}
+
+/* Was the value accepted?  A refusal must be a proper one. */
+static bool
+accepted(Shipment *shipment, const PGresult *result)
+{
+	Route	   *route = shipment->route;
+
+	if (PQresultStatus(result) == PGRES_TUPLES_OK)
+		return true;
+	route->refused++;
+	if (strncmp(field_of(result, PG_DIAG_SQLSTATE), "22", 2) != 0)
+		violation(shipment, "refused with another class of error",
+				  PQresultErrorMessage(result));
+	if (route->binary)
+		note_reason(result);
+	return false;
+}
+
+/* A question must be answered by numbers, or refused for a reason of its own. */
+static void
+ask(const Shipment *shipment, const char *question)
+{
+	static const char *const refusals[] = {
+		"55000",				/* a private sketch takes no more records */
+		"22003",				/* more than 2^62 records */
+		"22023"					/* no dims, too much noise */
+	};
+	PGresult   *result = send_query(shipment, question);
+	size_t		i;
+
+	if (PQresultStatus(result) == PGRES_TUPLES_OK)
+	{
+		if (strstr(PQgetvalue(result, 0, 0), "NaN") != NULL)
+			violation(shipment, question, PQgetvalue(result, 0, 0));
+		if (strcmp(PQgetvalue(result, 0, 1), "t") != 0)
+			violation(shipment, question, "the answer does not round-trip");
+	}
+	else
+	{
+		for (i = 0; i < lengthof(refusals); i++)
+			if (strcmp(field_of(result, PG_DIAG_SQLSTATE), refusals[i]) == 0)
+				break;
+		if (i == lengthof(refusals))
+			violation(shipment, question, PQresultErrorMessage(result));
+	}
+	PQclear(result);
+}
+
+/* A row with the answer, and whether a new sketch goes out and in again */
+#define ANSWER(answer, sketch) \
+	"SELECT (" answer ")::text, race_sketch_send(" sketch ") = " \
+	"race_sketch_send((" sketch ")::text::race_sketch) FROM "
+#define FROM_SKETCH(expression) \
+	"(SELECT " expression " AS s OFFSET 0) a, race_info(s) i, " \
+	"LATERAL (SELECT array_fill(0.5::float8, ARRAY[i.dims]) AS q) b"
+
+/* What every sketch is asked */
+#define QUESTIONS(expression) \
+	ANSWER("(race_kernel_sum(s, q), race_kde(s, q), race_estimate(s, q))", "s") \
+	FROM_SKETCH(expression), \
+	ANSWER("race_count(t)", "t") FROM_SKETCH(expression) ", LATERAL (SELECT s + s AS t OFFSET 0) c", \
+	ANSWER("race_count(t)", "t") FROM_SKETCH(expression) ", LATERAL (SELECT race_merge(d.s) AS t FROM (SELECT s FROM generate_series(1, 3)) d) c", \
+	ANSWER("race_count(t)", "t") FROM_SKETCH(expression) ", LATERAL (SELECT race_add(s, q) AS t OFFSET 0) c", \
+	ANSWER("race_count(t)", "t") FROM_SKETCH(expression) ", LATERAL (SELECT race_privatize(s, 1, rows => i.rows) AS t OFFSET 0) c"
+
+static const char *const sketch_questions[] = {QUESTIONS("$1::race_sketch")};
+static const char *const params_questions[] = {QUESTIONS("race_sketch($1::race_params)")};
+
+/* Would an answer take long?  Limits allow row functions of 512 MB. */
+static bool
+is_large(bool is_sketch, const Value *wire)
+{
+	size_t		at = is_sketch ? PARAMS_AT : 0;
+	uint64_t	dims = number_at(wire, at + 4);
+	uint64_t	power = number_at(wire, at + 8);
+	uint64_t	rows = number_at(wire, at + 12);
+	uint64_t	range = number_at(wire, at + 16);
+
+	return rows * range > 4096 || rows * power * (dims + 1) > 65536;
+}
+
+static void
+ask_all(Shipment *shipment, const Value *wire)
+{
+	const char *const *questions =
+		shipment->route->is_sketch ? sketch_questions : params_questions;
+	size_t		i;
+
+	if (is_large(shipment->route->is_sketch, wire))
+		return;
+	shipment->route->asked++;
+	for (i = 0; i < lengthof(sketch_questions); i++)
+		ask(shipment, questions[i]);
+}
+
+/* Bytes of a bytea in text form */
+static void
+decode_bytea(const char *text, Value *value)
+{
+	size_t		n;
+	unsigned char *bytes = PQunescapeBytea((const unsigned char *) text, &n);
+
+	if (bytes == NULL || n > MAX_SIZE)
+		die("could not read a bytea");
+	memcpy(value->bytes, bytes, n);
+	value->bytes[n] = '\0';
+	value->size = n;
+	PQfreemem(bytes);
+}
+
+static bool
+same(const Value *a, const Value *b)
+{
+	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* An accepted value is what was sent.  `result` says what arrived, twice. */
+static void
+check_accepted(Shipment *shipment, const PGresult *result)
+{
+	Route	   *route = shipment->route;
+	Value		arrived;
+	bool		unchanged;
+
+	decode_bytea(PQgetvalue(result, 0, 0), &arrived);
+	unchanged = same(&arrived, &shipment->sample->wire);
+	if (unchanged)
+		route->unchanged++;
+	else
+		route->changed++;
+
+	if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
+		violation(shipment, "the text form is another value", PQgetvalue(result, 0, 1));
+	if (!route->damages_text && !same(&arrived, &shipment->value))
+		violation(shipment, "other bytes came back", PQgetvalue(result, 0, 0));
+	if (route->is_sketch && !route->fresh_checksum && !unchanged)
+		violation(shipment, "accepted with a stale checksum", PQgetvalue(result, 0, 0));
+	ask_all(shipment, &arrived);
+}
+
+static void
+prepare(Shipment *shipment, Route *route)
+{
+	do
+		shipment->sample = &samples[below(sample_count)];
+	while (shipment->sample->is_sketch != route->is_sketch);
+
+	shipment->route = route;
+	shipment->value = route->damages_text ? shipment->sample->text :
+		shipment->sample->wire;
+	damage(route, &shipment->value);
+	shipment->value.bytes[shipment->value.size] = '\0';
+	if (route->fresh_checksum)
+		set_checksum(&shipment->value);
+	if (!route->damages_text)
+		encode_hex(&shipment->value, shipment->hex);
+	route->sent++;
+}
+
+static void
+try_route(Route *route)
+{
+	static Shipment shipment;
+	PGresult   *result;
+
+	prepare(&shipment, route);
+	result = send_query(&shipment, route->is_sketch ?
+						"SELECT race_sketch_send($1::race_sketch), "
+						"race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"race_info($1::race_sketch), race_count($1::race_sketch)" :
+						"SELECT race_params_send($1::race_params), "
+						"race_params_send(($1::race_params)::text::race_params), "
+						"race_params_hash($1::race_params)");
+	if (accepted(&shipment, result))
+		check_accepted(&shipment, result);
+	PQclear(result);
+}
+
+/* ------------------------------------------------------------------ main */
+
+static void
+read_samples(void)
+{
+	PGresult   *result = PQexec(connection, "SELECT type, wire, form FROM samples");
+	int			i;
+
+	if (PQresultStatus(result) != PGRES_TUPLES_OK)
+		die("could not read the samples");
+	sample_count = PQntuples(result);
+	if (sample_count == 0 || sample_count > MAX_SAMPLES)
+		die("the samples are none or too many");
+	for (i = 0; i < sample_count; i++)
+	{
+		Sample	   *sample = &samples[i];
+
+		sample->is_sketch = strcmp(PQgetvalue(result, i, 0), "race_sketch") == 0;
+		decode_bytea(PQgetvalue(result, i, 1), &sample->wire);
+		if (PQgetlength(result, i, 2) > MAX_SIZE)
+			die("a sample is too long");
+		sample->text.size = PQgetlength(result, i, 2);
+		memcpy(sample->text.bytes, PQgetvalue(result, i, 2), sample->text.size);
+	}
+	PQclear(result);
+}
+
+static void
+connect_to_server(void)
+{
+	connection = PQconnectdb("");
+	if (PQstatus(connection) != CONNECTION_OK)
+		die("could not connect");
+}
+
+/* The backend that we began with must still be ours. */
+static void
+check_backend(void)
+{
+	PGresult   *result = PQexec(connection, "SELECT pg_backend_pid()");
+
+	if (PQresultStatus(result) != PGRES_TUPLES_OK ||
+		atoi(PQgetvalue(result, 0, 0)) != PQbackendPID(connection))
+	{
+		printf("VIOLATION the backend is another\n");
+		violations++;
+	}
+	PQclear(result);
+}
+
+static void
+report(void)
+{
+	size_t		i;
+
+	for (i = 0; i < lengthof(routes); i++)
+		printf("%s: sent %d refused %d unchanged %d changed %d asked %d\n",
+			   routes[i].name, routes[i].sent, routes[i].refused,
+			   routes[i].unchanged, routes[i].changed, routes[i].asked);
+	for (i = 0; i < (size_t) reason_count; i++)
+		printf("reason: %s\n", reasons[i]);
+	printf("violations: %d\n", violations);
+}
+
+int
+main(int argc, char **argv)
+{
+	int			count;
+	int			i;
+
+	if (argc != 3)
+	{
+		fprintf(stderr, "usage: mutate SEED COUNT\n");
+		return 2;
+	}
+	random_state = strtoull(argv[1], NULL, 10);
+	count = atoi(argv[2]);
+
+	connect_to_server();
+	read_samples();
+	for (i = 0; i < count; i++)
+		try_route(&routes[i % lengthof(routes)]);
+	check_backend();
+	report();
+	PQfinish(connection);
+	return violations > 0;
+}

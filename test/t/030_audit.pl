@@ -1,0 +1,363 @@
+# The end-to-end audit of race_privatize: no attacker may learn more than the
+# epsilon that a release records.
+#
+# The attacker knows two tables, D and D' = D and the records of one person, and
+# guesses which of them a release was made from, by the exact log-likelihood
+# ratio (LLR) of the release.  For any set E of releases privacy demands
+#
+#	ln P[release of D' in E] - ln P[release of D in E] <= epsilon
+#
+# and the same with D and D' exchanged.  E is "LLR at least t", with the t that
+# looked worst in a pilot of releases of its own; Clopper-Pearson bounds of both
+# probabilities then give a lower bound of the true epsilon.  Too little noise
+# must be caught: those are the controls.
+#
+# False alarms, at most 1e-9 for a run of this file:
+#
+#	audits	8 (4 pairs of tables, 2 directions) of 2 bounds at 5e-11	8e-10
+#	size	8 means of 70,000 or more, |z| < 7, 4e-12 each			3.2e-11
+#	signs	425 sums of products, Azuma's 2 exp(-7.7^2 / 2) each		1.2e-10
+#	fresh	half of 1,024 noises equal by chance				< 1e-300
+#
+# What a control has to catch lies 10 and more standard errors from its limit.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use List::Util qw(max sum);
+use Math::BigInt;
+use POSIX qw(frexp);
+use Test::More;
+
+use ClopperPearson qw(probability_at_least probability_at_most);
+use TestDatabase qw(create_database query);
+
+use constant {
+	EPSILON => 20 / 19,
+	RELEASES => 50_000,
+	PILOT => 20_000,
+	ALPHA => 5e-11,
+	MAX_Z => 7,
+	MAX_SIGN_Z => 7.7,
+	COUNT => 0,					# where decode() puts the record count
+};
+
+# --------------------------------------------------------------- releases
+
+# The wire format (src/sketch/format.c) as [count, counters ...]
+sub decode {
+	my ($hex) = @_;
+	my $bytes = pack 'H*', $hex;
+	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
+	my $counter = $counter{ord substr $bytes, 1, 1};
+	return [unpack "x16 q< x120 ($counter)*", substr $bytes, 0, -4];
+}
+
+# n releases of the exact sketch of that name
+sub releases {
+	my ($exact, $arguments, $n) = @_;
+	return map { decode($_) } query(<<"END");
+SELECT encode(race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
+FROM exact, generate_series(1, $n) WHERE name = '$exact'
+END
+}
+
+sub make_sketch {
+	my ($name, $rows, @records) = @_;
+	my $list = join ',', @records;
+	query(<<"END");
+INSERT INTO exact
+SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRAY[x])
+FROM unnest('{$list}'::int[]) x
+END
+	return decode(scalar query(<<"END"));
+SELECT encode(race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
+END
+}
+
+# ------------------------------------------------------------------ noise
+
+# The scale b = ceil(256 * sensitivity * share / epsilon) / 256, exactly
+sub scale {
+	my ($epsilon, $sensitivity, $multiplier, $divisor) = @_;
+	my ($fraction, $exponent) = frexp($epsilon);
+	my $below = Math::BigInt->new(sprintf '%d', $fraction * 2**53)->bmul($divisor);
+	my $above = Math::BigInt->new(256 * $sensitivity * $multiplier)->blsft(53 - $exponent);
+	return $above->badd($below)->bsub(1)->bdiv($below)->numify / 256;
+}
+
+# What a release should do: 19/20 of epsilon for the counters, 1/20 for the count
+sub add_expected_noise {
+	my ($pair) = @_;
+	my $m = $pair->{sensitivity};
+	$pair->{b_counter} = scale(EPSILON, $m * $pair->{rows}, 20, 19);
+	$pair->{b_count} = scale(EPSILON, $m, 20, 1);
+	$pair->{expected} = $m * $pair->{rows} / $pair->{b_counter} + $m / $pair->{b_count};
+	return;
+}
+
+sub standard_deviation {
+	my ($b) = @_;
+	my $q = exp(-1 / $b);
+	return sqrt(2 * $q) / (1 - $q);
+}
+
+# Mean of |noise| against that of discrete Laplace noise, in standard errors
+sub size_z {
+	my ($b, @noise) = @_;
+	my $q = exp(-1 / $b);
+	my $mean = 2 * $q / (1 - $q**2);
+	my $error = sqrt(standard_deviation($b)**2 - $mean**2);
+	return (sum(map { abs } @noise) / @noise - $mean) / $error * sqrt(@noise);
+}
+
+sub count_noise {
+	my ($exact, $releases) = @_;
+	return map { $_->[COUNT] - $exact->[COUNT] } @$releases;
+}
+
+sub counter_noise {
+	my ($exact, $releases) = @_;
+	return map {
+		my $release = $_;
+		map { $release->[$_] - $exact->[$_] } 1 .. $#$exact
+	} @$releases;
+}
+
+# How far off is the size of the counters' noise, and of the count's?
+sub sizes {
+	my ($pair, $releases) = @_;
+	return (size_z($pair->{b_counter}, counter_noise($pair->{less}, $releases)),
+		size_z($pair->{b_count}, count_noise($pair->{less}, $releases)));
+}
+
+# ------------------------------------------------------------------ audit
+
+# ln P[release | D'] / P[release | D]; what is the same in D and D' cancels.
+# Rounded, so that equal ones are equal, as numbers and as keys.
+sub llr {
+	my ($pair, $release) = @_;
+	my $counters = 0;
+	$counters += abs($release->[$_] - $pair->{less}[$_]) - abs($release->[$_] - $pair->{more}[$_])
+		for @{$pair->{cells}};
+	my $count = abs($release->[COUNT] - $pair->{less}[COUNT])
+		- abs($release->[COUNT] - $pair->{more}[COUNT]);
+	return sprintf '%.9f', $counters / $pair->{b_counter} + $count / $pair->{b_count};
+}
+
+# How many LLRs are how large: for each that occurs, how many are at least it
+sub tail_counts {
+	my %times;
+	$times{$_}++ for @_;
+	my ($total, %tail) = (0);
+	$tail{$_} = $total += $times{$_} for sort { $b <=> $a } keys %times;
+	return %tail;
+}
+
+# The lower bound of epsilon from `guilty` of n hits in the one table, and
+# `innocent` of n in the other
+sub epsilon_bound {
+	my ($guilty, $innocent, $n) = @_;
+	return 0 if $guilty == 0;
+	return log(probability_at_least($guilty, $n, ALPHA)
+		/ probability_at_most($innocent, $n, ALPHA));
+}
+
+# The t for which "LLR >= t" gives the largest bound
+sub best_threshold {
+	my ($guilty, $innocent) = @_;
+	my %guilty = tail_counts(@$guilty);
+	my ($best, $threshold) = (-1);
+	for my $t (keys %guilty) {
+		my $others = grep { $_ >= $t } @$innocent;
+		my $bound = epsilon_bound($guilty{$t}, $others, scalar @$guilty);
+		($best, $threshold) = ($bound, $t) if $bound > $best;
+	}
+	return $threshold;
+}
+
+# The bound from LLRs of two tables, the pilot's first
+sub bound_of {
+	my ($guilty, $innocent) = @_;
+	my @guilty = @$guilty;
+	my @innocent = @$innocent;
+	my $t = best_threshold([splice @guilty, 0, PILOT], [splice @innocent, 0, PILOT]);
+	return epsilon_bound(scalar(grep { $_ >= $t } @guilty),
+		scalar(grep { $_ >= $t } @innocent), RELEASES);
+}
+
+# Lower bounds of epsilon in both directions, and the releases of D
+sub audit {
+	my ($pair, $arguments) = @_;
+	my @less = releases("$pair->{name} less", $arguments, PILOT + RELEASES);
+	my @llr_less = map { llr($pair, $_) } @less;
+	my @llr_more = map { llr($pair, $_) }
+		releases("$pair->{name} more", $arguments, PILOT + RELEASES);
+	return (bound_of(\@llr_more, \@llr_less),
+		bound_of([map { -$_ } @llr_less], [map { -$_ } @llr_more]), \@less);
+}
+
+# ------------------------------------------------------------ independence
+
+# The largest sum of products of signs of two noises, within a release or from
+# one to the next, in standard errors.  Shared noise makes it sqrt(n).
+sub largest_sign_z {
+	my @signs = map { [map { $_ <=> 0 } @$_] } @_;
+	my $n = $#signs;
+	my @z;
+	my $width = @{$signs[0]};
+	for my $i (0 .. $width - 1) {
+		for my $j ($i + 1 .. $width - 1) {
+			push @z, sum map { $signs[$_][$i] * $signs[$_][$j] } 1 .. $n;
+		}
+		for my $j (0 .. $width - 1) {
+			push @z, sum map { $signs[$_ - 1][$i] * $signs[$_][$j] } 1 .. $n;
+		}
+	}
+	return max(map { abs } @z) / sqrt($n);
+}
+
+sub noise_vectors {
+	my ($exact, @releases) = @_;
+	return map {
+		my $release = $_;
+		[map { $release->[$_] - $exact->[$_] } 0 .. $#$exact]
+	} @releases;
+}
+
+# The share of counters with the same value in two releases of a sketch
+sub agreement {
+	my ($one, $other) = map { decode($_) } @_;
+	return grep({ $one->[$_] == $other->[$_] } 1 .. $#$one) / $#$one;
+}
+
+# ------------------------------------------------------------------ tests
+
+my $epsilon = sprintf '%.17g', EPSILON;
+my @table = (1, 2, 2, 3, 5, 8);
+my @pairs = (
+	{name => 'one row', rows => 1, sensitivity => 1, cells => 1,
+		records => [@table, 40], call => ''},
+	{name => 'two rows', rows => 2, sensitivity => 1, cells => 2,
+		records => [@table, 40], call => ''},
+	{name => 'three records of a person', rows => 2, sensitivity => 3, cells => 2,
+		records => [@table, 40, 40, 40], call => ', max_contributions => 3'},
+	# the last record becomes another: the counters move as far as they may
+	{name => 'a record substituted', rows => 2, sensitivity => 2, cells => 4,
+		records => [@table[0 .. $#table - 1], 40],
+		call => q(, neighbours => 'substitute')},
+);
+
+sub test_pair {
+	my ($pair) = @_;
+	my $name = $pair->{name};
+	$pair->{less} = make_sketch("$name less", $pair->{rows}, @table);
+	$pair->{more} = make_sketch("$name more", $pair->{rows}, @{$pair->{records}});
+	my @cells = grep { $pair->{less}[$_] != $pair->{more}[$_] } 1 .. $#{$pair->{less}};
+	is(scalar @cells, $pair->{cells}, "$name: D and D' differ where they should");
+	$pair->{cells} = \@cells;
+	add_expected_noise($pair);
+
+	my $arguments = "rows => $pair->{rows}$pair->{call}";
+	my ($recorded, @stddev) = split /\|/, query(<<"END");
+SELECT epsilon, counter_noise_stddev, count_noise_stddev FROM exact,
+	race_info(race_privatize(sketch, $epsilon, $arguments)) WHERE name = '$name less'
+END
+	ok($recorded <= EPSILON && abs($recorded / $pair->{expected} - 1) < 1e-14,
+		"$name: the recorded epsilon is what the scales cost");
+	ok(abs($stddev[0] / standard_deviation($pair->{b_counter}) - 1) < 1e-9
+		&& abs($stddev[1] / standard_deviation($pair->{b_count}) - 1) < 1e-9,
+		"$name: the recorded noise is that of the scales");
+	$pair->{recorded} = $recorded;
+
+	my ($forth, $back, $less) = audit($pair, "$epsilon, $arguments");
+	cmp_ok($_, '<=', $recorded, sprintf '%s: epsilon is at least %.3f', $name, $_)
+		for $forth, $back;
+	cmp_ok(abs, '<', MAX_Z, sprintf '%s: size of the noise, z = %.1f', $name, $_)
+		for sizes($pair, $less);
+	return $less;
+}
+
+# Less noise than what is recorded, which the audit must catch
+sub test_control {
+	my ($pair, $what, $arguments) = @_;
+	my ($forth, $back, $less) = audit($pair, "$arguments, rows => $pair->{rows}");
+	cmp_ok($_, '>', $pair->{recorded},
+		sprintf 'control, %s: caught, epsilon is at least %.3f', $what, $_)
+		for $forth, $back;
+	cmp_ok(abs, '>', MAX_Z, sprintf 'control, %s: size is caught, z = %.1f', $what, $_)
+		for sizes($pair, $less);
+	return;
+}
+
+sub test_independence {
+	my ($exact, @releases) = @_;
+	my @noise = noise_vectors($exact, @releases);
+	my $z = largest_sign_z(@noise);
+	cmp_ok($z, '<', MAX_SIGN_Z,
+		sprintf 'noises of a release and of the next are unrelated, z = %.1f', $z);
+
+	# a counter with the noise of the count, of its own release or the last one
+	my @shared = map { [@$_[0 .. $#$_ - 1], $_->[COUNT]] } @noise;
+	cmp_ok(largest_sign_z(@shared), '>', MAX_SIGN_Z, 'control: shared noise is caught');
+	my @late = map { [@{$noise[$_]}[0 .. $#$exact - 1], $noise[$_ - 1][COUNT]] } 1 .. $#noise;
+	cmp_ok(largest_sign_z(@late), '>', MAX_SIGN_Z, 'control: noise used again is caught');
+	return;
+}
+
+sub test_fresh_noise {
+	my $draw = q(SELECT encode(race_sketch_send(race_privatize(sketch, 1, rows => 16)), 'hex')
+		FROM exact WHERE name = 'fresh');
+	query(<<'END');
+INSERT INTO exact
+SELECT 'fresh', race_build(race_params('l2', 1, rows => 16, range => 64), ARRAY[i])
+FROM generate_series(1, 100) i
+END
+	cmp_ok(agreement(query("$draw UNION ALL $draw")), '<', 0.5, 'two calls draw two noises');
+	cmp_ok(agreement(query("PREPARE p AS $draw; EXECUTE p; EXECUTE p")), '<', 0.5,
+		'and so do two executions of a plan');
+	my $seeded = "SELECT 'x' FROM setseed(0.25); SET seed = 0.25; $draw";
+	cmp_ok(agreement(map { (query($seeded))[-1] } 1, 2), '<', 0.5,
+		'setseed() does not seed two sessions alike');
+	is(query("LOAD 'racepriv'; SELECT count(*) FROM pg_settings WHERE name ~ '^race'"), 0,
+		'there is no setting that might');
+	return;
+}
+
+sub test_parallel_noise {
+	my @lines = query(<<'END');
+CREATE TABLE many AS SELECT generate_series(1, 2000) AS i;
+ALTER TABLE many SET (parallel_workers = 2);
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;
+CREATE VIEW draws AS SELECT race_privatize(sketch, 1, rows => 16)::text AS noise
+	FROM exact, many WHERE name = 'fresh';
+EXPLAIN (ANALYZE, COSTS off, TIMING off) SELECT * FROM draws;
+SELECT count(DISTINCT noise) FROM draws;
+END
+	ok(grep({ /Workers Launched: 2/ } @lines), 'two workers draw');
+	is($lines[-1], 2000, 'and never the same noise');
+	return;
+}
+
+is(sprintf('%.4f %.4f', probability_at_least(10, 100, 0.025), probability_at_most(10, 100, 0.025)),
+	'0.0490 0.1762', 'Clopper-Pearson bounds as in tables');
+is(sprintf('%.9f', probability_at_most(0, RELEASES, ALPHA)),
+	sprintf('%.9f', 1 - ALPHA**(1 / RELEASES)), 'and in closed form');
+
+create_database('audit');
+query('CREATE TABLE exact (name text, sketch race_sketch)');
+my %releases;
+$releases{$_->{name}} = test_pair($_) for @pairs;
+for my $pair (@pairs[0, 1]) {
+	test_control($pair, "half the noise in $pair->{name}", 2 * EPSILON);
+	test_control($pair, "three quarters of the noise in $pair->{name}", EPSILON * 4 / 3);
+}
+test_control($pairs[2], 'max_contributions left out', EPSILON);
+test_control($pairs[3], 'add_remove where records are substituted', EPSILON);
+test_independence($pairs[1]{less}, @{$releases{'two rows'}}[0 .. 9_999]);
+test_fresh_noise();
+test_parallel_noise();
+done_testing();
