@@ -3,6 +3,7 @@
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
 # make check            all tests, on a throw-away cluster
+# make bench            accuracy on real data, in the folder RACEPRIV_DATA
 
 EXTENSION = racepriv
 EXTVERSION = 0.1.0
@@ -33,13 +34,15 @@ PG_CONFIG ?= pg_config
 # Warnings are about our code, not about the server's headers.
 PG_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir-server)
 
-ifneq ($(filter check demo,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo bench,$(MAKECMDGOALS)),)
 # These install what they need first, PGXS included.
 check:
 	test/run
 demo:
 	demo/run
-.PHONY: check demo
+bench:
+	test/bench/run
+.PHONY: check demo bench
 else
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
