@@ -1,5 +1,6 @@
-# cluster.sh: sourced by test/run and demo/run.  Installs what is missing, builds
-# the extension, and runs a throw-away PostgreSQL with it.
+# cluster.sh: sourced by test/run, test/bench/run and demo/run from the top of the
+# tree.  Installs what is missing, builds the extension, and runs a throw-away
+# PostgreSQL with it.
 #
 # Nothing outside $WORK changes: the server is a copy of the installed one, with
 # the extension added, owned and run by an unprivileged user.  PostgreSQL finds
@@ -108,7 +109,7 @@ clean_up() {
 	exit $status
 }
 
-TOP=$(cd "$(dirname "$0")/.." && pwd)
+TOP=$(pwd)
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/racepriv.XXXXXX")
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP

@@ -19,10 +19,8 @@
  */
 #if PG_VERSION_NUM >= 160000
 #define race_escontext(fcinfo)	((fcinfo)->context)
-#define race_soft_error_occurred(escontext) SOFT_ERROR_OCCURRED(escontext)
 #else
 #define race_escontext(fcinfo)	NULL
-#define race_soft_error_occurred(escontext) ((void) (escontext), false)
 #define ereturn(escontext, dummy_value, ...) \
 	do { \
 		(void) (escontext); \

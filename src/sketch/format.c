@@ -35,6 +35,11 @@
 
 #include "format.h"
 
+StaticAssertDecl(sizeof(RaceParams) == 64, "no padding: compared as bytes");
+StaticAssertDecl(sizeof(RaceNoise) == 56, "no padding: compared as bytes");
+StaticAssertDecl(offsetof(RaceSketchDatum, counters) % 8 == 0,
+				 "counters are aligned");
+
 #define PARAMS_WIRE_SIZE	64
 #define SKETCH_WIRE_HEADER	80
 #define SKETCH_WIRE_SIZE(n) (SKETCH_WIRE_HEADER + PARAMS_WIRE_SIZE + (n) + 4)
@@ -297,7 +302,7 @@ RaceSketchDatum *
 race_sketch_read(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;
-	const unsigned char *end = next + size - 4;
+	const unsigned char *crc;
 	RaceHeader	header;
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
@@ -313,7 +318,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 
 	if (size < SKETCH_WIRE_SIZE(0) || take(&next, 1) != RACE_FORMAT_VERSION)
 		MALFORMED("Too short, or of an unknown format version.");
-	if (take(&end, 4) != checksum(bytes, size - 4))
+	crc = (const unsigned char *) bytes + size - 4;
+	if (take(&crc, 4) != checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");
 
 	memset(&header, 0, sizeof(header));

@@ -113,19 +113,24 @@ sub test_coverage {
 # Vectors that are none, as columns of a table so that no message can show them
 # by quoting the statement: type, value, SQLSTATE, message
 my $secret = '31337.25';
+my $found_nan = 'expected finite numbers, found NaN';
+my $found_infinity = 'expected finite numbers, found an infinity';
 my %bad = (
-	nan => ['float8[]', "{$secret,NaN}", '22023', 'expected finite numbers, found NaN'],
-	infinity => ['float8[]', "{$secret,Infinity}", '22023', 'expected finite numbers, found an infinity'],
-	minus_infinity => ['float8[]', "{-Infinity,$secret}", '22023', 'expected finite numbers, found an infinity'],
-	real_nan => ['real[]', "{$secret,NaN}", '22023', 'expected finite numbers, found NaN'],
-	real_infinity => ['real[]', "{$secret,Infinity}", '22023', 'expected finite numbers, found an infinity'],
-	numeric_nan => ['numeric[]', "{$secret,NaN}", '22023', 'expected finite numbers, found NaN'],
-	numeric_overflow => ['numeric[]', "{$secret,1e400}", '22023', 'expected finite numbers, found an infinity'],
+	nan => ['float8[]', "{$secret,NaN}", '22023', $found_nan],
+	infinity => ['float8[]', "{$secret,Infinity}", '22023', $found_infinity],
+	minus_infinity => ['float8[]', "{-Infinity,$secret}", '22023', $found_infinity],
+	real_nan => ['real[]', "{$secret,NaN}", '22023', $found_nan],
+	real_infinity => ['real[]', "{$secret,Infinity}", '22023', $found_infinity],
+	numeric_nan => ['numeric[]', "{$secret,NaN}", '22023', $found_nan],
+	numeric_infinity => ['numeric[]', "{$secret,Infinity}", '22023', $found_infinity],
+	numeric_overflow => ['numeric[]', "{$secret,1e400}", '22023', $found_infinity],
 	short => ['float8[]', "{$secret}", '22023', 'expected a vector of 2 dimensions, found 1'],
 	long => ['numeric[]', "{$secret,1,2}", '22023', 'expected a vector of 2 dimensions, found 3'],
 	empty => ['float8[]', '{}', '22023', 'expected a vector of 2 dimensions, found 0'],
-	null_element => ['float8[]', "{$secret,NULL}", '22023', 'expected a vector of numbers, found a null element'],
-	matrix => ['float8[]', "{{$secret,1}}", '22023', 'expected a vector, found an array of 2 dimensions'],
+	null_element => ['float8[]', "{$secret,NULL}", '22023',
+		'expected a vector of numbers, found a null element'],
+	matrix => ['float8[]', "{{$secret,1}}", '22023',
+		'expected a vector, found an array of 2 dimensions'],
 	texts => ['text[]', "{$secret,1}", '42804', 'type text[] is not a vector of numbers'],
 	booleans => ['bool[]', '{true,false}', '42804', 'type boolean[] is not a vector of numbers'],
 	text => ['text', "{$secret,1}", '42804', 'type text is not a vector of numbers'],
@@ -179,9 +184,10 @@ sub test_bad_records {
 		}
 	}
 
-	# inside plpgsql there is a context, and inside COPY a line
-	fails('DO $$ DECLARE b bad; BEGIN SELECT * INTO b FROM bad; PERFORM race_add(exact, b.nan) FROM sketches; END $$',
-		'22023', qr/CONTEXT/);
+	# plpgsql adds a context, a constraint may add the row
+	fails(<<'END', '22023', qr/CONTEXT/);
+DO $$ DECLARE b bad; BEGIN SELECT * INTO b FROM bad; PERFORM race_add(exact, b.nan) FROM sketches; END $$
+END
 	query(q(CREATE TABLE checked (x float8[] CHECK (race_kernel('l2', x, x) = 1))));
 	fails('INSERT INTO checked SELECT nan FROM bad', '22023', qr/found NaN/);
 	return;
