@@ -40,7 +40,6 @@ install_missing() {
 	done
 	[ -n "$packages" ] || return 0
 	echo "Installing$packages ..."
-	# keep the package's scripts from making and starting a cluster of their own
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null &&
 		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 			install --no-install-recommends $packages >"$WORK/apt.log" 2>&1 ||

@@ -8,7 +8,7 @@ COMMENT ON FUNCTION race_sketch(race_params) IS
 	'an exact sketch without records; error 22023 if the parameters do not state dims';
 
 CREATE FUNCTION race_update_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_update_support(internal) IS
 	'planner support: lets plpgsql update a sketch variable in place';
 
