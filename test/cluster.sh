@@ -80,6 +80,7 @@ install_copy() {
 
 start_cluster() {
 	mkdir "$WORK/cluster"
+	cd "$WORK/cluster"		# the owner may not be able to enter $TOP
 	chmod 755 "$WORK"
 	[ "$(id -u)" != 0 ] || chown postgres "$WORK/cluster"
 	as_owner initdb -D "$WORK/cluster/data" -E UTF8 --locale=C.UTF-8 -A trust \
@@ -101,6 +102,7 @@ start_cluster() {
 clean_up() {
 	status=$?
 	trap - EXIT
+	cd /
 	if [ -f "$WORK/cluster/data/postmaster.pid" ]; then
 		as_owner pg_ctl -D "$WORK/cluster/data" -m immediate stop >/dev/null || true
 	fi
