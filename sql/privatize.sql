@@ -64,6 +64,16 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.
 SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.releases) AS releases
 FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
 SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
+DO $$
+DECLARE
+	s race_sketch := race_privatize(race_sketch('l2(dims=1, rows=1, range=2)'::race_params), 1, rows => 1);
+BEGIN
+	FOR i IN 1 .. 30 LOOP
+		s := s + s;
+	END LOOP;
+	RAISE NOTICE '% releases, round trip %', (race_info(s)).releases, s::text::race_sketch::text = s::text;
+	s := s + s;
+END $$;
 -- windows over private sketches start anew instead of subtracting noise
 SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).releases,
        round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric, 1) < epsilon * 2 AS epsilon_of_two

@@ -115,8 +115,9 @@ extern double race_kernel_value(const RaceParams *params,
 /*
  * Row functions, made once for a parameter value in memory of the caller's:
  * race_rows_size() bytes, aligned for double.  race_rows_init() prepares
- * them; race_rows_generate() draws the functions of rows from ... to - 1, in
- * any order and in pieces as small as the caller wants to be interruptible.
+ * them; race_rows_generate() draws functions from ... to - 1 of all
+ * rows * power, in any order and in pieces as small as the caller wants to be
+ * interruptible.
  */
 typedef struct RaceRows
 {
@@ -130,7 +131,7 @@ typedef struct RaceRows
 
 extern size_t race_rows_size(const RaceParams *params);
 extern void race_rows_init(RaceRows *rows, const RaceParams *params);
-extern void race_rows_generate(RaceRows *rows, uint32_t from, uint32_t to);
+extern void race_rows_generate(RaceRows *rows, uint64_t from, uint64_t to);
 
 /*
  * Hash a finite vector of params.dims elements: buckets[r] gets the bucket of

@@ -95,38 +95,47 @@ element_bits(const RaceParams *params, uint32_t r, uint32_t j, uint32_t element)
 	return race_philox_bits(params->seed, RACE_STREAM_FUNCTION, r, j, element);
 }
 
+/* Function j of row r: its offset and projection */
 static void
-generate_row(RaceRows *rows, uint32_t r)
+generate_function(RaceRows *rows, uint32_t r, uint32_t j)
 {
 	const RaceParams *params = &rows->params;
-	double	   *c = rows->coefficients + r;
-	uint32_t	j;
+	double	   *c = rows->coefficients + r +
+		(size_t) j * (params->dims + 1) * rows->stride;
 	uint32_t	i;
 
-	for (j = 0; j < params->power; j++)
+	*c = half_open_uniform(element_bits(params, r, j, 0));
+	for (i = 1; i <= params->dims; i++)
 	{
-		*c = half_open_uniform(element_bits(params, r, j, 0));
-		c += rows->stride;
-		for (i = 1; i <= params->dims; i++)
-		{
-			double		u = open_uniform(element_bits(params, r, j, i));
+		double		u = open_uniform(element_bits(params, r, j, i));
 
-			*c = race_inverse_normal(u) / params->bandwidth;
-			c += rows->stride;
-		}
+		c += rows->stride;
+		*c = race_inverse_normal(u) / params->bandwidth;
 	}
-	for (i = 0; i < keys_of(params); i++)
+}
+
+static void
+generate_keys(RaceRows *rows, uint32_t r)
+{
+	uint32_t	i;
+
+	for (i = 0; i < keys_of(&rows->params); i++)
 		rows->keys[i * rows->stride + r] =
-			race_philox_bits(params->seed, RACE_STREAM_REHASH, r, 0, i);
+			race_philox_bits(rows->params.seed, RACE_STREAM_REHASH, r, 0, i);
 }
 
 void
-race_rows_generate(RaceRows *rows, uint32_t from, uint32_t to)
+race_rows_generate(RaceRows *rows, uint64_t from, uint64_t to)
 {
-	uint32_t	r;
+	uint32_t	power = rows->params.power;
+	uint64_t	f;
 
-	for (r = from; r < to; r++)
-		generate_row(rows, r);
+	for (f = from; f < to; f++)
+	{
+		generate_function(rows, f / power, f % power);
+		if (f % power == 0)
+			generate_keys(rows, f / power);
+	}
 }
 
 /* codes[] = saturated floor(offset + sum of coefficient * x), RACE_LANES rows */

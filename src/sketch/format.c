@@ -271,7 +271,7 @@ noise_problem(const RaceNoise *noise)
 		noise->neighbours != RACE_NEIGHBOURS_SUBSTITUTE)
 		return "Unknown kind of neighbours.";
 	if (noise->max_contributions < 1 || noise->max_contributions > PG_INT32_MAX ||
-		noise->releases < 1)
+		noise->releases < 1 || noise->releases > PG_INT32_MAX)
 		return "A count of contributions or releases is out of range.";
 	if (!is_cost(noise->epsilon) || noise->epsilon == 0 ||
 		noise->delta != 0 || signbit(noise->delta) || !is_cost(noise->rho) ||

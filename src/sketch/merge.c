@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "miscadmin.h"
 
@@ -130,7 +132,16 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	}
 	noise->counter_variance += other->counter_variance;
 	noise->count_variance += other->count_variance;
-	noise->releases += other->releases;
+	noise->releases += other->releases; /* both within int32 */
+
+	/* doubling s + s gets there; what cannot be stored must not be made */
+	if (noise->releases > PG_INT32_MAX ||
+		!isfinite(noise->epsilon) || !isfinite(noise->rho) ||
+		!isfinite(noise->counter_variance) || !isfinite(noise->count_variance))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("too many private sketches are combined"),
+				 errdetail("The number of releases or their privacy cost is out of range.")));
 }
 
 static Datum

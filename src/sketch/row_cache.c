@@ -18,8 +18,8 @@
 /* memory that row functions nobody uses may keep */
 #define IDLE_LIMIT		((Size) 64 * 1024 * 1024)
 
-/* rows drawn between two looks at interrupts */
-#define ROWS_A_STEP		64
+/* coefficients drawn between two looks at interrupts, about */
+#define COEFFICIENTS_A_STEP	4096
 
 struct RaceRowsEntry
 {
@@ -40,7 +40,9 @@ make_entry(const RaceParams *params)
 												  "race row functions",
 												  ALLOCSET_SMALL_SIZES);
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
-	uint32		row;
+	uint64		functions = (uint64) params->rows * params->power;
+	uint64		step = COEFFICIENTS_A_STEP / (params->dims + 1) + 1;
+	uint64		f;
 
 	entry->context = context;
 	entry->size = race_rows_size(params);
@@ -48,11 +50,10 @@ make_entry(const RaceParams *params)
 	race_rows_init(entry->rows, params);
 	memset(entry->rows->coefficients, 0,
 		   entry->size - sizeof(RaceRows));
-	for (row = 0; row < params->rows; row += ROWS_A_STEP)
+	for (f = 0; f < functions; f += step)
 	{
 		CHECK_FOR_INTERRUPTS();
-		race_rows_generate(entry->rows, row,
-						   Min(row + ROWS_A_STEP, params->rows));
+		race_rows_generate(entry->rows, f, Min(f + step, functions));
 	}
 
 	/* nothing fails from here on: the entry may outlive the statement */

@@ -33,7 +33,8 @@ extern void race_vector_prepare(RaceVectorReader *reader, Oid type,
  * The elements of a vector that must have `dims` elements (any number if 0),
  * each a finite number; *n gets how many there are.  They stay valid until the
  * next call, at most as long as the datum.  Raises 22023 naming what was
- * expected and found, but never a value: an error must not show a record.
+ * expected and found, but never a value: an error must not show a record.  (A
+ * literal is text of the query itself; array input may quote it.)
  */
 extern const double *race_vector_read(RaceVectorReader *reader, Datum value,
 									  uint32 dims, uint32 *n);

@@ -24,15 +24,14 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
-
+use lib $FindBin::Bin;
 use List::Util qw(max sum);
 use Math::BigInt;
 use POSIX qw(frexp);
 use Test::More;
 
 use ClopperPearson qw(probability_at_least probability_at_most);
-use TestDatabase qw(create_database query);
+use RaceServer;
 
 use constant {
 	EPSILON => 20 / 19,
@@ -58,7 +57,7 @@ sub decode {
 # n releases of the exact sketch of that name
 sub releases {
 	my ($exact, $arguments, $n) = @_;
-	return map { decode($_) } query(<<"END");
+	return map { decode($_) } split /\n/, sql(<<"END");
 SELECT encode(race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
 FROM exact, generate_series(1, $n) WHERE name = '$exact'
 END
@@ -67,12 +66,12 @@ END
 sub make_sketch {
 	my ($name, $rows, @records) = @_;
 	my $list = join ',', @records;
-	query(<<"END");
+	sql(<<"END");
 INSERT INTO exact
 SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRAY[x])
 FROM unnest('{$list}'::int[]) x
 END
-	return decode(scalar query(<<"END"));
+	return decode(sql(<<"END"));
 SELECT encode(race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
 END
 }
@@ -227,9 +226,9 @@ sub noise_vectors {
 	} @releases;
 }
 
-# The share of counters with the same value in two releases of a sketch
+# The share of counters with the same value in two releases, a line each
 sub agreement {
-	my ($one, $other) = map { decode($_) } @_;
+	my ($one, $other) = map { decode($_) } split /\n/, join "\n", @_;
 	return grep({ $one->[$_] == $other->[$_] } 1 .. $#$one) / $#$one;
 }
 
@@ -261,7 +260,7 @@ sub test_pair {
 	add_expected_noise($pair);
 
 	my $arguments = "rows => $pair->{rows}$pair->{call}";
-	my ($recorded, @stddev) = split /\|/, query(<<"END");
+	my ($recorded, @stddev) = split /\|/, sql(<<"END");
 SELECT epsilon, counter_noise_stddev, count_noise_stddev FROM exact,
 	race_info(race_privatize(sketch, $epsilon, $arguments)) WHERE name = '$name less'
 END
@@ -310,24 +309,24 @@ sub test_independence {
 sub test_fresh_noise {
 	my $draw = q(SELECT encode(race_sketch_send(race_privatize(sketch, 1, rows => 16)), 'hex')
 		FROM exact WHERE name = 'fresh');
-	query(<<'END');
+	sql(<<'END');
 INSERT INTO exact
 SELECT 'fresh', race_build(race_params('l2', 1, rows => 16, range => 64), ARRAY[i])
 FROM generate_series(1, 100) i
 END
-	cmp_ok(agreement(query("$draw UNION ALL $draw")), '<', 0.5, 'two calls draw two noises');
-	cmp_ok(agreement(query("PREPARE p AS $draw; EXECUTE p; EXECUTE p")), '<', 0.5,
+	cmp_ok(agreement(sql("$draw UNION ALL $draw")), '<', 0.5, 'two calls draw two noises');
+	cmp_ok(agreement(sql("PREPARE p AS $draw; EXECUTE p; EXECUTE p")), '<', 0.5,
 		'and so do two executions of a plan');
-	my $seeded = "SELECT 'x' FROM setseed(0.25); SET seed = 0.25; $draw";
-	cmp_ok(agreement(map { (query($seeded))[-1] } 1, 2), '<', 0.5,
+	my $seeded = "SELECT FROM setseed(0.25); SET seed = 0.25; $draw";
+	cmp_ok(agreement(map { sql($seeded) =~ /(\w+)$/ } 1, 2), '<', 0.5,
 		'setseed() does not seed two sessions alike');
-	is(query("LOAD 'racepriv'; SELECT count(*) FROM pg_settings WHERE name ~ '^race'"), 0,
+	is(sql("LOAD 'racepriv'; SELECT count(*) FROM pg_settings WHERE name ~ '^race'"), 0,
 		'there is no setting that might');
 	return;
 }
 
 sub test_parallel_noise {
-	my @lines = query(<<'END');
+	my @lines = split /\n/, sql(<<'END');
 CREATE TABLE many AS SELECT generate_series(1, 2000) AS i;
 ALTER TABLE many SET (parallel_workers = 2);
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
@@ -347,8 +346,7 @@ is(sprintf('%.4f %.4f', probability_at_least(10, 100, 0.025), probability_at_mos
 is(sprintf('%.9f', probability_at_most(0, RELEASES, ALPHA)),
 	sprintf('%.9f', 1 - ALPHA**(1 / RELEASES)), 'and in closed form');
 
-create_database('audit');
-query('CREATE TABLE exact (name text, sketch race_sketch)');
+sql('CREATE TABLE exact (name text, sketch race_sketch)');
 my %releases;
 $releases{$_->{name}} = test_pair($_) for @pairs;
 for my $pair (@pairs[0, 1]) {

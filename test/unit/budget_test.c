@@ -1,0 +1,324 @@
+/*
+ * budget_test.c
+ *		Scales and recorded costs, against exact rational arithmetic.
+ */
+#include "helpers.h"
+#include "tap.h"
+
+#define WORDS	8
+
+/* An integer of 512 bits, the lowest word first */
+typedef struct Wide
+{
+	uint64_t	word[WORDS];
+} Wide;
+
+static Wide
+times(Wide a, uint64_t b)
+{
+	unsigned __int128 carry = 0;
+	int			i;
+
+	for (i = 0; i < WORDS; i++)
+	{
+		carry += (unsigned __int128) a.word[i] * b;
+		a.word[i] = (uint64_t) carry;
+		carry >>= 64;
+	}
+	if (carry != 0)
+		abort();
+	return a;
+}
+
+static Wide
+wide(uint64_t x)
+{
+	Wide		a = {{x}};
+
+	return a;
+}
+
+static Wide
+product(uint64_t a, uint64_t b)
+{
+	return times(wide(a), b);
+}
+
+static Wide
+sum(Wide a, Wide b)
+{
+	unsigned __int128 carry = 0;
+	int			i;
+
+	for (i = 0; i < WORDS; i++)
+	{
+		carry += (unsigned __int128) a.word[i] + b.word[i];
+		a.word[i] = (uint64_t) carry;
+		carry >>= 64;
+	}
+	return a;
+}
+
+static Wide
+times_power_of_2(Wide a, int power)
+{
+	for (; power > 0; power -= 32)
+		a = times(a, (uint64_t) 1 << (power < 32 ? power : 32));
+	return a;
+}
+
+/* Negative, 0 or positive as x is below, at or above numerator / denominator */
+static int
+compare(double x, Wide numerator, Wide denominator)
+{
+	int			exponent;
+	uint64_t	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
+	int			i;
+
+	denominator = times(denominator, mantissa);
+	denominator = times_power_of_2(denominator, exponent - 53);
+	numerator = times_power_of_2(numerator, 53 - exponent);
+	for (i = WORDS - 1; i >= 0; i--)
+		if (denominator.word[i] != numerator.word[i])
+			return denominator.word[i] > numerator.word[i] ? 1 : -1;
+	return 0;
+}
+
+/*
+ * Does a scale t suffice for a share `part` / 20 of epsilon?
+ * 256 S / t <= part epsilon / 20
+ */
+static bool
+suffices(uint64_t t, double epsilon, uint64_t sensitivity, int part)
+{
+	return compare(epsilon, product(256 * 20, sensitivity), product(t, part)) >= 0;
+}
+
+static bool
+smallest(uint64_t t, double epsilon, uint64_t sensitivity, int part)
+{
+	return t >= 1 && t <= RACE_MAX_SCALE &&
+		suffices(t, epsilon, sensitivity, part) &&
+		(t == 1 || !suffices(t - 1, epsilon, sensitivity, part));
+}
+
+/* Is the recorded cost the true one, rounded up by at most `ulps` of 2^-52? */
+static bool
+rounded_up(double recorded, Wide numerator, Wide denominator, int ulps)
+{
+	uint64_t	one = (uint64_t) 1 << 52;
+
+	return compare(recorded, numerator, denominator) >= 0 &&
+		compare(recorded, times(numerator, one + ulps), times(denominator, one)) <= 0;
+}
+
+/* What was found wrong, in how many budgets */
+typedef struct Findings
+{
+	int			budgets;
+	int			refused;
+	int			bad_refusals;
+	int			bad_scales;
+	int			bad_costs;
+} Findings;
+
+static void
+check_budget(double epsilon, uint64_t s1, uint64_t s2, Findings *findings)
+{
+	RaceLaplaceBudget budget;
+	uint64_t	t1;
+	uint64_t	t2;
+
+	findings->budgets++;
+	if (!race_laplace_budget(epsilon, s1, s2, &budget))
+	{
+		findings->refused++;
+		findings->bad_refusals += suffices(RACE_MAX_SCALE, epsilon, s1, 19) &&
+			suffices(RACE_MAX_SCALE, epsilon, s2, 1);
+		return;
+	}
+	t1 = budget.counter_scale;
+	t2 = budget.count_scale;
+	findings->bad_scales += !smallest(t1, epsilon, s1, 19) ||
+		!smallest(t2, epsilon, s2, 1);
+	findings->bad_costs += budget.epsilon > epsilon ||
+		!rounded_up(budget.epsilon,
+					times(sum(product(s1, t2), product(s2, t1)), 256),
+					product(t1, t2), 5);
+}
+
+static void
+report(const Findings *findings, const char *what)
+{
+	printf("# %s: %d budgets, %d of them refused\n", what, findings->budgets,
+		   findings->refused);
+	ok(findings->bad_refusals == 0, "%s: refused only beyond the largest scale", what);
+	ok(findings->bad_scales == 0, "%s: scales are the smallest that suffice", what);
+	ok(findings->bad_costs == 0,
+	   "%s: the recorded cost is the true one, rounded up, and at most what was asked", what);
+	ok(findings->refused > 0 && findings->refused < findings->budgets / 2,
+	   "%s: some are refused, most are not", what);
+}
+
+/* Numbers that rounding goes wrong at: all pairs of them */
+static void
+test_awkward(void)
+{
+	static const double epsilons[] = {
+		RACE_MIN_EPSILON, 1e-6, 0.001, 0.1, 0.3, 1.0 / 3, 0.5, 0.7, 0.95, 1, 20.0 / 19,
+		2, M_PI, 5, 10, 19, 20, 100, 256, 5120, 5120.0 / 19, 1e5, 1e9, 0x1p49, RACE_MAX_EPSILON
+	};
+	static const uint64_t sensitivities[] = {
+		1, 2, 3, 5, 7, 19, 20, 256, 1000, 1024, 65535, 1048583, UINT64_C(1) << 32,
+		(UINT64_C(1) << 44) * 19, (UINT64_C(1) << 50) - 1, RACE_MAX_SENSITIVITY
+	};
+	const int	n_epsilons = sizeof(epsilons) / sizeof(epsilons[0]);
+	const int	n_sensitivities = sizeof(sensitivities) / sizeof(sensitivities[0]);
+	Findings	findings = {0};
+	int			i;
+	int			j;
+	int			k;
+
+	for (i = 0; i < n_epsilons; i++)
+		for (j = 0; j < n_sensitivities; j++)
+			for (k = 0; k < n_sensitivities; k++)
+			{
+				double		below = nextafter(epsilons[i], 0);
+				double		above = nextafter(epsilons[i], INFINITY);
+
+				check_budget(epsilons[i], sensitivities[j], sensitivities[k], &findings);
+				if (below >= RACE_MIN_EPSILON)
+					check_budget(below, sensitivities[j], sensitivities[k], &findings);
+				if (above <= RACE_MAX_EPSILON)
+					check_budget(above, sensitivities[j], sensitivities[k], &findings);
+			}
+	report(&findings, "awkward numbers");
+}
+
+/* The logarithm of this number is uniform */
+static double
+log_uniform(uint64_t bits, double from, double to)
+{
+	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
+
+	return fmin(fmax(x, from), to);
+}
+
+static void
+test_random(void)
+{
+	Findings	findings = {0};
+	uint64_t	i;
+
+	for (i = 0; i < 600000; i += 3)
+		check_budget(log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON),
+					 (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50),
+					 (uint64_t) log_uniform(mix(i + 2), 1, 0x1p20), &findings);
+	report(&findings, "random numbers");
+}
+
+/* More epsilon never needs more noise, more sensitivity never less. */
+static void
+test_monotone(void)
+{
+	int			wrong = 0;
+	int			compared = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 400000; i += 4)
+	{
+		double		epsilon = log_uniform(mix(i), 1e-6, 1e6);
+		double		more = epsilon * (1 + 1e-3 * fabs(signed_unit(mix(i + 1))));
+		uint64_t	s = (uint64_t) log_uniform(mix(i + 2), 1, 0x1p30);
+		uint64_t	s_more = s + mix(i + 3) % (s / 100 + 2);
+		RaceLaplaceBudget a;
+		RaceLaplaceBudget b;
+		RaceLaplaceBudget c;
+
+		if (!race_laplace_budget(epsilon, s, s, &a) ||
+			!race_laplace_budget(more, s, s, &b) ||
+			!race_laplace_budget(epsilon, s_more, s_more, &c))
+			continue;
+		compared++;
+		wrong += b.counter_scale > a.counter_scale || b.count_scale > a.count_scale ||
+			c.counter_scale < a.counter_scale || c.count_scale < a.count_scale;
+	}
+	ok(wrong == 0 && compared > 90000, "scales are monotone in both");
+}
+
+static bool
+gives(double epsilon, uint64_t s1, uint64_t s2, uint64_t t1, uint64_t t2)
+{
+	RaceLaplaceBudget budget;
+
+	return race_laplace_budget(epsilon, s1, s2, &budget) &&
+		budget.counter_scale == t1 && budget.count_scale == t2;
+}
+
+static void
+test_known(void)
+{
+	RaceLaplaceBudget budget;
+	double		smallest_epsilon = 0x1p-20;
+
+	ok(gives(1, 19, 1, 5120, 5120), "quotients without a remainder stay as they are");
+	ok(gives(nextafter(1, 0), 19, 1, 5121, 5121), "one ulp less epsilon rounds up");
+	ok(gives(nextafter(1, 2), 19, 1, 5120, 5120), "so does one ulp more");
+	ok(gives(1, 1000, 1, 269474, 5120), "R = 1000, epsilon = 1");
+	ok(gives(RACE_MAX_EPSILON, 1, 1, 1, 1), "the largest epsilon: the smallest scale");
+	ok(race_laplace_budget(1, 19, 1, &budget) && budget.epsilon == 1,
+	   "a cost without remainders is recorded as what was asked");
+
+	/* the largest scale is reached exactly by 5120 S / epsilon = 2^56 */
+	ok(gives(5 * smallest_epsilon, 1, UINT64_C(1) << 26, 56512728, RACE_MAX_SCALE),
+	   "the largest scale is accepted");
+	ok(!race_laplace_budget(nextafter(5 * smallest_epsilon, 0), 1, UINT64_C(1) << 26, &budget),
+	   "an ulp beyond the largest count scale is refused");
+	ok(!race_laplace_budget(RACE_MIN_EPSILON, RACE_MAX_SENSITIVITY, 1, &budget),
+	   "so is too large a counter scale");
+}
+
+static void
+test_sums(void)
+{
+	int			bad_rho = 0;
+	int			bad_sum = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 400000; i += 2)
+	{
+		double		a = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
+		double		b = log_uniform(mix(i + 1), RACE_MIN_EPSILON, 2 * a);
+		Wide		sum_2_100;
+		Wide		square_2_200;
+		int			exponent;
+		uint64_t	mantissa = (uint64_t) ldexp(frexp(a, &exponent), 53);
+
+		/* a >= 2^-30 is an integer times 2^-83, so of 2^-100 */
+		sum_2_100 = times_power_of_2(wide(mantissa), exponent - 53 + 100);
+		square_2_200 = times_power_of_2(product(mantissa, mantissa),
+										2 * (exponent - 53) + 200);
+		bad_rho += !rounded_up(race_rho_of_pure(a), square_2_200,
+							   times_power_of_2(wide(2), 200), 4);
+
+		mantissa = (uint64_t) ldexp(frexp(b, &exponent), 53);
+		sum_2_100 = sum(sum_2_100, times_power_of_2(wide(mantissa), exponent - 53 + 100));
+		bad_sum += !rounded_up(race_cost_sum(a, b), sum_2_100,
+							   times_power_of_2(wide(1), 100), 3);
+	}
+	ok(bad_rho == 0, "rho of a pure cost is epsilon^2 / 2, rounded up");
+	ok(bad_sum == 0, "sums of costs are rounded up");
+	ok(race_cost_sum(0, 0.1) == 0.1 && race_cost_sum(0.1, 0) == 0.1 &&
+	   race_cost_sum(0, 0) == 0, "nothing and a cost are that cost");
+}
+
+int
+main(void)
+{
+	test_awkward();
+	test_random();
+	test_monotone();
+	test_known();
+	test_sums();
+	return done_testing();
+}

@@ -1,0 +1,171 @@
+/*
+ * helpers.h
+ *		What several unit tests share: random and reproducible data, goodness of
+ *		fit, and row functions ready for use.
+ */
+#ifndef RACE_TEST_HELPERS_H
+#define RACE_TEST_HELPERS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "../../src/lsh/lsh.h"
+#include "../../src/noise/noise.h"
+
+/* Real randomness, for a RaceRandom */
+static inline void
+fill_from_system(void *arg, uint8_t *bytes, size_t size)
+{
+	(void) arg;
+	while (size > 0)
+	{
+		ssize_t		got = getrandom(bytes, size, 0);
+
+		if (got <= 0)
+			abort();
+		bytes += got;
+		size -= (size_t) got;
+	}
+}
+
+/* 64 well-mixed bits of a counter (splitmix64): random to us, always the same */
+static inline uint64_t
+mix(uint64_t counter)
+{
+	uint64_t	x = counter * UINT64_C(0x9E3779B97F4A7C15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return x ^ x >> 31;
+}
+
+/* Of these bits, a number in (-1, 1) */
+static inline double
+signed_unit(uint64_t bits)
+{
+	return (double) (int64_t) (bits << 10 | 512) * 0x1p-63;
+}
+
+/* Pearson's statistic of counts */
+static inline double
+chi_square(const uint64_t *observed, const double *expected, int cells)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < cells; i++)
+	{
+		double		d = (double) observed[i] - expected[i];
+
+		sum += d * d / expected[i];
+	}
+	return sum;
+}
+
+/*
+ * The probability that a chi-square variable exceeds x, in the closed form for
+ * an even number of degrees of freedom: exp(-x/2) sum of (x/2)^i / i!, i < df/2
+ */
+static inline double
+chi_square_tail(double x, int df)
+{
+	double		term = exp(-x / 2);
+	double		sum = 0;
+	int			i;
+
+	if (df < 2 || df % 2 != 0)
+		abort();
+	for (i = 0; i < df / 2; i++)
+	{
+		sum += term;
+		term *= x / 2 / (i + 1);
+	}
+	return sum;
+}
+
+static inline RaceParams
+l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims,
+		  uint32_t power, uint32_t rows, uint32_t range)
+{
+	RaceParams	params;
+
+	memset(&params, 0, sizeof(params));
+	params.kernel = RACE_KERNEL_L2;
+	params.sequence = sequence;
+	params.rehash = rehash;
+	params.dims = dims;
+	params.bandwidth = 1;
+	params.power = power;
+	params.rows = rows;
+	params.range = range;
+	return params;
+}
+
+/* Draw all functions of all rows, again if need be */
+static inline void
+generate_all(RaceRows *rows)
+{
+	race_rows_generate(rows, 0, (uint64_t) rows->params.rows * rows->params.power);
+}
+
+/* Row functions of these parameters; the caller frees them */
+static inline RaceRows *
+make_rows(const RaceParams *params)
+{
+	char		message[200];
+	RaceRows   *rows;
+
+	if (race_params_problem(params, message, sizeof(message)) != NULL)
+	{
+		printf("Bail out! %s\n", message);
+		exit(2);
+	}
+	rows = calloc(1, race_rows_size(params));
+	if (rows == NULL)
+		abort();
+	race_rows_init(rows, params);
+	generate_all(rows);
+	return rows;
+}
+
+/* Where race_rows_hash() puts its buckets; the caller frees it */
+static inline uint32_t *
+make_buckets(const RaceRows *rows)
+{
+	uint32_t   *buckets = calloc(rows->stride, sizeof(uint32_t));
+
+	if (buckets == NULL)
+		abort();
+	return buckets;
+}
+
+/* How far a rate of successes in n is from the probability, in standard errors */
+static inline double
+standard_errors(double rate, double probability, double n)
+{
+	return (rate - probability) / sqrt(probability * (1 - probability) / n);
+}
+
+/* In how many rows the buckets are the same */
+static inline double
+share(const RaceRows *rows, const double *x, const double *y)
+{
+	uint32_t   *a = make_buckets(rows);
+	uint32_t   *b = make_buckets(rows);
+	uint32_t	same = 0;
+	uint32_t	row;
+
+	race_rows_hash(rows, x, a);
+	race_rows_hash(rows, y, b);
+	for (row = 0; row < rows->params.rows; row++)
+		same += a[row] == b[row];
+	free(b);
+	free(a);
+	return (double) same / rows->params.rows;
+}
+
+#endif							/* RACE_TEST_HELPERS_H */

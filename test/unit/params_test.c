@@ -1,0 +1,235 @@
+/*
+ * params_test.c
+ *		What parameters are accepted, and how others are refused.
+ */
+#include <stddef.h>
+
+#include "../../src/lsh/sobol.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define IND		RACE_SEQUENCE_INDEPENDENT
+#define SOBOL	RACE_SEQUENCE_SOBOL
+#define FOLD	RACE_REHASH_FOLD
+#define MULTI	RACE_REHASH_MULTILINEAR
+
+static RaceParams
+good_params(void)
+{
+	return l2_params(IND, FOLD, 3, 1, 1024, 1024);
+}
+
+/* Are these refused, with a message that has this in it? */
+static void
+refused(RaceParams params, const char *what)
+{
+	char		message[200] = "";
+	const char *problem = race_params_problem(&params, message, sizeof(message));
+
+	if (problem == NULL)
+		ok(false, "refused: %s", what);
+	else
+		ok(problem == message && strstr(message, what) != NULL, "refused: %s", message);
+}
+
+static void
+accepted(RaceParams params, const char *what)
+{
+	char		message[200] = "";
+
+	if (race_params_problem(&params, message, sizeof(message)) != NULL)
+		printf("# %s\n", message);
+	ok(race_params_problem(&params, message, sizeof(message)) == NULL, "accepted: %s", what);
+}
+
+/* Good parameters with one field changed */
+#define WITH(field, value, verdict, what) \
+	do { \
+		RaceParams	changed = good_params(); \
+		changed.field = (value); \
+		verdict(changed, what); \
+	} while (0)
+
+static void
+test_fields(void)
+{
+	accepted(good_params(), "good parameters");
+	WITH(kernel, 0, refused, "kernel number 0");
+	WITH(kernel, 200, refused, "kernel number 200");
+	WITH(sequence, 0, refused, "sequence number 0");
+	WITH(sequence, 3, refused, "sequence number 3");
+	WITH(rehash, 0, refused, "rehash number 0");
+	WITH(rehash, 3, refused, "rehash number 3");
+	WITH(reserved8, 1, refused, "reserved");
+	WITH(reserved32, 1, refused, "reserved");
+	WITH(reserved64[0], 1, refused, "reserved");
+	WITH(reserved64[1], 1, refused, "reserved");
+	WITH(reserved64[2], UINT64_C(1) << 63, refused, "reserved");
+	WITH(dims, 0, accepted, "dims not stated");
+	WITH(dims, 1, accepted, "one dimension");
+	WITH(dims, RACE_MAX_DIMS, accepted, "the most dims");
+	WITH(dims, RACE_MAX_DIMS + 1, refused, "dims must be between 1 and 16000");
+	WITH(dims, UINT32_MAX, refused, "dims");
+	WITH(power, 0, refused, "power must be between 1 and 1024");
+	WITH(power, RACE_MAX_POWER + 1, refused, "power must be between 1 and 1024");
+	WITH(power, 2, refused, "fold");
+	WITH(seed, INT64_MIN, accepted, "the lowest seed");
+	WITH(seed, INT64_MAX, accepted, "the highest seed");
+	WITH(bandwidth, RACE_MIN_BANDWIDTH, accepted, "the smallest bandwidth");
+	WITH(bandwidth, RACE_MAX_BANDWIDTH, accepted, "the largest bandwidth");
+	WITH(bandwidth, nextafter(RACE_MIN_BANDWIDTH, 0), refused, "bandwidth");
+	WITH(bandwidth, nextafter(RACE_MAX_BANDWIDTH, INFINITY), refused, "bandwidth");
+	WITH(bandwidth, 0, refused, "bandwidth");
+	WITH(bandwidth, -1, refused, "bandwidth");
+	WITH(bandwidth, NAN, refused, "bandwidth");
+	WITH(bandwidth, INFINITY, refused, "bandwidth");
+	WITH(rows, 0, refused, "rows must be at least 1");
+	WITH(rows, 1, accepted, "one row");
+	WITH(range, 0, refused, "range must be at least 2");
+	WITH(range, 1, refused, "range must be at least 2");
+	WITH(range, 2, accepted, "a range of two");
+}
+
+/* Limits that several fields share */
+static void
+test_sizes(void)
+{
+	const uint32_t most = (RACE_MAX_SKETCH_BYTES - RACE_MAX_HEADER_BYTES) / 8;
+
+	accepted(l2_params(IND, FOLD, 0, 1, 1, most), "the most counters in one row");
+	accepted(l2_params(IND, FOLD, 0, 1, most / 2, 2), "the most rows");
+	refused(l2_params(IND, FOLD, 0, 1, 1, most + 1), "rows times range must be at most 33553920");
+	refused(l2_params(IND, FOLD, 0, 1, most / 2 + 1, 2), "rows times range");
+	refused(l2_params(IND, FOLD, 0, 1, UINT32_MAX, UINT32_MAX), "rows times range");
+	refused(l2_params(IND, FOLD, 0, 1, UINT32_C(1) << 31, 2), "rows times range");
+
+	accepted(l2_params(IND, MULTI, 15, 1024, 4096, 2), "the most coefficients");
+	refused(l2_params(IND, MULTI, 15, 1024, 4097, 2),
+			"rows times power times (dims + 1) must be at most 67108864");
+	refused(l2_params(IND, MULTI, 0, 1024, 65537, 2), "rows times power times (dims + 1)");
+	refused(l2_params(IND, MULTI, RACE_MAX_DIMS, 1024, 16000000, 2),
+			"rows times power times (dims + 1)");
+
+	accepted(l2_params(SOBOL, FOLD, 20, 1, 8, 2), "the most dims of sobol");
+	accepted(l2_params(SOBOL, MULTI, 2, 7, 8, 2), "the most power of sobol");
+	refused(l2_params(SOBOL, FOLD, 21, 1, 8, 2), "sobol");
+	refused(l2_params(SOBOL, MULTI, 2, 8, 8, 2), "sobol");
+	refused(l2_params(SOBOL, FOLD, 0, 1, 8, 2), "sobol");
+}
+
+/* Row functions that are accepted must be of a size one can have */
+static void
+test_memory(void)
+{
+	static const struct
+	{
+		uint32_t	dims;
+		uint32_t	power;
+		uint32_t	rows;
+	}			shapes[] = {
+		{1, 1, 1}, {3, 1, 1024}, {15, 1024, 4096}, {1, 1, 16000000},
+		{RACE_MAX_DIMS, 1, 4000}, {RACE_MAX_DIMS, RACE_MAX_POWER, 1}
+	};
+	char		message[200];
+	size_t		i;
+
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	{
+		RaceParams	params = l2_params(IND, FOLD, shapes[i].dims, shapes[i].power,
+									   shapes[i].rows, 2);
+		size_t		size;
+
+		params.rehash = (uint8_t) race_default_rehash(&params);
+		size = race_rows_size(&params);
+		ok(race_params_problem(&params, message, sizeof(message)) != NULL ||
+		   (size > 8 * (size_t) shapes[i].rows * shapes[i].power * (shapes[i].dims + 1) &&
+			size < (size_t) 8 * RACE_MAX_COEFFICIENTS * 5 / 2),
+		   "dims %u, power %u, rows %u: refused, or of a size one can have (%zu MB)",
+		   shapes[i].dims, shapes[i].power, shapes[i].rows, size >> 20);
+	}
+}
+
+static void
+test_message(void)
+{
+	RaceParams	params = good_params();
+	char		message[8] = "xxxxxxx";
+
+	params.power = 0;
+	ok(race_params_problem(&params, message, 6) == message &&
+	   strcmp(message, "power") == 0 && message[6] == 'x',
+	   "a message is cut to the size there is");
+}
+
+static void
+test_names(void)
+{
+	int			wrong = 0;
+	int			i;
+
+	for (i = -1; i <= 255; i++)
+	{
+		const char *kernel = race_kernel_name(i);
+		const char *sequence = race_sequence_name(i);
+		const char *rehash = race_rehash_name(i);
+
+		wrong += (kernel != NULL) != (i == RACE_KERNEL_L2) ||
+			(kernel != NULL && race_kernel_by_name(kernel) != i);
+		wrong += (sequence != NULL) != (i == IND || i == SOBOL) ||
+			(sequence != NULL && race_sequence_by_name(sequence) != i);
+		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
+			(rehash != NULL && race_rehash_by_name(rehash) != i);
+	}
+	ok(wrong == 0, "names and numbers go with each other");
+	ok(race_kernel_by_name("l2") == 1 && race_sequence_by_name("independent") == 1 &&
+	   race_sequence_by_name("sobol") == 2 && race_rehash_by_name("fold") == 1 &&
+	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
+	ok(race_kernel_by_name("L2") == 0 && race_sequence_by_name("") == 0 &&
+	   race_rehash_by_name("fol") == 0, "other names have no number");
+}
+
+static void
+test_defaults(void)
+{
+	RaceParams	params = good_params();
+
+	ok(race_default_sequence(&params) == SOBOL && race_default_rehash(&params) == FOLD,
+	   "few dims and power 1: sobol, fold");
+	params.power = 2;
+	ok(race_default_sequence(&params) == SOBOL && race_default_rehash(&params) == MULTI,
+	   "power 2: sobol, multilinear");
+	params.power = 6;
+	ok(race_default_sequence(&params) == IND, "more than 21 numbers a row: independent");
+	params.power = 1;
+	params.dims = RACE_SOBOL_DIMENSIONS - 1;
+	ok(race_default_sequence(&params) == SOBOL, "20 dims: sobol");
+	params.dims = RACE_SOBOL_DIMENSIONS;
+	ok(race_default_sequence(&params) == IND, "21 dims: independent");
+	params.dims = 0;
+	ok(race_default_sequence(&params) == IND, "dims not stated: independent");
+}
+
+static void
+test_collisions(void)
+{
+	RaceParams	params = l2_params(IND, FOLD, 3, 1, 8, 1000);
+
+	ok(race_collision_probability(&params) == 0, "folded codes are not corrected for");
+	params.rehash = MULTI;
+	ok(race_collision_probability(&params) == 0.001, "rehashed codes meet at 1 / range");
+}
+
+int
+main(void)
+{
+	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
+	   offsetof(RaceParams, reserved64) == 40, "parameters have no padding");
+	test_fields();
+	test_sizes();
+	test_memory();
+	test_message();
+	test_names();
+	test_defaults();
+	test_collisions();
+	return done_testing();
+}
