@@ -58,7 +58,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(wildcard test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) test/fuzz/mutate
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/query/student.o,$(OBJS))
-$(UNIT_TESTS): %: %.c test/unit/tap.h $(PURE_OBJS)
+$(UNIT_TESTS): %: %.c $(wildcard test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 test/fuzz/mutate: test/fuzz/mutate.c
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< \

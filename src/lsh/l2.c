@@ -11,13 +11,10 @@ race_l2_kernel(double c)
 {
 	static const double sqrt_half = 0.70710678118654752440;
 	static const double sqrt_2_over_pi = 0.79788456080286535588;
-	double		t;
+	double		t = 1 / c;			/* infinite at c = 0, where all is well */
 
-	if (c == 0)
-		return 1;
-	t = 1 / c;
 	if (t == 0)
-		return 0;				/* c is infinite */
+		return 0;				/* c is infinite, and inf * 0 is not a number */
 	/* erf and expm1 keep all digits where t is small: k ~ t / sqrt(2 pi) */
 	return erf(t * sqrt_half) + sqrt_2_over_pi * c * expm1(-0.5 * t * t);
 }

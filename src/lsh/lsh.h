@@ -73,8 +73,8 @@ typedef struct RaceParams
 #define RACE_MAX_SKETCH_BYTES	((uint64_t) 256 * 1024 * 1024)
 #define RACE_MAX_HEADER_BYTES	4096
 
-/* row functions of one parameter value stay within 512 MB of coefficients */
-#define RACE_MAX_COEFFICIENTS	((uint64_t) 64 * 1024 * 1024)
+/* row functions of one parameter value stay within 512 MB (race_rows_size) */
+#define RACE_MAX_ROWS_BYTES		((uint64_t) 512 * 1024 * 1024)
 
 /* beyond these, coefficients or distances in bandwidths lose their meaning */
 #define RACE_MIN_BANDWIDTH	1e-100

@@ -111,8 +111,6 @@ race_default_rehash(const RaceParams *params)
 const char *
 race_params_problem(const RaceParams *params, char *message, size_t size)
 {
-	uint64_t	functions = (uint64_t) params->rows * params->power;
-
 #define PROBLEM(...) (snprintf(message, size, __VA_ARGS__), message)
 
 	if (race_kernel_name(params->kernel) == NULL)
@@ -142,10 +140,10 @@ race_params_problem(const RaceParams *params, char *message, size_t size)
 		return PROBLEM("rows times range must be at most %llu",
 					   (unsigned long long)
 					   (RACE_MAX_SKETCH_BYTES - RACE_MAX_HEADER_BYTES) / 8);
-	if (functions > RACE_MAX_COEFFICIENTS ||
-		functions * (params->dims + 1) > RACE_MAX_COEFFICIENTS)
-		return PROBLEM("rows times power times (dims + 1) must be at most %llu",
-					   (unsigned long long) RACE_MAX_COEFFICIENTS);
+	if (race_rows_size(params) > RACE_MAX_ROWS_BYTES)
+		return PROBLEM("rows times power times (dims + 1) is too large: row functions would take %llu MB, at most %llu are allowed",
+					   (unsigned long long) race_rows_size(params) >> 20,
+					   (unsigned long long) RACE_MAX_ROWS_BYTES >> 20);
 	if (params->sequence == RACE_SEQUENCE_SOBOL && !fits_sobol(params))
 		return PROBLEM("sequence \"sobol\" needs dims, and power times (dims + 1) of at most %d",
 					   RACE_SOBOL_DIMENSIONS);
@@ -164,7 +162,7 @@ race_kernel_value(const RaceParams *params,
 
 	for (i = 0; i < n; i++)
 	{
-		double		d = x[i] / params->bandwidth - y[i] / params->bandwidth;
+		double		d = (x[i] - y[i]) / params->bandwidth;
 
 		sum += d * d;
 	}

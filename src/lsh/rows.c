@@ -53,7 +53,7 @@ coefficients_of(const RaceParams *params)
 size_t
 race_rows_size(const RaceParams *params)
 {
-	/* race_params_problem() has bounded the product far below 2^63 */
+	/* far below 2^63 for any rows, within the limits of dims and power */
 	return sizeof(RaceRows) + 8 * stride_of(params) *
 		(coefficients_of(params) + keys_of(params));
 }
@@ -174,11 +174,13 @@ fold(const double *codes, double range, uint32_t *buckets)
 
 	for (lane = 0; lane < RACE_LANES; lane++)
 	{
-		/* the quotient may be off by one; the remainder is then mended */
+		/*
+		 * For a multiple of range the quotient may come out one too small, and
+		 * is mended; never too large, as codes are below 2^52.
+		 */
 		double		quotient = __builtin_floor(codes[lane] * inverse);
 		double		rest = __builtin_fma(-quotient, range, codes[lane]);
 
-		rest = rest < 0 ? rest + range : rest;
 		rest = rest >= range ? rest - range : rest;
 		buckets[lane] = (uint32_t) (int32_t) rest;
 	}

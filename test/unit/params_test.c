@@ -103,10 +103,11 @@ test_sizes(void)
 	refused(l2_params(IND, FOLD, 0, 1, UINT32_MAX, UINT32_MAX), "rows times range");
 	refused(l2_params(IND, FOLD, 0, 1, UINT32_C(1) << 31, 2), "rows times range");
 
-	accepted(l2_params(IND, MULTI, 15, 1024, 4096, 2), "the most coefficients");
-	refused(l2_params(IND, MULTI, 15, 1024, 4097, 2),
-			"rows times power times (dims + 1) must be at most 67108864");
-	refused(l2_params(IND, MULTI, 0, 1024, 65537, 2), "rows times power times (dims + 1)");
+	/* 8 bytes * (1024 * 16 + 2049) a row, and 56 or 57 blocks of 64 rows */
+	accepted(l2_params(IND, MULTI, 15, 1024, 56 * 64, 2), "the most coefficients");
+	refused(l2_params(IND, MULTI, 15, 1024, 56 * 64 + 1, 2),
+			"rows times power times (dims + 1) is too large");
+	refused(l2_params(IND, MULTI, 0, 1024, 21825, 2), "rows times power times (dims + 1)");
 	refused(l2_params(IND, MULTI, RACE_MAX_DIMS, 1024, 16000000, 2),
 			"rows times power times (dims + 1)");
 
@@ -127,7 +128,7 @@ test_memory(void)
 		uint32_t	power;
 		uint32_t	rows;
 	}			shapes[] = {
-		{1, 1, 1}, {3, 1, 1024}, {15, 1024, 4096}, {1, 1, 16000000},
+		{1, 1, 1}, {3, 1, 1024}, {15, 1024, 3584}, {1, 1, 16000000},
 		{RACE_MAX_DIMS, 1, 4000}, {RACE_MAX_DIMS, RACE_MAX_POWER, 1}
 	};
 	char		message[200];
@@ -143,7 +144,7 @@ test_memory(void)
 		size = race_rows_size(&params);
 		ok(race_params_problem(&params, message, sizeof(message)) != NULL ||
 		   (size > 8 * (size_t) shapes[i].rows * shapes[i].power * (shapes[i].dims + 1) &&
-			size < (size_t) 8 * RACE_MAX_COEFFICIENTS * 5 / 2),
+			size <= RACE_MAX_ROWS_BYTES),
 		   "dims %u, power %u, rows %u: refused, or of a size one can have (%zu MB)",
 		   shapes[i].dims, shapes[i].power, shapes[i].rows, size >> 20);
 	}
