@@ -35,7 +35,9 @@ PG_CONFIG ?= pg_config
 PG_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir-server)
 
 ifneq ($(filter check demo bench,$(MAKECMDGOALS)),)
-# These install what they need first, PGXS included.
+# These install what they need first, PGXS included.  The last line that is
+# printed is theirs.
+MAKEFLAGS += --no-print-directory
 check:
 	test/run
 demo:
