@@ -23,6 +23,11 @@ SELECT bool_and(s::text = expected('g = ' || g)) AS sorted FROM (SELECT g, race_
 SET enable_hashagg = on;
 SET enable_sort = off;
 SELECT bool_and(s::text = expected('g = ' || g)) AS hashed FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY g) v;
+-- with so little memory that most groups wait on disk
+SET work_mem = '64kB';
+SELECT count(*) AS groups, sum(race_count(s)) AS records, bool_and(race_kernel_sum(s, ARRAY[g % 17, 0]) = 5) AS spilled
+FROM (SELECT i % 4000 AS g, race_build(:p, ARRAY[i % 4000 % 17, 0]) s FROM generate_series(1, 20000) i GROUP BY 1) v;
+RESET work_mem;
 RESET enable_sort;
 SELECT bool_and(s::text = expected(CASE WHEN g IS NULL THEN 'true' ELSE 'g = ' || g END)) AS grouping_sets, count(*)
 FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY ROLLUP (g)) v;
