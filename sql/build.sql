@@ -87,9 +87,12 @@ SELECT race_build(:p, x)::text = expected('true') AS parallel FROM t;
 SELECT bool_and(s::text = expected('g = ' || g)) AS parallel_groups FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY g) v;
 SELECT race_count(race_build(:p, x)) AS few_rows FROM t WHERE id = 77;
 SELECT race_merge(s)::text = expected('true') AS parallel_merge FROM parts;
-SET force_parallel_mode = on;
+-- force_parallel_mode, called debug_parallel_query from 16 on
+SELECT name AS force_parallel FROM pg_settings
+WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \gset
+SET :force_parallel = on;
 SELECT race_kde(race_build(:p, x), '{1,2}') = (SELECT race_kde(race_merge(s), '{1,2}') FROM parts) AS worker FROM t;
-RESET force_parallel_mode;
+RESET :force_parallel;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
