@@ -31,6 +31,29 @@ ORDER BY 1;
 SELECT p.oid::regprocedure FROM pg_proc p
 WHERE p.proname LIKE 'race\_%' AND NOT has_function_privilege('public', p.oid, 'EXECUTE');
 
+-- whatever is called with NULLs alone answers or raises an error
+DO $$
+DECLARE
+	f record;
+	arguments text;
+BEGIN
+	FOR f IN SELECT p.oid::regprocedure::text AS signature, p.oid::regproc::text AS name, p.proargtypes AS types
+		FROM pg_proc p
+		JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+		JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+		WHERE e.extname = 'racepriv' AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
+		ORDER BY p.oid
+	LOOP
+		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END, ', ' ORDER BY i)
+		INTO arguments FROM unnest(f.types::oid[]::regtype[]) WITH ORDINALITY v(t, i);
+		BEGIN
+			EXECUTE format('SELECT %s(%s)', f.name, arguments);
+		EXCEPTION WHEN OTHERS THEN
+			RAISE NOTICE '%: %', f.signature, SQLERRM;
+		END;
+	END LOOP;
+END $$;
+
 -- types: no equality for sketches, and storage that does not compress noise
 SELECT typname, typalign, typstorage FROM pg_type
 WHERE typname IN ('race_params', 'race_sketch') ORDER BY 1;

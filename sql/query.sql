@@ -26,6 +26,7 @@ FROM unnest('{1,2,4}'::int[]) power,
 -- empty: a defined answer
 SELECT race_count(e), race_kernel_sum(e, '{1}'), race_kde(e, '{1}'), race_estimate(e, '{1}')
 FROM race_sketch('l2(dims=1)'::race_params) e;
+SELECT * FROM race_estimate(race_sketch('l2(dims=1, power=2)'::race_params), '{1}');
 -- one row tells nothing of its error
 SELECT density, stderr, lower, upper FROM race_estimate(race_sketch('l2(dims=1, rows=1)'::race_params), '{1}');
 -- a count within its noise of zero: nothing can be said of a ratio
@@ -39,6 +40,11 @@ SELECT race_kde(NULL, '{1}'), race_kde(s, NULL::int[]), race_count(NULL), race_e
 SELECT x, density = race_kde(s, x) AS same FROM s, race_kde_grid(s, '{0}', '{10}', '{5}');
 SELECT x FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), '{0,-1}', '{1,1}', '{2,3}');
 SELECT x FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), '{0,5}', '{1,5}', '{1,1}');
+-- ends are exact
+SELECT count(*) AS grids, bool_and(lo = least(a, b) / 7.0 AND hi = greatest(a, b) / 7.0) AS exact
+FROM generate_series(-20, 20) a, generate_series(-20, 20) b, generate_series(2, 9) n,
+     LATERAL (SELECT min(x[1]) lo, max(x[1]) hi FROM race_kde_grid(race_sketch('l2(dims=1, rows=1, range=2)'::race_params),
+         ARRAY[least(a, b) / 7.0]::float8[], ARRAY[greatest(a, b) / 7.0]::float8[], ARRAY[n])) g;
 SELECT count(*) FROM (SELECT race_kde_grid(s, '{0}', '{10}', '{1000000}') FROM s LIMIT 3) v;
 SELECT race_kde_grid(s, '{0,1}', '{10}', '{5}') FROM s;
 SELECT race_kde_grid(s, '{0}', '{10}', '{0}') FROM s;

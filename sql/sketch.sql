@@ -31,6 +31,13 @@ CREATE FUNCTION vec_to_real(vec, int, boolean) RETURNS real[] LANGUAGE sql IMMUT
 CREATE CAST (vec AS real[]) WITH FUNCTION vec_to_real(vec, int, boolean) AS IMPLICIT;
 SELECT race_add(race_sketch(:p::race_params), ROW(ARRAY[3, 4]::real[])::vec)::text
      = race_add(race_sketch(:p::race_params), '{3,4}')::text AS same;
+-- the cast is run by those only who may
+CREATE ROLE race_other;
+REVOKE EXECUTE ON FUNCTION vec_to_real(vec, int, boolean) FROM PUBLIC;
+SET ROLE race_other;
+SELECT race_kernel('l2', ROW(ARRAY[3, 4]::real[])::vec, '{3,4}');
+RESET ROLE;
+DROP ROLE race_other;
 SELECT race_remove(race_add(s, '{1,2}'), '{1,2}')::text = s::text AS back FROM sketches;
 SELECT race_count(race_remove(race_sketch(:p::race_params), '{1,2}')) AS "one less than none";
 SELECT race_add(NULL, '{1,2}') IS NULL AS a, race_add(race_sketch(:p::race_params), NULL::int[]) IS NULL AS b;

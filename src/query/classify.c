@@ -5,7 +5,9 @@
  * Each class has a sketch.  Its score is the likelihood of the query, the
  * density of the class at q; with the prior "counts" the score is density times
  * record count, the kernel sum.  Noise can push scores out of their range, so
- * they are clamped: a density to [0, 1], a kernel sum to at least 0.
+ * they are clamped: a density to [0, 1], a kernel sum to at least 0.  And it
+ * could make a class of next to no records look dense, so a density divides by
+ * no less than twice the noise of the count.
  *
  * The highest score wins; among equals the class with more records, then the
  * smaller label.  So where no class has seen anything like q, all scores being
@@ -82,13 +84,15 @@ score_class(const RaceView *view, const uint32 *buckets, Prior prior)
 {
 	double		sum = race_estimate_sum(view, buckets);
 	Score		score;
+	double		divisor = Max(race_estimate_divisor(view->header),
+							  2 * sqrt(view->header->noise.count_variance));
 
 	score.label = (Datum) 0;
 	score.count = Max(view->header->count, 0);
 	if (prior == PRIOR_COUNTS)
 		score.score = Max(sum, 0);
 	else
-		score.score = Min(Max(sum / race_estimate_divisor(view->header), 0), 1);
+		score.score = Min(Max(sum / divisor, 0), 1);
 	return score;
 }
 
@@ -218,8 +222,8 @@ race_classify_final(PG_FUNCTION_ARGS)
 		int			order = compare_scores(other, best);
 
 		if (order == 0)
-			order = -compare_labels(compare, PG_GET_COLLATION(), other->label,
-									best->label);
+			order = compare_labels(compare, PG_GET_COLLATION(), best->label,
+								   other->label);
 		if (order > 0)
 			best = other;
 	}

@@ -91,7 +91,7 @@ variance_of_mean(const RaceView *view, const uint32 *buckets, double mean)
 	return Max(sum / (blocks - 1) / blocks, known);
 }
 
-/* from the mean of rows to f, or from a fraction of N to a density (N = 1) */
+/* from the mean of rows to f, or from a fraction of N to a density (n = 1) */
 static double
 correct_collisions(const RaceHeader *header, double mean, double n)
 {
@@ -123,6 +123,7 @@ race_estimate_interval(const RaceView *view, const uint32 *buckets,
 	double		mean = mean_of_all_rows(view, buckets);
 	double		variance = variance_of_mean(view, buckets, mean);
 	double		ratio = mean / n;
+	double		whole = header->count / n;	/* 1, but for counts below 1 */
 	uint32		blocks = variance_blocks(&header->params);
 	double		t = INFINITY;
 	double		a;
@@ -146,8 +147,8 @@ race_estimate_interval(const RaceView *view, const uint32 *buckets,
 	root = t * sqrt(a * variance + mean * mean * n_variance);
 	if (isfinite(root) && a > 0)
 	{
-		result->lower = correct_collisions(header, (b - root) / a, 1);
-		result->upper = correct_collisions(header, (b + root) / a, 1);
+		result->lower = correct_collisions(header, (b - root) / a, whole);
+		result->upper = correct_collisions(header, (b + root) / a, whole);
 	}
 	else
 	{

@@ -10,7 +10,7 @@ COMMENT ON FUNCTION race_count(race_sketch) IS
 CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
-	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise, so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
+	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise (but for what folding adds, see race_params), so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
 
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

@@ -91,10 +91,16 @@ locate(Grid *grid, uint64 i)
 	for (axis = grid->dims; axis-- > 0;)
 	{
 		uint32		steps = grid->steps[axis];
-		double		span = grid->upper[axis] - grid->lower[axis];
+		uint32		step = i % steps;
+		double		lower = grid->lower[axis];
+		double		upper = grid->upper[axis];
 
-		grid->x[axis] = grid->lower[axis] +
-			(steps > 1 ? span * (i % steps) / (steps - 1) : span / 2);
+		if (steps == 1)
+			grid->x[axis] = lower + (upper - lower) / 2;
+		else if (step == steps - 1)
+			grid->x[axis] = upper;	/* exactly */
+		else
+			grid->x[axis] = lower + (upper - lower) * step / (steps - 1);
 		i /= steps;
 	}
 }

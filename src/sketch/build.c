@@ -63,10 +63,12 @@ race_remove(PG_FUNCTION_ARGS)
 	return update(fcinfo, 1, -1);
 }
 
-/* The parameters of a call of race_build */
+/* The parameters of a call of race_build, which only an aggregate may make */
 static const RaceParams *
 build_params(FunctionCallInfo fcinfo)
 {
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "race_build transition called in non-aggregate context");
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -90,6 +92,7 @@ race_build_step(PG_FUNCTION_ARGS)
 		sketch = race_sketch_create(params, 1, race_result_context(fcinfo));
 	else
 		sketch = race_writable_arg(fcinfo);
+	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(&sketch->header.params, params);
 	if (!PG_ARGISNULL(2))
 		race_sketch_count(sketch,
@@ -102,6 +105,9 @@ race_build_step(PG_FUNCTION_ARGS)
 Datum
 race_build_undo(PG_FUNCTION_ARGS)
 {
+	build_params(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	return update(fcinfo, 2, -1);
@@ -109,7 +115,7 @@ race_build_undo(PG_FUNCTION_ARGS)
 
 /*
  * From 18 on, plpgsql asks whether s := race_add(s, x) may change s where it
- * is.  It may: nothing fails after the first change.
+ * is.  It may: an error leaves s as it was (race_sketch_count).
  */
 Datum
 race_update_support(PG_FUNCTION_ARGS)

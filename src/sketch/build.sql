@@ -49,4 +49,4 @@ CREATE AGGREGATE race_build(params race_params, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
-	'the exact sketch of all records x: arrays of dims finite numbers. A NULL x adds nothing; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';
+	'the exact sketch of all records x: arrays of dims finite numbers. A NULL x adds nothing, and NULLs alone give an empty sketch; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';

@@ -29,4 +29,13 @@
 	} while (0)
 #endif
 
+/* May the current user execute this function? */
+#if PG_VERSION_NUM >= 160000
+#define race_function_aclcheck(function) \
+	object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE)
+#else
+#define race_function_aclcheck(function) \
+	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
+#endif
+
 #endif							/* RACE_COMPAT_H */

@@ -112,9 +112,9 @@ race_counters_get(const void *counters, int width, Size i)
 	return 0;					/* not reached */
 }
 
-uint32
+bool
 race_counters_bump(void *counters, int width, const uint32 *buckets,
-				   uint32 from, uint32 rows, uint32 range, int delta)
+				   uint32 rows, uint32 range, int delta)
 {
 	int64		max = width == 8 ? RACE_MAX_COUNT :
 		(INT64CONST(1) << (8 * width - 1)) - 1;
@@ -122,14 +122,15 @@ race_counters_bump(void *counters, int width, const uint32 *buckets,
 	uint32		r;
 
 	FOR_WIDTH(width,
-			  type *c = (type *) counters + (Size) from * range;
+			  type *c = (type *) counters;
 
-			  for (r = from; r < rows; r++, c += range)
-			  {
-				  if (c[buckets[r]] == (type) limit)
-					  return r;
+			  for (r = 0; r < rows && c[buckets[r]] != (type) limit; r++, c += range)
 				  c[buckets[r]] += delta;
-			  }
 		)
-	return rows;
+	if (r == rows)
+		return true;
+
+	/* take back what is done, which meets no limit */
+	race_counters_bump(counters, width, buckets, r, range, -delta);
+	return false;
 }

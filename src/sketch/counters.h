@@ -39,12 +39,12 @@ extern void race_counters_convert(const void *from, int from_width,
 extern int64 race_counters_get(const void *counters, int width, Size i);
 
 /*
- * Add delta, +1 or -1, to counter buckets[r] of each row r of `range` counters,
- * beginning at row `from`.  Returns `rows`, or the first row whose counter
- * would leave its width, or RACE_MAX_COUNT: widen, and go on from there.
+ * Add delta, +1 or -1, to counter buckets[r] of each row r of `range` counters.
+ * False, with nothing changed, when a counter would leave its width, or
+ * RACE_MAX_COUNT.
  */
-extern uint32 race_counters_bump(void *counters, int width,
-								 const uint32 *buckets, uint32 from,
-								 uint32 rows, uint32 range, int delta);
+extern bool race_counters_bump(void *counters, int width,
+							   const uint32 *buckets, uint32 rows,
+							   uint32 range, int delta);
 
 #endif							/* RACE_COUNTERS_H */

@@ -43,34 +43,38 @@ race_hasher_of(FunctionCallInfo fcinfo, int arg)
 	return (RaceHasher *) flinfo->fn_extra;
 }
 
-static void
+/* Hold the row functions of these parameters, and buckets for them. */
+static const RaceRows *
 use_params(RaceHasher *hasher, const RaceParams *params)
 {
-	if (hasher->rows != NULL)
-	{
-		if (race_params_same(&race_rows_of(hasher->rows)->params, params))
-			return;
+	const RaceRows *rows;
+
+	if (hasher->rows != NULL &&
+		!race_params_same(&race_rows_of(hasher->rows)->params, params))
 		release_rows(hasher);
-	}
-	hasher->rows = race_rows_acquire(params);
-	if (race_rows_of(hasher->rows)->stride > hasher->capacity)
+	if (hasher->rows == NULL)
+		hasher->rows = race_rows_acquire(params);
+
+	rows = race_rows_of(hasher->rows);
+	if (rows->stride > hasher->capacity)
 	{
 		hasher->capacity = 0;
 		if (hasher->buckets != NULL)
 			pfree(hasher->buckets);
 		hasher->buckets = NULL;
 		hasher->buckets = MemoryContextAlloc(hasher->context,
-											 race_rows_of(hasher->rows)->stride *
-											 sizeof(uint32));
-		hasher->capacity = race_rows_of(hasher->rows)->stride;
+											 rows->stride * sizeof(uint32));
+		hasher->capacity = rows->stride;
 	}
+	return rows;
 }
 
 const uint32 *
 race_hasher_hash(RaceHasher *hasher, const RaceParams *params, const double *x)
 {
-	use_params(hasher, params);
-	race_rows_hash(race_rows_of(hasher->rows), x, hasher->buckets);
+	const RaceRows *rows = use_params(hasher, params);
+
+	race_rows_hash(rows, x, hasher->buckets);
 	return hasher->buckets;
 }
 

@@ -15,8 +15,12 @@
 #include "params.h"
 #include "row_cache.h"
 
-/* memory that row functions nobody uses may keep */
+/*
+ * Memory that row functions nobody uses may keep.  Each counts for at least
+ * ENTRY_COST, so that the list stays short enough to search.
+ */
 #define IDLE_LIMIT		((Size) 64 * 1024 * 1024)
+#define ENTRY_COST		((Size) 256 * 1024)
 
 /* coefficients drawn between two looks at interrupts, about */
 #define COEFFICIENTS_A_STEP	4096
@@ -26,7 +30,7 @@ struct RaceRowsEntry
 	dlist_node	node;			/* in `entries`, most recently used first */
 	MemoryContext context;		/* holds the entry and its rows */
 	int			users;
-	Size		size;
+	Size		size;			/* that it counts for */
 	RaceRows   *rows;
 };
 
@@ -40,16 +44,16 @@ make_entry(const RaceParams *params)
 												  "race row functions",
 												  ALLOCSET_SMALL_SIZES);
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
+	Size		size = race_rows_size(params);
 	uint64		functions = (uint64) params->rows * params->power;
 	uint64		step = COEFFICIENTS_A_STEP / (params->dims + 1) + 1;
 	uint64		f;
 
 	entry->context = context;
-	entry->size = race_rows_size(params);
-	entry->rows = MemoryContextAllocHuge(context, entry->size);
+	entry->size = Max(size, ENTRY_COST);
+	entry->rows = MemoryContextAllocHuge(context, size);
+	memset(entry->rows, 0, size);
 	race_rows_init(entry->rows, params);
-	memset(entry->rows->coefficients, 0,
-		   entry->size - sizeof(RaceRows));
 	for (f = 0; f < functions; f += step)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -165,21 +165,17 @@ void
 race_sketch_count(RaceSketch *sketch, const uint32 *buckets, int delta)
 {
 	const RaceParams *params = &sketch->header.params;
-	uint32		row = 0;
 
 	if (sketch->header.count * delta >= RACE_MAX_COUNT)
 		too_many_records();
-	race_sketch_touch(sketch);
-	for (;;)
+	while (!race_counters_bump(sketch->counters, sketch->width, buckets,
+							   params->rows, params->range, delta))
 	{
-		row = race_counters_bump(sketch->counters, sketch->width, buckets,
-								 row, params->rows, params->range, delta);
-		if (row == params->rows)
-			break;
 		if (sketch->width == 8)
 			too_many_records();
 		race_sketch_widen(sketch, sketch->width * 2);
 	}
+	race_sketch_touch(sketch);
 	sketch->header.count += delta;
 }
 

@@ -58,7 +58,8 @@ extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
  * Count a record that falls into these buckets, once more (delta 1) or once
- * less (-1).  Error 22003 beyond RACE_MAX_COUNT records.
+ * less (-1).  Error 22003 beyond RACE_MAX_COUNT records; any error leaves the
+ * sketch as it was.
  */
 extern void race_sketch_count(RaceSketch *sketch, const uint32 *buckets,
 							  int delta);

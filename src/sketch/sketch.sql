@@ -1,6 +1,6 @@
 -- ------------------------------------------------------------------------
 -- race_sketch: rows * range counters, exact or private.  It has no equality
--- operator, so that ANALYZE stores nothing of it in pg_statistic.
+-- operator, so that ANALYZE stores none of its values in pg_statistic.
 
 CREATE TYPE race_sketch;
 

@@ -7,8 +7,11 @@
 #include <math.h>
 
 #include "access/tupmacs.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -52,6 +55,10 @@ race_vector_prepare(RaceVectorReader *reader, Oid type, MemoryContext context)
 		find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_IMPLICIT,
 							  &function) == COERCION_PATH_FUNC)
 	{
+		AclResult	allowed = race_function_aclcheck(function);
+
+		if (allowed != ACLCHECK_OK)
+			aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
 		fmgr_info_cxt(function, &reader->cast, context);
 		reader->element = FLOAT4OID;
 		reader->has_cast = true;
