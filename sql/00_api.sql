@@ -25,6 +25,7 @@ FROM pg_depend d
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 WHERE e.extname = 'racepriv' AND d.deptype = 'e'
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+  AND pg_describe_object(d.classid, d.objid, 0) NOT LIKE 'type %[]'
 ORDER BY 1;
 
 -- only the owner may draw noise

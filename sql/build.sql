@@ -1,4 +1,5 @@
 -- race_build and race_merge in every kind of query
+SET max_parallel_workers_per_gather = 0;
 
 \set p '''l2(dims=2, bandwidth=3, rows=16, range=32)'''
 CREATE TABLE t AS

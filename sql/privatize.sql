@@ -1,4 +1,5 @@
 -- race_privatize: what it accepts, what it records, what a private sketch may do
+SET max_parallel_workers_per_gather = 0;
 
 \set p '''l2(dims=1, bandwidth=1, rows=16, range=32)'''
 CREATE TABLE private AS
