@@ -64,12 +64,16 @@ END
 is(sql('SELECT bool_and((race_info(s)).storage_bytes - pg_column_size(s) BETWEEN 0 AND 4) FROM sketches WHERE s IS NOT NULL'),
 	't', 'race_info tells the bytes that are stored');
 
-# plpgsql: 100,000 times race_add on a variable, in linear time and constant
-# memory.  The second half may take three times the first: a quadratic loop
-# takes a hundred times, on the noisiest of machines.
-my $loop = sql(<<'END');
-SET client_min_messages = notice;
-CREATE TABLE marks (n int, at timestamptz, bytes bigint);
+# plpgsql: 100,000 times race_add on a variable, in constant memory and linear
+# time.  The last 90,000 take ten times as long as 9,000 before them; thirty times
+# are allowed, and three tries, for the noisiest of machines: a quadratic loop
+# takes a hundred times, always.
+sql('CREATE TABLE marks (n int, at timestamptz, bytes bigint)');
+my ($linear, $constant) = ('f', 'f');
+for my $try (1 .. 3)
+{
+	($linear, $constant) = split /\|/, sql(<<'END');
+DELETE FROM marks;
 DO $$
 DECLARE
 	s race_sketch := race_sketch('l2(dims=3, rows=64, range=64)'::race_params);
@@ -84,10 +88,13 @@ BEGIN
 		RAISE 'lost records';
 	END IF;
 END $$;
-SELECT (c.at - b.at) < 30 * (b.at - a.at) AND c.bytes - b.bytes < 200000
+SELECT (c.at - b.at) < 30 * (b.at - a.at), c.bytes - b.bytes < 200000
 FROM marks a, marks b, marks c WHERE a.n = 1000 AND b.n = 10000 AND c.n = 100000;
 END
-is($loop, 't', 'a loop of 100,000 race_add: linear time, constant memory');
+	last if $linear eq 't';
+}
+is($linear, 't', 'a loop of 100,000 race_add takes linear time');
+is($constant, 't', 'and constant memory');
 
 # A million rows leave nothing behind: the aggregate's memory does not grow
 sql(<<'END');
