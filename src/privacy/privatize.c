@@ -19,8 +19,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"

@@ -27,7 +27,6 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/json.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 

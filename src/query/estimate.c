@@ -114,46 +114,51 @@ race_estimate_divisor(const RaceHeader *header)
 }
 
 void
-race_estimate_interval(const RaceView *view, const uint32 *buckets,
-					   double confidence, RaceInterval *result)
+race_estimate_density(const RaceView *view, const uint32 *buckets,
+					  RaceDensity *result)
 {
 	const RaceHeader *header = view->header;
-	double		n = race_estimate_divisor(header);
-	double		n_variance = header->noise.count_variance;
-	double		mean = mean_of_all_rows(view, buckets);
-	double		variance = variance_of_mean(view, buckets, mean);
-	double		ratio = mean / n;
-	double		whole = header->count / n;	/* 1, but for counts below 1 */
+	double		ratio;
+
+	result->mean = mean_of_all_rows(view, buckets);
+	result->mean_variance = variance_of_mean(view, buckets, result->mean);
+	result->n = race_estimate_divisor(header);
+	result->n_variance = header->noise.count_variance;
+
+	ratio = result->mean / result->n;
+	result->kernel_sum = correct_collisions(header, result->mean, header->count);
+	result->density = result->kernel_sum / result->n;
+	result->standard_error =
+		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
+		result->n / (1 - race_collision_probability(&header->params));
+}
+
+/*
+ * Fieller's interval for the ratio of two noisy numbers: all ratios x with
+ * (mean - x n)^2 <= t^2 (mean_variance + x^2 n_variance).  When n itself is
+ * within its noise of zero, nothing can be said.
+ */
+void
+race_estimate_bounds(const RaceHeader *header, const RaceDensity *estimate,
+					 double confidence, double *lower, double *upper)
+{
 	uint32		blocks = variance_blocks(&header->params);
-	double		t = INFINITY;
-	double		a;
-	double		b;
-	double		root;
+	double		whole = header->count / estimate->n;	/* 1, but for counts
+														 * below 1 */
+	double		t = blocks < 2 ? INFINITY :
+		race_student_two_sided(1 - confidence, blocks - 1);
+	double		a = estimate->n * estimate->n - t * t * estimate->n_variance;
+	double		b = estimate->mean * estimate->n;
+	double		root = t * sqrt(a * estimate->mean_variance +
+								estimate->mean * estimate->mean *
+								estimate->n_variance);
 
-	result->kernel_sum = correct_collisions(header, mean, header->count);
-	result->density = result->kernel_sum / n;
-	result->stderr_density = sqrt(variance + ratio * ratio * n_variance) / n /
-		(1 - race_collision_probability(&header->params));
-
-	/*
-	 * Fieller's interval for the ratio of two noisy numbers: all ratios x with
-	 * (mean - x n)^2 <= t^2 (variance + x^2 n_variance).  When n itself is
-	 * within its noise of zero, nothing can be said.
-	 */
-	if (blocks > 1)
-		t = race_student_two_sided(1 - confidence, blocks - 1);
-	a = n * n - t * t * n_variance;
-	b = mean * n;
-	root = t * sqrt(a * variance + mean * mean * n_variance);
+	*lower = -INFINITY;
+	*upper = INFINITY;
 	if (isfinite(root) && a > 0)
 	{
-		result->lower = correct_collisions(header, (b - root) / a, whole);
-		result->upper = correct_collisions(header, (b + root) / a, whole);
-	}
-	else
-	{
-		result->lower = -INFINITY;
-		result->upper = INFINITY;
+		*lower = correct_collisions(header, (b - root) / a, whole);
+		*upper = correct_collisions(header, (b + root) / a, whole);
 	}
 }
 
@@ -202,7 +207,9 @@ race_estimate(PG_FUNCTION_ARGS)
 {
 	double		confidence = PG_GETARG_FLOAT8(2);
 	RaceView	view;
-	RaceInterval interval;
+	RaceDensity estimate;
+	double		lower;
+	double		upper;
 	const uint32 *buckets;
 	TupleDesc	tupdesc;
 	Datum		values[5];
@@ -216,12 +223,13 @@ race_estimate(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 
 	buckets = look_up(fcinfo, &view);
-	race_estimate_interval(&view, buckets, confidence, &interval);
-	values[0] = Float8GetDatum(interval.kernel_sum);
-	values[1] = Float8GetDatum(interval.density);
-	values[2] = Float8GetDatum(interval.stderr_density);
-	values[3] = Float8GetDatum(interval.lower);
-	values[4] = Float8GetDatum(interval.upper);
+	race_estimate_density(&view, buckets, &estimate);
+	race_estimate_bounds(view.header, &estimate, confidence, &lower, &upper);
+	values[0] = Float8GetDatum(estimate.kernel_sum);
+	values[1] = Float8GetDatum(estimate.density);
+	values[2] = Float8GetDatum(estimate.standard_error);
+	values[3] = Float8GetDatum(lower);
+	values[4] = Float8GetDatum(upper);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }

@@ -15,17 +15,25 @@ extern double race_estimate_sum(const RaceView *view, const uint32 *buckets);
 /* The number of records as a divisor: the (noisy) count, but at least 1 */
 extern double race_estimate_divisor(const RaceHeader *header);
 
-/* f(q) / N with its uncertainty */
-typedef struct RaceInterval
+/* f(q) / N and what it comes from: the mean of rows, and a divisor */
+typedef struct RaceDensity
 {
+	double		mean;			/* of rows, collisions included */
+	double		mean_variance;
+	double		n;				/* race_estimate_divisor() */
+	double		n_variance;
 	double		kernel_sum;
 	double		density;
-	double		stderr_density;
-	double		lower;			/* of the density, at the confidence asked for */
-	double		upper;
-} RaceInterval;
+	double		standard_error; /* of the density */
+} RaceDensity;
 
-extern void race_estimate_interval(const RaceView *view, const uint32 *buckets,
-								   double confidence, RaceInterval *result);
+extern void race_estimate_density(const RaceView *view, const uint32 *buckets,
+								  RaceDensity *result);
+
+/* Bounds of the density at a confidence between 0 and 1 */
+extern void race_estimate_bounds(const RaceHeader *header,
+								 const RaceDensity *estimate,
+								 double confidence,
+								 double *lower, double *upper);
 
 #endif							/* RACE_ESTIMATE_H */

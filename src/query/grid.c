@@ -15,8 +15,6 @@
 
 PG_FUNCTION_INFO_V1(race_kde_grid);
 
-#define ANY_CONFIDENCE	0.95	/* the standard error does not depend on it */
-
 #define MAX_SPAN		1e100	/* an axis this long still divides into steps */
 
 typedef struct Grid
@@ -118,7 +116,7 @@ point_array(Grid *grid)
 										   TYPALIGN_DOUBLE));
 }
 
-static FuncCallContext *
+static void
 start_grid(FunctionCallInfo fcinfo)
 {
 	FuncCallContext *call = SRF_FIRSTCALL_INIT();
@@ -133,7 +131,6 @@ start_grid(FunctionCallInfo fcinfo)
 	grid->hasher = race_hasher_create(FLOAT8ARRAYOID, CurrentMemoryContext);
 	call->user_fctx = grid;
 	MemoryContextSwitchTo(old);
-	return call;
 }
 
 /* race_kde_grid(sketch, lower, upper, steps) */
@@ -142,7 +139,7 @@ race_kde_grid(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *call;
 	Grid	   *grid;
-	RaceInterval interval;
+	RaceDensity estimate;
 	Datum		values[3];
 	bool		nulls[3] = {false};
 
@@ -154,13 +151,13 @@ race_kde_grid(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 
 	locate(grid, call->call_cntr);
-	race_estimate_interval(&grid->view,
-						   race_hasher_hash(grid->hasher,
-											&grid->view.header->params, grid->x),
-						   ANY_CONFIDENCE, &interval);
+	race_estimate_density(&grid->view,
+						  race_hasher_hash(grid->hasher,
+										   &grid->view.header->params, grid->x),
+						  &estimate);
 	values[0] = point_array(grid);
-	values[1] = Float8GetDatum(interval.density);
-	values[2] = Float8GetDatum(interval.stderr_density);
+	values[1] = Float8GetDatum(estimate.density);
+	values[2] = Float8GetDatum(estimate.standard_error);
 	SRF_RETURN_NEXT(call,
 					HeapTupleGetDatum(heap_form_tuple(call->tuple_desc,
 													  values, nulls)));

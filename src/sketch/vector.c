@@ -76,7 +76,7 @@ race_vector_prepare(RaceVectorReader *reader, Oid type, MemoryContext context)
 static Datum
 apply_cast(RaceVectorReader *reader, Datum value)
 {
-	if (getBaseType(reader->type) == UNKNOWNOID)
+	if (OidIsValid(reader->cast_ioparam))
 		return InputFunctionCall(&reader->cast, DatumGetCString(value),
 								 reader->cast_ioparam, -1);
 

@@ -15,7 +15,7 @@ typedef struct RaceVectorReader
 	Oid			element;		/* of its elements, after the cast if any */
 	bool		has_cast;
 	FmgrInfo	cast;			/* its implicit cast to real[], or text input */
-	Oid			cast_ioparam;	/* for text input */
+	Oid			cast_ioparam;	/* for text input, else invalid */
 	double	   *buffer;			/* where elements are converted to */
 	uint32		capacity;
 	MemoryContext context;		/* of the buffer */
