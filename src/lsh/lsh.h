@@ -114,39 +114,57 @@ extern double race_kernel_value(const RaceParams *params,
 
 /*
  * Row functions, made once for a parameter value in memory of the caller's:
- * race_rows_size() bytes, aligned for double.  race_rows_init() prepares
- * them; race_rows_generate() draws functions from ... to - 1 of all
- * rows * power, in any order and in pieces as small as the caller wants to be
- * interruptible.
+ * race_rows_size() bytes.  race_rows_init() prepares them;
+ * race_rows_generate() draws functions from ... to - 1 of all rows * power,
+ * in any order and in pieces as small as the caller wants to be interruptible.
+ *
+ * Rows lie in blocks of RACE_LANES, which are hashed together: a lane is a row.
  */
+#define RACE_LANES	64
+
 typedef struct RaceRows
 {
 	RaceParams	params;
-	size_t		stride;			/* rows, rounded up to whole blocks */
-	double	   *coefficients;	/* [power][dims + 1][stride]: offset, a/w */
-	uint64_t   *keys;			/* [1 + 2 * power][stride], multilinear */
+	size_t		blocks;			/* of rows; the last one may be part full */
+	double	   *coefficients;	/* [blocks][power][1 + dims][lanes]: offset, a/w */
+	uint64_t   *keys;			/* [blocks][1 + 2 * power][lanes], multilinear */
 } RaceRows;
-
-#define RACE_LANES	64			/* rows that are hashed together */
 
 extern size_t race_rows_size(const RaceParams *params);
 extern void race_rows_init(RaceRows *rows, const RaceParams *params);
 extern void race_rows_generate(RaceRows *rows, uint64_t from, uint64_t to);
 
 /*
- * Hash a finite vector of params.dims elements: buckets[r] gets the bucket of
- * row r, for all rows.  `buckets` has rows->stride elements.
+ * Element 0 (offset) to dims (projection) of function j of a row; key i of a row.
+ * From one to the next it is RACE_LANES further.
  */
-extern void race_rows_hash(const RaceRows *rows, const double *x,
-						   uint32_t *buckets);
+extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
+									 uint32_t j, uint32_t element);
+extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 
 /*
- * The vector code that race_rows_hash() uses is the last of these, NULL
- * terminated, that the machine has.  For tests: race_hash_force() sets another;
- * false when this machine does not have it.
+ * Hash n finite vectors of params.dims elements each, one after the other, with
+ * the functions of a block of rows: buckets[i * RACE_LANES + lane] gets the
+ * bucket of vector i.  Lanes beyond the last row get what means nothing.
+ */
+extern void race_rows_hash(const RaceRows *rows, size_t block,
+						   const double *x, size_t n, uint32_t *buckets);
+
+/*
+ * The same for one vector and the first n rows: buckets[row], in whole blocks of
+ * RACE_LANES
+ */
+extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
+							   const double *x, uint32_t *buckets);
+
+/*
+ * The vector code that race_rows_hash() can use, NULL terminated; it uses the last
+ * that the machine has.  All give the same bits.  For tests, race_hash_force()
+ * sets one that it has, or with "auto" the best again.
  */
 extern const char *const race_hash_paths[];
-extern bool race_hash_force(const char *path);
+extern bool race_hash_has(const char *name);
+extern void race_hash_force(const char *name);
 
 /*
  * The probability with which two different codes share a bucket and so are

@@ -21,29 +21,35 @@ typedef enum RaceStream
 	RACE_STREAM_SCRAMBLE = 3
 } RaceStream;
 
+#define RACE_PHILOX_ROUNDS	10
+
+/* Round number `round`, from 0, under a key */
+static inline void
+race_philox_round(uint64_t key, uint32_t round, uint32_t *c0, uint32_t *c1,
+				  uint32_t *c2, uint32_t *c3)
+{
+	uint32_t	k0 = (uint32_t) key + round * 0x9E3779B9;
+	uint32_t	k1 = (uint32_t) (key >> 32) + round * 0xBB67AE85;
+	uint64_t	p0 = (uint64_t) 0xD2511F53 * *c0;
+	uint64_t	p1 = (uint64_t) 0xCD9E8D57 * *c2;
+
+	*c0 = (uint32_t) (p1 >> 32) ^ *c1 ^ k0;
+	*c1 = (uint32_t) p1;
+	*c2 = (uint32_t) (p0 >> 32) ^ *c3 ^ k1;
+	*c3 = (uint32_t) p0;
+}
+
 static inline void
 race_philox(uint64_t key, const uint32_t counter[4], uint64_t out[2])
 {
-	uint32_t	k0 = (uint32_t) key;
-	uint32_t	k1 = (uint32_t) (key >> 32);
 	uint32_t	c0 = counter[0];
 	uint32_t	c1 = counter[1];
 	uint32_t	c2 = counter[2];
 	uint32_t	c3 = counter[3];
-	int			round;
+	uint32_t	round;
 
-	for (round = 0; round < 10; round++)
-	{
-		uint64_t	p0 = (uint64_t) 0xD2511F53 * c0;
-		uint64_t	p1 = (uint64_t) 0xCD9E8D57 * c2;
-
-		c0 = (uint32_t) (p1 >> 32) ^ c1 ^ k0;
-		c1 = (uint32_t) p1;
-		c2 = (uint32_t) (p0 >> 32) ^ c3 ^ k1;
-		c3 = (uint32_t) p0;
-		k0 += 0x9E3779B9;
-		k1 += 0xBB67AE85;
-	}
+	for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
+		race_philox_round(key, round, &c0, &c1, &c2, &c3);
 	out[0] = c0 | (uint64_t) c1 << 32;
 	out[1] = c2 | (uint64_t) c3 << 32;
 }

@@ -72,40 +72,67 @@ directions(uint32_t dimension, uint32_t v[LEVELS])
 		v[i] <<= LEVELS - 1 - i;
 }
 
+void
+race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
+{
+	sequence->seed = seed;
+	sequence->dimension = dimension;
+	directions(dimension, sequence->directions);
+}
+
 /* LEVELS digits of the point before scrambling */
 static uint32_t
-sobol(uint32_t dimension, uint32_t index)
+sobol(const RaceSobol *sequence, uint32_t index)
 {
-	uint32_t	v[LEVELS];
 	uint32_t	point = 0;
 	int			i;
 
-	directions(dimension, v);
-	for (i = 0; i < LEVELS; i++)
-		if ((index >> i) & 1)
-			point ^= v[i];
+	for (i = 0; index >> i != 0; i++)
+		point ^= sequence->directions[i] & -(index >> i & 1);
 	return point;
 }
 
-uint64_t
-race_sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
+/*
+ * The random bits at the nodes on the way to a point: bit 0 of Philox of the level
+ * and the digits before.  Levels lie side by side, for vector code.
+ */
+static void
+flips(const RaceSobol *sequence, uint32_t point, uint32_t bits[LEVELS])
 {
-	uint32_t	point = sobol(dimension, index);
-	uint64_t	scrambled = 0;
+	uint32_t	c1[LEVELS];
+	uint32_t	c2[LEVELS];
+	uint32_t	c3[LEVELS];
+	uint32_t	round;
 	int			level;
 
 	for (level = 0; level < LEVELS; level++)
 	{
-		uint32_t	before = (uint32_t) ((uint64_t) point >> (LEVELS - level));
-		uint32_t	digit = (point >> (LEVELS - 1 - level)) & 1;
-		uint64_t	flip = race_philox_bits(seed, RACE_STREAM_SCRAMBLE, before,
-											dimension, level) & 1;
-
-		scrambled = scrambled << 1 | (digit ^ flip);
+		bits[level] = level;
+		c1[level] = (uint32_t) ((uint64_t) point >> (LEVELS - level));
+		c2[level] = sequence->dimension;
+		c3[level] = RACE_STREAM_SCRAMBLE;
 	}
+	for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
+		for (level = 0; level < LEVELS; level++)
+			race_philox_round((uint64_t) sequence->seed, round, &bits[level],
+							  &c1[level], &c2[level], &c3[level]);
+}
+
+uint64_t
+race_sobol_bits(const RaceSobol *sequence, uint32_t index)
+{
+	uint32_t	point = sobol(sequence, index);
+	uint32_t	bits[LEVELS];
+	uint64_t	scrambled = 0;
+	int			level;
+
+	flips(sequence, point, bits);
+	for (level = 0; level < LEVELS; level++)
+		scrambled = scrambled << 1 | (bits[level] & 1);
+	scrambled ^= point;
 
 	/* below the last level no two points share a node: independent digits */
 	return scrambled << (64 - LEVELS) |
-		race_philox_bits(seed, RACE_STREAM_SCRAMBLE, index, dimension,
-						 LEVELS) >> LEVELS;
+		race_philox_bits(sequence->seed, RACE_STREAM_SCRAMBLE, index,
+						 sequence->dimension, LEVELS) >> LEVELS;
 }

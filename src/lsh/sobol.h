@@ -18,11 +18,22 @@
 /* Points that are told apart: as many as a sketch can have rows */
 #define RACE_SOBOL_LEVELS		25
 
+/* One coordinate of the sequence */
+typedef struct RaceSobol
+{
+	int64_t		seed;
+	uint32_t	dimension;
+	uint32_t	directions[RACE_SOBOL_LEVELS];
+} RaceSobol;
+
+/* Coordinate `dimension`, from 0, of the sequence with this seed */
+extern void race_sobol_start(RaceSobol *sequence, int64_t seed,
+							 uint32_t dimension);
+
 /*
- * Coordinate `dimension`, from 0, of point `index` < 2^RACE_SOBOL_LEVELS of
- * the sequence with this seed, as 64 binary digits of a number in [0, 1).
+ * The coordinate of point `index` < 2^RACE_SOBOL_LEVELS, as 64 binary digits of
+ * a number in [0, 1).
  */
-extern uint64_t race_sobol_bits(int64_t seed, uint32_t dimension,
-								uint32_t index);
+extern uint64_t race_sobol_bits(const RaceSobol *sequence, uint32_t index);
 
 #endif							/* RACE_SOBOL_H */

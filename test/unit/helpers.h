@@ -112,9 +112,9 @@ generate_all(RaceRows *rows)
 	race_rows_generate(rows, 0, (uint64_t) rows->params.rows * rows->params.power);
 }
 
-/* Row functions of these parameters; the caller frees them */
+/* Row functions of these parameters, not drawn yet; the caller frees them */
 static inline RaceRows *
-make_rows(const RaceParams *params)
+allocate_rows(const RaceParams *params)
 {
 	char		message[200];
 	RaceRows   *rows;
@@ -128,15 +128,23 @@ make_rows(const RaceParams *params)
 	if (rows == NULL)
 		abort();
 	race_rows_init(rows, params);
+	return rows;
+}
+
+static inline RaceRows *
+make_rows(const RaceParams *params)
+{
+	RaceRows   *rows = allocate_rows(params);
+
 	generate_all(rows);
 	return rows;
 }
 
-/* Where race_rows_hash() puts its buckets; the caller frees it */
+/* Where race_rows_hash_one() puts its buckets; the caller frees it */
 static inline uint32_t *
 make_buckets(const RaceRows *rows)
 {
-	uint32_t   *buckets = calloc(rows->stride, sizeof(uint32_t));
+	uint32_t   *buckets = calloc(rows->blocks * RACE_LANES, sizeof(uint32_t));
 
 	if (buckets == NULL)
 		abort();
@@ -159,8 +167,8 @@ share(const RaceRows *rows, const double *x, const double *y)
 	uint32_t	same = 0;
 	uint32_t	row;
 
-	race_rows_hash(rows, x, a);
-	race_rows_hash(rows, y, b);
+	race_rows_hash_one(rows, rows->params.rows, x, a);
+	race_rows_hash_one(rows, rows->params.rows, y, b);
 	for (row = 0; row < rows->params.rows; row++)
 		same += a[row] == b[row];
 	free(b);

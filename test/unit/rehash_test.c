@@ -19,10 +19,15 @@
 static void
 make_codes_plain(RaceRows *rows)
 {
-	size_t		i;
+	uint32_t	row;
+	uint32_t	j;
 
-	for (i = 0; i < 2 * (size_t) rows->params.power * rows->stride; i++)
-		rows->coefficients[i] = i / rows->stride % 2;
+	for (row = 0; row < rows->params.rows; row++)
+		for (j = 0; j < rows->params.power; j++)
+		{
+			*race_rows_coefficient(rows, row, j, 0) = 0;
+			*race_rows_coefficient(rows, row, j, 1) = 1;
+		}
 }
 
 /*
@@ -54,7 +59,7 @@ test_fold(void)
 			int64_t		code = (j & 1 ? -multiple : multiple) * range + j / 2 % 3 - 1;
 			double		x = (double) code;
 
-			race_rows_hash(rows, &x, buckets);
+			race_rows_hash_one(rows, rows->params.rows, &x, buckets);
 			wrong += buckets[0] != (code % range + range) % range;
 			short_of_whole += code > 0 && code % range == 0 &&
 				floor(x * (1.0 / range)) != (double) (code / range);
@@ -104,11 +109,12 @@ universal(const RaceRows *rows)
 static void
 forget_keys(RaceRows *rows, int word)
 {
+	uint32_t	row;
 	uint32_t	j;
 
-	for (j = 0; j < rows->params.power; j++)
-		memset(rows->keys + (1 + 2 * (size_t) j + word) * rows->stride, 0,
-			   rows->stride * sizeof(uint64_t));
+	for (row = 0; row < rows->params.rows; row++)
+		for (j = 0; j < rows->params.power; j++)
+			*race_rows_key(rows, row, 1 + 2 * j + word) = 0;
 }
 
 static void
@@ -154,7 +160,7 @@ test_uniform(uint32_t range)
 	uint32_t	i;
 
 	make_codes_plain(rows);
-	race_rows_hash(rows, &x, buckets);
+	race_rows_hash_one(rows, rows->params.rows, &x, buckets);
 	for (i = 0; i < range; i++)
 		expected[i] = (double) n_rows / range;
 	for (i = 0; i < n_rows; i++)
@@ -196,7 +202,7 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	buckets = make_buckets(rows);
 	for (i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 	{
-		race_rows_hash(rows, records[i], buckets);
+		race_rows_hash_one(rows, rows->params.rows, records[i], buckets);
 		for (row = 0; row < params.rows; row++)
 			beyond += buckets[row] >= range;
 	}

@@ -143,11 +143,11 @@ test_known_answers(void)
 		for (input = 0; input < INPUTS; input++)
 		{
 			make_input(input, params.dims, x);
-			race_rows_hash(rows, x, buckets);
+			race_rows_hash_one(rows, rows->params.rows, x, buckets);
 			for (j = 0; j < 6; j++)
 				different += buckets[known_rows[j]] != known[i].buckets[input][j];
 		}
-		last = rows->coefficients[(params.power * (params.dims + 1) - 1) * rows->stride + 69];
+		last = *race_rows_coefficient(rows, 69, params.power - 1, params.dims);
 		ok(rows->coefficients[0] == known[i].coefficients[0] &&
 		   last == known[i].coefficients[1], "known coefficients, %d", (int) i);
 		ok(different == 0, "known buckets, %d", (int) i);
@@ -176,24 +176,22 @@ static uint32_t
 plain_bucket(const RaceRows *rows, uint32_t row, const double *x, bool fused)
 {
 	const RaceParams *params = &rows->params;
-	const double *c = rows->coefficients + row;
-	const uint64_t *key = rows->keys + row;
-	uint64_t	hash = params->rehash == MULTI ? *key : 0;
+	uint64_t	hash = params->rehash == MULTI ? *race_rows_key(rows, row, 0) : 0;
 	uint32_t	i;
 	uint32_t	j;
 
 	for (j = 0; j < params->power; j++)
 	{
-		double		sum = *c;
+		double		sum = *race_rows_coefficient(rows, row, j, 0);
 		int64_t		code;
 		uint64_t	bits;
 
 		for (i = 0; i < params->dims; i++)
 		{
-			c += rows->stride;
-			sum = fused ? fma(*c, x[i], sum) : sum + *c * x[i];
+			double		c = *race_rows_coefficient(rows, row, j, i + 1);
+
+			sum = fused ? fma(c, x[i], sum) : sum + c * x[i];
 		}
-		c += rows->stride;
 		sum = fmin(fmax(floor(sum), -RACE_MAX_CODE), RACE_MAX_CODE);
 		code = (int64_t) sum;
 		if (params->rehash == FOLD)
@@ -201,10 +199,8 @@ plain_bucket(const RaceRows *rows, uint32_t row, const double *x, bool fused)
 
 		sum = (double) (code + ((int64_t) 3 << 51));
 		memcpy(&bits, &sum, sizeof(bits));
-		key += rows->stride;
-		hash += *key * (bits & 0xFFFFFFFF);
-		key += rows->stride;
-		hash += *key * (bits >> 32);
+		hash += *race_rows_key(rows, row, 1 + 2 * j) * (bits & 0xFFFFFFFF);
+		hash += *race_rows_key(rows, row, 2 + 2 * j) * (bits >> 32);
 	}
 	return (uint32_t) ((hash >> 32) * params->range >> 32);
 }
@@ -213,6 +209,7 @@ plain_bucket(const RaceRows *rows, uint32_t row, const double *x, bool fused)
 #define RECORDS			250000	/* of each of four shapes */
 #define PLAIN_RECORDS	10000
 #define MAX_PATHS		8
+#define MAX_BATCH		33		/* whole tiles of records, and some left over */
 
 /* The vector code that this machine has, and how much of it there is */
 static int
@@ -222,55 +219,89 @@ vector_paths(const char **paths)
 	int			i;
 
 	for (i = 1; race_hash_paths[i] != NULL; i++)
-		if (race_hash_force(race_hash_paths[i]) && n < MAX_PATHS)
+		if (race_hash_has(race_hash_paths[i]) && n < MAX_PATHS)
 			paths[n++] = race_hash_paths[i];
 	return n;
+}
+
+/*
+ * The buckets of n records, all rows of one and then of the next: in one call for
+ * each block of rows, as batches are hashed
+ */
+static void
+hash_batch(const RaceRows *rows, const double *x, size_t n, uint32_t *buckets)
+{
+	uint32_t   *block_buckets = calloc(n * RACE_LANES, sizeof(uint32_t));
+	size_t		block;
+	size_t		i;
+
+	if (block_buckets == NULL)
+		abort();
+	for (block = 0; block < rows->blocks; block++)
+	{
+		race_rows_hash(rows, block, x, n, block_buckets);
+		for (i = 0; i < n; i++)
+			memcpy(buckets + (i * rows->blocks + block) * RACE_LANES,
+				   block_buckets + i * RACE_LANES, RACE_LANES * sizeof(uint32_t));
+	}
+	free(block_buckets);
 }
 
 static void
 test_paths(const RaceParams *params)
 {
 	RaceRows   *rows = make_rows(params);
-	size_t		size = rows->stride * sizeof(uint32_t);
-	uint32_t   *portable = make_buckets(rows);
-	uint32_t   *buckets = make_buckets(rows);
+	size_t		lanes = rows->blocks * RACE_LANES;
+	uint32_t	portable[MAX_BATCH * 2 * RACE_LANES];
+	uint32_t	buckets[MAX_BATCH * 2 * RACE_LANES];
 	const char *paths[MAX_PATHS];
 	int			n_paths = vector_paths(paths);
 	int			path_differs[MAX_PATHS] = {0};
+	int			one_differs = 0;
 	int			wrong = 0;
 	int			unfused = 0;
 	int			p;
-	uint64_t	i;
+	uint64_t	number;
+	size_t		n;
+	size_t		i;
 	uint32_t	row;
 
-	for (i = 0; i < RECORDS; i++)
+	/* batches of 1, 2, ... MAX_BATCH records, over and over */
+	for (number = 0, n = 1; number < RECORDS; number += n, n = n % MAX_BATCH + 1)
 	{
-		double		x[MAX_TEST_DIMS];
+		double		x[MAX_BATCH * MAX_TEST_DIMS];
 
-		random_record(i, params->dims, x);
+		for (i = 0; i < n; i++)
+			random_record(number + i, params->dims, x + i * params->dims);
 		race_hash_force("portable");
-		race_rows_hash(rows, x, portable);
+		hash_batch(rows, x, n, portable);
+		race_hash_force("auto");
+		race_rows_hash_one(rows, rows->params.rows, x, buckets);
+		one_differs += memcmp(buckets, portable, lanes * sizeof(uint32_t)) != 0;
 		for (p = 0; p < n_paths; p++)
 		{
 			race_hash_force(paths[p]);
-			race_rows_hash(rows, x, buckets);
-			path_differs[p] += memcmp(buckets, portable, size) != 0;
+			hash_batch(rows, x, n, buckets);
+			path_differs[p] += memcmp(buckets, portable,
+									  n * lanes * sizeof(uint32_t)) != 0;
 		}
-		for (row = 0; i < PLAIN_RECORDS && row < params->rows; row++)
-		{
-			wrong += portable[row] != plain_bucket(rows, row, x, true);
-			unfused += portable[row] != plain_bucket(rows, row, x, false);
-		}
+		for (i = 0; i < n && number < PLAIN_RECORDS; i++)
+			for (row = 0; row < params->rows; row++)
+			{
+				uint32_t	bucket = portable[i * lanes + row];
+
+				wrong += bucket != plain_bucket(rows, row, x + i * params->dims, true);
+				unfused += bucket != plain_bucket(rows, row, x + i * params->dims, false);
+			}
 	}
 
 	ok(wrong == 0, "dims %u, power %u, %s, %s: buckets are as defined",
 	   params->dims, params->power, race_sequence_name(params->sequence),
 	   race_rehash_name(params->rehash));
 	ok(unfused > 0, "control: without fused multiply-add they are not");
+	ok(one_differs == 0, "a record alone gets the buckets that it gets in a batch");
 	for (p = 0; p < n_paths; p++)
 		ok(path_differs[p] == 0, "%s code gives the buckets of portable code", paths[p]);
-	free(buckets);
-	free(portable);
 	free(rows);
 }
 
@@ -286,8 +317,7 @@ is_prefix(const RaceRows *rows, uint32_t few)
 	uint64_t	i;
 
 	params.rows = few;
-	alone = make_rows(&params);
-	memset(alone->coefficients, 0, race_rows_size(&params) - sizeof(RaceRows));
+	alone = allocate_rows(&params);
 	for (i = (uint64_t) few * params.power; i-- > 0;)
 		race_rows_generate(alone, i, i + 1);
 	buckets = make_buckets(alone);
@@ -296,8 +326,8 @@ is_prefix(const RaceRows *rows, uint32_t few)
 		double		x[MAX_TEST_DIMS];
 
 		random_record(i, params.dims, x);
-		race_rows_hash(rows, x, all_buckets);
-		race_rows_hash(alone, x, buckets);
+		race_rows_hash_one(rows, rows->params.rows, x, all_buckets);
+		race_rows_hash_one(alone, alone->params.rows, x, buckets);
 		different += memcmp(buckets, all_buckets, few * sizeof(uint32_t)) != 0;
 	}
 	free(buckets);

@@ -1,0 +1,124 @@
+/*
+ * hash_avx2.c
+ *		Vectors to buckets, with AVX2 and FMA.
+ */
+#include "hash.h"
+
+#ifdef RACE_HAVE_X86
+
+#include <immintrin.h>
+
+#define TARGET			__attribute__((target("avx2,fma")))
+#define OPERATION		TARGET static inline __attribute__((always_inline))
+#define VECTOR_LANES	4
+#define TILE_VECTORS	2
+#define TILE_RECORDS	6
+#define SINGLE_VECTORS	8
+
+typedef __m256d Vector;
+typedef __m256i Words;
+
+OPERATION Vector
+vector_load(const double *p)
+{
+	return _mm256_loadu_pd(p);
+}
+
+OPERATION Vector
+vector_set(double x)
+{
+	return _mm256_set1_pd(x);
+}
+
+OPERATION Vector
+vector_fma(Vector a, Vector b, Vector c)
+{
+	return _mm256_fmadd_pd(a, b, c);
+}
+
+/* max and min return their second operand when the first is NaN */
+OPERATION Vector
+vector_code(Vector v)
+{
+	v = _mm256_max_pd(_mm256_floor_pd(v), _mm256_set1_pd(-RACE_MAX_CODE));
+	return _mm256_min_pd(v, _mm256_set1_pd(RACE_MAX_CODE));
+}
+
+OPERATION void
+store_fold(Vector code, Vector range, Vector inverse, uint32_t *buckets)
+{
+	Vector		quotient = _mm256_floor_pd(_mm256_mul_pd(code, inverse));
+	Vector		rest = _mm256_fnmadd_pd(quotient, range, code);
+	Vector		excess = _mm256_and_pd(_mm256_cmp_pd(rest, range, _CMP_GE_OQ), range);
+
+	_mm_storeu_si128((__m128i *) buckets,
+					 _mm256_cvttpd_epi32(_mm256_sub_pd(rest, excess)));
+}
+
+OPERATION Words
+words_load(const uint64_t *p)
+{
+	return _mm256_loadu_si256((const __m256i *) p);
+}
+
+OPERATION Words
+words_of(Vector code)
+{
+	return _mm256_castpd_si256(_mm256_add_pd(code, _mm256_set1_pd(RACE_INTEGER_SHIFT)));
+}
+
+/* the low 32 bits of each word */
+OPERATION __m128i
+low_words(Words words)
+{
+	Words		order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+
+	return _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(words, order));
+}
+
+OPERATION void
+store_mask(Vector code, uint32_t range, uint32_t *buckets)
+{
+	_mm_storeu_si128((__m128i *) buckets,
+					 _mm_and_si128(low_words(words_of(code)),
+								   _mm_set1_epi32((int) (range - 1))));
+}
+
+/* key * word mod 2^64; of the word, the low 32 bits count */
+OPERATION Words
+product(Words key, Words word)
+{
+	Words		high = _mm256_mul_epu32(_mm256_srli_epi64(key, 32), word);
+
+	return _mm256_add_epi64(_mm256_mul_epu32(key, word),
+							_mm256_slli_epi64(high, 32));
+}
+
+OPERATION Words
+words_add(Words sums, Words keys_low, Words keys_high, Words words)
+{
+	sums = _mm256_add_epi64(sums, product(keys_low, words));
+	return _mm256_add_epi64(sums, product(keys_high, _mm256_srli_epi64(words, 32)));
+}
+
+OPERATION void
+store_scaled(Words sums, uint32_t range, uint32_t *buckets)
+{
+	Words		scaled = _mm256_mul_epu32(_mm256_srli_epi64(sums, 32),
+										  _mm256_set1_epi64x(range));
+
+	_mm_storeu_si128((__m128i *) buckets,
+					 low_words(_mm256_srli_epi64(scaled, 32)));
+}
+
+#include "hash_template.h"
+
+static bool
+available(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+const RaceHashPath race_hash_avx2 = {available, hash_block};
+
+#endif							/* RACE_HAVE_X86 */

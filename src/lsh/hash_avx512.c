@@ -1,0 +1,122 @@
+/*
+ * hash_avx512.c
+ *		Vectors to buckets, with AVX-512.
+ */
+#include "hash.h"
+
+#ifdef RACE_HAVE_X86
+
+#include <immintrin.h>
+
+#define TARGET			__attribute__((target("avx2,fma,avx512f,avx512vl")))
+#define OPERATION		TARGET static inline __attribute__((always_inline))
+#define VECTOR_LANES	8
+#define TILE_VECTORS	2
+#define TILE_RECORDS	8
+#define SINGLE_VECTORS	8
+
+#define FLOOR			(_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+
+typedef __m512d Vector;
+typedef __m512i Words;
+
+OPERATION Vector
+vector_load(const double *p)
+{
+	return _mm512_loadu_pd(p);
+}
+
+OPERATION Vector
+vector_set(double x)
+{
+	return _mm512_set1_pd(x);
+}
+
+OPERATION Vector
+vector_fma(Vector a, Vector b, Vector c)
+{
+	return _mm512_fmadd_pd(a, b, c);
+}
+
+/* max and min return their second operand when the first is NaN */
+OPERATION Vector
+vector_code(Vector v)
+{
+	v = _mm512_roundscale_pd(v, FLOOR);
+	v = _mm512_max_pd(v, _mm512_set1_pd(-RACE_MAX_CODE));
+	return _mm512_min_pd(v, _mm512_set1_pd(RACE_MAX_CODE));
+}
+
+OPERATION void
+store_fold(Vector code, Vector range, Vector inverse, uint32_t *buckets)
+{
+	Vector		quotient = _mm512_roundscale_pd(_mm512_mul_pd(code, inverse),
+												FLOOR);
+	Vector		rest = _mm512_fnmadd_pd(quotient, range, code);
+
+	rest = _mm512_mask_sub_pd(rest, _mm512_cmp_pd_mask(rest, range, _CMP_GE_OQ),
+							  rest, range);
+	_mm256_storeu_si256((__m256i *) buckets, _mm512_cvttpd_epi32(rest));
+}
+
+OPERATION Words
+words_load(const uint64_t *p)
+{
+	return _mm512_loadu_si512(p);
+}
+
+OPERATION Words
+words_of(Vector code)
+{
+	return _mm512_castpd_si512(_mm512_add_pd(code, _mm512_set1_pd(RACE_INTEGER_SHIFT)));
+}
+
+OPERATION void
+store_mask(Vector code, uint32_t range, uint32_t *buckets)
+{
+	__m256i		words = _mm512_cvtepi64_epi32(words_of(code));
+
+	_mm256_storeu_si256((__m256i *) buckets,
+						_mm256_and_si256(words, _mm256_set1_epi32((int) (range - 1))));
+}
+
+/* key * word mod 2^64; of the word, the low 32 bits count */
+OPERATION Words
+product(Words key, Words word)
+{
+	Words		high = _mm512_mul_epu32(_mm512_srli_epi64(key, 32), word);
+
+	return _mm512_add_epi64(_mm512_mul_epu32(key, word),
+							_mm512_slli_epi64(high, 32));
+}
+
+OPERATION Words
+words_add(Words sums, Words keys_low, Words keys_high, Words words)
+{
+	sums = _mm512_add_epi64(sums, product(keys_low, words));
+	return _mm512_add_epi64(sums, product(keys_high, _mm512_srli_epi64(words, 32)));
+}
+
+OPERATION void
+store_scaled(Words sums, uint32_t range, uint32_t *buckets)
+{
+	Words		scaled = _mm512_mul_epu32(_mm512_srli_epi64(sums, 32),
+										  _mm512_set1_epi64(range));
+
+	_mm256_storeu_si256((__m256i *) buckets,
+						_mm512_cvtepi64_epi32(_mm512_srli_epi64(scaled, 32)));
+}
+
+#include "hash_template.h"
+
+static bool
+available(void)
+{
+	return __builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512vl") &&
+		__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+const RaceHashPath race_hash_avx512 = {available, hash_block};
+
+#endif							/* RACE_HAVE_X86 */

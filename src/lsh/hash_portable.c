@@ -1,0 +1,99 @@
+/*
+ * hash_portable.c
+ *		Vectors to buckets, in plain C.
+ */
+#include "hash.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TARGET
+#define VECTOR_LANES	1
+#define TILE_VECTORS	4
+#define TILE_RECORDS	2
+#define SINGLE_VECTORS	8
+
+typedef double Vector;
+typedef uint64_t Words;
+
+static inline Vector
+vector_load(const double *p)
+{
+	return *p;
+}
+
+static inline Vector
+vector_set(double x)
+{
+	return x;
+}
+
+static inline Vector
+vector_fma(Vector a, Vector b, Vector c)
+{
+	return fma(a, b, c);
+}
+
+static inline Vector
+vector_code(Vector v)
+{
+	v = floor(v);
+	v = v > -RACE_MAX_CODE ? v : -RACE_MAX_CODE;
+	return v < RACE_MAX_CODE ? v : RACE_MAX_CODE;
+}
+
+/*
+ * For a multiple of range the quotient may come out one too small, and is
+ * mended; never too large, as codes are below 2^52.
+ */
+static inline void
+store_fold(Vector code, Vector range, Vector inverse, uint32_t *bucket)
+{
+	double		rest = fma(-floor(code * inverse), range, code);
+
+	*bucket = (uint32_t) (rest >= range ? rest - range : rest);
+}
+
+static inline Words
+words_load(const uint64_t *p)
+{
+	return *p;
+}
+
+static inline Words
+words_of(Vector code)
+{
+	Words		words;
+
+	code += RACE_INTEGER_SHIFT;
+	memcpy(&words, &code, sizeof(words));
+	return words;
+}
+
+static inline void
+store_mask(Vector code, uint32_t range, uint32_t *bucket)
+{
+	*bucket = (uint32_t) words_of(code) & (range - 1);
+}
+
+static inline Words
+words_add(Words sum, Words key_low, Words key_high, Words words)
+{
+	return sum + key_low * (uint32_t) words + key_high * (words >> 32);
+}
+
+static inline void
+store_scaled(Words sum, uint32_t range, uint32_t *bucket)
+{
+	*bucket = (uint32_t) ((sum >> 32) * range >> 32);
+}
+
+#include "hash_template.h"
+
+static bool
+available(void)
+{
+	return true;
+}
+
+const RaceHashPath race_hash_portable = {available, hash_block};
