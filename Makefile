@@ -50,7 +50,8 @@ else
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-src/lsh/rows.o: CFLAGS += -ftree-vectorize
+# Loops over levels and counters are written for vectors.
+src/lsh/sobol.o src/sketch/counters.o: CFLAGS += -ftree-vectorize
 
 HEADERS = $(wildcard src/*/*.h)
 $(OBJS): $(HEADERS)
@@ -59,7 +60,8 @@ $(OBJS:.o=.bc): $(HEADERS)
 # Programs that tests run: the pure C rooms alone, or a client of the server.
 UNIT_TESTS = $(patsubst %.c,%,$(wildcard test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) test/fuzz/mutate
-PURE_OBJS = $(filter src/lsh/% src/noise/% src/query/student.o,$(OBJS))
+PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
+	src/query/student.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(wildcard test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 test/fuzz/mutate: test/fuzz/mutate.c

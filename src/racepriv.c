@@ -1,13 +1,63 @@
 /*
  * racepriv.c
- *		The module.  Everything it can do is in the rooms beside this file.
+ *		The module: its settings.  Everything it can do is in the rooms beside this
+ *		file.
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "fmgr.h"
+#include "utils/guc.h"
+
+#include "lsh/lsh.h"
+#include "sketch/cache.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.1.0");
 #else
 PG_MODULE_MAGIC;
 #endif
+
+void		_PG_init(void);
+
+static char *vector_code = NULL;
+
+static bool
+check_vector_code(char **name, void **extra, GucSource source)
+{
+	(void) extra;
+	(void) source;
+	if (race_hash_has(*name))
+		return true;
+	GUC_check_errdetail("This machine has no such vector code.");
+	return false;
+}
+
+static void
+assign_vector_code(const char *name, void *extra)
+{
+	(void) extra;
+	race_hash_force(name);
+}
+
+void
+_PG_init(void)
+{
+	DefineCustomIntVariable("racepriv.cache_size",
+							"Memory that a session may keep for sketches it has asked before.",
+							"The same again for row functions. What a statement uses is not limited by it.",
+							&race_cache_size, 64 * 1024, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomStringVariable("racepriv.vector_code",
+							   "Instruction set that vectors are hashed with, for tests.",
+							   "All give the same results. Auto takes the best that the machine has.",
+							   &vector_code, "auto", PGC_USERSET,
+							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
+							   check_vector_code, assign_vector_code, NULL);
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved("racepriv");
+#else
+	EmitWarningsOnPlaceholders("racepriv");
+#endif
+}

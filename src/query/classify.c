@@ -24,13 +24,14 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/array.h"
+#include "utils/arrayaccess.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "../sketch/hasher.h"
+#include "../sketch/call_site.h"
 #include "estimate.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
@@ -148,7 +149,7 @@ Datum
 race_classify_step(PG_FUNCTION_ARGS)
 {
 	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
-	RaceHasher *hasher = race_hasher_of(fcinfo, 3);
+	RaceCallSite *site = race_call_site(fcinfo, 3);
 	Prior		prior = PRIOR_UNIFORM;
 	MemoryContext context;
 	RaceView	view;
@@ -171,9 +172,9 @@ race_classify_step(PG_FUNCTION_ARGS)
 				 errmsg("all classes must have the same prior")));
 	scores->prior = prior;
 
-	race_sketch_view(PG_GETARG_DATUM(2), &view);
-	buckets = race_hasher_buckets(hasher, &view.header->params,
-								  PG_GETARG_DATUM(3));
+	race_call_site_view(site, PG_GETARG_DATUM(2), &view);
+	buckets = race_call_site_buckets(site, &view.header->params,
+									 PG_GETARG_DATUM(3));
 	append_score(scores, score_class(&view, buckets, prior),
 				 PG_GETARG_DATUM(1), context);
 	PG_RETURN_POINTER(scores);
@@ -302,34 +303,37 @@ race_posterior_final(PG_FUNCTION_ARGS)
 Datum
 race_classify_array(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	RaceHasher *hasher = race_hasher_of(fcinfo, 1);
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+	AnyArrayType *array =
+		DatumGetAnyArrayP(race_call_site_array(site, PG_GETARG_DATUM(0)));
 	Prior		prior = read_prior(PG_GETARG_TEXT_PP(2));
-	Datum	   *sketches;
-	bool	   *nulls;
+	array_iter	iterator;
 	Score		best;
 	int			winner = 0;
 	int			n;
 	int			i;
 
-	if (ARR_NDIM(array) > 1)
+	if (AARR_NDIM(array) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("expected a list of sketches, found an array of %d dimensions",
-						ARR_NDIM(array))));
-	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE,
-					  &sketches, &nulls, &n);
+						AARR_NDIM(array))));
+	n = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	array_iter_setup(&iterator, array);
 	for (i = 0; i < n; i++)
 	{
+		bool		is_null;
+		Datum		sketch = array_iter_next(&iterator, &is_null, i, -1, false,
+											 TYPALIGN_DOUBLE);
 		RaceView	view;
 		const uint32 *buckets;
 		Score		score;
 
-		if (nulls[i])
+		if (is_null)
 			continue;
-		race_sketch_view(sketches[i], &view);
-		buckets = race_hasher_buckets(hasher, &view.header->params,
-									  PG_GETARG_DATUM(1));
+		race_sketch_view(sketch, &view);
+		buckets = race_call_site_buckets(site, &view.header->params,
+										 PG_GETARG_DATUM(1));
 		score = score_class(&view, buckets, prior);
 		if (winner == 0 || compare_scores(&score, &best) > 0)
 		{

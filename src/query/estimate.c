@@ -17,7 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 
-#include "../sketch/hasher.h"
+#include "../sketch/call_site.h"
 #include "estimate.h"
 #include "student.h"
 
@@ -26,24 +26,13 @@ PG_FUNCTION_INFO_V1(race_kernel_sum);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
-static double
-row_value(const RaceView *view, const uint32 *buckets, uint32 r)
-{
-	return race_counters_get(view->counters, view->width,
-							 (Size) r * view->header->params.range + buckets[r]);
-}
-
 /* Mean over rows from ... to - 1 */
 static double
 mean_of_rows(const RaceView *view, const uint32 *buckets,
 			 uint32 from, uint32 to)
 {
-	double		sum = 0;
-	uint32		r;
-
-	for (r = from; r < to; r++)
-		sum += row_value(view, buckets, r);
-	return sum / (to - from);
+	return race_counters_sum(view->counters, view->width, buckets, from, to,
+							 view->header->params.range) / (to - from);
 }
 
 static double
@@ -169,7 +158,7 @@ race_count(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 
-	race_sketch_view(PG_GETARG_DATUM(0), &view);
+	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 	PG_RETURN_FLOAT8(view.header->count);
 }
 
@@ -177,9 +166,11 @@ race_count(PG_FUNCTION_ARGS)
 static const uint32 *
 look_up(FunctionCallInfo fcinfo, RaceView *view)
 {
-	race_sketch_view(PG_GETARG_DATUM(0), view);
-	return race_hasher_buckets(race_hasher_of(fcinfo, 1),
-							   &view->header->params, PG_GETARG_DATUM(1));
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+
+	race_call_site_view(site, PG_GETARG_DATUM(0), view);
+	return race_call_site_buckets(site, &view->header->params,
+								  PG_GETARG_DATUM(1));
 }
 
 Datum

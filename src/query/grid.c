@@ -10,7 +10,7 @@
 #include "funcapi.h"
 #include "utils/array.h"
 
-#include "../sketch/hasher.h"
+#include "../sketch/call_site.h"
 #include "estimate.h"
 
 PG_FUNCTION_INFO_V1(race_kde_grid);
@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(race_kde_grid);
 typedef struct Grid
 {
 	RaceView	view;
-	RaceHasher *hasher;
+	RaceCallSite *site;
 	uint32		dims;
 	double	   *lower;
 	double	   *upper;
@@ -28,18 +28,16 @@ typedef struct Grid
 	double	   *x;				/* the current point */
 } Grid;
 
-/* The bounds or steps, copied to the current context */
+/* The bounds or steps, in the current context */
 static double *
 read_axis_values(Datum value, Oid type, uint32 dims)
 {
 	RaceVectorReader reader;
-	double	   *copy = palloc(dims * sizeof(double));
-	uint32		n;
+	double	   *values = palloc(dims * sizeof(double));
 
 	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	memcpy(copy, race_vector_read(&reader, value, dims, &n),
-		   dims * sizeof(double));
-	return copy;
+	race_vector_read_into(&reader, value, dims, values);
+	return values;
 }
 
 /* Number of points, checked axis by axis */
@@ -50,7 +48,7 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	uint64		points = 1;
 	uint32		i;
 
-	race_sketch_view(PG_GETARG_DATUM(0), &grid->view);
+	race_call_site_view(grid->site, PG_GETARG_DATUM(0), &grid->view);
 	grid->dims = grid->view.header->params.dims;
 	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
 	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
@@ -127,8 +125,8 @@ start_grid(FunctionCallInfo fcinfo)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	call->tuple_desc = BlessTupleDesc(tupdesc);
+	grid->site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
 	call->max_calls = read_grid(fcinfo, grid);
-	grid->hasher = race_hasher_create(FLOAT8ARRAYOID, CurrentMemoryContext);
 	call->user_fctx = grid;
 	MemoryContextSwitchTo(old);
 }
@@ -152,8 +150,8 @@ race_kde_grid(PG_FUNCTION_ARGS)
 
 	locate(grid, call->call_cntr);
 	race_estimate_density(&grid->view,
-						  race_hasher_hash(grid->hasher,
-										   &grid->view.header->params, grid->x),
+						  race_call_site_hash(grid->site,
+											  &grid->view.header->params, grid->x),
 						  &estimate);
 	values[0] = point_array(grid);
 	values[1] = Float8GetDatum(estimate.density);

@@ -89,22 +89,16 @@ race_info(PG_FUNCTION_ARGS)
 	RaceView	view;
 	Row			row = {.n = 0};
 	TupleDesc	tupdesc;
-	int64		min;
-	int64		max;
-	int			width;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	race_sketch_view(PG_GETARG_DATUM(0), &view);
-	race_counters_bounds(view.counters, view.width, RaceCounters(view.header),
-						 &min, &max);
-	width = race_counters_width_for(min, max);
+	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 
 	add_params(&row, &view.header->params);
 	add(&row, Int64GetDatum(view.header->count));
-	add(&row, Int32GetDatum(width));
-	add(&row, Int64GetDatum(RaceFlatSize(view.header, width)));
+	add(&row, Int32GetDatum(view.width));
+	add(&row, Int64GetDatum(RaceFlatSize(view.header, view.width)));
 	add_noise(&row, &view.header->noise);
 	Assert(row.n == tupdesc->natts);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),

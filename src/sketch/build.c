@@ -9,7 +9,7 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "hasher.h"
+#include "call_site.h"
 #include "pool.h"
 #include "sketch.h"
 
@@ -30,24 +30,33 @@ race_sketch_empty(PG_FUNCTION_ARGS)
 												 race_result_context(fcinfo)));
 }
 
+/* Read argument `arg` as the next record of a sketch. */
+static void
+read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+{
+	const RaceParams *params = &sketch->header.params;
+	RaceCallSite *site = race_call_site(fcinfo, arg);
+
+	race_call_site_hold_rows(site, params);
+	race_vector_read_into(&site->reader, PG_GETARG_DATUM(arg), params->dims,
+						  race_sketch_next(sketch));
+}
+
 /*
- * Count argument `arg` into argument 0, or out of it.  All that can fail
- * because of the record comes before the first change.
+ * Add argument `arg` to argument 0, or take it away.  All that can fail because of
+ * the record comes before the first change.
  */
 static Datum
 update(FunctionCallInfo fcinfo, int arg, int delta)
 {
-	RaceHasher *hasher = race_hasher_of(fcinfo, arg);
-	RaceView	view;
-	RaceSketch *sketch;
-	const uint32 *buckets;
+	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
-	race_sketch_view(PG_GETARG_DATUM(0), &view);
-	race_check_exact(view.header, "given other records");
-	buckets = race_hasher_buckets(hasher, &view.header->params,
-								  PG_GETARG_DATUM(arg));
-	sketch = race_writable_arg(fcinfo);
-	race_sketch_count(sketch, buckets, delta);
+	race_check_exact(&sketch->header, "given other records");
+	read_record(fcinfo, arg, sketch);
+	if (delta > 0)
+		race_sketch_add(sketch);
+	else
+		race_sketch_remove(sketch);
 	return RaceSketchGetDatum(sketch);
 }
 
@@ -85,19 +94,19 @@ Datum
 race_build_step(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = build_params(fcinfo);
-	RaceHasher *hasher = race_hasher_of(fcinfo, 2);
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
 		sketch = race_sketch_create(params, 1, race_result_context(fcinfo));
 	else
-		sketch = race_writable_arg(fcinfo);
+		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(&sketch->header.params, params);
 	if (!PG_ARGISNULL(2))
-		race_sketch_count(sketch,
-						  race_hasher_buckets(hasher, params, PG_GETARG_DATUM(2)),
-						  1);
+	{
+		read_record(fcinfo, 2, sketch);
+		race_sketch_add(sketch);
+	}
 	return RaceSketchGetDatum(sketch);
 }
 

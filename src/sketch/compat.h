@@ -38,4 +38,11 @@
 	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
 #endif
 
+/* The number of this backend's transaction, of those it has had (proc.h) */
+#if PG_VERSION_NUM >= 170000
+#define race_local_transaction()	(MyProc->vxid.lxid)
+#else
+#define race_local_transaction()	(MyProc->lxid)
+#endif
+
 #endif							/* RACE_COMPAT_H */

@@ -2,19 +2,20 @@
  * counters.c
  *		Arrays of integers, 64 bits in meaning and as narrow as they fit.
  */
-#include "postgres.h"
-
 #include "counters.h"
+
+#include <string.h>
+
+#include "../lsh/lsh.h"
 
 /* Expands `action` with `type` bound to the integer type of `width` bytes. */
 #define FOR_WIDTH(width, action) \
-	Assert(race_counters_width_valid(width)); \
 	switch (width) \
 	{ \
-		case 1: { typedef int8 type; action } break; \
-		case 2: { typedef int16 type; action } break; \
-		case 4: { typedef int32 type; action } break; \
-		default: { typedef int64 type; action } break; \
+		case 1: { typedef int8_t type; action } break; \
+		case 2: { typedef int16_t type; action } break; \
+		case 4: { typedef int32_t type; action } break; \
+		default: { typedef int64_t type; action } break; \
 	}
 
 bool
@@ -24,22 +25,22 @@ race_counters_width_valid(int width)
 }
 
 int
-race_counters_width_for(int64 min, int64 max)
+race_counters_width_for(int64_t min, int64_t max)
 {
-	if (min >= PG_INT8_MIN && max <= PG_INT8_MAX)
+	if (min >= INT8_MIN && max <= INT8_MAX)
 		return 1;
-	if (min >= PG_INT16_MIN && max <= PG_INT16_MAX)
+	if (min >= INT16_MIN && max <= INT16_MAX)
 		return 2;
-	if (min >= PG_INT32_MIN && max <= PG_INT32_MAX)
+	if (min >= INT32_MIN && max <= INT32_MAX)
 		return 4;
 	return 8;
 }
 
 void
-race_counters_bounds(const void *counters, int width, Size n,
-					 int64 *min, int64 *max)
+race_counters_bounds(const void *counters, int width, size_t n,
+					 int64_t *min, int64_t *max)
 {
-	Size		i;
+	size_t		i;
 
 	FOR_WIDTH(width,
 			  const type *c = counters;
@@ -48,8 +49,8 @@ race_counters_bounds(const void *counters, int width, Size n,
 
 			  for (i = 1; i < n; i++)
 			  {
-				  low = Min(low, c[i]);
-				  high = Max(high, c[i]);
+				  low = c[i] < low ? c[i] : low;
+				  high = c[i] > high ? c[i] : high;
 			  }
 			  *min = low;
 			  *max = high;
@@ -57,10 +58,10 @@ race_counters_bounds(const void *counters, int width, Size n,
 }
 
 void
-race_counters_load(const void *counters, int width, Size from, Size n,
-				   int64 *out)
+race_counters_load(const void *counters, int width, size_t from, size_t n,
+				   int64_t *out)
 {
-	Size		i;
+	size_t		i;
 
 	FOR_WIDTH(width,
 			  const type *c = (const type *) counters + from;
@@ -71,10 +72,10 @@ race_counters_load(const void *counters, int width, Size from, Size n,
 }
 
 void
-race_counters_store(void *counters, int width, Size from, Size n,
-					const int64 *in)
+race_counters_store(void *counters, int width, size_t from, size_t n,
+					const int64_t *in)
 {
-	Size		i;
+	size_t		i;
 
 	FOR_WIDTH(width,
 			  type *c = (type *) counters + from;
@@ -86,10 +87,10 @@ race_counters_store(void *counters, int width, Size from, Size n,
 
 void
 race_counters_convert(const void *from, int from_width,
-					  void *to, int to_width, Size n)
+					  void *to, int to_width, size_t n)
 {
-	int64		block[RACE_COUNTER_BLOCK];
-	Size		i;
+	int64_t		block[RACE_COUNTER_BLOCK];
+	size_t		i;
 
 	if (from_width == to_width)
 	{
@@ -98,39 +99,119 @@ race_counters_convert(const void *from, int from_width,
 	}
 	for (i = 0; i < n; i += RACE_COUNTER_BLOCK)
 	{
-		Size		m = Min(n - i, RACE_COUNTER_BLOCK);
+		size_t		m = n - i < RACE_COUNTER_BLOCK ? n - i : RACE_COUNTER_BLOCK;
 
 		race_counters_load(from, from_width, i, m, block);
 		race_counters_store(to, to_width, i, m, block);
 	}
 }
 
-int64
-race_counters_get(const void *counters, int width, Size i)
+int64_t
+race_counters_get(const void *counters, int width, size_t i)
 {
 	FOR_WIDTH(width, return ((const type *) counters)[i];)
 	return 0;					/* not reached */
 }
 
-bool
-race_counters_bump(void *counters, int width, const uint32 *buckets,
-				   uint32 rows, uint32 range, int delta)
+double
+race_counters_sum(const void *counters, int width, const uint32_t *buckets,
+				  uint32_t from, uint32_t to, uint32_t range)
 {
-	int64		max = width == 8 ? RACE_MAX_COUNT :
-		(INT64CONST(1) << (8 * width - 1)) - 1;
-	int64		limit = delta > 0 ? max : width == 8 ? -max : -max - 1;
-	uint32		r;
+	double		total = 0;
+	int64_t		sum = 0;
+	uint32_t	r;
 
 	FOR_WIDTH(width,
-			  type *c = (type *) counters;
+			  const type *c = (const type *) counters + (size_t) from * range;
 
-			  for (r = 0; r < rows && c[buckets[r]] != (type) limit; r++, c += range)
-				  c[buckets[r]] += delta;
+			  for (r = from; r < to; r++, c += range)
+			  {
+				  /* up to 2^25 counters of 32 bits stay below 2^56 */
+				  if (sizeof(type) < sizeof(int64_t))
+					  sum += c[buckets[r]];
+				  else
+					  total += (double) c[buckets[r]];
+			  }
 		)
-	if (r == rows)
-		return true;
+	return total + (double) sum;
+}
 
-	/* take back what is done, which meets no limit */
-	race_counters_bump(counters, width, buckets, r, range, -delta);
-	return false;
+int64_t
+race_counters_limit(int width)
+{
+	if (width == sizeof(int64_t))
+		return RACE_MAX_COUNT;
+	return (INT64_C(1) << (8 * width - 1)) - 1;
+}
+
+/*
+ * Counting goes through a few rows at a time: their counters stay in the nearest
+ * cache, and records that fall into the same bucket, one after the other, do
+ * not wait for each other.
+ */
+#define ROWS_TOGETHER	8
+
+#define INLINE	static inline __attribute__((always_inline))
+
+#define DEFINE_BUMP_ROWS(type) \
+INLINE void \
+bump_rows_##type(type *c, const uint32_t *buckets, size_t n, int rows, \
+				 size_t range, int delta) \
+{ \
+	size_t		i; \
+	int			k; \
+\
+	for (i = 0; i < n; i++, buckets += RACE_LANES) \
+		_Pragma("GCC unroll 8") for (k = 0; k < rows; k++) \
+			c[k * range + buckets[k]] += delta; \
+}
+
+DEFINE_BUMP_ROWS(int8_t)
+DEFINE_BUMP_ROWS(int16_t)
+DEFINE_BUMP_ROWS(int32_t)
+DEFINE_BUMP_ROWS(int64_t)
+
+INLINE void
+bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
+		  size_t n, int rows, size_t range, int delta)
+{
+	switch (width)
+	{
+		case 1:
+			bump_rows_int8_t((int8_t *) counters + from, buckets, n, rows, range, delta);
+			break;
+		case 2:
+			bump_rows_int16_t((int16_t *) counters + from, buckets, n, rows, range, delta);
+			break;
+		case 4:
+			bump_rows_int32_t((int32_t *) counters + from, buckets, n, rows, range, delta);
+			break;
+		default:
+			bump_rows_int64_t((int64_t *) counters + from, buckets, n, rows, range, delta);
+			break;
+	}
+}
+
+INLINE void
+bump(void *counters, int width, const uint32_t *buckets, size_t n,
+	 uint32_t rows, size_t range, int delta)
+{
+	uint32_t	r = 0;
+
+	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
+		bump_rows(counters, width, r * range, buckets + r, n, ROWS_TOGETHER,
+				  range, delta);
+	for (; r < rows; r++)
+		bump_rows(counters, width, r * range, buckets + r, n, 1, range, delta);
+}
+
+void
+race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
+				   uint32_t rows, uint32_t range, int delta)
+{
+	/* constants make the innermost loop one instruction a counter */
+	if (delta > 0)
+		bump(counters, width, buckets, n, rows, range, 1);
+	else
+		bump(counters, width, buckets, n, rows, range, -1);
 }

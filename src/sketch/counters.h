@@ -4,13 +4,17 @@
  *
  * A counter array is `n` signed integers of `width` 1, 2, 4 or 8 bytes in
  * native order.  Counters lie within +-RACE_MAX_COUNT.
+ *
+ * Plain C99 without PostgreSQL headers, for benchmarks and unit tests.
  */
 #ifndef RACE_COUNTERS_H
 #define RACE_COUNTERS_H
 
-#include "postgres.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define RACE_MAX_COUNT	(INT64CONST(1) << 62)
+#define RACE_MAX_COUNT	(INT64_C(1) << 62)
 
 /* how many counters are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK	512
@@ -19,32 +23,43 @@
 extern bool race_counters_width_valid(int width);
 
 /* The narrowest width that holds all integers from min to max. */
-extern int	race_counters_width_for(int64 min, int64 max);
+extern int	race_counters_width_for(int64_t min, int64_t max);
 
 /* Smallest and largest of n counters; n >= 1. */
-extern void race_counters_bounds(const void *counters, int width, Size n,
-								 int64 *min, int64 *max);
+extern void race_counters_bounds(const void *counters, int width, size_t n,
+								 int64_t *min, int64_t *max);
 
 /* Counters from ... from + n - 1 to and from 64-bit integers. */
 extern void race_counters_load(const void *counters, int width,
-							   Size from, Size n, int64 *out);
+							   size_t from, size_t n, int64_t *out);
 extern void race_counters_store(void *counters, int width,
-								Size from, Size n, const int64 *in);
+								size_t from, size_t n, const int64_t *in);
 
 /* Copy n counters into another width, which must hold them. */
 extern void race_counters_convert(const void *from, int from_width,
-								  void *to, int to_width, Size n);
+								  void *to, int to_width, size_t n);
 
 /* One counter */
-extern int64 race_counters_get(const void *counters, int width, Size i);
+extern int64_t race_counters_get(const void *counters, int width, size_t i);
 
 /*
- * Add delta, +1 or -1, to counter buckets[r] of each row r of `range` counters.
- * False, with nothing changed, when a counter would leave its width, or
- * RACE_MAX_COUNT.
+ * The sum over rows from ... to - 1 of counter buckets[row] of each row of
+ * `range` counters, as exactly as a double holds it
  */
-extern bool race_counters_bump(void *counters, int width,
-							   const uint32 *buckets, uint32 rows,
-							   uint32 range, int delta);
+extern double race_counters_sum(const void *counters, int width,
+								const uint32_t *buckets, uint32_t from,
+								uint32_t to, uint32_t range);
+
+/*
+ * Count n records: add delta, +1 or -1, to counter buckets[i * RACE_LANES + row]
+ * of each row of `range` counters, for at most RACE_LANES rows.  All counters
+ * must be n away from race_counters_limit(), at least: nothing is checked here.
+ */
+extern void race_counters_bump(void *counters, int width,
+							   const uint32_t *buckets, size_t n,
+							   uint32_t rows, uint32_t range, int delta);
+
+/* How far from 0 counters of this width may be */
+extern int64_t race_counters_limit(int width);
 
 #endif							/* RACE_COUNTERS_H */

@@ -133,6 +133,20 @@ checksum(const char *bytes, Size size)
 	return crc;
 }
 
+void
+race_sketch_seal(RaceSketchDatum *flat)
+{
+	const char *counters = flat->counters;
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
+				offsetof(RaceSketchDatum, version));
+	COMP_CRC32C(crc, counters, VARSIZE(flat) - offsetof(RaceSketchDatum, counters));
+	FIN_CRC32C(crc);
+	flat->content_hash = crc;
+}
+
 /* --------------------------------------------------------------- params */
 
 void
@@ -364,6 +378,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 				  width);
 	if ((problem = counts_problem(flat)) != NULL)
 		MALFORMED(problem);
+	race_sketch_seal(flat);
 	return flat;
 #undef MALFORMED
 }

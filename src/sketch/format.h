@@ -68,7 +68,9 @@ typedef struct RaceSketchDatum
 	uint8		width;			/* bytes a counter, the narrowest that fits */
 	uint8		reserved[2];	/* 0 */
 	RaceHeader	header;
-	uint64		reserved64[2];	/* 0; kept for a hash of the content */
+	uint32		content_hash;	/* CRC-32C of what lies around it */
+	uint32		reserved32;		/* 0 */
+	uint64		reserved64;		/* 0 */
 	char		counters[FLEXIBLE_ARRAY_MEMBER];	/* [rows][range] */
 } RaceSketchDatum;
 
@@ -76,6 +78,12 @@ typedef struct RaceSketchDatum
 	((Size) (header)->params.rows * (header)->params.range)
 #define RaceFlatSize(header, width) \
 	(offsetof(RaceSketchDatum, counters) + RaceCounters(header) * (width))
+
+/*
+ * Set the hash of the content, when all else is set.  It tells readers who have
+ * seen a value before whether a stored one is still the same (sketch_cache.c).
+ */
+extern void race_sketch_seal(RaceSketchDatum *flat);
 
 extern const char *race_neighbours_name(int neighbours);
 extern const char *race_mechanism_name(int mechanism);

@@ -21,16 +21,6 @@ PG_FUNCTION_INFO_V1(race_plus);
 PG_FUNCTION_INFO_V1(race_plus_disjoint);
 PG_FUNCTION_INFO_V1(race_minus);
 
-/* Rows are drawn one by one, so fewer of them are the same kind of sketch. */
-static bool
-same_but_for_rows(const RaceParams *a, const RaceParams *b)
-{
-	RaceParams	c = *b;
-
-	c.rows = a->rows;
-	return race_params_same(a, &c);
-}
-
 static const char *
 status_text(const RaceHeader *header)
 {
@@ -56,7 +46,7 @@ check_mergeable(const RaceHeader *a, const RaceHeader *b)
 		return;
 	}
 
-	if (!same_but_for_rows(&a->params, &b->params))
+	if (!race_params_same_rows(&a->params, &b->params))
 		race_params_check_same(&a->params, &b->params);
 	if (x->max_contributions != y->max_contributions ||
 		x->neighbours != y->neighbours)
@@ -93,19 +83,19 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
 	{
 		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
-		int64		min = 0;
-		int64		max = 0;
+		bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
+		int64		min;
+		int64		max;
 		Size		i;
 
 		CHECK_FOR_INTERRUPTS();
 		race_counters_load(sketch->counters, sketch->width, from, m, mine);
 		race_counters_load(other->counters, other->width, from, m, theirs);
-		for (i = 0; i < m; i++)
-		{
+		for (i = 0; narrow && i < m; i++)
+			mine[i] += sign * theirs[i];
+		for (i = 0; !narrow && i < m; i++)
 			mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
-			min = Min(min, mine[i]);
-			max = Max(max, mine[i]);
-		}
+		race_counters_bounds(mine, sizeof(int64), m, &min, &max);
 		race_sketch_widen(sketch, race_counters_width_for(min, max));
 		race_counters_store(sketch->counters, sketch->width, from, m, mine);
 	}
@@ -155,7 +145,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	race_sketch_view(PG_GETARG_DATUM(1), &other);
 	check_mergeable(mine.header, other.header);
 
-	sketch = race_writable_arg(fcinfo);
+	sketch = race_writable_arg(fcinfo, &mine);
 	truncate_rows(sketch, other.header->params.rows);
 	add_counters(sketch, &other, 1);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
@@ -193,7 +183,7 @@ race_minus(PG_FUNCTION_ARGS)
 	race_check_exact(other.header, "subtracted");
 	check_mergeable(mine.header, other.header);
 
-	sketch = race_writable_arg(fcinfo);
+	sketch = race_writable_arg(fcinfo, &mine);
 	add_counters(sketch, &other, -1);
 	return RaceSketchGetDatum(sketch);
 }

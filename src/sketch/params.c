@@ -92,6 +92,15 @@ race_params_same(const RaceParams *a, const RaceParams *b)
 	return memcmp(a, b, sizeof(RaceParams)) == 0;
 }
 
+bool
+race_params_same_rows(const RaceParams *a, const RaceParams *b)
+{
+	RaceParams	c = *b;
+
+	c.rows = a->rows;
+	return race_params_same(a, &c);
+}
+
 void
 race_params_check_same(const RaceParams *a, const RaceParams *b)
 {

@@ -44,7 +44,13 @@ extern void race_params_check_dims(const RaceParams *params);
 /* Are these the same row functions and the same shape? */
 extern bool race_params_same(const RaceParams *a, const RaceParams *b);
 
-/* Raise 22023, naming both, unless they are. */
+/*
+ * The same but for the number of rows?  Rows are drawn one by one, so those of the
+ * one are the first of the other.
+ */
+extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
+
+/* Raise 22023, naming both, unless they are the same. */
 extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
 
 #endif							/* RACE_PARAMS_H */

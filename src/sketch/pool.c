@@ -76,13 +76,17 @@ race_result_context(FunctionCallInfo fcinfo)
 }
 
 RaceSketch *
-race_writable_arg(FunctionCallInfo fcinfo)
+race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
 {
 	Datum		value = PG_GETARG_DATUM(0);
-	RaceView	view;
+	RaceView	own_view;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
 		return (RaceSketch *) DatumGetEOHP(value);
-	race_sketch_view(value, &view);
-	return race_sketch_copy(&view, race_result_context(fcinfo));
+	if (view == NULL)
+	{
+		race_sketch_view(value, &own_view);
+		view = &own_view;
+	}
+	return race_sketch_copy(view, race_result_context(fcinfo));
 }

@@ -14,9 +14,11 @@
 /*
  * The sketch that a function may change, made from argument 0: itself where it
  * is writable, else a copy.  In an aggregate the copy lies in the pool of the
- * aggregate's memory and every later call gets it back.
+ * aggregate's memory and every later call gets it back.  `view` is of argument 0,
+ * or NULL.
  */
-extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo);
+extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo,
+									 const RaceView *view);
 
 /* Where this function's new sketch belongs: the pool, or a context of its own */
 extern MemoryContext race_result_context(FunctionCallInfo fcinfo);

@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "common/int.h"
 #include "utils/memutils.h"
 
+#include "row_cache.h"
 #include "sketch.h"
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
@@ -28,6 +30,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	int64		max;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	race_sketch_flush(sketch);
 	if (sketch->flat_size == 0)
 	{
 		race_counters_bounds(sketch->counters, sketch->width,
@@ -54,6 +57,29 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	race_counters_convert(sketch->counters, sketch->width,
 						  flat->counters, flat->width,
 						  RaceCounters(&sketch->header));
+	race_sketch_seal(flat);
+}
+
+static RaceSketch *
+expanded_sketch(Datum value)
+{
+	RaceSketch *sketch = (RaceSketch *) DatumGetEOHP(value);
+
+	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	return sketch;
+}
+
+/* What was validated when it came in can still be a damaged page. */
+static void
+check_format(const RaceSketchDatum *flat, Size size)
+{
+	if (size < offsetof(RaceSketchDatum, counters) ||
+		flat->version != RACE_FORMAT_VERSION ||
+		!race_counters_width_valid(flat->width) ||
+		size != RaceFlatSize(&flat->header, flat->width))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("race_sketch value of unknown format")));
 }
 
 void
@@ -61,9 +87,9 @@ race_sketch_view(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
-		RaceSketch *sketch = (RaceSketch *) DatumGetEOHP(value);
+		RaceSketch *sketch = expanded_sketch(value);
 
-		Assert(sketch->magic == RACE_SKETCH_MAGIC);
+		race_sketch_flush(sketch);
 		view->header = &sketch->header;
 		view->counters = sketch->counters;
 		view->width = sketch->width;
@@ -72,51 +98,80 @@ race_sketch_view(Datum value, RaceView *view)
 	{
 		RaceSketchDatum *flat = (RaceSketchDatum *) PG_DETOAST_DATUM(value);
 
-		/* what was validated when it came in can still be a damaged page */
-		if (VARSIZE(flat) < offsetof(RaceSketchDatum, counters) ||
-			flat->version != RACE_FORMAT_VERSION ||
-			!race_counters_width_valid(flat->width) ||
-			VARSIZE(flat) != RaceFlatSize(&flat->header, flat->width))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("race_sketch value of unknown format")));
+		check_format(flat, VARSIZE(flat));
 		view->header = &flat->header;
 		view->counters = flat->counters;
 		view->width = flat->width;
 	}
 }
 
+void
+race_sketch_view_header(Datum value, RaceView *view)
+{
+	view->counters = NULL;
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+	{
+		RaceSketch *sketch = expanded_sketch(value);
+
+		sketch_flat_size(&sketch->hdr);
+		view->header = &sketch->header;
+		view->width = sketch->flat_width;
+	}
+	else
+	{
+		const Size	size = offsetof(RaceSketchDatum, counters);
+		RaceSketchDatum *flat = (RaceSketchDatum *)
+			PG_DETOAST_DATUM_SLICE(value, 0, size - VARHDRSZ);
+
+		/* the size that it says, if it says so much */
+		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
+		view->header = &flat->header;
+		view->width = flat->width;
+	}
+}
+
+/* Room for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
 static void *
 allocate_counters(const RaceHeader *header, int width, MemoryContext context)
 {
-	/* at most 256 MB: RACE_MAX_SKETCH_BYTES */
-	return MemoryContextAllocZero(context, RaceCounters(header) * width);
+	return MemoryContextAlloc(context, RaceCounters(header) * width);
+}
+
+/* A sketch whose counters are yet to be filled in */
+static RaceSketch *
+allocate_sketch(const RaceHeader *header, int width, MemoryContext context)
+{
+	RaceSketch *sketch;
+
+	race_params_check_dims(&header->params);
+	sketch = MemoryContextAllocZero(context, sizeof(RaceSketch));
+	EOH_init_header(&sketch->hdr, &sketch_methods, context);
+	sketch->magic = RACE_SKETCH_MAGIC;
+	sketch->width = width;
+	sketch->header = *header;
+	sketch->counters = allocate_counters(header, width, context);
+	return sketch;
 }
 
 RaceSketch *
 race_sketch_create(const RaceParams *params, int width, MemoryContext context)
 {
-	RaceSketch *sketch;
+	RaceHeader	header = {.params = *params};
+	RaceSketch *sketch = allocate_sketch(&header, width, context);
 
-	race_params_check_dims(params);
-	sketch = MemoryContextAllocZero(context, sizeof(RaceSketch));
-	EOH_init_header(&sketch->hdr, &sketch_methods, context);
-	sketch->magic = RACE_SKETCH_MAGIC;
-	sketch->width = width;
-	sketch->header.params = *params;
-	sketch->counters = allocate_counters(&sketch->header, width, context);
+	memset(sketch->counters, 0, RaceCounters(&header) * width);
+	sketch->room = race_counters_limit(width);
 	return sketch;
 }
 
 RaceSketch *
 race_sketch_copy(const RaceView *view, MemoryContext context)
 {
-	RaceSketch *sketch = race_sketch_create(&view->header->params, view->width,
-											context);
+	RaceSketch *sketch = allocate_sketch(view->header, view->width, context);
 
-	sketch->header = *view->header;
 	memcpy(sketch->counters, view->counters,
 		   RaceCounters(view->header) * view->width);
+	race_sketch_touch(sketch);
 	return sketch;
 }
 
@@ -124,6 +179,8 @@ void
 race_sketch_touch(RaceSketch *sketch)
 {
 	sketch->flat_size = 0;
+	sketch->room = 0;
+	sketch->counted = sketch->header.params.range;
 }
 
 void
@@ -161,22 +218,175 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 	return Max(Min(sum, RACE_MAX_COUNT), -RACE_MAX_COUNT);
 }
 
-void
-race_sketch_count(RaceSketch *sketch, const uint32 *buckets, int delta)
+/* --------------------------------------------------------------- batches */
+
+/*
+ * A batch holds as many records as make hashing fast, but takes neither
+ * more memory than half the counters (beyond a few records), nor longer to count
+ * than a user should wait for an interrupt: counting does not look for any, as
+ * a sketch must not be left half counted.
+ */
+#define MIN_RECORDS		4
+#define MAX_RECORDS		512
+#define MAX_BATCH_SIZE	((Size) 256 * 1024)
+#define MAX_WORK		((Size) 64 * 1024 * 1024)	/* multiplications or so */
+
+static uint32
+max_batch_capacity(const RaceSketch *sketch)
 {
 	const RaceParams *params = &sketch->header.params;
+	Size		record = params->dims * sizeof(double);
+	Size		size = Min(RaceCounters(&sketch->header) * sketch->width / 2,
+						   MAX_BATCH_SIZE);
+	Size		capacity = Max(size / record, MIN_RECORDS);
+	Size		work = (Size) params->rows * params->power * (params->dims + 8);
 
-	if (sketch->header.count * delta >= RACE_MAX_COUNT)
-		too_many_records();
-	while (!race_counters_bump(sketch->counters, sketch->width, buckets,
-							   params->rows, params->range, delta))
+	capacity = Min(capacity, MAX_WORK / work);
+	return Max(Min(capacity, MAX_RECORDS), 1);
+}
+
+static void
+grow_batch(RaceSketch *sketch)
+{
+	Size		record = sketch->header.params.dims * sizeof(double);
+	uint32		capacity = Min(Max(sketch->batch_capacity * 2, MIN_RECORDS),
+							   max_batch_capacity(sketch));
+
+	if (sketch->batch == NULL)
+		sketch->batch = MemoryContextAlloc(sketch->hdr.eoh_context,
+										   capacity * record);
+	else
+		sketch->batch = repalloc(sketch->batch, capacity * record);
+	sketch->batch_capacity = capacity;
+}
+
+/*
+ * Counting does not look whether a counter leaves its width: before it starts,
+ * none must be able to.  Looking up how far counters are from there reads all of
+ * them, so where that would cost more than the counting did, they are
+ * widened at once.
+ */
+#define READS_A_RECORD	8		/* counters read in the time that one is counted */
+
+static void
+make_room(RaceSketch *sketch, uint32 n)
+{
+	int64		min;
+	int64		max;
+
+	if (sketch->room < n &&
+		(sketch->width == sizeof(int64) ||
+		 sketch->counted >= sketch->header.params.range / READS_A_RECORD))
 	{
-		if (sketch->width == 8)
-			too_many_records();
-		race_sketch_widen(sketch, sketch->width * 2);
+		race_counters_bounds(sketch->counters, sketch->width,
+							 RaceCounters(&sketch->header), &min, &max);
+		sketch->room = race_counters_limit(sketch->width) - Max(-min, max);
+		sketch->counted = 0;
 	}
-	race_sketch_touch(sketch);
-	sketch->header.count += delta;
+	while (sketch->room < n)
+	{
+		int64		limit = race_counters_limit(sketch->width);
+
+		if (sketch->width == sizeof(int64))
+			too_many_records();
+		race_sketch_widen(sketch, 2 * sketch->width);
+		sketch->room = race_counters_limit(sketch->width) - limit;
+	}
+}
+
+/* Records that are hashed and counted at a time, to stay in the nearest cache */
+#define RECORDS_TOGETHER	64
+
+/* Count n records in the rows of a block, once more (1) or once less (-1). */
+static void
+count_block(RaceSketch *sketch, const RaceRows *rows, Size block,
+			const double *x, uint32 n, int delta)
+{
+	const RaceParams *params = &sketch->header.params;
+	Size		row = block * RACE_LANES;
+	uint32		buckets[RECORDS_TOGETHER * RACE_LANES];
+	uint32		i;
+
+	for (i = 0; i < n; i += RECORDS_TOGETHER)
+	{
+		uint32		m = Min(n - i, RECORDS_TOGETHER);
+
+		race_rows_hash(rows, block, x + (Size) i * params->dims, m, buckets);
+		race_counters_bump((char *) sketch->counters +
+						   row * params->range * sketch->width,
+						   sketch->width, buckets, m,
+						   Min(params->rows - row, RACE_LANES),
+						   params->range, delta);
+	}
+}
+
+/* All that can fail comes first. */
+static void
+count_records(RaceSketch *sketch, const double *x, uint32 n, int delta)
+{
+	RaceRowsEntry *entry;
+	const RaceRows *rows;
+	Size		block;
+
+	make_room(sketch, n);
+	entry = race_rows_acquire(&sketch->header.params);
+	rows = race_rows_of(entry);
+	for (block = 0; block < rows->blocks; block++)
+		count_block(sketch, rows, block, x, n, delta);
+	race_rows_release(entry);
+	sketch->room -= n;
+	sketch->counted += n;
+	sketch->flat_size = 0;
+}
+
+void
+race_sketch_flush(RaceSketch *sketch)
+{
+	/* from the end; a few at a time while counters have room for a few only */
+	while (sketch->batch_n > 0)
+	{
+		uint32		n = Min(sketch->batch_n,
+							sketch->width == 1 ? RECORDS_TOGETHER : MAX_RECORDS);
+
+		count_records(sketch, sketch->batch + (Size) (sketch->batch_n - n) *
+					  sketch->header.params.dims, n, 1);
+		sketch->batch_n -= n;
+	}
+}
+
+double *
+race_sketch_next(RaceSketch *sketch)
+{
+	if (sketch->batch_n == sketch->batch_capacity)
+	{
+		if (sketch->batch_capacity >= max_batch_capacity(sketch))
+			race_sketch_flush(sketch);
+		else
+			grow_batch(sketch);
+	}
+	return sketch->batch + (Size) sketch->batch_n * sketch->header.params.dims;
+}
+
+void
+race_sketch_add(RaceSketch *sketch)
+{
+	if (sketch->header.count >= RACE_MAX_COUNT)
+		too_many_records();
+	sketch->header.count++;
+	sketch->batch_n++;
+}
+
+void
+race_sketch_remove(RaceSketch *sketch)
+{
+	const double *x;
+
+	if (sketch->header.count <= -RACE_MAX_COUNT)
+		too_many_records();
+	x = sketch->batch + (Size) sketch->batch_n * sketch->header.params.dims;
+	race_sketch_flush(sketch);
+	count_records(sketch, x, 1, -1);
+	sketch->header.count--;
 }
 
 void

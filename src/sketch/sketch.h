@@ -5,6 +5,10 @@
  * An expanded sketch is what aggregates carry as their state and what plpgsql
  * variables hold.  Its counters are as narrow as its content has needed so
  * far; how narrow they are when flattened depends on the content alone.
+ *
+ * Records that are added wait in a batch, because many at once are hashed and
+ * counted several times as fast.  Whoever looks at the counters sees to it that
+ * they are counted first (race_sketch_flush); race_sketch_view does.
  */
 #ifndef RACE_SKETCH_H
 #define RACE_SKETCH_H
@@ -21,8 +25,13 @@ typedef struct RaceSketch
 	ExpandedObjectHeader hdr;	/* standard header, must be first */
 	uint32		magic;
 	int			width;			/* bytes a counter */
-	RaceHeader	header;
+	RaceHeader	header;			/* its count includes the batch */
 	void	   *counters;		/* [rows][range], in hdr.eoh_context */
+	double	   *batch;			/* [batch_capacity][dims] there too, or NULL */
+	uint32		batch_n;		/* records in it */
+	uint32		batch_capacity;
+	int64		room;			/* all counters can change by so much, at least */
+	int64		counted;		/* records since that was looked up */
 	Size		flat_size;		/* 0 = not known since the last change */
 	int			flat_width;		/* goes with flat_size */
 } RaceSketch;
@@ -41,6 +50,12 @@ typedef struct RaceView
 extern void race_sketch_view(Datum value, RaceView *view);
 
 /*
+ * The header alone, and the width that the counters are stored in: of a stored
+ * sketch, no more than that is read
+ */
+extern void race_sketch_view_header(Datum value, RaceView *view);
+
+/*
  * A new sketch without records, with counters of `width` bytes.  It becomes the
  * owner of `context`, or shares it when that is an aggregate's pool.
  */
@@ -57,12 +72,19 @@ extern void race_sketch_touch(RaceSketch *sketch);
 extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
- * Count a record that falls into these buckets, once more (delta 1) or once
- * less (-1).  Error 22003 beyond RACE_MAX_COUNT records; any error leaves the
- * sketch as it was.
+ * Add a record, in two steps: race_sketch_next() gives room for dims elements,
+ * race_sketch_add() takes what was written there.  Nothing happens in between
+ * but reading them, and an error there leaves the sketch as it was.  Error 22003
+ * beyond RACE_MAX_COUNT records.
  */
-extern void race_sketch_count(RaceSketch *sketch, const uint32 *buckets,
-							  int delta);
+extern double *race_sketch_next(RaceSketch *sketch);
+extern void race_sketch_add(RaceSketch *sketch);
+
+/* Take away the record that was written to race_sketch_next(). */
+extern void race_sketch_remove(RaceSketch *sketch);
+
+/* Count the records of the batch; 22003 as above. */
+extern void race_sketch_flush(RaceSketch *sketch);
 
 /*
  * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a

@@ -95,6 +95,6 @@ race_sketch_params(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 
-	race_sketch_view(PG_GETARG_DATUM(0), &view);
+	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 	PG_RETURN_POINTER(race_params_datum(&view.header->params));
 }

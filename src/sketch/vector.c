@@ -93,18 +93,16 @@ apply_cast(RaceVectorReader *reader, Datum value)
 	}
 }
 
-/* The number of elements of a proper vector */
-static uint32
-check_shape(ArrayType *array, uint32 dims)
+/* Elements of an array, wherever they lie: perhaps not aligned */
+typedef struct Elements
 {
+	const char *data;
 	uint32		n;
+} Elements;
 
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected a vector, found an array of %d dimensions",
-						ARR_NDIM(array))));
-	n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+static void
+check_length(uint32 n, uint32 dims)
+{
 	if (n == 0 && dims == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -113,28 +111,73 @@ check_shape(ArrayType *array, uint32 dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("expected a vector of %u dimensions, found %u", dims, n)));
+}
+
+/*
+ * The elements of a stored array with a short header, where it is.  False for
+ * what find_elements() is to look at: other than one dimension, or with NULLs.
+ */
+static bool
+find_short_elements(const struct varlena *value, Elements *elements)
+{
+	ArrayType	header;
+	const Size	header_size = sizeof(ArrayType) - VARHDRSZ;
+
+	if (VARSIZE_SHORT(value) - VARHDRSZ_SHORT < ARR_OVERHEAD_NONULLS(1) - VARHDRSZ)
+		return false;
+	memcpy((char *) &header + VARHDRSZ, VARDATA_SHORT(value), header_size);
+	if (header.ndim != 1 || header.dataoffset != 0)
+		return false;
+	memcpy(&elements->n, VARDATA_SHORT(value) + header_size, sizeof(uint32));
+	elements->data = VARDATA_SHORT(value) + ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
+	return true;
+}
+
+static void
+find_elements(ArrayType *array, Elements *elements)
+{
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected a vector, found an array of %d dimensions",
+						ARR_NDIM(array))));
+	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	elements->data = ARR_DATA_PTR(array);
+}
+
+static void
+check_no_nulls(ArrayType *array)
+{
 	if (ARR_HASNULL(array) && array_contains_nulls(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("expected a vector of numbers, found a null element")));
-	return n;
 }
 
-static double *
-buffer_for(RaceVectorReader *reader, uint32 n)
+/* The elements of an argument, checked but for their values */
+static Elements
+open_vector(RaceVectorReader *reader, Datum value, uint32 dims)
 {
-	if (n > reader->capacity)
-	{
-		Size		size = (Size) n * sizeof(double);
+	struct varlena *packed;
+	ArrayType  *array;
+	Elements	elements;
 
-		reader->capacity = 0;
-		if (reader->buffer != NULL)
-			pfree(reader->buffer);
-		reader->buffer = NULL;
-		reader->buffer = MemoryContextAlloc(reader->context, size);
-		reader->capacity = n;
+	if (reader->has_cast)
+		value = apply_cast(reader, value);
+	packed = PG_DETOAST_DATUM_PACKED(value);
+	/* numerics must lie aligned to each other */
+	if (VARATT_IS_SHORT(packed) && reader->element != NUMERICOID &&
+		find_short_elements(packed, &elements))
+	{
+		check_length(elements.n, dims);
+		return elements;
 	}
-	return reader->buffer;
+
+	array = DatumGetArrayTypeP(PointerGetDatum(packed));
+	find_elements(array, &elements);
+	check_length(elements.n, dims);
+	check_no_nulls(array);
+	return elements;
 }
 
 /* Elements of variable length, one after the other */
@@ -153,59 +196,84 @@ convert_numerics(const char *data, uint32 n, double *out)
 	}
 }
 
-static const double *
-convert_elements(RaceVectorReader *reader, ArrayType *array, uint32 n)
+/* Convert elements of a fixed-length type, which may not be aligned. */
+#define CONVERT(type) \
+	for (i = 0; i < n; i++) \
+	{ \
+		type		element; \
+\
+		memcpy(&element, data + (Size) i * sizeof(type), sizeof(type)); \
+		out[i] = (double) element; \
+	}
+
+static void
+convert_elements(Oid type, const char *data, uint32 n, double *out)
 {
-	const char *data = ARR_DATA_PTR(array);
-	double	   *out;
 	uint32		i;
 
-	if (reader->element == FLOAT8OID)
-		return (const double *) data;
-
-	out = buffer_for(reader, n);
-	switch (reader->element)
+	switch (type)
 	{
+		case FLOAT8OID:
+			memcpy(out, data, (Size) n * sizeof(float8));
+			break;
 		case INT2OID:
-			for (i = 0; i < n; i++)
-				out[i] = ((const int16 *) data)[i];
+			CONVERT(int16);
 			break;
 		case INT4OID:
-			for (i = 0; i < n; i++)
-				out[i] = ((const int32 *) data)[i];
+			CONVERT(int32);
 			break;
 		case INT8OID:
-			for (i = 0; i < n; i++)
-				out[i] = (double) ((const int64 *) data)[i];
+			CONVERT(int64);
 			break;
 		case FLOAT4OID:
-			for (i = 0; i < n; i++)
-				out[i] = ((const float4 *) data)[i];
+			CONVERT(float4);
 			break;
 		default:
 			convert_numerics(data, n, out);
 			break;
 	}
-	return out;
+}
+
+static void
+check_finite(const double *x, uint32 n)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		if (unlikely(!isfinite(x[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("expected finite numbers, found %s",
+							isnan(x[i]) ? "NaN" : "an infinity")));
+}
+
+void
+race_vector_read_into(RaceVectorReader *reader, Datum value, uint32 dims,
+					  double *out)
+{
+	Elements	elements = open_vector(reader, value, dims);
+
+	convert_elements(reader->element, elements.data, dims, out);
+	check_finite(out, dims);
 }
 
 const double *
 race_vector_read(RaceVectorReader *reader, Datum value, uint32 dims, uint32 *n)
 {
-	ArrayType  *array;
-	const double *elements;
-	uint32		i;
+	Elements	elements = open_vector(reader, value, dims);
 
-	if (reader->has_cast)
-		value = apply_cast(reader, value);
-	array = DatumGetArrayTypeP(value);
-	*n = check_shape(array, dims);
-	elements = convert_elements(reader, array, *n);
-	for (i = 0; i < *n; i++)
-		if (!isfinite(elements[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("expected finite numbers, found %s",
-							isnan(elements[i]) ? "NaN" : "an infinity")));
-	return elements;
+	*n = elements.n;
+	if (*n > reader->capacity)
+	{
+		reader->capacity = 0;
+		if (reader->buffer != NULL)
+			pfree(reader->buffer);
+		reader->buffer = NULL;
+		reader->buffer = MemoryContextAlloc(reader->context,
+											(Size) *n * sizeof(double));
+		reader->capacity = *n;
+	}
+	convert_elements(reader->element, elements.data, *n, reader->buffer);
+	check_finite(reader->buffer, *n);
+	return reader->buffer;
 }

@@ -30,12 +30,18 @@ extern void race_vector_prepare(RaceVectorReader *reader, Oid type,
 								MemoryContext context);
 
 /*
- * The elements of a vector that must have `dims` elements (any number if 0),
- * each a finite number; *n gets how many there are.  They stay valid until the
- * next call, at most as long as the datum.  Raises 22023 naming what was
- * expected and found, but never a value: an error must not show a record.  (A
- * literal is text of the query itself; array input may quote it.)
+ * Read a vector that must have `dims` elements (any number if 0), each a finite
+ * number.  Raises 22023 naming what was expected and found, but never a value: an
+ * error must not show a record.  (A literal is text of the query itself; array
+ * input may quote it.)
+ *
+ * race_vector_read_into() puts dims > 0 elements where the caller says and
+ * allocates nothing, unless the datum is compressed or out of line, a cast
+ * does, or elements are numeric.  race_vector_read() keeps them until the next
+ * call; *n gets how many there are.
  */
+extern void race_vector_read_into(RaceVectorReader *reader, Datum value,
+								  uint32 dims, double *out);
 extern const double *race_vector_read(RaceVectorReader *reader, Datum value,
 									  uint32 dims, uint32 *n);
 

@@ -1,0 +1,49 @@
+/*
+ * cache.h
+ *		What a session keeps between statements, within a bound.
+ *
+ * Entries in use are counted.  Idle ones stay up to racepriv.cache_size for
+ * each cache, the least recently used go first.
+ */
+#ifndef RACE_CACHE_H
+#define RACE_CACHE_H
+
+#include "postgres.h"
+
+#include "lib/ilist.h"
+
+typedef struct RaceCache
+{
+	dlist_head	entries;		/* most recently used first */
+	Size		idle_size;
+} RaceCache;
+
+#define RACE_CACHE_INIT(cache)	{DLIST_STATIC_INIT((cache).entries), 0}
+
+/* What every entry begins with */
+typedef struct RaceCacheEntry
+{
+	dlist_node	node;
+	MemoryContext context;		/* holds the entry, and goes with it */
+	int			users;
+	Size		size;			/* that it counts for */
+	bool		stale;			/* goes when nobody uses it any more */
+} RaceCacheEntry;
+
+/* The setting racepriv.cache_size, in kilobytes */
+extern int	race_cache_size;
+
+/*
+ * Make an entry part of the cache, with one user.  Its context, made anywhere,
+ * lives on from now.
+ */
+extern void race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size);
+
+/* One user more, one less */
+extern void race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry);
+extern void race_cache_release(RaceCache *cache, RaceCacheEntry *entry);
+
+/* Nobody may find it any more. */
+extern void race_cache_forget(RaceCache *cache, RaceCacheEntry *entry);
+
+#endif							/* RACE_CACHE_H */
