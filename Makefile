@@ -50,8 +50,8 @@ else
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# Loops over levels and counters are written for vectors.
-src/lsh/sobol.o src/sketch/counters.o: CFLAGS += -ftree-vectorize
+# Loops over counters are written for vectors.
+src/sketch/counters.o: CFLAGS += -ftree-vectorize
 
 HEADERS = $(wildcard src/*/*.h)
 $(OBJS): $(HEADERS)

@@ -74,6 +74,21 @@ race_hash_force(const char *name)
 	chosen = find_path(name);
 }
 
+static const RaceHashPath *
+path(void)
+{
+	if (chosen == NULL)
+		chosen = find_path("auto");
+	return chosen;
+}
+
+void
+race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows,
+				  uint32_t function, uint32_t element, uint64_t *bits)
+{
+	path()->philox((uint64_t) seed, stream, rows, function, element, bits);
+}
+
 /* What vector code needs to know of a block of rows */
 static RaceHashBlock
 block_of(const RaceRows *rows, size_t block)
@@ -99,9 +114,7 @@ race_rows_hash(const RaceRows *rows, size_t block, const double *x, size_t n,
 {
 	RaceHashBlock b = block_of(rows, block);
 
-	if (chosen == NULL)
-		chosen = find_path("auto");
-	chosen->hash(&b, x, n, buckets);
+	path()->hash(&b, x, n, buckets);
 }
 
 void

@@ -12,6 +12,7 @@
 #define RACE_HASH_H
 
 #include "lsh.h"
+#include "philox.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RACE_HAVE_X86
@@ -44,6 +45,10 @@ typedef struct RaceHashPath
 	/* n vectors, buckets[i][RACE_LANES] */
 	void		(*hash) (const RaceHashBlock *block, const double *x, size_t n,
 						 uint32_t *buckets);
+	/* race_philox_lanes() */
+	void		(*philox) (uint64_t seed, uint32_t stream,
+						   const uint64_t *rows, uint32_t function,
+						   uint32_t element, uint64_t *bits);
 } RaceHashPath;
 
 extern const RaceHashPath race_hash_portable;

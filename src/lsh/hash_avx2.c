@@ -61,6 +61,48 @@ words_load(const uint64_t *p)
 	return _mm256_loadu_si256((const __m256i *) p);
 }
 
+OPERATION void
+words_store(uint64_t *p, Words words)
+{
+	_mm256_storeu_si256((__m256i *) p, words);
+}
+
+OPERATION Words
+words_set(uint64_t x)
+{
+	return _mm256_set1_epi64x((int64_t) x);
+}
+
+OPERATION Words
+words_xor(Words a, Words b)
+{
+	return _mm256_xor_si256(a, b);
+}
+
+OPERATION Words
+words_plus(Words a, Words b)
+{
+	return _mm256_add_epi64(a, b);
+}
+
+OPERATION Words
+words_multiply(Words a, Words b)
+{
+	return _mm256_mul_epu32(a, b);
+}
+
+OPERATION Words
+words_high(Words a)
+{
+	return _mm256_srli_epi64(a, 32);
+}
+
+OPERATION Words
+words_raise(Words a)
+{
+	return _mm256_slli_epi64(a, 32);
+}
+
 OPERATION Words
 words_of(Vector code)
 {
@@ -84,31 +126,10 @@ store_mask(Vector code, uint32_t range, uint32_t *buckets)
 								   _mm_set1_epi32((int) (range - 1))));
 }
 
-/* key * word mod 2^64; of the word, the low 32 bits count */
-OPERATION Words
-product(Words key, Words word)
-{
-	Words		high = _mm256_mul_epu32(_mm256_srli_epi64(key, 32), word);
-
-	return _mm256_add_epi64(_mm256_mul_epu32(key, word),
-							_mm256_slli_epi64(high, 32));
-}
-
-OPERATION Words
-words_add(Words sums, Words keys_low, Words keys_high, Words words)
-{
-	sums = _mm256_add_epi64(sums, product(keys_low, words));
-	return _mm256_add_epi64(sums, product(keys_high, _mm256_srli_epi64(words, 32)));
-}
-
 OPERATION void
-store_scaled(Words sums, uint32_t range, uint32_t *buckets)
+store_words(Words words, uint32_t *buckets)
 {
-	Words		scaled = _mm256_mul_epu32(_mm256_srli_epi64(sums, 32),
-										  _mm256_set1_epi64x(range));
-
-	_mm_storeu_si128((__m128i *) buckets,
-					 low_words(_mm256_srli_epi64(scaled, 32)));
+	_mm_storeu_si128((__m128i *) buckets, low_words(words));
 }
 
 #include "hash_template.h"
@@ -119,6 +140,6 @@ available(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx2 = {available, hash_block};
+const RaceHashPath race_hash_avx2 = {available, hash_block, philox_lanes};
 
 #endif							/* RACE_HAVE_X86 */

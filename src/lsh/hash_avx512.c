@@ -65,6 +65,48 @@ words_load(const uint64_t *p)
 	return _mm512_loadu_si512(p);
 }
 
+OPERATION void
+words_store(uint64_t *p, Words words)
+{
+	_mm512_storeu_si512(p, words);
+}
+
+OPERATION Words
+words_set(uint64_t x)
+{
+	return _mm512_set1_epi64((int64_t) x);
+}
+
+OPERATION Words
+words_xor(Words a, Words b)
+{
+	return _mm512_xor_si512(a, b);
+}
+
+OPERATION Words
+words_plus(Words a, Words b)
+{
+	return _mm512_add_epi64(a, b);
+}
+
+OPERATION Words
+words_multiply(Words a, Words b)
+{
+	return _mm512_mul_epu32(a, b);
+}
+
+OPERATION Words
+words_high(Words a)
+{
+	return _mm512_srli_epi64(a, 32);
+}
+
+OPERATION Words
+words_raise(Words a)
+{
+	return _mm512_slli_epi64(a, 32);
+}
+
 OPERATION Words
 words_of(Vector code)
 {
@@ -80,31 +122,10 @@ store_mask(Vector code, uint32_t range, uint32_t *buckets)
 						_mm256_and_si256(words, _mm256_set1_epi32((int) (range - 1))));
 }
 
-/* key * word mod 2^64; of the word, the low 32 bits count */
-OPERATION Words
-product(Words key, Words word)
-{
-	Words		high = _mm512_mul_epu32(_mm512_srli_epi64(key, 32), word);
-
-	return _mm512_add_epi64(_mm512_mul_epu32(key, word),
-							_mm512_slli_epi64(high, 32));
-}
-
-OPERATION Words
-words_add(Words sums, Words keys_low, Words keys_high, Words words)
-{
-	sums = _mm512_add_epi64(sums, product(keys_low, words));
-	return _mm512_add_epi64(sums, product(keys_high, _mm512_srli_epi64(words, 32)));
-}
-
 OPERATION void
-store_scaled(Words sums, uint32_t range, uint32_t *buckets)
+store_words(Words words, uint32_t *buckets)
 {
-	Words		scaled = _mm512_mul_epu32(_mm512_srli_epi64(sums, 32),
-										  _mm512_set1_epi64(range));
-
-	_mm256_storeu_si256((__m256i *) buckets,
-						_mm512_cvtepi64_epi32(_mm512_srli_epi64(scaled, 32)));
+	_mm256_storeu_si256((__m256i *) buckets, _mm512_cvtepi64_epi32(words));
 }
 
 #include "hash_template.h"
@@ -117,6 +138,6 @@ available(void)
 		__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx512 = {available, hash_block};
+const RaceHashPath race_hash_avx512 = {available, hash_block, philox_lanes};
 
 #endif							/* RACE_HAVE_X86 */

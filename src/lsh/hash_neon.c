@@ -64,6 +64,48 @@ words_load(const uint64_t *p)
 	return vld1q_u64(p);
 }
 
+OPERATION void
+words_store(uint64_t *p, Words words)
+{
+	vst1q_u64(p, words);
+}
+
+OPERATION Words
+words_set(uint64_t x)
+{
+	return vdupq_n_u64(x);
+}
+
+OPERATION Words
+words_xor(Words a, Words b)
+{
+	return veorq_u64(a, b);
+}
+
+OPERATION Words
+words_plus(Words a, Words b)
+{
+	return vaddq_u64(a, b);
+}
+
+OPERATION Words
+words_multiply(Words a, Words b)
+{
+	return vmull_u32(vmovn_u64(a), vmovn_u64(b));
+}
+
+OPERATION Words
+words_high(Words a)
+{
+	return vshrq_n_u64(a, 32);
+}
+
+OPERATION Words
+words_raise(Words a)
+{
+	return vshlq_n_u64(a, 32);
+}
+
 OPERATION Words
 words_of(Vector code)
 {
@@ -76,27 +118,10 @@ store_mask(Vector code, uint32_t range, uint32_t *buckets)
 	vst1_u32(buckets, vand_u32(vmovn_u64(words_of(code)), vdup_n_u32(range - 1)));
 }
 
-/* key * word mod 2^64 */
-OPERATION Words
-product(Words key, uint32x2_t word)
-{
-	Words		high = vmull_u32(vshrn_n_u64(key, 32), word);
-
-	return vaddq_u64(vmull_u32(vmovn_u64(key), word), vshlq_n_u64(high, 32));
-}
-
-OPERATION Words
-words_add(Words sums, Words keys_low, Words keys_high, Words words)
-{
-	sums = vaddq_u64(sums, product(keys_low, vmovn_u64(words)));
-	return vaddq_u64(sums, product(keys_high, vshrn_n_u64(words, 32)));
-}
-
 OPERATION void
-store_scaled(Words sums, uint32_t range, uint32_t *buckets)
+store_words(Words words, uint32_t *buckets)
 {
-	vst1_u32(buckets, vshrn_n_u64(vmull_u32(vshrn_n_u64(sums, 32),
-											vdup_n_u32(range)), 32));
+	vst1_u32(buckets, vmovn_u64(words));
 }
 
 #include "hash_template.h"
@@ -107,6 +132,6 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_neon = {available, hash_block};
+const RaceHashPath race_hash_neon = {available, hash_block, philox_lanes};
 
 #endif							/* RACE_HAVE_NEON */

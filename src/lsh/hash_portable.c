@@ -60,6 +60,48 @@ words_load(const uint64_t *p)
 	return *p;
 }
 
+static inline void
+words_store(uint64_t *p, Words words)
+{
+	*p = words;
+}
+
+static inline Words
+words_set(uint64_t x)
+{
+	return x;
+}
+
+static inline Words
+words_xor(Words a, Words b)
+{
+	return a ^ b;
+}
+
+static inline Words
+words_plus(Words a, Words b)
+{
+	return a + b;
+}
+
+static inline Words
+words_multiply(Words a, Words b)
+{
+	return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF);
+}
+
+static inline Words
+words_high(Words a)
+{
+	return a >> 32;
+}
+
+static inline Words
+words_raise(Words a)
+{
+	return a << 32;
+}
+
 static inline Words
 words_of(Vector code)
 {
@@ -76,16 +118,10 @@ store_mask(Vector code, uint32_t range, uint32_t *bucket)
 	*bucket = (uint32_t) words_of(code) & (range - 1);
 }
 
-static inline Words
-words_add(Words sum, Words key_low, Words key_high, Words words)
-{
-	return sum + key_low * (uint32_t) words + key_high * (words >> 32);
-}
-
 static inline void
-store_scaled(Words sum, uint32_t range, uint32_t *bucket)
+store_words(Words words, uint32_t *bucket)
 {
-	*bucket = (uint32_t) ((sum >> 32) * range >> 32);
+	*bucket = (uint32_t) words;
 }
 
 #include "hash_template.h"
@@ -96,4 +132,4 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_portable = {available, hash_block};
+const RaceHashPath race_hash_portable = {available, hash_block, philox_lanes};

@@ -17,10 +17,12 @@
  *					where v is NaN (from infinities that met)
  *					store_fold(code, range, 1 / range, buckets): code mod range
  *					store_mask(code, range, buckets): for a power of two
- *	Words			words_load(p), words_of(code): code + RACE_INTEGER_SHIFT
- *					words_add(sums, keys_low, keys_high, words):
- *					sums + low words * keys_low + high words * keys_high
- *					store_scaled(sums, range, buckets): (sums >> 32) * range >> 32
+ *	Words			words_load(p), words_store(p, a), words_set(x),
+ *					words_xor(a, b), words_plus(a, b), words_multiply(a, b): the
+ *					product of the low 32 bits, words_high(a) = a >> 32,
+ *					words_raise(a) = a << 32,
+ *					words_of(code): the bits of code + RACE_INTEGER_SHIFT
+ *					store_words(a, buckets): the low 32 bits
  */
 
 #define INLINE	TARGET static inline __attribute__((always_inline))
@@ -82,6 +84,14 @@ fold_tile(const RaceHashBlock *block, size_t lane, const double *x,
 	}
 }
 
+/* key * word mod 2^64; of the word, the low 32 bits count */
+INLINE Words
+key_times_word(Words key, Words word)
+{
+	return words_plus(words_multiply(key, word),
+					  words_raise(words_multiply(words_high(key), word)));
+}
+
 INLINE void
 multilinear_tile(const RaceHashBlock *block, size_t lane, const double *x,
 				 int vectors, int records, uint32_t *buckets)
@@ -100,16 +110,24 @@ multilinear_tile(const RaceHashBlock *block, size_t lane, const double *x,
 		c += (size_t) RACE_LANES * (block->dims + 1);
 		keys += RACE_LANES;
 		UNROLL for (int s = 0; s < vectors * records; s++)
-			sums[s] = words_add(sums[s],
-								words_load(keys + s / records * VECTOR_LANES),
-								words_load(keys + RACE_LANES +
-										   s / records * VECTOR_LANES),
-								words_of(codes[s]));
+		{
+			const uint64_t *key = keys + s / records * VECTOR_LANES;
+			Words		words = words_of(codes[s]);
+
+			sums[s] = words_plus(sums[s], key_times_word(words_load(key), words));
+			sums[s] = words_plus(sums[s], key_times_word(words_load(key + RACE_LANES),
+														 words_high(words)));
+		}
 		keys += RACE_LANES;
 	}
 	UNROLL for (int s = 0; s < vectors * records; s++)
-		store_scaled(sums[s], block->range, buckets + s % records * RACE_LANES +
-					 s / records * VECTOR_LANES);
+	{
+		Words		scaled = words_multiply(words_high(sums[s]),
+											words_set(block->range));
+
+		store_words(words_high(scaled), buckets + s % records * RACE_LANES +
+					s / records * VECTOR_LANES);
+	}
 }
 
 INLINE void
@@ -157,5 +175,38 @@ hash_block(const RaceHashBlock *block, const double *x, size_t n,
 		case RACE_HASH_MULTILINEAR:
 			hash_in_mode(block, x, n, RACE_HASH_MULTILINEAR, buckets);
 			break;
+	}
+}
+
+/* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */
+TARGET static void
+philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows,
+			 uint32_t function, uint32_t element, uint64_t *bits)
+{
+	int			lane;
+
+	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	{
+		Words		c0 = words_set(element);
+		Words		c1 = words_load(rows + lane);
+		Words		c2 = words_set(function);
+		Words		c3 = words_set(stream);
+		uint32_t	round;
+
+		UNROLL for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
+		{
+			Words		p0 = words_multiply(words_set(RACE_PHILOX_M0), c0);
+			Words		p1 = words_multiply(words_set(RACE_PHILOX_M1), c2);
+			Words		k0 = words_set(race_philox_key(seed, 0, round));
+			Words		k1 = words_set(race_philox_key(seed, 1, round));
+
+			/* only the low halves count */
+			c0 = words_xor(words_xor(words_high(p1), c1), k0);
+			c2 = words_xor(words_xor(words_high(p0), c3), k1);
+			c1 = p1;
+			c3 = p0;
+		}
+		c0 = words_xor(c0, words_raise(words_high(c0)));
+		words_store(bits + lane, words_plus(c0, words_raise(c1)));
 	}
 }

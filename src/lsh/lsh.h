@@ -114,9 +114,9 @@ extern double race_kernel_value(const RaceParams *params,
 
 /*
  * Row functions, made once for a parameter value in memory of the caller's:
- * race_rows_size() bytes.  race_rows_init() prepares them;
- * race_rows_generate() draws functions from ... to - 1 of all rows * power,
- * in any order and in pieces as small as the caller wants to be interruptible.
+ * race_rows_size() bytes.  race_rows_init() prepares them; race_rows_generate()
+ * draws function j of all rows of a block, in any order, for callers who want
+ * to be interruptible, and race_rows_generate_all() draws all of them.
  *
  * Rows lie in blocks of RACE_LANES, which are hashed together: a lane is a row.
  */
@@ -132,7 +132,8 @@ typedef struct RaceRows
 
 extern size_t race_rows_size(const RaceParams *params);
 extern void race_rows_init(RaceRows *rows, const RaceParams *params);
-extern void race_rows_generate(RaceRows *rows, uint64_t from, uint64_t to);
+extern void race_rows_generate(RaceRows *rows, size_t block, uint32_t j);
+extern void race_rows_generate_all(RaceRows *rows);
 
 /*
  * Element 0 (offset) to dims (projection) of function j of a row; key i of a row.

@@ -22,21 +22,15 @@ typedef enum RaceStream
 } RaceStream;
 
 #define RACE_PHILOX_ROUNDS	10
+#define RACE_PHILOX_M0		0xD2511F53
+#define RACE_PHILOX_M1		0xCD9E8D57
 
-/* Round number `round`, from 0, under a key */
-static inline void
-race_philox_round(uint64_t key, uint32_t round, uint32_t *c0, uint32_t *c1,
-				  uint32_t *c2, uint32_t *c3)
+/* Word `i`, 0 or 1, of the key in a round */
+static inline uint32_t
+race_philox_key(uint64_t key, int i, uint32_t round)
 {
-	uint32_t	k0 = (uint32_t) key + round * 0x9E3779B9;
-	uint32_t	k1 = (uint32_t) (key >> 32) + round * 0xBB67AE85;
-	uint64_t	p0 = (uint64_t) 0xD2511F53 * *c0;
-	uint64_t	p1 = (uint64_t) 0xCD9E8D57 * *c2;
-
-	*c0 = (uint32_t) (p1 >> 32) ^ *c1 ^ k0;
-	*c1 = (uint32_t) p1;
-	*c2 = (uint32_t) (p0 >> 32) ^ *c3 ^ k1;
-	*c3 = (uint32_t) p0;
+	return i == 0 ? (uint32_t) key + round * 0x9E3779B9 :
+		(uint32_t) (key >> 32) + round * 0xBB67AE85;
 }
 
 static inline void
@@ -49,7 +43,15 @@ race_philox(uint64_t key, const uint32_t counter[4], uint64_t out[2])
 	uint32_t	round;
 
 	for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
-		race_philox_round(key, round, &c0, &c1, &c2, &c3);
+	{
+		uint64_t	p0 = (uint64_t) RACE_PHILOX_M0 * c0;
+		uint64_t	p1 = (uint64_t) RACE_PHILOX_M1 * c2;
+
+		c0 = (uint32_t) (p1 >> 32) ^ c1 ^ race_philox_key(key, 0, round);
+		c1 = (uint32_t) p1;
+		c2 = (uint32_t) (p0 >> 32) ^ c3 ^ race_philox_key(key, 1, round);
+		c3 = (uint32_t) p0;
+	}
 	out[0] = c0 | (uint64_t) c1 << 32;
 	out[1] = c2 | (uint64_t) c3 << 32;
 }
@@ -69,5 +71,10 @@ race_philox_bits(int64_t seed, RaceStream stream, uint32_t row,
 	race_philox((uint64_t) seed, counter, out);
 	return out[0];
 }
+
+/* The same for RACE_LANES rows at once, by vector code (hash.h) */
+extern void race_philox_lanes(int64_t seed, RaceStream stream,
+							  const uint64_t *rows, uint32_t function,
+							  uint32_t element, uint64_t *bits);
 
 #endif							/* RACE_PHILOX_H */

@@ -91,28 +91,26 @@ half_open_uniform(uint64_t bits)
 	return (double) (bits >> 11) * 0x1p-53;
 }
 
-/* An element of function j in rows from ... to - 1: offset or projection */
+/* 64 random bits for an element of function j, in each row of a block */
 static void
-generate_element(RaceRows *rows, uint32_t j, uint32_t element,
-				 uint32_t from, uint32_t to)
+element_bits(const RaceParams *params, size_t block, uint32_t j,
+			 uint32_t element, uint64_t *bits)
 {
-	const RaceParams *params = &rows->params;
-	bool		sobol = params->sequence == RACE_SEQUENCE_SOBOL;
+	uint32_t	first = block * RACE_LANES;
+	uint64_t	rows[RACE_LANES];
 	RaceSobol	sequence;
-	uint32_t	r;
+	int			i;
 
-	if (sobol)
+	if (params->sequence == RACE_SEQUENCE_SOBOL)
+	{
 		race_sobol_start(&sequence, params->seed,
 						 j * (params->dims + 1) + element);
-	for (r = from; r < to; r++)
-	{
-		uint64_t	bits = sobol ? race_sobol_bits(&sequence, r) :
-			race_philox_bits(params->seed, RACE_STREAM_FUNCTION, r, j, element);
-
-		*race_rows_coefficient(rows, r, j, element) = element == 0 ?
-			half_open_uniform(bits) :
-			race_inverse_normal(open_uniform(bits)) / params->bandwidth;
+		race_sobol_lanes(&sequence, first, bits);
+		return;
 	}
+	for (i = 0; i < RACE_LANES; i++)
+		rows[i] = first + i;
+	race_philox_lanes(params->seed, RACE_STREAM_FUNCTION, rows, j, element, bits);
 }
 
 static void
@@ -126,22 +124,34 @@ generate_keys(RaceRows *rows, uint32_t row)
 }
 
 void
-race_rows_generate(RaceRows *rows, uint64_t from, uint64_t to)
+race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
-	uint32_t	power = rows->params.power;
+	const RaceParams *params = &rows->params;
+	uint32_t	first = block * RACE_LANES;
+	uint64_t	bits[RACE_LANES];
+	uint32_t	element;
+	int			i;
+
+	for (element = 0; element <= params->dims; element++)
+	{
+		double	   *c = race_rows_coefficient(rows, first, j, element);
+
+		element_bits(params, block, j, element, bits);
+		for (i = 0; i < RACE_LANES; i++)
+			c[i] = element == 0 ? half_open_uniform(bits[i]) :
+				race_inverse_normal(open_uniform(bits[i])) / params->bandwidth;
+	}
+	for (i = 0; j == 0 && i < RACE_LANES; i++)
+		generate_keys(rows, first + i);
+}
+
+void
+race_rows_generate_all(RaceRows *rows)
+{
+	size_t		block;
 	uint32_t	j;
 
-	/* function j of row r is number r * power + j */
-	for (j = 0; j < power; j++)
-	{
-		uint32_t	first = (from + power - 1 - j) / power;
-		uint32_t	end = (to + power - 1 - j) / power;
-		uint32_t	element;
-		uint32_t	r;
-
-		for (element = 0; first < end && element <= rows->params.dims; element++)
-			generate_element(rows, j, element, first, end);
-		for (r = first; j == 0 && r < end; r++)
-			generate_keys(rows, r);
-	}
+	for (block = 0; block < rows->blocks; block++)
+		for (j = 0; j < rows->params.power; j++)
+			race_rows_generate(rows, block, j);
 }

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "lsh.h"
 #include "philox.h"
 
 #define LEVELS	RACE_SOBOL_LEVELS
@@ -92,47 +93,37 @@ sobol(const RaceSobol *sequence, uint32_t index)
 	return point;
 }
 
-/*
- * The random bits at the nodes on the way to a point: bit 0 of Philox of the level
- * and the digits before.  Levels lie side by side, for vector code.
- */
-static void
-flips(const RaceSobol *sequence, uint32_t point, uint32_t bits[LEVELS])
+void
+race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 {
-	uint32_t	c1[LEVELS];
-	uint32_t	c2[LEVELS];
-	uint32_t	c3[LEVELS];
-	uint32_t	round;
+	uint64_t	index[RACE_LANES];
+	uint64_t	point[RACE_LANES];
+	uint64_t	before[RACE_LANES];
+	uint64_t	random[RACE_LANES];
 	int			level;
+	int			i;
 
+	for (i = 0; i < RACE_LANES; i++)
+	{
+		index[i] = first + i;
+		point[i] = sobol(sequence, first + i);
+		bits[i] = 0;
+	}
+
+	/* at each node on the way to a point a random bit may flip the digit */
 	for (level = 0; level < LEVELS; level++)
 	{
-		bits[level] = level;
-		c1[level] = (uint32_t) ((uint64_t) point >> (LEVELS - level));
-		c2[level] = sequence->dimension;
-		c3[level] = RACE_STREAM_SCRAMBLE;
+		for (i = 0; i < RACE_LANES; i++)
+			before[i] = point[i] >> (LEVELS - level);
+		race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, before,
+						  sequence->dimension, level, random);
+		for (i = 0; i < RACE_LANES; i++)
+			bits[i] = bits[i] << 1 | (random[i] & 1);
 	}
-	for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
-		for (level = 0; level < LEVELS; level++)
-			race_philox_round((uint64_t) sequence->seed, round, &bits[level],
-							  &c1[level], &c2[level], &c3[level]);
-}
-
-uint64_t
-race_sobol_bits(const RaceSobol *sequence, uint32_t index)
-{
-	uint32_t	point = sobol(sequence, index);
-	uint32_t	bits[LEVELS];
-	uint64_t	scrambled = 0;
-	int			level;
-
-	flips(sequence, point, bits);
-	for (level = 0; level < LEVELS; level++)
-		scrambled = scrambled << 1 | (bits[level] & 1);
-	scrambled ^= point;
 
 	/* below the last level no two points share a node: independent digits */
-	return scrambled << (64 - LEVELS) |
-		race_philox_bits(sequence->seed, RACE_STREAM_SCRAMBLE, index,
-						 sequence->dimension, LEVELS) >> LEVELS;
+	race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, index,
+					  sequence->dimension, LEVELS, random);
+	for (i = 0; i < RACE_LANES; i++)
+		bits[i] = (bits[i] ^ point[i]) << (64 - LEVELS) | random[i] >> LEVELS;
 }

@@ -31,9 +31,10 @@ extern void race_sobol_start(RaceSobol *sequence, int64_t seed,
 							 uint32_t dimension);
 
 /*
- * The coordinate of point `index` < 2^RACE_SOBOL_LEVELS, as 64 binary digits of
- * a number in [0, 1).
+ * The coordinate of RACE_LANES points from `first` on, a multiple of RACE_LANES
+ * below 2^RACE_SOBOL_LEVELS: 64 binary digits of a number in [0, 1) each.
  */
-extern uint64_t race_sobol_bits(const RaceSobol *sequence, uint32_t index);
+extern void race_sobol_lanes(const RaceSobol *sequence, uint32_t first,
+							 uint64_t *bits);
 
 #endif							/* RACE_SOBOL_H */

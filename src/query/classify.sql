@@ -3,9 +3,9 @@
 -- with more records, then the smaller label (or position).
 
 CREATE FUNCTION race_classify_step(internal, anyelement, race_sketch, "any") RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 CREATE FUNCTION race_classify_step(internal, anyelement, race_sketch, "any", text) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 CREATE FUNCTION race_classify_final(internal, anyelement, race_sketch, "any") RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION race_classify_final(internal, anyelement, race_sketch, "any", text) RETURNS anyelement
@@ -52,6 +52,6 @@ COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
 CREATE FUNCTION race_classify(
 	sketches race_sketch[], q "any", prior text DEFAULT 'uniform')
 	RETURNS int AS 'MODULE_PATHNAME', 'race_classify_array'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_classify(race_sketch[], "any", text) IS
 	'position, from 1, of the sketch with the highest score at q; prior uniform or counts; NULL elements are no class';

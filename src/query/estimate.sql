@@ -8,12 +8,12 @@ COMMENT ON FUNCTION race_count(race_sketch) IS
 	'number of records; of a private sketch its noisy estimate, which may be negative';
 
 CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
 	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise (but for what folding adds, see race_params), so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
 
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
 	'density at q: race_kernel_sum over the number of records (at least 1), the mean kernel value; not clamped to [0, 1]; of no records it is 0';
 
@@ -22,7 +22,7 @@ CREATE FUNCTION race_estimate(
 	OUT kernel_sum float8, OUT density float8, OUT stderr float8,
 	OUT lower float8, OUT upper float8)
 	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
 	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero';
 
@@ -50,6 +50,6 @@ CREATE FUNCTION race_info(
 	OUT max_contributions int, OUT neighbours text, OUT releases int,
 	OUT counter_noise_stddev float8, OUT count_noise_stddev float8)
 	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_info(race_sketch) IS
 	'what a sketch is: parameters, records, bytes a counter and in all; status exact or private, and if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and of how many releases it is the sum';

@@ -13,29 +13,29 @@ COMMENT ON FUNCTION race_update_support(internal) IS
 	'planner support: lets plpgsql update a sketch variable in place';
 
 CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
 	'an exact sketch with one record more; x is an array of dims finite numbers; errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT race_update_support;
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 	'an exact sketch with one record less, which must have been added before; errors as in race_add';
 
 -- The combine function of race_build: declared with the operators it serves.
 CREATE FUNCTION race_plus(race_sketch, race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
 
 CREATE FUNCTION race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION race_build_step(race_sketch, race_params, "any") IS
 	'aggregate transition function';
 
 CREATE FUNCTION race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 

@@ -86,17 +86,15 @@ use_rows(RaceCallSite *site, const RaceParams *params)
 	site->x = (double *) site->space;
 	site->next = (double *) (site->space + vector);
 	site->buckets = (uint32 *) (site->space + 2 * vector);
+	site->params = *params;
 	site->rows = race_rows_acquire(params);
 }
 
 void
 race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 {
-	const RaceParams *held = site->rows == NULL ? NULL :
-		&race_rows_of(site->rows)->params;
-
-	if (held == NULL || held->rows < params->rows ||
-		!race_params_same_rows(held, params))
+	if (site->rows == NULL || site->params.rows < params->rows ||
+		!race_params_same_rows(&site->params, params))
 		use_rows(site, params);
 }
 

@@ -24,6 +24,7 @@ typedef struct RaceCallSite
 {
 	RaceVectorReader reader;
 	RaceRowsEntry *rows;		/* or NULL, before the first use */
+	RaceParams	params;			/* that they and the space are for */
 	char	   *space;			/* for what follows, while there are rows */
 	double	   *next;			/* the vector that is read */
 	double	   *x;				/* the vector that was hashed before, */

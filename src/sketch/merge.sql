@@ -2,12 +2,12 @@
 -- Sketches into sketches
 
 CREATE FUNCTION race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_plus_disjoint(race_sketch, race_sketch) IS
 	'aggregate transition function';
 
 CREATE FUNCTION race_minus(race_sketch, race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_minus(race_sketch, race_sketch) IS 'implementation of - operator';
 
 CREATE OPERATOR + (

@@ -14,9 +14,6 @@
 #include "params.h"
 #include "row_cache.h"
 
-/* coefficients drawn between two looks at interrupts, about */
-#define COEFFICIENTS_A_STEP	4096
-
 struct RaceRowsEntry
 {
 	RaceCacheEntry base;		/* must be first */
@@ -33,19 +30,18 @@ make_entry(const RaceParams *params)
 												  ALLOCSET_SMALL_SIZES);
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
 	Size		size = race_rows_size(params);
-	uint64		functions = (uint64) params->rows * params->power;
-	uint64		step = COEFFICIENTS_A_STEP / (params->dims + 1) + 1;
-	uint64		f;
+	Size		block;
+	uint32		j;
 
 	entry->base.context = context;
 	entry->rows = MemoryContextAllocHuge(context, size);
-	memset(entry->rows, 0, size);
 	race_rows_init(entry->rows, params);
-	for (f = 0; f < functions; f += step)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_rows_generate(entry->rows, f, Min(f + step, functions));
-	}
+	for (block = 0; block < entry->rows->blocks; block++)
+		for (j = 0; j < params->power; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			race_rows_generate(entry->rows, block, j);
+		}
 	race_cache_add(&cache, &entry->base, size);
 	return entry;
 }
@@ -59,7 +55,8 @@ race_rows_acquire(const RaceParams *params)
 	{
 		RaceRowsEntry *entry = dlist_container(RaceRowsEntry, base.node, iter.cur);
 
-		if (race_params_same(&entry->rows->params, params))
+		if (entry->rows->params.rows >= params->rows &&
+			race_params_same_rows(&entry->rows->params, params))
 		{
 			race_cache_acquire(&cache, &entry->base);
 			return entry;

@@ -12,8 +12,8 @@
 typedef struct RaceRowsEntry RaceRowsEntry;
 
 /*
- * The row functions of these parameters.  They stay until release; some are
- * kept beyond it, for the next statement.
+ * The row functions of these parameters, and perhaps of more rows.  They stay
+ * until release; some are kept beyond it, for the next statement.
  */
 extern RaceRowsEntry *race_rows_acquire(const RaceParams *params);
 extern const RaceRows *race_rows_of(const RaceRowsEntry *entry);

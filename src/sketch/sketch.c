@@ -331,7 +331,7 @@ count_records(RaceSketch *sketch, const double *x, uint32 n, int delta)
 	make_room(sketch, n);
 	entry = race_rows_acquire(&sketch->header.params);
 	rows = race_rows_of(entry);
-	for (block = 0; block < rows->blocks; block++)
+	for (block = 0; block * RACE_LANES < sketch->header.params.rows; block++)
 		count_block(sketch, rows, block, x, n, delta);
 	race_rows_release(entry);
 	sketch->room -= n;

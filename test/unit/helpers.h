@@ -105,13 +105,6 @@ l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims,
 	return params;
 }
 
-/* Draw all functions of all rows, again if need be */
-static inline void
-generate_all(RaceRows *rows)
-{
-	race_rows_generate(rows, 0, (uint64_t) rows->params.rows * rows->params.power);
-}
-
 /* Row functions of these parameters, not drawn yet; the caller frees them */
 static inline RaceRows *
 allocate_rows(const RaceParams *params)
@@ -136,7 +129,7 @@ make_rows(const RaceParams *params)
 {
 	RaceRows   *rows = allocate_rows(params);
 
-	generate_all(rows);
+	race_rows_generate_all(rows);
 	return rows;
 }
 

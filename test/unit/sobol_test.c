@@ -7,13 +7,31 @@
 #include "helpers.h"
 #include "tap.h"
 
+/* One point; the others of its block are kept, as neighbours will be asked for */
 static uint64_t
 sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
 {
-	RaceSobol	sequence;
+	static struct
+	{
+		bool		known;
+		int64_t		seed;
+		uint32_t	first;
+		uint64_t	bits[RACE_LANES];
+	}			blocks[RACE_SOBOL_DIMENSIONS];
+	uint32_t	first = index / RACE_LANES * RACE_LANES;
 
-	race_sobol_start(&sequence, seed, dimension);
-	return race_sobol_bits(&sequence, index);
+	if (!blocks[dimension].known || blocks[dimension].seed != seed ||
+		blocks[dimension].first != first)
+	{
+		RaceSobol	sequence;
+
+		race_sobol_start(&sequence, seed, dimension);
+		race_sobol_lanes(&sequence, first, blocks[dimension].bits);
+		blocks[dimension].known = true;
+		blocks[dimension].seed = seed;
+		blocks[dimension].first = first;
+	}
+	return blocks[dimension].bits[index % RACE_LANES];
 }
 
 #define LEVELS		10

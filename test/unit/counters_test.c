@@ -1,0 +1,337 @@
+/*
+ * counters_test.c
+ *		Arrays of counters against a model that takes one at a time, in 64 bits.
+ */
+#include "../../src/sketch/counters.h"
+#include "helpers.h"
+#include "tap.h"
+
+static const int widths[4] = {1, 2, 4, 8};
+
+/* Can an integer be had in so many bytes?  Written anew, with shifts. */
+static bool
+fits(int64_t value, int width)
+{
+	int			bits = 64 - 8 * width;
+
+	return (int64_t) ((uint64_t) value << bits) >> bits == value;
+}
+
+/* The lowest and highest integer of a width */
+static int64_t
+lowest(int width)
+{
+	return INT64_MIN >> (64 - 8 * width);
+}
+
+static int64_t
+highest(int width)
+{
+	return INT64_MAX >> (64 - 8 * width);
+}
+
+/* An integer between -limit and limit */
+static int64_t
+within(uint64_t bits, int64_t limit)
+{
+	return (int64_t) (bits % (2 * (uint64_t) limit + 1)) - limit;
+}
+
+static void
+test_widths(void)
+{
+	static const int64_t edges[] = {
+		0, INT8_MAX, INT16_MAX, INT32_MAX, RACE_MAX_COUNT
+	};
+	int			wrong = 0;
+	size_t		i;
+	size_t		j;
+	int			a;
+	int			b;
+	int			w;
+
+	/* all ranges with ends at, just below or just above an edge */
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < 5; j++)
+			for (a = -2; a <= 2; a++)
+				for (b = -2; b <= 2; b++)
+				{
+					int64_t		min = -edges[i] + a;
+					int64_t		max = edges[j] + b;
+					int			width = race_counters_width_for(min, max);
+
+					for (w = 0; w < 4 && widths[w] < width; w++)
+						wrong += fits(min, widths[w]) && fits(max, widths[w]);
+					wrong += !fits(min, width) || !fits(max, width) ||
+						!race_counters_width_valid(width);
+				}
+	ok(wrong == 0, "the width is the narrowest that holds all");
+
+	for (wrong = 0, w = -1; w < 300; w++)
+		wrong += race_counters_width_valid(w) != (w == 1 || w == 2 || w == 4 || w == 8);
+	ok(wrong == 0, "1, 2, 4 and 8 are widths, others are not");
+
+	for (w = 0; w < 4; w++)
+	{
+		int64_t		limit = race_counters_limit(widths[w]);
+
+		ok(fits(limit, widths[w]) && fits(-limit, widths[w]) && limit <= RACE_MAX_COUNT &&
+		   (!fits(limit + 1, widths[w]) || limit == RACE_MAX_COUNT),
+		   "width %d: the limit is as far as counters go on both sides", widths[w]);
+	}
+}
+
+/* ------------------------------------------- loading, storing, converting */
+
+#define CONVERTED	(2 * RACE_COUNTER_BLOCK + 3)
+
+/* As many as blocks are long, one less and one more, and parts of a block */
+static const size_t lengths[] = {
+	0, 1, 7, RACE_COUNTER_BLOCK - 1, RACE_COUNTER_BLOCK, RACE_COUNTER_BLOCK + 1,
+	2 * RACE_COUNTER_BLOCK, CONVERTED
+};
+
+#define LENGTHS		(sizeof(lengths) / sizeof(lengths[0]))
+
+/* n counters come out of one width and into another, and none more */
+static bool
+converts(int from_width, int to_width, size_t n)
+{
+	int			narrow = from_width < to_width ? from_width : to_width;
+	int64_t		values[CONVERTED];
+	int64_t		from[CONVERTED];
+	int64_t		to[CONVERTED + 1];
+	unsigned char *end = (unsigned char *) to + n * to_width;
+	bool		good = true;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		values[i] = i % 5 == 0 ? lowest(narrow) : i % 7 == 0 ? highest(narrow) :
+			(int64_t) mix(i) >> (64 - 8 * narrow);
+	race_counters_store(from, from_width, 0, n, values);
+	memset(to, 0xA5, sizeof(to));
+	race_counters_convert(from, from_width, to, to_width, n);
+	for (i = 0; i < n; i++)
+		good &= race_counters_get(to, to_width, i) == values[i];
+	for (i = 0; i < 8; i++)
+		good &= end[i] == 0xA5;
+	return good;
+}
+
+static void
+test_convert(void)
+{
+	int			a;
+	int			b;
+	size_t		i;
+
+	for (a = 0; a < 4; a++)
+		for (b = 0; b < 4; b++)
+		{
+			int			wrong = 0;
+
+			for (i = 0; i < LENGTHS; i++)
+				wrong += !converts(widths[a], widths[b], lengths[i]);
+			ok(wrong == 0, "from width %d to %d", widths[a], widths[b]);
+		}
+}
+
+/* Parts of an array, wherever they begin */
+static void
+test_parts(int width)
+{
+	int64_t		counters[40];
+	int64_t		part[40];
+	int			wrong = 0;
+	size_t		from;
+	size_t		n;
+	size_t		i;
+
+	for (from = 0; from < 40; from++)
+		for (n = 0; from + n <= 40; n++)
+		{
+			for (i = 0; i < 40; i++)
+				part[i] = (int64_t) i;
+			race_counters_store(counters, width, 0, 40, part);
+			for (i = 0; i < n; i++)
+				part[i] = lowest(width) + (int64_t) i;
+			race_counters_store(counters, width, from, n, part);
+			memset(part, 0, sizeof(part));
+			race_counters_load(counters, width, from, n, part);
+			for (i = 0; i < 40; i++)
+			{
+				bool		inside = i >= from && i < from + n;
+				int64_t		expected = inside ? lowest(width) + (int64_t) (i - from) : (int64_t) i;
+
+				wrong += race_counters_get(counters, width, i) != expected;
+				wrong += part[i] != (i < n ? lowest(width) + (int64_t) i : 0);
+			}
+		}
+	ok(wrong == 0, "width %d: parts are stored and loaded where they belong", width);
+}
+
+/* --------------------------------------------------------- bounds and sums */
+
+#define BOUNDED		200			/* several vectors of the narrowest, and some left over */
+
+static void
+test_bounds(int width)
+{
+	int64_t		values[BOUNDED];
+	int64_t		counters[BOUNDED];
+	int64_t		min;
+	int64_t		max;
+	int			wrong = 0;
+	size_t		n;
+	size_t		low;
+
+	/* the smallest at every place, the largest half of the array away from it */
+	for (n = 1; n <= BOUNDED; n++)
+		for (low = 0; low < n; low++)
+		{
+			size_t		high = (low + n / 2) % n;
+			size_t		i;
+
+			for (i = 0; i < n; i++)
+				values[i] = within(mix(n * BOUNDED + i), 100);
+			values[high] = highest(width) - (int64_t) (n % 3);
+			values[low] = n == 1 ? values[high] : lowest(width) + (int64_t) (n % 5);
+			race_counters_store(counters, width, 0, n, values);
+			race_counters_bounds(counters, width, n, &min, &max);
+			wrong += min != values[low] || max != values[high];
+		}
+	ok(wrong == 0, "width %d: bounds", width);
+}
+
+#define SUM_ROWS	150
+#define SUM_RANGE	9
+
+static void
+test_sum(int width)
+{
+	int64_t		values[SUM_ROWS * SUM_RANGE];
+	int64_t		counters[SUM_ROWS * SUM_RANGE];
+	uint32_t	buckets[SUM_ROWS];
+	int			wrong = 0;
+	int			same = 0;
+	uint32_t	from;
+	uint32_t	to;
+	uint32_t	r;
+	size_t		i;
+
+	/* wide ones are multiples of 2^20, so that a double holds any sum */
+	for (i = 0; i < SUM_ROWS * SUM_RANGE; i++)
+		values[i] = width < 8 ? (int64_t) mix(i) >> (64 - 8 * width) :
+			within(mix(i), INT64_C(1) << 42) * (1 << 20);
+	for (r = 0; r < SUM_ROWS; r++)
+		buckets[r] = mix(r + 7) % SUM_RANGE;
+	race_counters_store(counters, width, 0, SUM_ROWS * SUM_RANGE, values);
+	for (from = 0; from < SUM_ROWS; from++)
+		for (to = from; to <= SUM_ROWS; to++)
+		{
+			double		sum = race_counters_sum(counters, width, buckets, from, to, SUM_RANGE);
+			__int128	expected = 0;
+			__int128	next = 0;
+
+			for (r = from; r < to; r++)
+			{
+				expected += values[r * SUM_RANGE + buckets[r]];
+				next += values[r * SUM_RANGE + (buckets[r] + 1) % SUM_RANGE];
+			}
+			wrong += sum != (double) expected;
+			same += to > from + 10 && sum == (double) next;
+		}
+	ok(wrong == 0, "width %d: sums over rows", width);
+	ok(same < 100, "control: of other buckets they are others");
+}
+
+/* -------------------------------------------------------------- counting */
+
+#define MAX_RECORDS		70
+#define MAX_RANGE		130
+#define MAX_COUNTERS	((RACE_LANES + 1) * MAX_RANGE)	/* a row more than there may be */
+
+static uint32_t buckets[MAX_RECORDS * RACE_LANES];
+static int64_t model[MAX_COUNTERS];
+static int64_t counters[MAX_COUNTERS];
+static int64_t counted[MAX_COUNTERS];
+
+/*
+ * How many counters are not what the model says, after n records in so many
+ * rows?  It counts `modelled` of them.  The row after the last, into which
+ * buckets of lanes without a row would go, must stay as it is.  Counters begin
+ * as near to the limit as they may; with `together` all records are in one bucket
+ * of such a counter.
+ */
+static int
+bump_differs(int width, uint32_t rows, uint32_t range, size_t n, size_t modelled,
+			 int delta, bool together)
+{
+	size_t		all = (size_t) (rows + 1) * range;
+	int64_t		limit = race_counters_limit(width) - (int64_t) n;
+	uint64_t	number = (uint64_t) width << 48 | (uint64_t) rows << 32 | range << 16 | n << 1;
+	int			differs = 0;
+	size_t		i;
+	uint32_t	r;
+
+	for (i = 0; i < n * RACE_LANES; i++)
+		buckets[i] = together ? range - 1 : mix(number * MAX_COUNTERS + i) % range;
+	for (i = 0; i < all; i++)
+		model[i] = together ? delta * limit : within(mix(number + i), limit);
+	race_counters_store(counters, width, 0, all, model);
+	race_counters_bump(counters, width, buckets, n, rows, range, delta);
+
+	for (i = 0; i < modelled; i++)
+		for (r = 0; r < rows; r++)
+			model[(size_t) r * range + buckets[i * RACE_LANES + r]] += delta;
+	race_counters_load(counters, width, 0, all, counted);
+	for (i = 0; i < all; i++)
+		differs += counted[i] != model[i];
+	return differs;
+}
+
+static void
+test_bump(int width)
+{
+	static const uint32_t ranges[] = {2, 3, 16, MAX_RANGE};
+	int			wrong = 0;
+	int			at_limit = 0;
+	int			forgotten = 0;
+	uint32_t	rows;
+	size_t		n;
+	int			i;
+
+	for (i = 0; i < 4; i++)
+		for (rows = 1; rows <= RACE_LANES; rows++)
+			for (n = 0; n <= MAX_RECORDS; n++)
+			{
+				int			delta = n % 2 == 0 ? 1 : -1;
+
+				wrong += bump_differs(width, rows, ranges[i], n, n, delta, false);
+				wrong += bump_differs(width, rows, ranges[i], n, n, -delta, false);
+				at_limit += bump_differs(width, rows, ranges[i], n, n, delta, true);
+				at_limit += bump_differs(width, rows, ranges[i], n, n, -delta, true);
+				if (n > 0 && n % 10 == 0)
+					forgotten += bump_differs(width, rows, ranges[i], n, n - 1, delta, false) != (int) rows;
+			}
+	ok(wrong == 0, "width %d: records are counted, and counted back", width);
+	ok(at_limit == 0, "width %d: up to the limit", width);
+	ok(forgotten == 0, "control: a record that is forgotten makes a difference in each row");
+}
+
+int
+main(void)
+{
+	int			w;
+
+	test_widths();
+	test_convert();
+	for (w = 0; w < 4; w++)
+	{
+		test_parts(widths[w]);
+		test_bounds(widths[w]);
+		test_sum(widths[w]);
+		test_bump(widths[w]);
+	}
+	return done_testing();
+}
