@@ -17,7 +17,7 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C, in the order of its needs.
 SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
-	src/sketch/merge.sql src/privacy/privatize.sql \
+	src/sketch/merge.sql src/privacy/privatize.sql src/privacy/cost.sql \
 	src/query/estimate.sql src/query/classify.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)

@@ -9,31 +9,25 @@
 
 #include <math.h>
 
-/* the count's share of epsilon is 1 / COUNT_SHARE */
+/* the count's share of epsilon, or of rho, is 1 / COUNT_SHARE */
 #define COUNT_SHARE		20
 
 /*
- * ceil(RACE_SCALE_DENOMINATOR * sensitivity * multiplier / (divisor * epsilon)),
- * exactly; 0 when that is above RACE_MAX_SCALE.
+ * ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is
+ * below 2^63.  x is positive and below 2^53, dividend below 2^110.
  */
 static uint64_t
-scale_for(double epsilon, uint64_t sensitivity,
-		  uint32_t multiplier, uint32_t divisor)
+divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit)
 {
 	int			exponent;
-	uint64_t	mantissa = (uint64_t) ldexp(frexp(epsilon, &exponent), 53);
-	unsigned __int128 dividend;
+	uint64_t	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
 	unsigned __int128 denominator = (unsigned __int128) mantissa * divisor;
-	unsigned __int128 quotient;
-	unsigned __int128 rest;
+	unsigned __int128 quotient = dividend / denominator;
+	unsigned __int128 rest = dividend % denominator;
 
-	/* epsilon is mantissa / 2^shift, and below 2^53 */
+	/* x is mantissa / 2^shift, and below 2^53 */
 	int			shift = 53 - exponent;
 
-	dividend = (unsigned __int128) sensitivity * multiplier *
-		RACE_SCALE_DENOMINATOR;
-	quotient = dividend / denominator;
-	rest = dividend % denominator;
 	for (; shift > 0; shift--)
 	{
 		/* long division, a binary digit at a time */
@@ -44,12 +38,29 @@ scale_for(double epsilon, uint64_t sensitivity,
 			rest -= denominator;
 			quotient++;
 		}
-		if (quotient > RACE_MAX_SCALE)
+		if (quotient > limit)
 			return 0;
 	}
 	if (rest > 0)
 		quotient++;
-	return quotient > RACE_MAX_SCALE ? 0 : (uint64_t) quotient;
+	return quotient > limit ? 0 : (uint64_t) quotient;
+}
+
+/* The scale that spends multiplier / divisor of epsilon on a sensitivity */
+static uint64_t
+scale_for(double epsilon, uint64_t sensitivity,
+		  uint32_t multiplier, uint32_t divisor)
+{
+	return divide_up((unsigned __int128) sensitivity * multiplier *
+					 RACE_SCALE_DENOMINATOR, divisor, epsilon, RACE_MAX_SCALE);
+}
+
+/* The variance that spends multiplier / divisor of rho on it */
+static uint64_t
+variance_for(double rho, unsigned __int128 squared,
+			 uint32_t multiplier, uint32_t divisor)
+{
+	return divide_up(squared * multiplier, 2 * divisor, rho, RACE_MAX_VARIANCE);
 }
 
 static double
@@ -82,6 +93,37 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 												 budget->counter_scale),
 										 cost_of(count_sensitivity,
 												 budget->count_scale)));
+	return true;
+}
+
+/* squared / (2 variance), rounded up */
+static double
+rho_of(unsigned __int128 squared, uint64_t variance)
+{
+	return up(up((double) squared) / (2 * (double) variance));
+}
+
+bool
+race_gaussian_budget(double epsilon, double delta,
+					 unsigned __int128 counter_squared,
+					 unsigned __int128 count_squared,
+					 RaceGaussianBudget *budget)
+{
+	double		allowed = race_rho_allowed(epsilon, delta);
+
+	if (allowed <= 0)
+		return false;
+	budget->counter_variance = variance_for(allowed, counter_squared, COUNT_SHARE,
+											COUNT_SHARE - 1);
+	budget->count_variance = variance_for(allowed, count_squared, COUNT_SHARE, 1);
+	if (budget->counter_variance == 0 || budget->count_variance == 0)
+		return false;
+
+	/* the exact costs are at most what is allowed and asked, which bound them too */
+	budget->rho = fmin(allowed,
+					   race_cost_sum(rho_of(counter_squared, budget->counter_variance),
+									 rho_of(count_squared, budget->count_variance)));
+	budget->epsilon = fmin(epsilon, race_epsilon_of_rho(budget->rho, delta));
 	return true;
 }
 

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+typedef unsigned __int128 uint128;
+
 /* The next n <= 8 random bytes as an integer */
 static inline uint64_t
 next_bytes(RaceRandom *random, size_t n)
@@ -49,9 +51,28 @@ race_random_below(RaceRandom *random, uint64_t n)
 	return value;
 }
 
-/* True with probability exp(-u / t), 0 <= u <= t (algorithm 1) */
+/* True with probability u / n, u <= n <= 2^127 */
 static bool
-bernoulli_exp(RaceRandom *random, uint64_t u, uint64_t t)
+bernoulli(RaceRandom *random, uint128 u, uint128 n)
+{
+	uint64_t	highest;
+	uint128		value;
+
+	if (u == n)
+		return true;
+	if (n <= UINT64_MAX)
+		return race_random_below(random, (uint64_t) n) < u;
+	highest = (uint64_t) ((n - 1) >> 64);
+	do
+	{
+		value = (uint128) race_random_below(random, highest + 1) << 64;
+		value |= next_bytes(random, 8);
+	} while (value >= n);
+	return value < u;
+}
+
+bool
+race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 {
 	uint64_t	k = 0;
 
@@ -62,7 +83,7 @@ bernoulli_exp(RaceRandom *random, uint64_t u, uint64_t t)
 	do
 		k++;
 	while ((k == 1 || race_random_below(random, k) == 0) &&
-		   (u == t || race_random_below(random, t) < u));
+		   bernoulli(random, u, t));
 
 	return k % 2 == 1;
 }
@@ -74,15 +95,15 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 	{
 		uint64_t	u = race_random_below(random, scale);
 		uint64_t	v = 0;
-		unsigned __int128 magnitude;
+		uint128		magnitude;
 		bool		negative;
 
-		if (!bernoulli_exp(random, u, scale))
+		if (!race_bernoulli_exp(random, u, scale))
 			continue;
-		while (bernoulli_exp(random, 1, 1))
+		while (race_bernoulli_exp(random, 1, 1))
 			v++;
 
-		magnitude = ((unsigned __int128) scale * v + u) / RACE_SCALE_DENOMINATOR;
+		magnitude = ((uint128) scale * v + u) / RACE_SCALE_DENOMINATOR;
 		negative = race_random_below(random, 2) == 1;
 		if (negative && magnitude == 0)
 			continue;			/* zero must not count twice */

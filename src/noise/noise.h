@@ -44,6 +44,10 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
  */
 extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
 
+/* True with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1) */
+extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
+							   unsigned __int128 t);
+
 /* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
@@ -75,6 +79,56 @@ typedef struct RaceLaplaceBudget
 extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 								uint64_t count_sensitivity,
 								RaceLaplaceBudget *budget);
+
+/*
+ * One exact draw of a discrete Gaussian, pmf proportional to
+ * exp(-k^2 / (2 variance)) (Canonne, Kamath & Steinke 2020, algorithm 3);
+ * variance from 1 to RACE_MAX_VARIANCE.  Its variance in the plain sense is at
+ * most that.
+ */
+#define RACE_MAX_VARIANCE		((uint64_t) 1 << 56)
+
+extern int64_t race_discrete_gaussian(RaceRandom *random, uint64_t variance);
+
+/*
+ * How a release with delta > 0 spends rho: 19 parts of 20 on the counters, one on
+ * the count.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
+ * zero-concentrated private under this noise (ibid., theorem 14); variances are
+ * integers, rounded up, so that
+ *
+ *		rho_true = counter_squared / (2 variance) + count_squared / (2 count_variance)
+ *
+ * is at most the rho that epsilon and delta allow.
+ */
+typedef struct RaceGaussianBudget
+{
+	uint64_t	counter_variance;
+	uint64_t	count_variance;
+	double		rho;			/* the true cost, rounded up */
+	double		epsilon;		/* that it means at delta, <= asked */
+} RaceGaussianBudget;
+
+#define RACE_MIN_DELTA			1e-300
+
+/*
+ * False when the noise would be too large: a variance above RACE_MAX_VARIANCE.
+ * epsilon lies within the limits above, delta in [RACE_MIN_DELTA, 1); squared
+ * sensitivities in L2, each at least 1 and below 2^100.
+ */
+extern bool race_gaussian_budget(double epsilon, double delta,
+								 unsigned __int128 counter_squared,
+								 unsigned __int128 count_squared,
+								 RaceGaussianBudget *budget);
+
+/*
+ * Between rho and (epsilon, delta): the best that Renyi privacy of all orders
+ * implies (ibid., proposition 7; corollary 13 is its form for rho).  The largest
+ * rho that epsilon and delta allow, rounded down; the smallest epsilon that rho
+ * implies at delta, rounded up; the smallest delta at epsilon, rounded up.
+ */
+extern double race_rho_allowed(double epsilon, double delta);
+extern double race_epsilon_of_rho(double rho, double delta);
+extern double race_delta_of_rho(double rho, double epsilon);
 
 /*
  * rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2

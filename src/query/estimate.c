@@ -23,6 +23,7 @@
 
 PG_FUNCTION_INFO_V1(race_count);
 PG_FUNCTION_INFO_V1(race_kernel_sum);
+PG_FUNCTION_INFO_V1(race_kernel_sum_mom);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
@@ -180,6 +181,50 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 	const uint32 *buckets = look_up(fcinfo, &view);
 
 	PG_RETURN_FLOAT8(race_estimate_sum(&view, buckets));
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of the means of `groups` groups of rows */
+static double
+median_of_means(const RaceView *view, const uint32 *buckets, uint32 groups)
+{
+	uint64		rows = view->header->params.rows;
+	double	   *means = palloc(groups * sizeof(double));
+	uint32		i;
+
+	for (i = 0; i < groups; i++)
+		means[i] = mean_of_rows(view, buckets, i * rows / groups,
+								(i + 1) * rows / groups);
+	qsort(means, groups, sizeof(double), compare_doubles);
+	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
+}
+
+/* race_kernel_sum_mom(sketch, q, failure_probability) */
+Datum
+race_kernel_sum_mom(PG_FUNCTION_ARGS)
+{
+	double		failure = PG_GETARG_FLOAT8(2);
+	RaceView	view;
+	const uint32 *buckets;
+	uint32		groups;
+
+	if (!(failure >= 1e-300 && failure < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("failure_probability must be between 0 and 1")));
+	buckets = look_up(fcinfo, &view);
+	groups = Min((uint32) ceil(-8 * log(failure)), view.header->params.rows);
+	PG_RETURN_FLOAT8(correct_collisions(view.header,
+										median_of_means(&view, buckets, Max(groups, 1)),
+										view.header->count));
 }
 
 Datum

@@ -12,6 +12,13 @@ CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
 	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise (but for what folding adds, see race_params), so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
 
+CREATE FUNCTION race_kernel_sum_mom(
+	sketch race_sketch, q "any", failure_probability float8 DEFAULT 0.05)
+	RETURNS float8 AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_kernel_sum_mom(race_sketch, "any", float8) IS
+	'race_kernel_sum by the median of means over ceil(8 log(1 / failure_probability)) groups of rows (at most one a row): less precise than the mean, but bounded by race_error_bound but for that probability, whatever the data (Coleman & Shrivastava 2021, lemma 3.3 and theorem 3.4, for independent rows)';
+
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kde(race_sketch, "any") IS

@@ -279,7 +279,7 @@ noise_problem(const RaceNoise *noise)
 			"An exact sketch claims to carry noise.";
 	if (noise->status != RACE_STATUS_PRIVATE)
 		return "Unknown status.";
-	if (noise->mechanism != RACE_MECHANISM_LAPLACE)
+	if (race_mechanism_name(noise->mechanism) == NULL)
 		return "Unknown mechanism.";
 	if (noise->neighbours != RACE_NEIGHBOURS_ADD_REMOVE &&
 		noise->neighbours != RACE_NEIGHBOURS_SUBSTITUTE)
@@ -288,7 +288,9 @@ noise_problem(const RaceNoise *noise)
 		noise->releases < 1 || noise->releases > PG_INT32_MAX)
 		return "A count of contributions or releases is out of range.";
 	if (!is_cost(noise->epsilon) || noise->epsilon == 0 ||
-		noise->delta != 0 || signbit(noise->delta) || !is_cost(noise->rho) ||
+		!is_cost(noise->delta) || signbit(noise->delta) ||
+		(noise->delta == 0) != (noise->mechanism == RACE_MECHANISM_LAPLACE) ||
+		!is_cost(noise->rho) ||
 		!is_cost(noise->counter_variance) || !is_cost(noise->count_variance))
 		return "A privacy cost or variance is out of range.";
 	return NULL;
@@ -395,5 +397,7 @@ race_neighbours_name(int neighbours)
 const char *
 race_mechanism_name(int mechanism)
 {
-	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" : NULL;
+	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" :
+		mechanism == RACE_MECHANISM_GAUSSIAN ? "discrete Gaussian" :
+		mechanism == RACE_MECHANISM_SEVERAL ? "several" : NULL;
 }

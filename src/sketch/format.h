@@ -28,7 +28,9 @@ typedef enum RaceStatus
 typedef enum RaceMechanism
 {
 	RACE_MECHANISM_NONE = 0,
-	RACE_MECHANISM_LAPLACE = 1	/* discrete Laplace (2: discrete Gaussian) */
+	RACE_MECHANISM_LAPLACE = 1, /* discrete Laplace: pure privacy */
+	RACE_MECHANISM_GAUSSIAN = 2,	/* discrete Gaussian: delta > 0 */
+	RACE_MECHANISM_SEVERAL = 3	/* a sum of both */
 } RaceMechanism;
 
 typedef enum RaceNeighbours

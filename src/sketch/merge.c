@@ -120,13 +120,16 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 		noise->delta = race_cost_sum(noise->delta, other->delta);
 		noise->rho = race_cost_sum(noise->rho, other->rho);
 	}
+	if (noise->mechanism != other->mechanism)
+		noise->mechanism = RACE_MECHANISM_SEVERAL;
 	noise->counter_variance += other->counter_variance;
 	noise->count_variance += other->count_variance;
 	noise->releases += other->releases; /* both within int32 */
 
 	/* doubling s + s gets there; what cannot be stored must not be made */
 	if (noise->releases > PG_INT32_MAX ||
-		!isfinite(noise->epsilon) || !isfinite(noise->rho) ||
+		!isfinite(noise->epsilon) || !isfinite(noise->delta) ||
+		!isfinite(noise->rho) ||
 		!isfinite(noise->counter_variance) || !isfinite(noise->count_variance))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

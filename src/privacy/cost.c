@@ -1,0 +1,112 @@
+/*
+ * cost.c
+ *		What a release would cost, and how wrong its answers would be, before there
+ *		is one: race_privacy_cost, race_error_bound, race_suggest_rows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "plan.h"
+
+PG_FUNCTION_INFO_V1(race_privacy_cost);
+PG_FUNCTION_INFO_V1(race_error_bound);
+PG_FUNCTION_INFO_V1(race_suggest_rows);
+
+/* Raise 22023 unless x lies within bounds, both of which it may be. */
+static double
+checked_number(const char *name, double x, double low, double high)
+{
+	if (!(x >= low && x <= high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a number between %g and %g", name, low, high)));
+	return x;
+}
+
+#define MAX_RECORDS		4.611686018427388e18	/* 2^62 */
+
+/*
+ * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbours,
+ * records)
+ */
+Datum
+race_privacy_cost(PG_FUNCTION_ARGS)
+{
+	bool		has_records = !PG_ARGISNULL(6);
+	double		records = has_records ?
+		checked_number("records", PG_GETARG_FLOAT8(6), 1, MAX_RECORDS) : 0;
+	const RaceParams *params;
+	RaceRequest request;
+	RacePlan	plan;
+	TupleDesc	tupdesc;
+	Datum		values[10];
+	bool		nulls[10] = {false};
+	double		noise;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	params = race_params_arg(PG_GETARG_DATUM(0));
+	if (!race_read_request(fcinfo, params, &request))
+		PG_RETURN_NULL();
+	if (request.rows == 0 && request.delta == 0 && !has_records)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("how many rows a release keeps depends on the number of records"),
+				 errhint("Give records, as far as it is public, or rows.")));
+	if (request.rows == 0)
+		request.rows = race_choose_rows(&request, params, records);
+	race_plan_release(&request, request.rows, &plan);
+
+	noise = plan.noise.counter_variance / plan.rows;
+	values[0] = CStringGetTextDatum(race_mechanism_name(plan.noise.mechanism));
+	values[1] = Int32GetDatum(plan.rows);
+	nulls[2] = plan.noise.mechanism != RACE_MECHANISM_LAPLACE;
+	values[2] = Float8GetDatum(plan.noise.epsilon);
+	values[3] = Float8GetDatum(plan.noise.epsilon);
+	values[4] = Float8GetDatum(plan.noise.delta);
+	values[5] = Float8GetDatum(plan.noise.rho);
+	values[6] = Float8GetDatum(sqrt(plan.noise.counter_variance));
+	values[7] = Float8GetDatum(sqrt(plan.noise.count_variance));
+	values[8] = Float8GetDatum(sqrt(noise));
+	nulls[9] = !has_records;
+	if (has_records)
+		values[9] = Float8GetDatum(sqrt(noise + race_sampling_variance(params, plan.rows,
+																	   records)) / records);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
+													  values, nulls)));
+}
+
+/* race_error_bound(rows, epsilon, kernel_mass_sqrt, failure_probability) */
+Datum
+race_error_bound(PG_FUNCTION_ARGS)
+{
+	double		rows = checked_number("rows", PG_GETARG_INT32(0), 1, PG_INT32_MAX);
+	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 1e-300, INFINITY);
+	double		mass = checked_number("kernel_mass_sqrt", PG_GETARG_FLOAT8(2), 0,
+									  MAX_RECORDS);
+	double		failure = checked_number("failure_probability", PG_GETARG_FLOAT8(3),
+										 1e-300, 1);
+
+	PG_RETURN_FLOAT8(sqrt(mass * mass / rows + 2 * rows / (epsilon * epsilon)) *
+					 sqrt(-32 * log(failure)));
+}
+
+/* race_suggest_rows(n, epsilon, kernel_mass) */
+Datum
+race_suggest_rows(PG_FUNCTION_ARGS)
+{
+	double		n = checked_number("n", PG_GETARG_FLOAT8(0), 1, MAX_RECORDS);
+	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 0, INFINITY);
+	double		mass = checked_number("kernel_mass", PG_GETARG_FLOAT8(2), 0, 1);
+	double		rows = mass == 0 ? 1 : ceil(n * mass * epsilon * M_SQRT1_2);
+
+	PG_RETURN_INT32((int32) Min(Max(rows, 1), PG_INT32_MAX));
+}

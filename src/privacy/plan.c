@@ -1,0 +1,228 @@
+/*
+ * plan.c
+ *		What a release is to cost, and the noise that makes it so.
+ *
+ * Privacy (Coleman & Shrivastava 2021, theorem 3.2, with integer mechanisms and a
+ * count of its own): a record is in one counter of each row.  Adding or removing
+ * a person with at most m records changes the R rows by at most mR in L1 and
+ * m sqrt(R) in L2, and the count by at most m.  Discrete Laplace noise of scale b
+ * on integers of sensitivity D in L1 is D / b differentially private; discrete
+ * Gaussian noise of variance s^2 on integers of sensitivity D in L2 is
+ * D^2 / (2 s^2) zero-concentrated private (Canonne, Kamath & Steinke 2020).
+ * Counters and count compose to the sum of both.
+ *
+ * Substituting the records of a person is removing and adding: twice as much in
+ * L1, sqrt(2) times in L2.  Within one table the count would not change; but
+ * where tables are split by class or shard a record may leave one sketch for
+ * another, and then its count costs what adding and removing cost in two.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "../noise/noise.h"
+#include "plan.h"
+
+static double
+checked_epsilon(double epsilon)
+{
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be a number between %g and %g",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+	return epsilon;
+}
+
+static double
+checked_delta(double delta)
+{
+	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or a number from %g to below 1",
+						RACE_MIN_DELTA)));
+	return delta;
+}
+
+static uint32
+checked_rows(int rows, uint32 available)
+{
+	if (rows < 1 || (uint32) rows > available)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be between 1 and the %u rows of the sketch",
+						available)));
+	if ((rows & (rows - 1)) != 0 && (uint32) rows != available)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be a power of two, or all %u rows of the sketch",
+						available)));
+	return rows;
+}
+
+static uint32
+checked_contributions(int max_contributions)
+{
+	if (max_contributions < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_contributions must be at least 1")));
+	return max_contributions;
+}
+
+static RaceNeighbours
+checked_neighbours(const char *name)
+{
+	if (strcmp(name, "add_remove") == 0)
+		return RACE_NEIGHBOURS_ADD_REMOVE;
+	if (strcmp(name, "substitute") == 0)
+		return RACE_NEIGHBOURS_SUBSTITUTE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown neighbours \"%s\"", name),
+			 errhint("Use add_remove or substitute.")));
+	return 0;					/* not reached */
+}
+
+bool
+race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
+				  RaceRequest *request)
+{
+	int			i;
+
+	for (i = 1; i <= 5; i++)
+		if (i != 3 && PG_ARGISNULL(i))
+			return false;
+	request->epsilon = checked_epsilon(PG_GETARG_FLOAT8(1));
+	request->delta = checked_delta(PG_GETARG_FLOAT8(2));
+	request->rows = PG_ARGISNULL(3) ? 0 :
+		checked_rows(PG_GETARG_INT32(3), params->rows);
+	request->max_contributions = checked_contributions(PG_GETARG_INT32(4));
+	request->neighbours =
+		checked_neighbours(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+	return true;
+}
+
+/* By how much substituting costs more: in L1, and in L2 squared */
+static uint32
+neighbours_factor(const RaceRequest *request)
+{
+	return request->neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? 2 : 1;
+}
+
+static bool
+plan_laplace(const RaceRequest *request, uint32 rows, RacePlan *plan)
+{
+	uint64		sensitivity = (uint64) request->max_contributions *
+		neighbours_factor(request);
+	RaceLaplaceBudget budget;
+
+	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */
+	if (sensitivity > RACE_MAX_SENSITIVITY / rows ||
+		!race_laplace_budget(request->epsilon, sensitivity * rows, sensitivity,
+							 &budget))
+		return false;
+	plan->counter_noise = budget.counter_scale;
+	plan->count_noise = budget.count_scale;
+	plan->noise.mechanism = RACE_MECHANISM_LAPLACE;
+	plan->noise.epsilon = budget.epsilon;
+	plan->noise.rho = race_rho_of_pure(budget.epsilon);
+	plan->noise.counter_variance = race_discrete_laplace_variance(budget.counter_scale);
+	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
+	return true;
+}
+
+static bool
+plan_gaussian(const RaceRequest *request, uint32 rows, RacePlan *plan)
+{
+	/* at most 2^62 * 2 * 2^25 */
+	unsigned __int128 squared = (unsigned __int128) request->max_contributions *
+		request->max_contributions * neighbours_factor(request);
+	RaceGaussianBudget budget;
+
+	if (!race_gaussian_budget(request->epsilon, request->delta, squared * rows,
+							  squared, &budget))
+		return false;
+	plan->counter_noise = budget.counter_variance;
+	plan->count_noise = budget.count_variance;
+	plan->noise.mechanism = RACE_MECHANISM_GAUSSIAN;
+	plan->noise.epsilon = budget.epsilon;
+	plan->noise.delta = request->delta;
+	plan->noise.rho = budget.rho;
+	plan->noise.counter_variance = budget.counter_variance;
+	plan->noise.count_variance = budget.count_variance;
+	return true;
+}
+
+void
+race_plan_release(const RaceRequest *request, uint32 rows, RacePlan *plan)
+{
+	memset(plan, 0, sizeof(RacePlan));
+	plan->rows = rows;
+	plan->noise.status = RACE_STATUS_PRIVATE;
+	plan->noise.neighbours = request->neighbours;
+	plan->noise.max_contributions = request->max_contributions;
+	plan->noise.releases = 1;
+	if (!(request->delta == 0 ? plan_laplace(request, rows, plan) :
+		  plan_gaussian(request, rows, plan)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the noise would be too large for a counter"),
+				 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+						   request->epsilon, request->delta, rows,
+						   request->max_contributions)));
+}
+
+/*
+ * With independent rows the variance is at most g^2 / R, where g is the sum of
+ * the square roots of the kernel (Coleman & Shrivastava 2021, theorem 2.5).  What
+ * g is depends on the table and the query; the prior is that it is
+ * KERNEL_MASS of the number of records.  Rows that balance each other do better
+ * the more there are of them.
+ */
+#define KERNEL_MASS			0.145
+#define BALANCED_EXPONENT	1.5
+
+double
+race_sampling_variance(const RaceParams *params, uint32 rows, double records)
+{
+	double		exponent = params->sequence == RACE_SEQUENCE_SOBOL ?
+		BALANCED_EXPONENT : 1;
+
+	return pow(KERNEL_MASS * records, 2) / pow(rows, exponent);
+}
+
+/*
+ * After corollary 3.5, which minimizes a/R + 2R/epsilon^2; but over powers of
+ * two, with the noise as it is.  Gaussian noise in a kernel sum does not
+ * grow with R, so all rows are best.
+ */
+uint32
+race_choose_rows(const RaceRequest *request, const RaceParams *params,
+				 double records)
+{
+	uint32		best = params->rows;
+	double		least = INFINITY;
+	uint32		rows;
+
+	if (request->delta > 0)
+		return params->rows;
+	for (rows = 1; rows <= params->rows; rows *= 2)
+	{
+		RacePlan	plan;
+		double		variance;
+
+		race_plan_release(request, rows, &plan);
+		variance = race_sampling_variance(params, rows, Max(records, 1)) +
+			plan.noise.counter_variance / rows;
+		if (variance < least)
+		{
+			least = variance;
+			best = rows;
+		}
+	}
+	return best;
+}

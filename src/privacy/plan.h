@@ -1,0 +1,63 @@
+/*
+ * plan.h
+ *		What a release is to cost, and the noise that makes it so.
+ *
+ * A plan depends on what is asked and on public parameters alone.
+ */
+#ifndef RACE_PLAN_H
+#define RACE_PLAN_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "../sketch/format.h"
+
+/* What the caller asks of a release, checked */
+typedef struct RaceRequest
+{
+	double		epsilon;
+	double		delta;
+	uint32		rows;			/* 0: to be chosen */
+	uint32		max_contributions;
+	RaceNeighbours neighbours;
+} RaceRequest;
+
+typedef struct RacePlan
+{
+	uint32		rows;
+	uint64		counter_noise;	/* scale of discrete Laplace, or variance of */
+	uint64		count_noise;	/* discrete Gaussian, as noise.h has them */
+	RaceNoise	noise;			/* what the sketch will say of it */
+} RacePlan;
+
+/*
+ * Arguments 1 to 5 of a function: epsilon, delta, rows, max_contributions,
+ * neighbours; NULL rows are to be chosen, any other NULL gives false.  Raises
+ * 22023 for what is out of its limits.
+ */
+extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
+							  RaceRequest *request);
+
+/*
+ * The noise for a release of so many rows.  That of the count does not depend on
+ * rows.  Raises 22023 when it would be too large for a counter.
+ */
+extern void race_plan_release(const RaceRequest *request, uint32 rows,
+							  RacePlan *plan);
+
+/*
+ * The rows to keep of those that there are: the power of two (or all) for which
+ * the expected error of a kernel sum is least, for a (noisy) number of records
+ */
+extern uint32 race_choose_rows(const RaceRequest *request,
+							   const RaceParams *params, double records);
+
+/*
+ * The expected variance of a kernel sum over rows that comes from the rows
+ * themselves, for a number of records, in a table like many (plan.c)
+ */
+extern double race_sampling_variance(const RaceParams *params, uint32 rows,
+									 double records);
+
+#endif							/* RACE_PLAN_H */
