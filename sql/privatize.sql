@@ -40,11 +40,20 @@ SELECT race_privatize(exact, 1, rows => 3) FROM private;
 SELECT race_privatize(exact, 1, rows => 32) FROM private;
 SELECT race_privatize(exact, 1, rows => 8, max_contributions => 0) FROM private;
 SELECT race_privatize(exact, 1, rows => 8, neighbours => 'friends') FROM private;
-SELECT race_privatize(exact, 1, 1e-6, 8) FROM private;
 SELECT race_privatize(exact, 1, 1, 8) FROM private;
-SELECT race_privatize(exact, 1) FROM private;
+SELECT race_privatize(exact, 1, 1e-301, 8) FROM private;
 -- all rows may be kept, whatever their number
 SELECT (race_info(race_privatize(race_sketch('l2(dims=1, rows=20, range=8)'::race_params), 1, rows => 20))).rows;
+
+-- delta > 0: Gaussian noise, and all rows
+SELECT i.mechanism, i.rows, i.epsilon <= 1 AND i.epsilon > 0.99 AS close, i.delta, round(i.rho::numeric, 4) AS rho,
+       round(i.counter_noise_stddev::numeric, 2) AS counter_noise, round(i.count_noise_stddev::numeric, 2) AS count_noise
+FROM private t, unnest('{1,3}'::int[]) m, unnest('{add_remove,substitute}'::text[]) n,
+     race_info(race_privatize(exact, 1, 1e-6, NULL, m, n)) i WHERE t.epsilon = 1;
+-- rows chosen from epsilon and the noisy count: few for few records
+SELECT e AS epsilon, i.rows = 1024 AS all, i.rows BETWEEN 32 AND 512 AND i.rows & (i.rows - 1) = 0 AS fewer
+FROM (SELECT race_build('l2(dims=1, rows=1024, range=16)', ARRAY[i]) s FROM generate_series(1, 100000) i) v,
+     unnest('{0.1,100}'::float8[]) e, race_info(race_privatize(s, e)) i;
 
 -- a private sketch takes no more records and no more noise
 SELECT race_privatize(s, 1, rows => 8) FROM private;
@@ -69,6 +78,9 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.
 SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.releases) AS releases
 FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
 SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
+-- both kinds of noise together
+SELECT i.mechanism, i.rows, round(i.epsilon::numeric, 1) AS epsilon, i.delta
+FROM private t, race_info(race_privatize(exact, 1, 1e-6) + race_privatize(exact, 1, rows => 8)) i WHERE t.epsilon = 1;
 DO $$
 DECLARE
 	s race_sketch := race_privatize(race_sketch('l2(dims=1, rows=1, range=2)'::race_params), 1, rows => 1);

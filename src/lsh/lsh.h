@@ -34,7 +34,8 @@ typedef enum RaceKernel
 typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
-	RACE_SEQUENCE_SOBOL = 2		/* scrambled Sobol': smaller error, sobol.h */
+	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
+	RACE_SEQUENCE_ORTHOGONAL = 3	/* projections at right angles, in groups */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */

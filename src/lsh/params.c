@@ -25,6 +25,7 @@ static const NamedValue kernels[] = {
 static const NamedValue sequences[] = {
 	{"independent", RACE_SEQUENCE_INDEPENDENT},
 	{"sobol", RACE_SEQUENCE_SOBOL},
+	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
 	{NULL, 0}
 };
 
@@ -99,7 +100,8 @@ fits_sobol(const RaceParams *params)
 int
 race_default_sequence(const RaceParams *params)
 {
-	return fits_sobol(params) ? RACE_SEQUENCE_SOBOL : RACE_SEQUENCE_INDEPENDENT;
+	return fits_sobol(params) ? RACE_SEQUENCE_SOBOL :
+		params->dims > 0 ? RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
 }
 
 int

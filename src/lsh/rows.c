@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "normal.h"
+#include "orthogonal.h"
 #include "philox.h"
 #include "sobol.h"
 
@@ -128,19 +129,26 @@ race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
 	const RaceParams *params = &rows->params;
 	uint32_t	first = block * RACE_LANES;
+	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
+	double	   *projections = offsets + RACE_LANES;
 	uint64_t	bits[RACE_LANES];
 	uint32_t	element;
-	int			i;
+	size_t		i;
 
-	for (element = 0; element <= params->dims; element++)
+	element_bits(params, block, j, 0, bits);
+	for (i = 0; i < RACE_LANES; i++)
+		offsets[i] = half_open_uniform(bits[i]);
+	for (element = 1; element <= params->dims; element++)
 	{
-		double	   *c = race_rows_coefficient(rows, first, j, element);
-
 		element_bits(params, block, j, element, bits);
 		for (i = 0; i < RACE_LANES; i++)
-			c[i] = element == 0 ? half_open_uniform(bits[i]) :
-				race_inverse_normal(open_uniform(bits[i])) / params->bandwidth;
+			offsets[(size_t) element * RACE_LANES + i] =
+				race_inverse_normal(open_uniform(bits[i]));
 	}
+	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
+		race_orthogonalize(projections, params->dims);
+	for (i = 0; i < (size_t) params->dims * RACE_LANES; i++)
+		projections[i] /= params->bandwidth;
 	for (i = 0; j == 0 && i < RACE_LANES; i++)
 		generate_keys(rows, first + i);
 }

@@ -32,7 +32,7 @@ CREATE FUNCTION race_params(
 	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text) IS
-	'parameters of a sketch: kernel (l2), dims of a vector, bandwidth in units of the data, power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; sequence auto, sobol (rows that balance each other) or independent; rehash auto, fold (code mod range, for power 1: adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond) or multilinear (collisions corrected in estimates). NULL if an argument other than dims is; error 22023 outside the limits';
+	'parameters of a sketch: kernel (l2), dims of a vector, bandwidth in units of the data, power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; sequence auto, sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more) or independent; rehash auto, fold (code mod range, for power 1: adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond) or multilinear (collisions corrected in estimates). NULL if an argument other than dims is; error 22023 outside the limits';
 
 CREATE FUNCTION race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

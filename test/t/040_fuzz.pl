@@ -262,9 +262,8 @@ __DATA__
 22023 race_privatize(exact, <0 | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e-10 | 1e16>, rows => 16)  ~ epsilon must be
 22023 race_privatize(exact, 1, rows => <0 | -1 | 3 | 12 | 17 | 32>)  ~ rows must be
 22023 race_privatize(exact, 1, <-1e-9 | 1 | 2 | 'NaN' | 'Infinity'>, 16)  ~ delta must be
-0A000 race_privatize(exact, 1, 1e-6, 16)                 ~ delta > 0 is not supported
-0A000 race_privatize(exact, 1)                           ~ choosing the number of rows is not supported
-0A000 race_privatize(exact, 1, rows => NULL)             ~ choosing the number of rows is not supported
+22023 race_privatize(exact, 1, 1e-301, 16)               ~ delta must be
+22023 race_privatize(exact, 1e-9, <0 | 1e-9>, max_contributions => 2147483647)  ~ noise would be too large
 22023 race_privatize(exact, 1, rows => 16, max_contributions => <0 | -1>)  ~ max_contributions must be
 22023 race_privatize(exact, 1e-9, rows => 16, max_contributions => 2147483647)  ~ noise would be too large
 22023 race_privatize(exact, 1, rows => 16, neighbours => 'friends')  ~ unknown neighbours

@@ -4,7 +4,7 @@
  *
  * Row functions are fixed by seeds, so there are no false alarms: these tests
  * pass always or never.  Limits are 6.7 standard errors of independent rows;
- * Sobol' rows must be within them, too.
+ * Sobol' and orthogonal rows must be within them, too.
  */
 #include "helpers.h"
 #include "tap.h"
@@ -74,7 +74,9 @@ main(void)
 {
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_FOLD, 1, 256);
+	test_kernel(RACE_SEQUENCE_ORTHOGONAL, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_MULTILINEAR, 2, 16);
+	test_kernel(RACE_SEQUENCE_ORTHOGONAL, RACE_REHASH_MULTILINEAR, 2, 16);
 	return done_testing();
 }

@@ -10,6 +10,7 @@
 
 #define IND		RACE_SEQUENCE_INDEPENDENT
 #define SOBOL	RACE_SEQUENCE_SOBOL
+#define ORTHOGONAL	RACE_SEQUENCE_ORTHOGONAL
 #define FOLD	RACE_REHASH_FOLD
 #define MULTI	RACE_REHASH_MULTILINEAR
 
@@ -57,7 +58,7 @@ test_fields(void)
 	WITH(kernel, 0, refused, "kernel number 0");
 	WITH(kernel, 200, refused, "kernel number 200");
 	WITH(sequence, 0, refused, "sequence number 0");
-	WITH(sequence, 3, refused, "sequence number 3");
+	WITH(sequence, 4, refused, "sequence number 4");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(reserved8, 1, refused, "reserved");
@@ -176,14 +177,15 @@ test_names(void)
 
 		wrong += (kernel != NULL) != (i == RACE_KERNEL_L2) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
-		wrong += (sequence != NULL) != (i == IND || i == SOBOL) ||
+		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
 	}
 	ok(wrong == 0, "names and numbers go with each other");
 	ok(race_kernel_by_name("l2") == 1 && race_sequence_by_name("independent") == 1 &&
-	   race_sequence_by_name("sobol") == 2 && race_rehash_by_name("fold") == 1 &&
+	   race_sequence_by_name("sobol") == 2 &&
+	   race_sequence_by_name("orthogonal") == 3 && race_rehash_by_name("fold") == 1 &&
 	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
 	ok(race_kernel_by_name("L2") == 0 && race_sequence_by_name("") == 0 &&
 	   race_rehash_by_name("fol") == 0, "other names have no number");
@@ -200,12 +202,12 @@ test_defaults(void)
 	ok(race_default_sequence(&params) == SOBOL && race_default_rehash(&params) == MULTI,
 	   "power 2: sobol, multilinear");
 	params.power = 6;
-	ok(race_default_sequence(&params) == IND, "more than 21 numbers a row: independent");
+	ok(race_default_sequence(&params) == ORTHOGONAL, "more than 21 numbers a row: orthogonal");
 	params.power = 1;
 	params.dims = RACE_SOBOL_DIMENSIONS - 1;
 	ok(race_default_sequence(&params) == SOBOL, "20 dims: sobol");
 	params.dims = RACE_SOBOL_DIMENSIONS;
-	ok(race_default_sequence(&params) == IND, "21 dims: independent");
+	ok(race_default_sequence(&params) == ORTHOGONAL, "21 dims: orthogonal");
 	params.dims = 0;
 	ok(race_default_sequence(&params) == IND, "dims not stated: independent");
 }
