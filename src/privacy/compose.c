@@ -17,7 +17,7 @@
 #include "utils/builtins.h"
 
 #include "../noise/noise.h"
-#include "../sketch/format.h"
+#include "plan.h"
 
 PG_FUNCTION_INFO_V1(race_compose_step);
 PG_FUNCTION_INFO_V1(race_compose_final);
@@ -51,20 +51,13 @@ cost_arg(FunctionCallInfo fcinfo, int arg, const char *name)
 	return cost;
 }
 
+/* Argument `arg`, a delta; NaN if there is none */
 static double
 target_arg(FunctionCallInfo fcinfo, int arg)
 {
-	double		delta;
-
 	if (PG_NARGS() <= arg)
 		return NAN;
-	delta = PG_ARGISNULL(arg) ? NAN : PG_GETARG_FLOAT8(arg);
-	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be 0, or a number from %g to below 1",
-						RACE_MIN_DELTA)));
-	return delta;
+	return race_checked_delta(PG_ARGISNULL(arg) ? NAN : PG_GETARG_FLOAT8(arg));
 }
 
 /* Transition of race_compose(epsilon, delta, rho [, at_delta]) */

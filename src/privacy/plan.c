@@ -36,8 +36,8 @@ checked_epsilon(double epsilon)
 	return epsilon;
 }
 
-static double
-checked_delta(double delta)
+double
+race_checked_delta(double delta)
 {
 	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
 		ereport(ERROR,
@@ -97,7 +97,7 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 		if (i != 3 && PG_ARGISNULL(i))
 			return false;
 	request->epsilon = checked_epsilon(PG_GETARG_FLOAT8(1));
-	request->delta = checked_delta(PG_GETARG_FLOAT8(2));
+	request->delta = race_checked_delta(PG_GETARG_FLOAT8(2));
 	request->rows = PG_ARGISNULL(3) ? 0 :
 		checked_rows(PG_GETARG_INT32(3), params->rows);
 	request->max_contributions = checked_contributions(PG_GETARG_INT32(4));

@@ -31,6 +31,9 @@ typedef struct RacePlan
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
 
+/* A delta, if it is one that there may be; else raises 22023 */
+extern double race_checked_delta(double delta);
+
 /*
  * Arguments 1 to 5 of a function: epsilon, delta, rows, max_contributions,
  * neighbours; NULL rows are to be chosen, any other NULL gives false.  Raises
