@@ -89,16 +89,18 @@ race_info(PG_FUNCTION_ARGS)
 	RaceView	view;
 	Row			row = {.n = 0};
 	TupleDesc	tupdesc;
+	int			width;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
+	width = race_sketch_stored_width(PG_GETARG_DATUM(0));
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 
 	add_params(&row, &view.header->params);
 	add(&row, Int64GetDatum(view.header->count));
-	add(&row, Int32GetDatum(view.width));
-	add(&row, Int64GetDatum(RaceFlatSize(view.header, view.width)));
+	add(&row, Int32GetDatum(width));
+	add(&row, Int64GetDatum(RaceFlatSize(view.header, width)));
 	add_noise(&row, &view.header->noise);
 	Assert(row.n == tupdesc->natts);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),

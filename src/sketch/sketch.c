@@ -113,9 +113,8 @@ race_sketch_view_header(Datum value, RaceView *view)
 	{
 		RaceSketch *sketch = expanded_sketch(value);
 
-		sketch_flat_size(&sketch->hdr);
 		view->header = &sketch->header;
-		view->width = sketch->flat_width;
+		view->width = sketch->width;
 	}
 	else
 	{
@@ -128,6 +127,20 @@ race_sketch_view_header(Datum value, RaceView *view)
 		view->header = &flat->header;
 		view->width = flat->width;
 	}
+}
+
+int
+race_sketch_stored_width(Datum value)
+{
+	RaceView	view;
+
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+	{
+		sketch_flat_size(&expanded_sketch(value)->hdr);
+		return expanded_sketch(value)->flat_width;
+	}
+	race_sketch_view_header(value, &view);
+	return view.width;
 }
 
 /* Room for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */

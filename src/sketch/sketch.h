@@ -49,11 +49,11 @@ typedef struct RaceView
 /* Look into a sketch without copying more than detoasting does. */
 extern void race_sketch_view(Datum value, RaceView *view);
 
-/*
- * The header alone, and the width that the counters are stored in: of a stored
- * sketch, no more than that is read
- */
+/* The header and the width alone: of a stored sketch, no more is read. */
 extern void race_sketch_view_header(Datum value, RaceView *view);
+
+/* Bytes that a counter takes, or would take, where the sketch is stored */
+extern int	race_sketch_stored_width(Datum value);
 
 /*
  * A new sketch without records, with counters of `width` bytes.  It becomes the
