@@ -3,7 +3,7 @@
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
 # make check            all tests, on a throw-away cluster
-# make bench            accuracy on real data, in the folder RACEPRIV_DATA
+# make bench            accuracy and speed on real data, in the folder RACEPRIV_DATA
 
 EXTENSION = racepriv
 EXTVERSION = 0.1.0
