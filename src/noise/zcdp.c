@@ -53,11 +53,21 @@ epsilon_at(double a, double rho, double log_delta)
 
 #define LN2		0.69314718055994531
 
+/* minus the rho that is allowed at one order, rounded up */
+static double
+minus_rho_at(double a, double epsilon, double log_delta)
+{
+	double		first = log_delta - order_term(a);
+	double		second = a * epsilon;
+
+	return (MARGIN * (fabs(first) + second) - first - second) / (a * (1 + a));
+}
+
 typedef double (*Bound) (double a, double x, double y);
 
 /*
  * The least value that a bound takes over a = alpha - 1 in (0, infinity), by
- * golden sections in log a: both bounds fall and then rise
+ * golden sections in log a: each bound falls and then rises
  */
 static double
 least(Bound bound, double x, double y)
@@ -106,25 +116,8 @@ race_epsilon_of_rho(double rho, double delta)
 double
 race_rho_allowed(double epsilon, double delta)
 {
+	/* the logarithm of delta, rounded down */
 	double		log_delta = log(delta) * (1 + MARGIN);
-	double		high = 1;
-	double		low;
-	int			i;
 
-	/* from a power of two that is too much, and its half that is not */
-	while (least(log_delta_at, high, epsilon) <= log_delta)
-		high *= 2;
-	while (least(log_delta_at, high / 2, epsilon) > log_delta)
-		high /= 2;
-	low = high / 2;
-	for (i = 0; i < 60; i++)
-	{
-		double		middle = low + (high - low) / 2;
-
-		if (least(log_delta_at, middle, epsilon) <= log_delta)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return -least(minus_rho_at, epsilon, log_delta);
 }

@@ -12,13 +12,17 @@
 # probabilities then give a lower bound of the true epsilon.  Too little noise
 # must be caught: those are the controls.
 #
-# False alarms: 8e-10 a run of this file, and with the unit tests of the sampler
-# (8e-11) below 1e-9 a run of all tests:
+# False alarms: 5.2e-10 a run of this file,
 #
-#	audits	8 (4 pairs of tables, 2 directions) of 2 bounds at 4e-11	6.4e-10
+#	audits	8 (4 pairs of tables, 2 directions) of 2 bounds at 2.5e-11	4.0e-10
 #	size	8 means of 70,000 or more, |z| < 7, 4e-12 each			3.2e-11
-#	signs	425 sums of products, Azuma's 2 exp(-7.7^2 / 2) each		1.2e-10
+#	bias	8 of the same							3.2e-11
+#	signs	425 sums of products, Azuma's 2 exp(-7.8^2 / 2) each		5.3e-11
 #	fresh	half of 1,024 noises equal by chance				< 1e-300
+#
+# and 7.3e-10, below 1e-9, a run of all tests: 8.0e-11 for Gaussian noise
+# (035_gaussian.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
+# laplace_test 2.6e-11, gaussian_test 4.6e-11).
 #
 # What a control has to catch lies 10 and more standard errors from its limit.
 use strict;
@@ -28,54 +32,21 @@ use FindBin;
 use lib $FindBin::Bin;
 use List::Util qw(max sum);
 use Math::BigInt;
-use POSIX qw(frexp);
+use POSIX qw(floor frexp tanh);
 use Test::More;
 
 use ClopperPearson qw(probability_at_least probability_at_most);
+use RaceRelease;
 use RaceServer;
 
 use constant {
 	EPSILON => 20 / 19,
 	RELEASES => 50_000,
 	PILOT => 20_000,
-	ALPHA => 4e-11,
+	ALPHA => 2.5e-11,
 	MAX_Z => 7,
-	MAX_SIGN_Z => 7.7,
-	COUNT => 0,					# where decode() puts the record count
+	MAX_SIGN_Z => 7.8,
 };
-
-# --------------------------------------------------------------- releases
-
-# The wire format (src/sketch/format.c) as [count, counters ...]
-sub decode {
-	my ($hex) = @_;
-	my $bytes = pack 'H*', $hex;
-	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
-	my $counter = $counter{ord substr $bytes, 1, 1};
-	return [unpack "x16 q< x120 ($counter)*", substr $bytes, 0, -4];
-}
-
-# n releases of the exact sketch of that name
-sub releases {
-	my ($exact, $arguments, $n) = @_;
-	return map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
-FROM exact, generate_series(1, $n) WHERE name = '$exact'
-END
-}
-
-sub make_sketch {
-	my ($name, $rows, @records) = @_;
-	my $list = join ',', @records;
-	sql(<<"END");
-INSERT INTO exact
-SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRAY[x])
-FROM unnest('{$list}'::int[]) x
-END
-	return decode(sql(<<"END"));
-SELECT encode(race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
-END
-}
 
 # ------------------------------------------------------------------ noise
 
@@ -113,24 +84,20 @@ sub size_z {
 	return (sum(map { abs } @noise) / @noise - $mean) / $error * sqrt(@noise);
 }
 
-sub count_noise {
-	my ($exact, $releases) = @_;
-	return map { $_->[COUNT] - $exact->[COUNT] } @$releases;
-}
-
-sub counter_noise {
-	my ($exact, $releases) = @_;
-	return map {
-		my $release = $_;
-		map { $release->[$_] - $exact->[$_] } 1 .. $#$exact
-	} @$releases;
-}
-
 # How far off is the size of the counters' noise, and of the count's?
 sub sizes {
 	my ($pair, $releases) = @_;
 	return (size_z($pair->{b_counter}, counter_noise($pair->{less}, $releases)),
 		size_z($pair->{b_count}, count_noise($pair->{less}, $releases)));
+}
+
+# How far off from 0 are their means?
+sub biases {
+	my ($pair, $releases) = @_;
+	return (bias_z(standard_deviation($pair->{b_counter}),
+			counter_noise($pair->{less}, $releases)),
+		bias_z(standard_deviation($pair->{b_count}),
+			count_noise($pair->{less}, $releases)));
 }
 
 # ------------------------------------------------------------------ audit
@@ -188,15 +155,19 @@ sub bound_of {
 		scalar(grep { $_ >= $t } @innocent), RELEASES);
 }
 
-# Lower bounds of epsilon in both directions, and the releases of D
-sub audit {
-	my ($pair, $arguments) = @_;
-	my @less = releases("$pair->{name} less", $arguments, PILOT + RELEASES);
-	my @llr_less = map { llr($pair, $_) } @less;
-	my @llr_more = map { llr($pair, $_) }
-		releases("$pair->{name} more", $arguments, PILOT + RELEASES);
+# Lower bounds of epsilon in both directions, from releases of D and of D'
+sub bounds {
+	my ($pair, $less, $more) = @_;
+	my @llr_less = map { llr($pair, $_) } @$less;
+	my @llr_more = map { llr($pair, $_) } @$more;
 	return (bound_of(\@llr_more, \@llr_less),
-		bound_of([map { -$_ } @llr_less], [map { -$_ } @llr_more]), \@less);
+		bound_of([map { -$_ } @llr_less], [map { -$_ } @llr_more]));
+}
+
+# Releases of D, and of D'
+sub draw {
+	my ($pair, $arguments) = @_;
+	return map { [releases("$pair->{name} $_", $arguments, PILOT + RELEASES)] } qw(less more);
 }
 
 # ------------------------------------------------------------ independence
@@ -255,7 +226,7 @@ sub test_pair {
 	my $name = $pair->{name};
 	$pair->{less} = make_sketch("$name less", $pair->{rows}, @table);
 	$pair->{more} = make_sketch("$name more", $pair->{rows}, @{$pair->{records}});
-	my @cells = grep { $pair->{less}[$_] != $pair->{more}[$_] } 1 .. $#{$pair->{less}};
+	my @cells = changed_cells($pair->{less}, $pair->{more});
 	is(scalar @cells, $pair->{cells}, "$name: D and D' differ where they should");
 	$pair->{cells} = \@cells;
 	add_expected_noise($pair);
@@ -272,23 +243,92 @@ END
 		"$name: the recorded noise is that of the scales");
 	$pair->{recorded} = $recorded;
 
-	my ($forth, $back, $less) = audit($pair, "$epsilon, $arguments");
+	my ($less, $more) = draw($pair, "$epsilon, $arguments");
 	cmp_ok($_, '<=', $recorded, sprintf '%s: epsilon is at least %.3f', $name, $_)
-		for $forth, $back;
+		for bounds($pair, $less, $more);
 	cmp_ok(abs, '<', MAX_Z, sprintf '%s: size of the noise, z = %.1f', $name, $_)
 		for sizes($pair, $less);
-	return $less;
+	cmp_ok(abs, '<', MAX_Z, sprintf '%s: mean of the noise, z = %.1f', $name, $_)
+		for biases($pair, $less);
+	$pair->{releases} = {less => $less, more => $more};
+	return;
+}
+
+sub caught {
+	my ($pair, $what, $less, $more) = @_;
+	cmp_ok($_, '>', $pair->{recorded}, sprintf '%s: caught, epsilon is at least %.3f', $what, $_)
+		for bounds($pair, $less, $more);
+	return;
+}
+
+sub size_caught {
+	my ($what, @z) = @_;
+	cmp_ok(abs, '>', MAX_Z, sprintf '%s: size is caught, z = %.1f', $what, $_) for @z;
+	return;
 }
 
 # Less noise than what is recorded, which the audit must catch
 sub test_control {
 	my ($pair, $what, $arguments) = @_;
-	my ($forth, $back, $less) = audit($pair, "$arguments, rows => $pair->{rows}");
-	cmp_ok($_, '>', $pair->{recorded},
-		sprintf 'control, %s: caught, epsilon is at least %.3f', $what, $_)
-		for $forth, $back;
-	cmp_ok(abs, '>', MAX_Z, sprintf 'control, %s: size is caught, z = %.1f', $what, $_)
-		for sizes($pair, $less);
+	my ($less, $more) = draw($pair, "$arguments, rows => $pair->{rows}");
+	caught($pair, "control, $what", $less, $more);
+	size_caught("control, $what", sizes($pair, $less));
+	return;
+}
+
+# Releases of D and of D' by a mutant of race_privatize.  It makes its noise,
+# [count, counters ...], of the true one, a draw of its own for each release.
+sub mutants {
+	my ($pair, $mutant, $source) = @_;
+	$source //= $pair;
+	return map {
+		my $exact = $pair->{$_};
+		my @noise = noise_vectors($source->{$_}, @{$source->{releases}{$_}});
+		[map { with_noise($exact, $mutant->($noise[$_], $noise[$_ - 1])) } 0 .. $#noise]
+	} qw(less more);
+}
+
+# Mistakes that are easily made, on the smallest tables that show them
+sub test_mutants {
+	my ($one_row, $two_rows) = @_;
+	my ($less, $more);
+	srand 1;					# what is drawn here only has to be wrong
+
+	# the size of both counters is that of one
+	($less, $more) = mutants($two_rows,
+		sub { my ($noise, $other) = @_; (@$noise, @$other[1 .. $#$other]) }, $one_row);
+	caught($two_rows, 'mutant, factor R left out', $less, $more);
+	size_caught('mutant, factor R left out', (sizes($two_rows, $less))[0]);
+
+	($less, $more) = mutants($one_row,
+		sub { map { sprintf '%.0f', $_ / @table } @{$_[0]} });
+	caught($one_row, 'mutant, noise divided by N', $less, $more);
+	size_caught('mutant, noise divided by N', sizes($one_row, $less));
+
+	# a negative zero is kept: of all draws, P[0] / (1 + P[0]) more are zeros
+	my @more_zeros = map { my $p = tanh(0.5 / $_); $p / (1 + $p) }
+		$one_row->{b_count}, ($one_row->{b_counter}) x $#{$one_row->{less}};
+	($less, $more) = mutants($one_row, sub {
+		my ($noise) = @_;
+		return map { rand() < $more_zeros[$_] ? 0 : $noise->[$_] } 0 .. $#$noise;
+	});
+	caught($one_row, 'mutant, zero counted twice', $less, $more);
+	size_caught('mutant, zero counted twice', (sizes($one_row, $less))[0]);
+
+	# it is as private as the true one, but wrong
+	($less) = mutants($one_row, sub {
+		return map { floor($_ * log((1 - rand()) / (1 - rand()))) } $one_row->{b_count},
+			($one_row->{b_counter}) x $#{$one_row->{less}};
+	});
+	my ($z) = biases($one_row, $less);
+	cmp_ok(abs $z, '>', MAX_Z,
+		sprintf 'mutant, Laplace rounded down: mean is caught, z = %.1f', $z);
+
+	# an attacker who looks at the count alone
+	my $count = {%$one_row, cells => []};
+	($less, $more) = mutants($one_row, sub { my ($noise) = @_; (0, @$noise[1 .. $#$noise]) });
+	caught($count, 'mutant, count without noise', $less, $more);
+	size_caught('mutant, count without noise', (sizes($one_row, $less))[1]);
 	return;
 }
 
@@ -322,7 +362,7 @@ END
 	cmp_ok(agreement(map { sql($seeded) =~ /(\w+)$/ } 1, 2), '<', 0.5,
 		'setseed() does not seed two sessions alike');
 	is(sql(q(LOAD 'racepriv'; SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name ~ '^race')),
-		'racepriv.cache_size racepriv.vector_code', 'there is no setting that might');
+		'racepriv.cache_size', 'there is no setting that might');
 	return;
 }
 
@@ -348,15 +388,15 @@ is(sprintf('%.9f', probability_at_most(0, RELEASES, ALPHA)),
 	sprintf('%.9f', 1 - ALPHA**(1 / RELEASES)), 'and in closed form');
 
 sql('CREATE TABLE exact (name text, sketch race_sketch)');
-my %releases;
-$releases{$_->{name}} = test_pair($_) for @pairs;
+test_pair($_) for @pairs;
 for my $pair (@pairs[0, 1]) {
 	test_control($pair, "half the noise in $pair->{name}", 2 * EPSILON);
 	test_control($pair, "three quarters of the noise in $pair->{name}", EPSILON * 4 / 3);
 }
 test_control($pairs[2], 'max_contributions left out', EPSILON);
 test_control($pairs[3], 'add_remove where records are substituted', EPSILON);
-test_independence($pairs[1]{less}, @{$releases{'two rows'}}[0 .. 9_999]);
+test_mutants(@pairs[0, 1]);
+test_independence($pairs[1]{less}, @{$pairs[1]{releases}{less}}[0 .. 9_999]);
 test_fresh_noise();
 test_parallel_noise();
 done_testing();

@@ -39,6 +39,14 @@ wide(uint64_t x)
 }
 
 static Wide
+wide_128(unsigned __int128 x)
+{
+	Wide		a = {{(uint64_t) x, (uint64_t) (x >> 64)}};
+
+	return a;
+}
+
+static Wide
 product(uint64_t a, uint64_t b)
 {
 	return times(wide(a), b);
@@ -148,12 +156,12 @@ check_budget(double epsilon, uint64_t s1, uint64_t s2, Findings *findings)
 }
 
 static void
-report(const Findings *findings, const char *what)
+report(const Findings *findings, const char *what, const char *parameter)
 {
 	printf("# %s: %d budgets, %d of them refused\n", what, findings->budgets,
 		   findings->refused);
-	ok(findings->bad_refusals == 0, "%s: refused only beyond the largest scale", what);
-	ok(findings->bad_scales == 0, "%s: scales are the smallest that suffice", what);
+	ok(findings->bad_refusals == 0, "%s: refused only beyond the largest %s", what, parameter);
+	ok(findings->bad_scales == 0, "%s: each %s is the smallest that suffices", what, parameter);
 	ok(findings->bad_costs == 0,
 	   "%s: the recorded cost is the true one, rounded up, and at most what was asked", what);
 	ok(findings->refused > 0 && findings->refused < findings->budgets / 2,
@@ -192,7 +200,7 @@ test_awkward(void)
 				if (above <= RACE_MAX_EPSILON)
 					check_budget(above, sensitivities[j], sensitivities[k], &findings);
 			}
-	report(&findings, "awkward numbers");
+	report(&findings, "awkward numbers", "scale");
 }
 
 /* The logarithm of this number is uniform */
@@ -214,7 +222,7 @@ test_random(void)
 		check_budget(log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON),
 					 (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50),
 					 (uint64_t) log_uniform(mix(i + 2), 1, 0x1p20), &findings);
-	report(&findings, "random numbers");
+	report(&findings, "random numbers", "scale");
 }
 
 /* More epsilon never needs more noise, more sensitivity never less. */
@@ -312,6 +320,172 @@ test_sums(void)
 	   race_cost_sum(0, 0) == 0, "nothing and a cost are that cost");
 }
 
+/* ------------------------------------------------------------- Gaussian */
+
+typedef unsigned __int128 uint128;
+
+/*
+ * Does a variance suffice for a share `part` / 20 of rho?
+ * squared / (2 variance) <= part rho / 20
+ */
+static bool
+variance_suffices(uint64_t variance, double rho, uint128 squared, int part)
+{
+	return compare(rho, times(wide_128(squared), 20), times(product(variance, part), 2)) >= 0;
+}
+
+static bool
+smallest_variance(uint64_t variance, double rho, uint128 squared, int part)
+{
+	return variance >= 1 && variance <= RACE_MAX_VARIANCE &&
+		variance_suffices(variance, rho, squared, part) &&
+		(variance == 1 || !variance_suffices(variance - 1, rho, squared, part));
+}
+
+/*
+ * `findings` are as for Laplace, with variances for scales.  That rho_allowed and
+ * epsilon_of_rho are what they should be is for zcdp_test.c.
+ */
+static void
+check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, Findings *findings)
+{
+	RaceGaussianBudget budget;
+	double		allowed = race_rho_allowed(epsilon, delta);
+	uint64_t	v1;
+	uint64_t	v2;
+
+	findings->budgets++;
+	if (!race_gaussian_budget(epsilon, delta, s1, s2, &budget))
+	{
+		findings->refused++;
+		findings->bad_refusals += variance_suffices(RACE_MAX_VARIANCE, allowed, s1, 19) &&
+			variance_suffices(RACE_MAX_VARIANCE, allowed, s2, 1);
+		return;
+	}
+	v1 = budget.counter_variance;
+	v2 = budget.count_variance;
+	findings->bad_scales += !smallest_variance(v1, allowed, s1, 19) ||
+		!smallest_variance(v2, allowed, s2, 1);
+	findings->bad_costs += budget.rho > allowed || budget.epsilon > epsilon ||
+		budget.epsilon < fmin(epsilon, race_epsilon_of_rho(budget.rho, delta)) ||
+		!rounded_up(budget.rho,
+					sum(times(wide_128(s1), v2), times(wide_128(s2), v1)),
+					times(product(v1, v2), 2), 7);
+}
+
+static void
+test_gaussian_awkward(void)
+{
+	static const double epsilons[] = {RACE_MIN_EPSILON, 0.01, 1, 3, 1e9, RACE_MAX_EPSILON};
+	static const double deltas[] = {RACE_MIN_DELTA, 1e-6, 0.3};
+	const uint128 squares[] = {
+		1, 2, 3, 9 * 1000, ((uint64_t) 1 << 53) + 1, ((uint64_t) 1 << 57) - 1,
+		((uint128) 1 << 87) / 1000, ((uint128) 1 << 100) - 1
+	};
+	Findings	findings = {0};
+	int			i;
+	int			j;
+	int			k;
+	int			l;
+
+	for (i = 0; i < 6; i++)
+		for (j = 0; j < 3; j++)
+			for (k = 0; k < 8; k++)
+				for (l = 0; l < 8; l++)
+					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], &findings);
+	printf("# Gaussian, awkward numbers: %d budgets, %d of them refused\n", findings.budgets,
+		   findings.refused);
+	ok(findings.bad_refusals == 0 && findings.bad_scales == 0 && findings.bad_costs == 0 &&
+	   findings.refused > 0 && findings.refused < findings.budgets,
+	   "Gaussian, awkward numbers: smallest variances, refusals where there is none, costs rounded up");
+}
+
+/* Squared sensitivities as releases have them: m^2 or 2 m^2, and R times that */
+static void
+test_gaussian_random(void)
+{
+	Findings	findings = {0};
+	uint64_t	i;
+
+	for (i = 0; i < 4000; i += 4)
+	{
+		uint64_t	m = (uint64_t) log_uniform(mix(i), 1, 0x1p31);
+		uint128		s2 = (uint128) m * m * (1 + mix(i) % 2);
+		uint64_t	rows = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p25);
+
+		check_gaussian(log_uniform(mix(i + 2), 1e-3, 1e14),
+					   log_uniform(mix(i + 3), 1e-30, 0.9), s2 * rows, s2, &findings);
+	}
+	report(&findings, "Gaussian, random numbers", "variance");
+}
+
+/* The largest square that has a variance */
+static uint128
+largest_square(double rho, int part)
+{
+	uint128		largest = 0;
+	uint128		step;
+
+	for (step = (uint128) 1 << 99; step > 0; step >>= 1)
+		if (variance_suffices(RACE_MAX_VARIANCE, rho, largest + step, part))
+			largest += step;
+	return largest;
+}
+
+/* Variances near and at the largest, where doubles no longer hold them */
+static void
+test_gaussian_largest(void)
+{
+	static const double epsilons[] = {1, 1e9};	/* one more is many, or none */
+	Findings	findings = {0};
+	RaceGaussianBudget budget;
+	int			wrong = 0;
+	int			i;
+	uint64_t	j;
+
+	for (i = 0; i < 2; i++)
+	{
+		double		allowed = race_rho_allowed(epsilons[i], 1e-6);
+		uint128		counters = largest_square(allowed, 19);
+		uint128		count = largest_square(allowed, 1);
+
+		wrong += !race_gaussian_budget(epsilons[i], 1e-6, counters, count, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, counters + 1, 1, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, 1, count + 1, &budget);
+		for (j = 0; j < 400; j++)
+			check_gaussian(epsilons[i], 1e-6, counters - counters / (2 + (mix(j) >> 5 * j % 64)),
+						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), &findings);
+	}
+	ok(wrong == 0, "the largest variance is accepted, and one more is refused");
+	ok(findings.bad_refusals == 0 && findings.bad_scales == 0 && findings.bad_costs == 0 &&
+	   findings.refused == 0, "large variances: the smallest that suffice, costs rounded up");
+}
+
+/*
+ * Known variances and costs: rho is 0.0243559703595383727962... for (1, 1e-6) and
+ * 0.107886584338860703124... for (3, 1e-10)
+ */
+static void
+test_gaussian_known(void)
+{
+	RaceGaussianBudget budget;
+
+	ok(race_gaussian_budget(1, 1e-6, 1000, 1, &budget) &&
+	   budget.counter_variance == 21610 && budget.count_variance == 411 &&
+	   fabs(budget.rho / (500.0 / 21610 + 0.5 / 411) - 1) < 1e-15 &&
+	   budget.epsilon < 1 && budget.epsilon > 0.999,
+	   "R = 1000, epsilon = 1, delta = 1e-6");
+	ok(race_gaussian_budget(1, 1e-6, 2 * 9 * 16, 2 * 9, &budget) &&
+	   budget.counter_variance == 6224 && budget.count_variance == 7391,
+	   "R = 16, three contributions, substituted");
+	ok(race_gaussian_budget(3, 1e-10, 2, 1, &budget) &&
+	   budget.counter_variance == 10 && budget.count_variance == 93,
+	   "R = 2, epsilon = 3, delta = 1e-10");
+	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, 1, 1, &budget) &&
+	   budget.counter_variance == 1 && budget.count_variance == 1 && budget.rho >= 1 &&
+	   budget.rho < 1.000001, "the largest epsilon: the smallest variances");
+}
+
 int
 main(void)
 {
@@ -320,5 +494,9 @@ main(void)
 	test_monotone();
 	test_known();
 	test_sums();
+	test_gaussian_awkward();
+	test_gaussian_random();
+	test_gaussian_largest();
+	test_gaussian_known();
 	return done_testing();
 }

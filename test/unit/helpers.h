@@ -43,6 +43,21 @@ mix(uint64_t counter)
 	return x ^ x >> 31;
 }
 
+/* Bytes of a fixed pattern, for a RaceRandom */
+static inline void
+fill_from_pattern(void *arg, uint8_t *bytes, size_t size)
+{
+	uint64_t   *position = arg;
+	size_t		i;
+
+	for (i = 0; i < size; i++)
+	{
+		uint64_t	n = (*position)++;
+
+		bytes[i] = (uint8_t) (mix(n / 8 + 1) >> n % 8 * 8);
+	}
+}
+
 /* Of these bits, a number in (-1, 1) */
 static inline double
 signed_unit(uint64_t bits)

@@ -134,21 +134,6 @@ test_fit(uint64_t scale)
 	free_sample(&sample);
 }
 
-/* Bytes of a fixed pattern */
-static void
-fill_from_pattern(void *arg, uint8_t *bytes, size_t size)
-{
-	uint64_t   *position = arg;
-	size_t		i;
-
-	for (i = 0; i < size; i++)
-	{
-		uint64_t	n = (*position)++;
-
-		bytes[i] = (uint8_t) (mix(n / 8 + 1) >> n % 8 * 8);
-	}
-}
-
 /* Known answers, from a second implementation of the algorithm (in Python) */
 static void
 test_known_answers(void)

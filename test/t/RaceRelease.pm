@@ -1,0 +1,80 @@
+# Releases of small exact sketches, taken apart for audits.
+package RaceRelease;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use List::Util qw(sum);
+
+use RaceServer;
+
+use constant COUNT => 0;			# where decode() puts the record count
+
+our @EXPORT = qw(COUNT decode releases make_sketch changed_cells
+	count_noise counter_noise with_noise bias_z);
+
+# The wire format (src/sketch/format.c) as [count, counters ...]
+sub decode {
+	my ($hex) = @_;
+	my $bytes = pack 'H*', $hex;
+	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
+	my $counter = $counter{ord substr $bytes, 1, 1};
+	return [unpack "x16 q< x120 ($counter)*", substr $bytes, 0, -4];
+}
+
+# n releases of the exact sketch of that name
+sub releases {
+	my ($exact, $arguments, $n) = @_;
+	return map { decode($_) } split /\n/, sql(<<"END");
+SELECT encode(race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
+FROM exact, generate_series(1, $n) WHERE name = '$exact'
+END
+}
+
+# A sketch of records that are numbers, in the table `exact`
+sub make_sketch {
+	my ($name, $rows, @records) = @_;
+	my $list = join ',', @records;
+	sql(<<"END");
+INSERT INTO exact
+SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRAY[x])
+FROM unnest('{$list}'::int[]) x
+END
+	return decode(sql(<<"END"));
+SELECT encode(race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
+END
+}
+
+# Where two sketches differ, the count aside
+sub changed_cells {
+	my ($one, $other) = @_;
+	return grep { $one->[$_] != $other->[$_] } 1 .. $#$one;
+}
+
+sub count_noise {
+	my ($exact, $releases) = @_;
+	return map { $_->[COUNT] - $exact->[COUNT] } @$releases;
+}
+
+sub counter_noise {
+	my ($exact, $releases) = @_;
+	return map {
+		my $release = $_;
+		map { $release->[$_] - $exact->[$_] } 1 .. $#$exact
+	} @$releases;
+}
+
+# A sketch with noise that is given as a list: what a mutant would release
+sub with_noise {
+	my ($exact, @noise) = @_;
+	return [map { $exact->[$_] + $noise[$_] } 0 .. $#$exact];
+}
+
+# The mean of noise of that standard deviation, in standard errors
+sub bias_z {
+	my ($deviation, @noise) = @_;
+	return sum(@noise) / sqrt(@noise) / $deviation;
+}
+
+1;

@@ -1,0 +1,358 @@
+/*
+ * zcdp_test.c
+ *		Between rho and (epsilon, delta), against references that share no code.
+ */
+#include "helpers.h"
+#include "tap.h"
+
+#define TOLERANCE	1e-9		/* relative */
+
+/* ------------------------------------------------------------- reference */
+
+/*
+ * log delta at one order alpha = 1 + a, as in Canonne, Kamath & Steinke 2020,
+ * corollary 13
+ */
+static long double
+order(long double a, long double rho, long double epsilon)
+{
+	return a * ((1 + a) * rho - epsilon) - (1 + a) * log1pl(1 / a) - logl(a);
+}
+
+/* epsilon, where the third argument is log delta */
+static long double
+order_for_epsilon(long double a, long double rho, long double log_delta)
+{
+	return (1 + a) * rho - ((1 + a) * log1pl(1 / a) + logl(a) + log_delta) / a;
+}
+
+/* The least of one of them: a grid over log a, and finer ones where it is least */
+static long double
+least_on_grids(long double (*f) (long double, long double, long double),
+			   long double x, long double y)
+{
+	long double low = -60;
+	long double high = 400;
+	int			points = 1000;
+	long double best = INFINITY;
+
+	while (high - low > 1e-9L)
+	{
+		long double step = (high - low) / points;
+		long double where = low;
+		int			i;
+
+		best = INFINITY;
+		for (i = 0; i <= points; i++)
+		{
+			long double value = f(expl(low + i * step), x, y);
+
+			if (value < best)
+			{
+				best = value;
+				where = low + i * step;
+			}
+		}
+		low = where - 2 * step;
+		high = where + 2 * step;
+		points = 40;
+	}
+	return best;
+}
+
+static long double
+true_log_delta(double rho, double epsilon)
+{
+	return least_on_grids(order, rho, epsilon);
+}
+
+static long double
+true_epsilon(double rho, double delta)
+{
+	return fmaxl(least_on_grids(order_for_epsilon, rho, logl(delta)), 0);
+}
+
+/* x at most relative TOLERANCE below, or above, what is true; and never beyond */
+static bool
+just_below(double x, long double exact)
+{
+	return x <= exact && x >= exact * (1 - TOLERANCE);
+}
+
+static bool
+just_above(double x, long double exact)
+{
+	return x >= exact && x <= exact * (1 + TOLERANCE);
+}
+
+/* ----------------------------------------------------------------- tests */
+
+/* With 40 digits, by Python's mpmath */
+static void
+test_known(void)
+{
+	static const struct
+	{
+		double		epsilon;
+		double		delta;
+		long double rho;
+	}			rhos[] = {
+		{1, 1e-6, 0.0243559703595383727962L},
+		{1, 1e-5, 0.0305565951976395658859L},
+		{0.1, 1e-6, 0.000321047690345740128885L},
+		{10, 1e-6, 1.53927876386672851063L},
+		{3, 1e-10, 0.107886584338860703124L},
+		{1, 0.5, 1.01636434203787487589L},
+		{1e-9, 1e-300, 3.77721286682183889495e-22L},
+		{1e-9, 0.5, 0.38575589441447657698L},
+		{0.001, 1e-12, 1.54046426243434606299e-8L},
+		{100, 1e-9, 42.3802117218930644242L},
+		{1e6, 1e-6, 992600.303862711105667L},
+		{1e15, 1e-6, 999999764921244.53983L},
+		{1e15, 1e-300, 999998337743260.28184L},
+		{0.5, 0.99, 5.05534019080002072273L},
+		{20, 0.01, 8.86612762727517008684L}
+	};
+	static const struct
+	{
+		double		rho;
+		double		delta;
+		long double epsilon;
+	}			epsilons[] = {
+		{2.56, 1e-10, 17.1583087121047461659L},
+		{0.5, 1e-6, 5.22153444453016905344L},
+		{0.07, 1e-10, 2.38727517671797408964L},
+		{1e-6, 1e-9, 0.00680406082220621853686L},
+		{1e-20, 1e-300, 5.15170082840398379942e-9L},
+		{100, 1e-5, 165.621904032445195906L},
+		{1e12, 1e-8, 1000008583850.74638162L},
+		{0.0225, 1e-6, 0.958459050188250905703L},
+		{5, 0.1, 10.0732523676809014891L},
+		{1e29, 1e-6, 1.00000000000002342221e29L}
+	};
+	static const struct
+	{
+		double		rho;
+		double		epsilon;
+		long double delta;
+	}			deltas[] = {
+		{0.5, 3, 0.00514318406386214929118L},
+		{0.5, 10, 9.25112319055653597951e-22L},
+		{0.02, 1, 8.82525498722115300139e-8L},
+		{1e-6, 0.01, 1.01691807234765063745e-15L},
+		{10, 10, 0.788311676666225141445L},
+		{3, 50, 4.99172430861507119432e-82L},
+		{1e-18, 1e-8, 1.01184642870114033873e-21L}
+	};
+	int			wrong = 0;
+	size_t		i;
+
+	for (i = 0; i < sizeof(rhos) / sizeof(rhos[0]); i++)
+		wrong += !just_below(race_rho_allowed(rhos[i].epsilon, rhos[i].delta), rhos[i].rho);
+	ok(wrong == 0, "known values of the rho that is allowed, rounded down");
+
+	wrong = 0;
+	for (i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+		wrong += !just_above(race_epsilon_of_rho(epsilons[i].rho, epsilons[i].delta),
+							 epsilons[i].epsilon) ||
+			fabsl(true_epsilon(epsilons[i].rho, epsilons[i].delta) /
+				  epsilons[i].epsilon - 1) > 1e-13L;
+	ok(wrong == 0, "known values of epsilon, rounded up, and of the reference");
+
+	wrong = 0;
+	for (i = 0; i < sizeof(deltas) / sizeof(deltas[0]); i++)
+		wrong += !just_above(race_delta_of_rho(deltas[i].rho, deltas[i].epsilon),
+							 deltas[i].delta) ||
+			fabsl(expl(true_log_delta(deltas[i].rho, deltas[i].epsilon)) /
+				  deltas[i].delta - 1) > 1e-13L;
+	ok(wrong == 0, "known values of delta, rounded up, and of the reference");
+}
+
+/* The logarithm of this number is uniform */
+static double
+log_uniform(uint64_t bits, double from, double to)
+{
+	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
+
+	return fmin(fmax(x, from), to);
+}
+
+/* Is this rho the largest allowed, rounded down? */
+static bool
+largest_allowed(double rho, double epsilon, double delta)
+{
+	return rho > 0 && isfinite(rho) &&
+		true_log_delta(rho, epsilon) <= logl(delta) &&
+		true_log_delta(rho * (1 + TOLERANCE), epsilon) > logl(delta);
+}
+
+static void
+test_rho_allowed(void)
+{
+	int			wrong = 0;
+	int			too_close = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 1600; i += 2)
+	{
+		double		epsilon = log_uniform(mix(i), 1e-4, 1e4);
+		double		delta = log_uniform(mix(i + 1), 1e-20, 0.9);
+		double		rho = race_rho_allowed(epsilon, delta);
+
+		wrong += !largest_allowed(rho, epsilon, delta);
+		/* the simple conversion rho + 2 sqrt(rho log(1 / delta)), and others */
+		too_close += largest_allowed(pow(sqrt(epsilon - log(delta)) - sqrt(-log(delta)), 2),
+									 epsilon, delta) ||
+			largest_allowed(rho * (1 + 2e-9), epsilon, delta) ||
+			largest_allowed(rho * (1 - 2e-9), epsilon, delta);
+	}
+	ok(wrong == 0, "rho is the largest that random epsilon and delta allow");
+	ok(too_close == 0, "control: that of Bun & Steinke's conversion, or 2e-9 off, is not");
+}
+
+/* All pairs of the limits and what lies between */
+static void
+test_extremes(void)
+{
+	static const double epsilons[] = {
+		RACE_MIN_EPSILON, 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1, 5, 40, 1e3, 1e5, 1e7, 1e9, 1e12,
+		RACE_MAX_EPSILON
+	};
+	static const double deltas[] = {
+		RACE_MIN_DELTA, 1e-200, 1e-100, 1e-40, 1e-16, 1e-9, 1e-5, 1e-3, 0.1, 0.5, 0.9, 0.99
+	};
+	const int	n_epsilons = sizeof(epsilons) / sizeof(epsilons[0]);
+	const int	n_deltas = sizeof(deltas) / sizeof(deltas[0]);
+	int			wrong = 0;
+	int			wrong_way_back = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < n_epsilons; i++)
+		for (j = 0; j < n_deltas; j++)
+		{
+			double		rho = race_rho_allowed(epsilons[i], deltas[j]);
+			double		epsilon = race_epsilon_of_rho(rho, deltas[j]);
+			double		delta = race_delta_of_rho(rho, epsilons[i]);
+
+			if (!largest_allowed(rho, epsilons[i], deltas[j]))
+			{
+				printf("# epsilon %g, delta %g: not rho %.17g\n", epsilons[i], deltas[j], rho);
+				wrong++;
+			}
+
+			/* epsilon and log delta may be small differences of large numbers */
+			if (!(epsilon >= true_epsilon(rho, deltas[j]) && delta > 0 && delta <= 1 &&
+				  log(delta) >= true_log_delta(rho, epsilons[i]) &&
+				  fabs(epsilon - epsilons[i]) < 1e-8 * epsilons[i] + 1e-11 &&
+				  fabs(log(delta) / log(deltas[j]) - 1) < 1e-6 + 1e-17 * epsilons[i]))
+			{
+				printf("# epsilon %g, delta %g, rho %.17g: back epsilon %.17g, delta %.17g\n",
+					   epsilons[i], deltas[j], rho, epsilon, delta);
+				wrong_way_back++;
+			}
+		}
+	ok(wrong == 0, "rho is the largest allowed, from the smallest to the largest arguments");
+	ok(wrong_way_back == 0, "and the way back leads where it came from, from above");
+
+	ok(race_epsilon_of_rho(0, 1e-6) == 0 && race_delta_of_rho(0, 1) < 1e-300 &&
+	   race_delta_of_rho(1e30, 1) == 1 && race_epsilon_of_rho(INFINITY, 1e-6) == INFINITY &&
+	   race_epsilon_of_rho(1e-9, 0.5) == 0 && race_epsilon_of_rho(5e-324, 1e-300) > 0,
+	   "no cost costs nothing, and enormous costs are bounds");
+}
+
+static void
+test_epsilon_and_delta(void)
+{
+	int			wrong_epsilon = 0;
+	int			wrong_delta = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 3000; i += 3)
+	{
+		double		rho = log_uniform(mix(i), 1e-8, 1e4);
+		double		delta = log_uniform(mix(i + 1), 1e-20, 1e-2);
+		double		epsilon = race_epsilon_of_rho(rho, delta);
+		long double exact = true_epsilon(rho, delta);
+
+		/* a small epsilon is a difference of numbers of its order times log delta */
+		wrong_epsilon += !(epsilon >= exact && epsilon <= exact * (1 + TOLERANCE) + 1e-12);
+
+		epsilon = log_uniform(mix(i + 2), rho, rho + 50 * sqrt(rho));
+		exact = true_log_delta(rho, epsilon);
+		delta = race_delta_of_rho(rho, epsilon);
+		wrong_delta += !(delta > 0 && log(delta) <= exact + TOLERANCE * (1 - exact) &&
+						 delta >= fmin((double) expl(exact), 1));
+	}
+	ok(wrong_epsilon == 0, "epsilon of rho is the least, rounded up");
+	ok(wrong_delta == 0, "delta of rho is the least, rounded up");
+}
+
+/*
+ * The Gaussian mechanism of that rho is (epsilon, delta) private exactly for the
+ * delta of Balle & Wang 2018, theorem 8; and Bun & Steinke 2016, proposition 1.3
+ * shows epsilon <= rho + 2 sqrt(rho log(1 / delta)).  The truth for all
+ * mechanisms lies between.
+ */
+static void
+test_between(void)
+{
+	int			below = 0;
+	int			above = 0;
+	int			compared = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 2000; i += 2)
+	{
+		double		rho = log_uniform(mix(i), 1e-6, 50);
+		double		delta = log_uniform(mix(i + 1), 1e-15, 0.1);
+		double		epsilon = race_epsilon_of_rho(rho, delta);
+		long double mu = sqrtl(2 * (long double) rho);
+		long double gaussian = (erfcl((epsilon / mu - mu / 2) / sqrtl(2)) -
+								expl(epsilon) * erfcl((epsilon / mu + mu / 2) / sqrtl(2))) / 2;
+
+		if (epsilon == 0)
+			continue;
+		compared++;
+		below += gaussian > delta || gaussian > race_delta_of_rho(rho, epsilon);
+		above += epsilon > rho + 2 * sqrt(-rho * log(delta));
+	}
+	ok(below == 0 && compared > 500, "never less than what the Gaussian mechanism costs");
+	ok(above == 0, "never more than by the simple conversion");
+}
+
+/* More epsilon or delta allows more rho; more rho costs more. */
+static void
+test_monotone(void)
+{
+	int			wrong = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 2000; i += 4)
+	{
+		double		epsilon = log_uniform(mix(i), 1e-6, 1e6);
+		double		delta = log_uniform(mix(i + 1), 1e-30, 0.4);
+		double		more = 1 + 1e-7 + fabs(signed_unit(mix(i + 2)));
+		double		rho = race_rho_allowed(epsilon, delta);
+
+		wrong += race_rho_allowed(epsilon * more, delta) <= rho ||
+			race_rho_allowed(epsilon, delta * more) <= rho ||
+			race_epsilon_of_rho(rho * more, delta) <= race_epsilon_of_rho(rho, delta) ||
+			race_epsilon_of_rho(rho, delta * more) >= race_epsilon_of_rho(rho, delta) ||
+			race_delta_of_rho(rho * more, epsilon) <= race_delta_of_rho(rho, epsilon) ||
+			race_delta_of_rho(rho, epsilon * more) >= race_delta_of_rho(rho, epsilon);
+	}
+	ok(wrong == 0, "all three are monotone");
+}
+
+int
+main(void)
+{
+	test_known();
+	test_rho_allowed();
+	test_extremes();
+	test_epsilon_and_delta();
+	test_between();
+	test_monotone();
+	return done_testing();
+}
