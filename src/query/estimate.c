@@ -61,11 +61,11 @@ variance_blocks(const RaceParams *params)
  * below the noise that is known to be there.  One block alone does not tell.
  */
 static double
-variance_of_mean(const RaceView *view, const uint32 *buckets, double mean)
+variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
+				 double known)
 {
 	uint64		rows = view->header->params.rows;
 	uint32		blocks = variance_blocks(&view->header->params);
-	double		known = view->header->noise.counter_variance / rows;
 	double		sum = 0;
 	uint32		i;
 
@@ -111,7 +111,9 @@ race_estimate_density(const RaceView *view, const uint32 *buckets,
 	double		ratio;
 
 	result->mean = mean_of_all_rows(view, buckets);
-	result->mean_variance = variance_of_mean(view, buckets, result->mean);
+	result->known_variance = header->noise.counter_variance / header->params.rows;
+	result->mean_variance = variance_of_mean(view, buckets, result->mean,
+											 result->known_variance);
 	result->n = race_estimate_divisor(header);
 	result->n_variance = header->noise.count_variance;
 
@@ -237,6 +239,28 @@ race_kde(PG_FUNCTION_ARGS)
 					 race_estimate_divisor(view.header));
 }
 
+/*
+ * A few rows of a sequence, with little noise to hide them, vary less among each
+ * other than their mean varies: no method knows.  Said once for a call site.
+ */
+#define ROWS_FOR_INTERVALS	128
+
+static void
+warn_of_few_rows(RaceCallSite *site, const RaceParams *params,
+				 const RaceDensity *estimate)
+{
+	if (site->warned || params->sequence == RACE_SEQUENCE_INDEPENDENT ||
+		params->rows >= ROWS_FOR_INTERVALS ||
+		estimate->known_variance > estimate->mean_variance / 2)
+		return;
+	site->warned = true;
+	ereport(WARNING,
+			(errmsg("intervals of fewer than %d rows may be too short",
+					ROWS_FOR_INTERVALS),
+			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
+					   race_sequence_name(params->sequence))));
+}
+
 /* race_estimate(sketch, q, confidence) */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
@@ -260,6 +284,7 @@ race_estimate(PG_FUNCTION_ARGS)
 
 	buckets = look_up(fcinfo, &view);
 	race_estimate_density(&view, buckets, &estimate);
+	warn_of_few_rows(race_call_site(fcinfo, 1), &view.header->params, &estimate);
 	race_estimate_bounds(view.header, &estimate, confidence, &lower, &upper);
 	values[0] = Float8GetDatum(estimate.kernel_sum);
 	values[1] = Float8GetDatum(estimate.density);

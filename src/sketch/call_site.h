@@ -31,6 +31,7 @@ typedef struct RaceCallSite
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
+	bool		warned;			/* of what is said once */
 	MemoryContext context;
 	MemoryContextCallback release;	/* gives back what is shared */
 } RaceCallSite;
