@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 
+#include "../privacy/plan.h"
 #include "../sketch/call_site.h"
 #include "estimate.h"
 #include "student.h"
@@ -26,6 +27,9 @@ PG_FUNCTION_INFO_V1(race_kernel_sum);
 PG_FUNCTION_INFO_V1(race_kernel_sum_mom);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
+
+/* Rows of a sequence that tell their own variance */
+#define ROWS_FOR_INTERVALS	128
 
 /* Mean over rows from ... to - 1 */
 static double
@@ -46,19 +50,37 @@ mean_of_all_rows(const RaceView *view, const uint32 *buckets)
  * Blocks of consecutive rows whose means are compared to learn the variance of
  * the mean of all.  Independent rows are a block each.  Rows of a Sobol'
  * sequence balance each other, so the variance between them would be far too
- * large; that between 16 blocks is only a little.
+ * large; that between 16 blocks is only a little.  Few rows make pairs at least.
  */
 static uint32
 variance_blocks(const RaceParams *params)
 {
 	if (params->sequence == RACE_SEQUENCE_INDEPENDENT)
 		return params->rows;
-	return Min(params->rows, 16);
+	return Min(params->rows, params->rows < 32 ? 8 : 16);
+}
+
+/*
+ * What the variance of the mean of rows is at least: the noise that is known to be
+ * in it.  A few rows that balance each other cannot tell their own variance; those
+ * of a private sketch get the prior that they were chosen by.
+ */
+static double
+least_variance(const RaceHeader *header)
+{
+	const RaceParams *params = &header->params;
+	double		noise = header->noise.counter_variance / params->rows;
+
+	if (noise == 0 || params->rows >= ROWS_FOR_INTERVALS ||
+		params->sequence == RACE_SEQUENCE_INDEPENDENT)
+		return noise;
+	return noise + race_sampling_variance(params, params->rows,
+										  race_estimate_divisor(header));
 }
 
 /*
  * Variance of the mean of rows: it holds sampling and noise alike, and is never
- * below the noise that is known to be there.  One block alone does not tell.
+ * below what is known of it.  One block alone does not tell.
  */
 static double
 variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
@@ -111,9 +133,9 @@ race_estimate_density(const RaceView *view, const uint32 *buckets,
 	double		ratio;
 
 	result->mean = mean_of_all_rows(view, buckets);
-	result->known_variance = header->noise.counter_variance / header->params.rows;
+	result->noise_variance = header->noise.counter_variance / header->params.rows;
 	result->mean_variance = variance_of_mean(view, buckets, result->mean,
-											 result->known_variance);
+											 least_variance(header));
 	result->n = race_estimate_divisor(header);
 	result->n_variance = header->noise.count_variance;
 
@@ -243,15 +265,13 @@ race_kde(PG_FUNCTION_ARGS)
  * A few rows of a sequence, with little noise to hide them, vary less among each
  * other than their mean varies: no method knows.  Said once for a call site.
  */
-#define ROWS_FOR_INTERVALS	128
-
 static void
 warn_of_few_rows(RaceCallSite *site, const RaceParams *params,
 				 const RaceDensity *estimate)
 {
 	if (site->warned || params->sequence == RACE_SEQUENCE_INDEPENDENT ||
 		params->rows >= ROWS_FOR_INTERVALS ||
-		estimate->known_variance > estimate->mean_variance / 2)
+		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
 	site->warned = true;
 	ereport(WARNING,

@@ -20,7 +20,7 @@ typedef struct RaceDensity
 {
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
-	double		known_variance; /* of it, from noise */
+	double		noise_variance; /* of it, from noise */
 	double		n;				/* race_estimate_divisor() */
 	double		n_variance;
 	double		kernel_sum;
