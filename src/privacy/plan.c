@@ -213,7 +213,7 @@ race_sampling_variance(const RaceParams *params, uint32 rows, double records)
 
 /*
  * After corollary 3.5, which minimizes a/R + 2R/epsilon^2; but over powers of
- * two, with the noise as it is.  Gaussian noise in a kernel sum does not
+ * two and all rows, with the noise as it is.  Gaussian noise in a kernel sum does not
  * grow with R, so all rows are best.
  */
 uint32
@@ -226,7 +226,7 @@ race_choose_rows(const RaceRequest *request, const RaceParams *params,
 
 	if (request->delta > 0)
 		return params->rows;
-	for (rows = 1; rows <= params->rows; rows *= 2)
+	for (rows = 1;; rows = Min(2 * rows, params->rows))
 	{
 		RacePlan	plan;
 		double		variance;
@@ -239,6 +239,7 @@ race_choose_rows(const RaceRequest *request, const RaceParams *params,
 			least = variance;
 			best = rows;
 		}
+		if (rows == params->rows)
+			return best;
 	}
-	return best;
 }
