@@ -78,6 +78,13 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.
 SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.releases) AS releases
 FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
 SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
+-- a substituted record that moves between parts costs half of each: not of epsilon and rho
+SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS alike
+FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,0}'::float8[]) d WHERE t.epsilon = 1) v;
+SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS added_or_removed
+FROM (SELECT race_privatize(exact, 1, d, 8) AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
+SELECT race_merge_disjoint(s)
+FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
 -- both kinds of noise together
 SELECT i.mechanism, i.rows, round(i.epsilon::numeric, 1) AS epsilon, i.delta
 FROM private t, race_info(race_privatize(exact, 1, 1e-6) + race_privatize(exact, 1, rows => 8)) i WHERE t.epsilon = 1;

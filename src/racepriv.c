@@ -46,7 +46,7 @@ _PG_init(void)
 {
 	DefineCustomIntVariable("racepriv.cache_size",
 							"Memory that a session may keep for sketches it has asked before.",
-							"The same again for row functions. What a statement uses is not limited by it.",
+							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",
 							&race_cache_size, 64 * 1024, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomStringVariable("racepriv.vector_code",

@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef __SIZEOF_INT128__
+#error "racepriv needs a compiler with 128-bit integers: a 64-bit machine"
+#endif
+
 /*
  * A source of random bytes.  `fill` never fails to fill: it throws or exits
  * when it cannot.  Bytes are wiped from the buffer as they are used.

@@ -57,7 +57,11 @@ target_arg(FunctionCallInfo fcinfo, int arg)
 {
 	if (PG_NARGS() <= arg)
 		return NAN;
-	return race_checked_delta(PG_ARGISNULL(arg) ? NAN : PG_GETARG_FLOAT8(arg));
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("at_delta must not be NULL")));
+	return race_checked_delta(PG_GETARG_FLOAT8(arg));
 }
 
 /* Transition of race_compose(epsilon, delta, rho [, at_delta]) */

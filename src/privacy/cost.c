@@ -96,7 +96,7 @@ race_error_bound(PG_FUNCTION_ARGS)
 										 1e-300, 1);
 
 	PG_RETURN_FLOAT8(sqrt(mass * mass / rows + 2 * rows / (epsilon * epsilon)) *
-					 sqrt(-32 * log(failure)));
+					 sqrt(32 * fabs(log(failure))));
 }
 
 /* race_suggest_rows(n, epsilon, kernel_mass) */

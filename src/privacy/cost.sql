@@ -12,7 +12,7 @@ CREATE FUNCTION race_privacy_cost(
 	RETURNS record AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8) IS
-	'what race_privatize with these arguments would cost, without data: the true cost as pure epsilon (NULL for Gaussian noise), as epsilon and delta, and as rho of zCDP; the noise in each counter, in the count and in a kernel sum, in records; and for a public number of records, with the prior that rows are chosen by, the standard deviation to expect of a density. Error 22023 when rows are to be chosen (NULL, delta 0) and records are not given, and as in race_privatize';
+	'what race_privatize with these arguments would cost, without data: the true cost as pure epsilon (NULL for Gaussian noise), as epsilon and delta, and as rho of zCDP; the noise in each counter, in the count and in a kernel sum, in records; and for a public number of records, with the prior that rows are chosen by, the standard deviation to expect of a density, but for the noise of its count. Error 22023 when rows are to be chosen (NULL, delta 0) and records are not given, and as in race_privatize';
 
 CREATE FUNCTION race_error_bound(
 	rows int, epsilon float8, kernel_mass_sqrt float8, failure_probability float8)

@@ -14,7 +14,8 @@
  * Substituting the records of a person is removing and adding: twice as much in
  * L1, sqrt(2) times in L2.  Within one table the count would not change; but
  * where tables are split by class or shard a record may leave one sketch for
- * another, and then its count costs what adding and removing cost in two.
+ * another, and then its count costs what adding and removing cost in two.  That
+ * is half of each sketch's epsilon (Laplace) or rho (Gaussian).
  */
 #include "postgres.h"
 

@@ -31,6 +31,9 @@ noisy(int64 value, const RacePlan *plan, uint64 noise)
 	return race_bounded_sum(value, draw, false);
 }
 
+/* Counters that are drawn between two looks at interrupts */
+#define COUNTERS_A_STEP		4096
+
 /* The first rows of `exact` with noise, as a new sketch */
 static RaceSketch *
 release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
@@ -39,8 +42,7 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	RaceParams	params = exact->header->params;
 	RaceSketch *sketch;
 	int64	   *counters;
-	Size		i = 0;
-	uint32		row;
+	Size		i;
 
 	params.rows = plan->rows;
 	sketch = race_sketch_create(&params, sizeof(int64), context);
@@ -48,14 +50,12 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	sketch->header.count = noisy_count;
 
 	counters = (int64 *) sketch->counters;
-	for (row = 0; row < params.rows; row++)
+	for (i = 0; i < RaceCounters(&sketch->header); i++)
 	{
-		Size		end = i + params.range;
-
-		CHECK_FOR_INTERRUPTS();
-		for (; i < end; i++)
-			counters[i] = noisy(race_counters_get(exact->counters, exact->width, i),
-								plan, plan->counter_noise);
+		if (i % COUNTERS_A_STEP == 0)
+			CHECK_FOR_INTERRUPTS();
+		counters[i] = noisy(race_counters_get(exact->counters, exact->width, i),
+							plan, plan->counter_noise);
 	}
 	race_sketch_touch(sketch);
 	return sketch;

@@ -31,7 +31,7 @@ CREATE FUNCTION race_estimate(
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero. A warning says when rows of a sequence are too few for it, below 128';
+	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero. Fewer than 128 rows of a sequence cannot tell their own variance: private ones get the prior that rows are chosen by, and a warning says when noise does not prevail';
 
 CREATE FUNCTION race_kde_grid(
 	sketch race_sketch, lower float8[], upper float8[], steps int[],

@@ -103,11 +103,30 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
+/*
+ * A substituted record may leave one part for another, which costs half of each:
+ * together no more than the larger whole where halves of both are counted alike,
+ * in epsilon for Laplace and in rho for Gaussian noise; but not of one and the
+ * other.
+ */
+static void
+check_disjoint(const RaceNoise *a, const RaceNoise *b)
+{
+	if (a->neighbours == RACE_NEIGHBOURS_SUBSTITUTE &&
+		(a->mechanism != b->mechanism || a->mechanism == RACE_MECHANISM_SEVERAL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbours are \"substitute\""),
+				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+}
+
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
+	if (disjoint)
+		check_disjoint(noise, other);
 	if (disjoint)
 	{
 		noise->epsilon = Max(noise->epsilon, other->epsilon);

@@ -39,4 +39,4 @@ CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
-	'race_merge when no person has records in more than one of the sketches: the privacy cost is then the largest of theirs (parallel composition)';
+	'race_merge when no person has records in more than one of the sketches: the privacy cost is then the largest of theirs (parallel composition). Error 22023 too for parts with Laplace and with Gaussian noise when neighbours are substitute: a record that moves between them costs more';
