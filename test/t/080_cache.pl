@@ -10,7 +10,7 @@ use RaceSession;
 use Test::More;
 
 # Few rows will do here, whatever race_estimate thinks of their intervals.
-sql('ALTER DATABASE ' . $ENV{PGDATABASE} . ' SET client_min_messages = error');
+sql(qq(ALTER DATABASE "$ENV{PGDATABASE}" SET client_min_messages = error));
 
 # Sketches of n equal records, with them as the question: the answer is n.
 my $setup = <<'END';
