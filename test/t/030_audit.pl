@@ -207,28 +207,12 @@ sub agreement {
 # ------------------------------------------------------------------ tests
 
 my $epsilon = sprintf '%.17g', EPSILON;
-my @table = (1, 2, 2, 3, 5, 8);
-my @pairs = (
-	{name => 'one row', rows => 1, sensitivity => 1, cells => 1,
-		records => [@table, 40], call => ''},
-	{name => 'two rows', rows => 2, sensitivity => 1, cells => 2,
-		records => [@table, 40], call => ''},
-	{name => 'three records of a person', rows => 2, sensitivity => 3, cells => 2,
-		records => [@table, 40, 40, 40], call => ', max_contributions => 3'},
-	# the last record becomes another: the counters move as far as they may
-	{name => 'a record substituted', rows => 2, sensitivity => 2, cells => 4,
-		records => [@table[0 .. $#table - 1], 40],
-		call => q(, neighbours => 'substitute')},
-);
+my @pairs = pairs();
 
 sub test_pair {
 	my ($pair) = @_;
 	my $name = $pair->{name};
-	$pair->{less} = make_sketch("$name less", $pair->{rows}, @table);
-	$pair->{more} = make_sketch("$name more", $pair->{rows}, @{$pair->{records}});
-	my @cells = changed_cells($pair->{less}, $pair->{more});
-	is(scalar @cells, $pair->{cells}, "$name: D and D' differ where they should");
-	$pair->{cells} = \@cells;
+	make_pair($pair);
 	add_expected_noise($pair);
 
 	my $arguments = "rows => $pair->{rows}$pair->{call}";

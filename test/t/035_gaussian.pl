@@ -122,30 +122,7 @@ sub draw {
 # ------------------------------------------------------------------ tests
 
 my $budget = join ', ', EPSILON, DELTA;
-my @table = (1, 2, 2, 3, 5, 8);
-my @pairs = (
-	{name => 'one row', rows => 1, squared => 1, cells => 1,
-		records => [@table, 40], call => ''},
-	{name => 'two rows', rows => 2, squared => 1, cells => 2,
-		records => [@table, 40], call => ''},
-	{name => 'three records of a person', rows => 2, squared => 9, cells => 2,
-		records => [@table, 40, 40, 40], call => ', max_contributions => 3'},
-	# the last record becomes another: the counters move as far as they may
-	{name => 'a record substituted', rows => 2, squared => 2, cells => 4,
-		records => [@table[0 .. $#table - 1], 40],
-		call => q(, neighbours => 'substitute')},
-);
-
-sub make_pair {
-	my ($pair) = @_;
-	$pair->{less} = make_sketch("$pair->{name} less", $pair->{rows}, @table);
-	$pair->{more} = make_sketch("$pair->{name} more", $pair->{rows}, @{$pair->{records}});
-	my @cells = changed_cells($pair->{less}, $pair->{more});
-	is(scalar @cells, $pair->{cells}, "$pair->{name}: D and D' differ where they should");
-	$pair->{cells} = \@cells;
-	add_expected_noise($pair);
-	return;
-}
+my @pairs = pairs();
 
 sub test_recorded {
 	my ($pair) = @_;
@@ -169,6 +146,7 @@ sub test_pair {
 	my ($pair) = @_;
 	my $name = $pair->{name};
 	make_pair($pair);
+	add_expected_noise($pair);
 	test_recorded($pair);
 
 	my $expected = expected_mu($pair);
@@ -266,6 +244,7 @@ test_pair($_) for @pairs;
 my $half = {name => 'two records of a person', rows => 2, squared => 4, cells => 2,
 	records => [@table, 40, 40]};
 make_pair($half);
+add_expected_noise($half);
 test_control($half, 'half the deviation', $pairs[1]);
 test_control($pairs[2], 'max_contributions left out', $pairs[1]);
 test_control($pairs[3], 'add_remove where records are substituted', $pairs[1]);

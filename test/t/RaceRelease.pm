@@ -8,11 +8,41 @@ use Exporter 'import';
 use List::Util qw(sum);
 
 use RaceServer;
+use Test::More;
 
 use constant COUNT => 0;			# where decode() puts the record count
 
-our @EXPORT = qw(COUNT decode releases make_sketch changed_cells
+our @EXPORT = qw(COUNT @table pairs make_pair decode releases make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
+
+# Neighbouring tables D and D' that are as far apart as they may be, with their
+# sensitivity, in a row, in L1 and squared in L2, and the cells that differ
+our @table = (1, 2, 2, 3, 5, 8);
+
+sub pairs {
+	return (
+		{name => 'one row', rows => 1, sensitivity => 1, squared => 1, cells => 1,
+			records => [@table, 40], call => ''},
+		{name => 'two rows', rows => 2, sensitivity => 1, squared => 1, cells => 2,
+			records => [@table, 40], call => ''},
+		{name => 'three records of a person', rows => 2, sensitivity => 3, squared => 9,
+			cells => 2, records => [@table, 40, 40, 40], call => ', max_contributions => 3'},
+		# the last record becomes another: the counters move as far as they may
+		{name => 'a record substituted', rows => 2, sensitivity => 2, squared => 2,
+			cells => 4, records => [@table[0 .. $#table - 1], 40],
+			call => q(, neighbours => 'substitute')});
+}
+
+# Make the exact sketches of a pair, and see where they differ.
+sub make_pair {
+	my ($pair) = @_;
+	$pair->{less} = make_sketch("$pair->{name} less", $pair->{rows}, @table);
+	$pair->{more} = make_sketch("$pair->{name} more", $pair->{rows}, @{$pair->{records}});
+	my @cells = changed_cells($pair->{less}, $pair->{more});
+	is(scalar @cells, $pair->{cells}, "$pair->{name}: D and D' differ where they should");
+	$pair->{cells} = \@cells;
+	return;
+}
 
 # The wire format (src/sketch/format.c) as [count, counters ...]
 sub decode {
