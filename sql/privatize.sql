@@ -83,6 +83,8 @@ SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS alike
 FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,0}'::float8[]) d WHERE t.epsilon = 1) v;
 SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS added_or_removed
 FROM (SELECT race_privatize(exact, 1, d, 8) AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
+SELECT i.mechanism, i.epsilon BETWEEN 0.99 AND 1.00001 AS larger, i.delta
+FROM (SELECT race_merge_disjoint(race_privatize(exact, e, e * 1e-6, 8, 1, 'substitute')) AS s FROM private t, unnest('{0.5,1,1}'::float8[]) e WHERE t.epsilon = 1) v, race_info(s) i;
 SELECT race_merge_disjoint(s)
 FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
 -- both kinds of noise together

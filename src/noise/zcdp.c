@@ -53,14 +53,13 @@ epsilon_at(double a, double rho, double log_delta)
 
 #define LN2		0.69314718055994531
 
-/* minus the rho that is allowed at one order, rounded up */
+/* minus the rho for which log_delta_at() is log_delta, margins included */
 static double
 minus_rho_at(double a, double epsilon, double log_delta)
 {
-	double		first = log_delta - order_term(a);
-	double		second = a * epsilon;
+	double		first = log_delta - order_term(a) + a * epsilon * (1 - MARGIN);
 
-	return (MARGIN * (fabs(first) + second) - first - second) / (a * (1 + a));
+	return -first / (a * (1 + a) * (1 + MARGIN));
 }
 
 typedef double (*Bound) (double a, double x, double y);

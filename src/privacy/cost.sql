@@ -55,4 +55,4 @@ CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
-	'race_compose at a delta of your choice, the same for all; pure releases alone may cost less at a small delta than their epsilons add up to';
+	'race_compose at a delta of your choice, the same for all; pure releases alone may cost less at a small delta than their epsilons add up to. Basic composition counts if the sum of deltas, rounded up, is at most at_delta. Errors: as above, and 22004 for a NULL at_delta';

@@ -1,7 +1,7 @@
 /*
  * estimate.c
- *		Kernel sums and densities: race_count, race_kernel_sum, race_kde,
- *		race_estimate.
+ *		Kernel sums and densities: race_count, race_kernel_sum,
+ *		race_kernel_sum_mom, race_kde, race_estimate.
  *
  * Row r says S[r, h_r(q)], the number of records in the query's bucket, plus
  * noise.  Its mean over rows is f + p (N - f), where p is the probability that

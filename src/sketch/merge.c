@@ -126,12 +126,16 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
 	if (disjoint)
-		check_disjoint(noise, other);
-	if (disjoint)
 	{
+		check_disjoint(noise, other);
 		noise->epsilon = Max(noise->epsilon, other->epsilon);
 		noise->delta = Max(noise->delta, other->delta);
 		noise->rho = Max(noise->rho, other->rho);
+		/* halves of rho are no halves of epsilon: what the larger rho means */
+		if (noise->neighbours == RACE_NEIGHBOURS_SUBSTITUTE &&
+			noise->mechanism == RACE_MECHANISM_GAUSSIAN && noise->delta < 1)
+			noise->epsilon = Max(noise->epsilon,
+								 race_epsilon_of_rho(noise->rho, noise->delta));
 	}
 	else
 	{
