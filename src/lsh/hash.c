@@ -2,13 +2,13 @@
  * hash.c
  *		From vectors to buckets: the choice of vector code.
  *
- * A row's code goes to one of `range` buckets, by one of two ways.
+ * The codes of a row's functions go to one of `range` buckets, by one of two ways.
  *
  * fold: code mod range.  Neighbouring codes stay apart, so nothing needs
  * correction as long as vectors within reach of the kernel span fewer than
  * `range` codes: from range 16 on the bias is below 7.5e-4 of k for distances up
  * to range / 4 bandwidths (range 8: 9e-4, 4: 2e-3), and grows beyond, where k
- * itself is near 0.
+ * itself is near 0.  Signs are a bit each, and have a bucket for all their values.
  *
  * multilinear: the words w1 ... wm of the codes of all `power` functions go to
  * (k0 + sum of ki wi mod 2^64) / 2^32, which is strongly universal (Lemire &
@@ -89,40 +89,105 @@ race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows,
 	path()->philox((uint64_t) seed, stream, rows, function, element, bits);
 }
 
-/* What vector code needs to know of a block of rows */
+/* What vector code needs to know of a part in a block of rows */
 static RaceHashBlock
-block_of(const RaceRows *rows, size_t block)
+block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
 {
-	const RaceParams *params = &rows->params;
-	bool		fold = params->rehash == RACE_REHASH_FOLD;
+	const RaceParams *params = part->params;
+	uint32_t	first = block * RACE_LANES;
+	uint32_t	range = rows->params->range;
+	bool		fold = rows->params->rehash == RACE_REHASH_FOLD;
+	bool		signs = params->kernel == RACE_KERNEL_ANGULAR;
 	RaceHashBlock result;
 
-	result.mode = !fold ? RACE_HASH_MULTILINEAR :
-		(params->range & (params->range - 1)) == 0 ? RACE_HASH_MASK :
-		RACE_HASH_FOLD;
-	result.dims = params->dims;
+	result.mode = !fold ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
+		signs ? RACE_HASH_SIGNS :
+		(range & (range - 1)) == 0 ? RACE_HASH_MASK : RACE_HASH_FOLD;
+	result.width = params->dims;
 	result.power = params->power;
-	result.range = params->range;
-	result.coefficients = race_rows_coefficient(rows, block * RACE_LANES, 0, 0);
-	result.keys = fold ? NULL : race_rows_key(rows, block * RACE_LANES, 0);
+	result.range = range;
+	result.coefficients = race_rows_coefficient(rows, first, part->function, 0);
+	result.keys = fold ? NULL :
+		race_rows_key(rows, first, 1 + 2 * part->function);
+	return result;
+}
+
+/* Records whose sums stay in the nearest cache */
+#define RECORDS_TOGETHER	32
+
+/* Add the codes of all parts, times their keys, and take a bucket from the sum. */
+static void
+hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
+			 size_t n, uint32_t *buckets)
+{
+	const uint64_t *first = race_rows_key(rows, block * RACE_LANES, 0);
+	uint64_t	sums[RECORDS_TOGETHER * RACE_LANES];
+	size_t		i;
+	int			p;
+
+	for (i = 0; i < n; i++)
+		memcpy(sums + i * RACE_LANES, first, RACE_LANES * sizeof(uint64_t));
+	for (p = 0; p < rows->parts; p++)
+	{
+		const RaceParams *params = rows->part[p].params;
+		RaceHashBlock b = block_of(rows, &rows->part[p], block);
+
+		if (race_compares_numbers(params))
+			path()->vectors(&b, &columns[p], n, sums);
+		else if (race_compares_sets(params))
+			path()->sum_sets(&b, &columns[p], n, sums);
+		else
+			path()->sum_categories(&b, &columns[p], n, sums);
+	}
+	path()->reduce(rows->params->range, sums, n, buckets);
+}
+
+RaceColumn
+race_column_from(const RaceColumn *column, size_t i)
+{
+	RaceColumn	result = *column;
+
+	if (column->numbers != NULL)
+		result.numbers += i * column->width;
+	else if (column->starts != NULL)
+		result.starts += i;
+	else
+		result.elements += i * column->width;
 	return result;
 }
 
 void
-race_rows_hash(const RaceRows *rows, size_t block, const double *x, size_t n,
-			   uint32_t *buckets)
+race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
+			   size_t n, uint32_t *buckets)
 {
-	RaceHashBlock b = block_of(rows, block);
+	size_t		i;
 
-	path()->hash(&b, x, n, buckets);
+	if (rows->params->rehash == RACE_REHASH_FOLD)
+	{
+		RaceHashBlock b = block_of(rows, &rows->part[0], block);
+
+		path()->vectors(&b, columns, n, buckets);
+		return;
+	}
+	for (i = 0; i < n; i += RECORDS_TOGETHER)
+	{
+		RaceColumn	some[RACE_MAX_PARTS];
+		int			p;
+
+		for (p = 0; p < rows->parts; p++)
+			some[p] = race_column_from(&columns[p], i);
+		hash_by_sums(rows, block, some,
+					 n - i < RECORDS_TOGETHER ? n - i : RECORDS_TOGETHER,
+					 buckets + i * RACE_LANES);
+	}
 }
 
 void
-race_rows_hash_one(const RaceRows *rows, uint32_t n, const double *x,
+race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
 				   uint32_t *buckets)
 {
 	size_t		block;
 
 	for (block = 0; block * RACE_LANES < n; block++)
-		race_rows_hash(rows, block, x, 1, buckets + block * RACE_LANES);
+		race_rows_hash(rows, block, columns, 1, buckets + block * RACE_LANES);
 }

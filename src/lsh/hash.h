@@ -21,35 +21,52 @@
 #define RACE_HAVE_NEON
 #endif
 
+/* How the projections of a vector become what is stored for it */
 typedef enum RaceHashMode
 {
-	RACE_HASH_FOLD,
+	RACE_HASH_FOLD,				/* the floor of one, mod range: a bucket */
 	RACE_HASH_MASK,				/* the same for a range that is a power of two */
-	RACE_HASH_MULTILINEAR
+	RACE_HASH_SIGNS,			/* the signs of all, a bit each: a bucket */
+	RACE_HASH_SUM_FLOORS,		/* floors, times keys: added to a sum */
+	RACE_HASH_SUM_SIGNS			/* signs, times keys: added to a sum */
 } RaceHashMode;
 
-/* RACE_LANES rows */
+/* A part of the kernel in RACE_LANES rows */
 typedef struct RaceHashBlock
 {
-	RaceHashMode mode;
-	uint32_t	dims;
+	RaceHashMode mode;			/* of vectors */
+	uint32_t	width;			/* length of a vector or a row of categories */
 	uint32_t	power;
 	uint32_t	range;
-	const double *coefficients; /* [power][1 + dims][RACE_LANES] */
-	const uint64_t *keys;		/* [1 + 2 * power][RACE_LANES] or NULL */
+	const double *coefficients; /* [power][words of a function][RACE_LANES] */
+	const uint64_t *keys;		/* [2 * power][RACE_LANES], to sum with */
 } RaceHashBlock;
 
+/*
+ * What a path has: functions from n records of a part to `out`, which is buckets
+ * (uint32_t [n][RACE_LANES]) or sums to add to (uint64_t [n][RACE_LANES]); then from
+ * sums to buckets; and race_philox_lanes().
+ */
 typedef struct RaceHashPath
 {
 	bool		(*available) (void);
-	/* n vectors, buckets[i][RACE_LANES] */
-	void		(*hash) (const RaceHashBlock *block, const double *x, size_t n,
-						 uint32_t *buckets);
-	/* race_philox_lanes() */
+	void		(*vectors) (const RaceHashBlock *block, const RaceColumn *x,
+							size_t n, void *out);
+	void		(*sum_sets) (const RaceHashBlock *block, const RaceColumn *x,
+							 size_t n, uint64_t *sums);
+	void		(*sum_categories) (const RaceHashBlock *block,
+								   const RaceColumn *x, size_t n,
+								   uint64_t *sums);
+	void		(*reduce) (uint32_t range, const uint64_t *sums, size_t n,
+						   uint32_t *buckets);
 	void		(*philox) (uint64_t seed, uint32_t stream,
 						   const uint64_t *rows, uint32_t function,
 						   uint32_t element, uint64_t *bits);
 } RaceHashPath;
+
+/* The functions of hash_template.h, in this order */
+#define RACE_HASH_FUNCTIONS \
+	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes
 
 extern const RaceHashPath race_hash_portable;
 #ifdef RACE_HAVE_X86
@@ -59,6 +76,11 @@ extern const RaceHashPath race_hash_avx512;
 #ifdef RACE_HAVE_NEON
 extern const RaceHashPath race_hash_neon;
 #endif
+
+/* A permutation that orders the elements of a set: place_in_order() */
+#define RACE_ORDER_ROUNDS	4
+#define RACE_ORDER_M		UINT64_C(0xD256D193)
+#define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
 
 /* Adding it shifts an integer within +-2^51 into the low bits of a double. */
 #define RACE_INTEGER_SHIFT	6755399441055744.0	/* 1.5 * 2^52 */

@@ -14,6 +14,7 @@
 #define TILE_VECTORS	2
 #define TILE_RECORDS	6
 #define SINGLE_VECTORS	8
+#define SET_VECTORS		4
 
 typedef __m256d Vector;
 typedef __m256i Words;
@@ -42,6 +43,13 @@ vector_code(Vector v)
 {
 	v = _mm256_max_pd(_mm256_floor_pd(v), _mm256_set1_pd(-RACE_MAX_CODE));
 	return _mm256_min_pd(v, _mm256_set1_pd(RACE_MAX_CODE));
+}
+
+OPERATION Vector
+vector_sign(Vector v)
+{
+	return _mm256_and_pd(_mm256_cmp_pd(v, _mm256_setzero_pd(), _CMP_GE_OQ),
+						 _mm256_set1_pd(1));
 }
 
 OPERATION void
@@ -103,6 +111,22 @@ words_raise(Words a)
 	return _mm256_slli_epi64(a, 32);
 }
 
+/* there is a signed comparison only */
+OPERATION Words
+words_least(Words a, Words b)
+{
+	Words		top = words_set(UINT64_C(1) << 63);
+	Words		greater = _mm256_cmpgt_epi64(words_xor(a, top), words_xor(b, top));
+
+	return _mm256_blendv_epi8(a, b, greater);
+}
+
+OPERATION Words
+words_gather(const uint64_t *p, Words index)
+{
+	return _mm256_i64gather_epi64((const long long *) p, index, 8);
+}
+
 OPERATION Words
 words_of(Vector code)
 {
@@ -140,6 +164,6 @@ available(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx2 = {available, hash_block, philox_lanes};
+const RaceHashPath race_hash_avx2 = {available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_X86 */

@@ -14,6 +14,7 @@
 #define TILE_VECTORS	2
 #define TILE_RECORDS	8
 #define SINGLE_VECTORS	8
+#define SET_VECTORS		4
 
 #define FLOOR			(_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
 
@@ -45,6 +46,13 @@ vector_code(Vector v)
 	v = _mm512_roundscale_pd(v, FLOOR);
 	v = _mm512_max_pd(v, _mm512_set1_pd(-RACE_MAX_CODE));
 	return _mm512_min_pd(v, _mm512_set1_pd(RACE_MAX_CODE));
+}
+
+OPERATION Vector
+vector_sign(Vector v)
+{
+	return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GE_OQ),
+							   _mm512_set1_pd(1));
 }
 
 OPERATION void
@@ -108,6 +116,18 @@ words_raise(Words a)
 }
 
 OPERATION Words
+words_least(Words a, Words b)
+{
+	return _mm512_min_epu64(a, b);
+}
+
+OPERATION Words
+words_gather(const uint64_t *p, Words index)
+{
+	return _mm512_i64gather_epi64(index, p, 8);
+}
+
+OPERATION Words
 words_of(Vector code)
 {
 	return _mm512_castpd_si512(_mm512_add_pd(code, _mm512_set1_pd(RACE_INTEGER_SHIFT)));
@@ -138,6 +158,6 @@ available(void)
 		__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx512 = {available, hash_block, philox_lanes};
+const RaceHashPath race_hash_avx512 = {available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_X86 */

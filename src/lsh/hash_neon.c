@@ -14,6 +14,7 @@
 #define TILE_VECTORS	4
 #define TILE_RECORDS	4
 #define SINGLE_VECTORS	8
+#define SET_VECTORS		4
 
 typedef float64x2_t Vector;
 typedef uint64x2_t Words;
@@ -46,6 +47,12 @@ vector_code(Vector v)
 	v = vrndmq_f64(v);
 	v = vbslq_f64(vcgtq_f64(v, low), v, low);
 	return vbslq_f64(vcltq_f64(v, high), v, high);
+}
+
+OPERATION Vector
+vector_sign(Vector v)
+{
+	return vbslq_f64(vcgeq_f64(v, vdupq_n_f64(0)), vdupq_n_f64(1), vdupq_n_f64(0));
 }
 
 OPERATION void
@@ -107,6 +114,19 @@ words_raise(Words a)
 }
 
 OPERATION Words
+words_least(Words a, Words b)
+{
+	return vbslq_u64(vcgtq_u64(a, b), b, a);
+}
+
+OPERATION Words
+words_gather(const uint64_t *p, Words index)
+{
+	return vcombine_u64(vld1_u64(p + vgetq_lane_u64(index, 0)),
+						vld1_u64(p + vgetq_lane_u64(index, 1)));
+}
+
+OPERATION Words
 words_of(Vector code)
 {
 	return vreinterpretq_u64_f64(vaddq_f64(code, vdupq_n_f64(RACE_INTEGER_SHIFT)));
@@ -132,6 +152,6 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_neon = {available, hash_block, philox_lanes};
+const RaceHashPath race_hash_neon = {available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_NEON */

@@ -12,6 +12,7 @@
 #define TILE_VECTORS	4
 #define TILE_RECORDS	2
 #define SINGLE_VECTORS	8
+#define SET_VECTORS		4
 
 typedef double Vector;
 typedef uint64_t Words;
@@ -40,6 +41,12 @@ vector_code(Vector v)
 	v = floor(v);
 	v = v > -RACE_MAX_CODE ? v : -RACE_MAX_CODE;
 	return v < RACE_MAX_CODE ? v : RACE_MAX_CODE;
+}
+
+static inline Vector
+vector_sign(Vector v)
+{
+	return v >= 0 ? 1 : 0;
 }
 
 /*
@@ -103,6 +110,18 @@ words_raise(Words a)
 }
 
 static inline Words
+words_least(Words a, Words b)
+{
+	return a < b ? a : b;
+}
+
+static inline Words
+words_gather(const uint64_t *p, Words index)
+{
+	return p[index];
+}
+
+static inline Words
 words_of(Vector code)
 {
 	Words		words;
@@ -132,4 +151,4 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_portable = {available, hash_block, philox_lanes};
+const RaceHashPath race_hash_portable = {available, RACE_HASH_FUNCTIONS};

@@ -11,16 +11,19 @@
  *	TILE_RECORDS	records: sums that are kept in registers, the coefficients
  *					read once for all records (for one record alone:
  *	SINGLE_VECTORS	vectors, enough of them to hide the latency of a sum)
+ *	SET_VECTORS		vectors of rows that a set is hashed in at a time
  *
  *	Vector			vector_load(p), vector_set(x), vector_fma(a, b, c) = ab + c
  *					vector_code(v): floor, saturated at +-RACE_MAX_CODE, also
  *					where v is NaN (from infinities that met)
+ *					vector_sign(v): 1 where v >= 0, else 0
  *					store_fold(code, range, 1 / range, buckets): code mod range
  *					store_mask(code, range, buckets): for a power of two
  *	Words			words_load(p), words_store(p, a), words_set(x),
  *					words_xor(a, b), words_plus(a, b), words_multiply(a, b): the
  *					product of the low 32 bits, words_high(a) = a >> 32,
- *					words_raise(a) = a << 32,
+ *					words_raise(a) = a << 32, words_least(a, b),
+ *					words_gather(p, a): p[a], in each lane
  *					words_of(code): the bits of code + RACE_INTEGER_SHIFT
  *					store_words(a, buckets): the low 32 bits
  */
@@ -32,8 +35,8 @@
 
 /* Codes of some records in some vectors of rows, one function each */
 INLINE void
-project(const double *c, const double *x, uint32_t dims,
-		int vectors, int records, Vector codes[])
+project(const double *c, const double *x, uint32_t width,
+		int vectors, int records, bool signs, Vector codes[])
 {
 	Vector		sums[16];
 	Vector		row[16];
@@ -46,21 +49,21 @@ project(const double *c, const double *x, uint32_t dims,
 		UNROLL for (int k = 0; k < records; k++)
 			sums[v * records + k] = offset;
 	}
-	for (i = 0; i < dims; i++)
+	for (i = 0; i < width; i++)
 	{
 		c += RACE_LANES;
 		UNROLL for (int v = 0; v < vectors; v++)
 			row[v] = vector_load(c + v * VECTOR_LANES);
 		UNROLL for (int k = 0; k < records; k++)
 		{
-			Vector		xi = vector_set(x[(size_t) k * dims + i]);
+			Vector		xi = vector_set(x[(size_t) k * width + i]);
 
 			UNROLL for (int v = 0; v < vectors; v++)
 				sums[v * records + k] = vector_fma(row[v], xi, sums[v * records + k]);
 		}
 	}
 	UNROLL for (int s = 0; s < vectors * records; s++)
-		codes[s] = vector_code(sums[s]);
+		codes[s] = signs ? vector_sign(sums[s]) : vector_code(sums[s]);
 }
 
 INLINE void
@@ -71,7 +74,8 @@ fold_tile(const RaceHashBlock *block, size_t lane, const double *x,
 	Vector		inverse = vector_set(1.0 / block->range);
 	Vector		codes[16];
 
-	project(block->coefficients + lane, x, block->dims, vectors, records, codes);
+	project(block->coefficients + lane, x, block->width, vectors, records, false,
+			codes);
 	UNROLL for (int s = 0; s < vectors * records; s++)
 	{
 		uint32_t   *out = buckets + s % records * RACE_LANES +
@@ -84,6 +88,31 @@ fold_tile(const RaceHashBlock *block, size_t lane, const double *x,
 	}
 }
 
+/* The sign of the first function is the highest bit. */
+INLINE void
+sign_tile(const RaceHashBlock *block, size_t lane, const double *x,
+		  int vectors, int records, uint32_t *buckets)
+{
+	const double *c = block->coefficients + lane;
+	Vector		codes[16];
+	Words		bits[16];
+	uint32_t	j;
+
+	UNROLL for (int s = 0; s < vectors * records; s++)
+		bits[s] = words_set(0);
+	for (j = 0; j < block->power; j++)
+	{
+		project(c, x, block->width, vectors, records, true, codes);
+		c += (size_t) RACE_LANES * (block->width + 1);
+		/* what words_of() has in its high bits never comes down */
+		UNROLL for (int s = 0; s < vectors * records; s++)
+			bits[s] = words_plus(words_plus(bits[s], bits[s]), words_of(codes[s]));
+	}
+	UNROLL for (int s = 0; s < vectors * records; s++)
+		store_words(bits[s], buckets + s % records * RACE_LANES +
+					s / records * VECTOR_LANES);
+}
+
 /* key * word mod 2^64; of the word, the low 32 bits count */
 INLINE Words
 key_times_word(Words key, Words word)
@@ -92,9 +121,18 @@ key_times_word(Words key, Words word)
 					  words_raise(words_multiply(words_high(key), word)));
 }
 
+/* sum + both words of a code times their keys */
+INLINE Words
+plus_code(Words sum, const uint64_t *key, Words code)
+{
+	sum = words_plus(sum, key_times_word(words_load(key), code));
+	return words_plus(sum, key_times_word(words_load(key + RACE_LANES),
+										  words_high(code)));
+}
+
 INLINE void
-multilinear_tile(const RaceHashBlock *block, size_t lane, const double *x,
-				 int vectors, int records, uint32_t *buckets)
+sum_tile(const RaceHashBlock *block, size_t lane, const double *x,
+		 int vectors, int records, bool signs, uint64_t *out)
 {
 	const double *c = block->coefficients + lane;
 	const uint64_t *keys = block->keys + lane;
@@ -102,80 +140,197 @@ multilinear_tile(const RaceHashBlock *block, size_t lane, const double *x,
 	Words		sums[16];
 	uint32_t	j;
 
+#define PLACE(s)	(out + (s) % records * RACE_LANES + (s) / records * VECTOR_LANES)
 	UNROLL for (int s = 0; s < vectors * records; s++)
-		sums[s] = words_load(keys + s / records * VECTOR_LANES);
+		sums[s] = words_load(PLACE(s));
 	for (j = 0; j < block->power; j++)
 	{
-		project(c, x, block->dims, vectors, records, codes);
-		c += (size_t) RACE_LANES * (block->dims + 1);
-		keys += RACE_LANES;
+		project(c, x, block->width, vectors, records, signs, codes);
+		c += (size_t) RACE_LANES * (block->width + 1);
 		UNROLL for (int s = 0; s < vectors * records; s++)
-		{
-			const uint64_t *key = keys + s / records * VECTOR_LANES;
-			Words		words = words_of(codes[s]);
-
-			sums[s] = words_plus(sums[s], key_times_word(words_load(key), words));
-			sums[s] = words_plus(sums[s], key_times_word(words_load(key + RACE_LANES),
-														 words_high(words)));
-		}
-		keys += RACE_LANES;
+			sums[s] = plus_code(sums[s], keys + s / records * VECTOR_LANES,
+								words_of(codes[s]));
+		keys += 2 * RACE_LANES;
 	}
 	UNROLL for (int s = 0; s < vectors * records; s++)
-	{
-		Words		scaled = words_multiply(words_high(sums[s]),
-											words_set(block->range));
-
-		store_words(words_high(scaled), buckets + s % records * RACE_LANES +
-					s / records * VECTOR_LANES);
-	}
+		words_store(PLACE(s), sums[s]);
+#undef PLACE
 }
 
 INLINE void
 hash_tile(const RaceHashBlock *block, size_t lane, const double *x,
-		  int vectors, int records, RaceHashMode mode, uint32_t *buckets)
+		  int vectors, int records, RaceHashMode mode, void *out)
 {
-	if (mode == RACE_HASH_MULTILINEAR)
-		multilinear_tile(block, lane, x, vectors, records, buckets + lane);
+	uint32_t   *buckets = (uint32_t *) out + lane;
+	uint64_t   *sums = (uint64_t *) out + lane;
+
+	if (mode == RACE_HASH_SUM_FLOORS || mode == RACE_HASH_SUM_SIGNS)
+		sum_tile(block, lane, x, vectors, records, mode == RACE_HASH_SUM_SIGNS,
+				 sums);
+	else if (mode == RACE_HASH_SIGNS)
+		sign_tile(block, lane, x, vectors, records, buckets);
 	else
 		fold_tile(block, lane, x, vectors, records, mode == RACE_HASH_MASK,
-				  buckets + lane);
+				  buckets);
 }
 
 /* The rows of a tile stay in the nearest cache while records go by. */
 INLINE void
 hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
-			 RaceHashMode mode, uint32_t *buckets)
+			 RaceHashMode mode, void *out)
 {
 	size_t		whole = n - n % TILE_RECORDS;
+	size_t		record = RACE_LANES *
+		(mode >= RACE_HASH_SUM_FLOORS ? sizeof(uint64_t) : sizeof(uint32_t));
 	size_t		lane;
 	size_t		i;
 
 	for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
 		for (i = 0; i < whole; i += TILE_RECORDS)
-			hash_tile(block, lane, x + i * block->dims, TILE_VECTORS,
-					  TILE_RECORDS, mode, buckets + i * RACE_LANES);
+			hash_tile(block, lane, x + i * block->width, TILE_VECTORS,
+					  TILE_RECORDS, mode, (char *) out + i * record);
 	for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
 		for (i = whole; i < n; i++)
-			hash_tile(block, lane, x + i * block->dims, SINGLE_VECTORS, 1,
-					  mode, buckets + i * RACE_LANES);
+			hash_tile(block, lane, x + i * block->width, SINGLE_VECTORS, 1,
+					  mode, (char *) out + i * record);
 }
 
 TARGET static void
-hash_block(const RaceHashBlock *block, const double *x, size_t n,
-		   uint32_t *buckets)
+hash_vectors(const RaceHashBlock *block, const RaceColumn *x, size_t n, void *out)
 {
 	switch (block->mode)
 	{
 		case RACE_HASH_FOLD:
-			hash_in_mode(block, x, n, RACE_HASH_FOLD, buckets);
+			hash_in_mode(block, x->numbers, n, RACE_HASH_FOLD, out);
 			break;
 		case RACE_HASH_MASK:
-			hash_in_mode(block, x, n, RACE_HASH_MASK, buckets);
+			hash_in_mode(block, x->numbers, n, RACE_HASH_MASK, out);
 			break;
-		case RACE_HASH_MULTILINEAR:
-			hash_in_mode(block, x, n, RACE_HASH_MULTILINEAR, buckets);
+		case RACE_HASH_SIGNS:
+			hash_in_mode(block, x->numbers, n, RACE_HASH_SIGNS, out);
+			break;
+		case RACE_HASH_SUM_FLOORS:
+			hash_in_mode(block, x->numbers, n, RACE_HASH_SUM_FLOORS, out);
+			break;
+		case RACE_HASH_SUM_SIGNS:
+			hash_in_mode(block, x->numbers, n, RACE_HASH_SUM_SIGNS, out);
 			break;
 	}
+}
+
+/*
+ * Where an element stands in the random order of each row: a permutation of 64
+ * bits, Philox2x32 with fewer rounds, as elements are well mixed already.
+ */
+INLINE Words
+place_in_order(Words low, Words high, Words key0, Words key1)
+{
+	int			round;
+
+	low = words_xor(low, key0);
+	high = words_xor(high, key1);
+	UNROLL for (round = 0; round < RACE_ORDER_ROUNDS; round++)
+	{
+		Words		product = words_multiply(words_set(RACE_ORDER_M), high);
+
+		/* only the low halves count */
+		high = words_xor(words_xor(words_high(product), low),
+						 words_set(RACE_ORDER_KEY * (round + 1)));
+		low = product;
+	}
+	return words_xor(words_raise(high), words_high(words_raise(low)));
+}
+
+/* The least element of each set in the order of each row; of none, all bits set */
+INLINE void
+sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
+			  size_t n, uint32_t j, uint64_t *sums)
+{
+	const uint64_t *order = (const uint64_t *) block->coefficients +
+		(size_t) j * 2 * RACE_LANES + lane;
+	const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES + lane;
+	Words		key0[SET_VECTORS];
+	Words		key1[SET_VECTORS];
+	size_t		i;
+
+	UNROLL for (int v = 0; v < SET_VECTORS; v++)
+	{
+		key0[v] = words_load(order + v * VECTOR_LANES);
+		key1[v] = words_load(order + RACE_LANES + v * VECTOR_LANES);
+	}
+	for (i = 0; i < n; i++)
+	{
+		Words		least[SET_VECTORS];
+		size_t		e;
+
+		UNROLL for (int v = 0; v < SET_VECTORS; v++)
+			least[v] = words_set(UINT64_MAX);
+		for (e = x->starts[i]; e < x->starts[i + 1]; e++)
+		{
+			Words		low = words_set(x->elements[e]);
+			Words		high = words_high(low);
+
+			UNROLL for (int v = 0; v < SET_VECTORS; v++)
+				least[v] = words_least(least[v],
+									   place_in_order(low, high, key0[v], key1[v]));
+		}
+		UNROLL for (int v = 0; v < SET_VECTORS; v++)
+		{
+			uint64_t   *sum = sums + i * RACE_LANES + lane + v * VECTOR_LANES;
+
+			words_store(sum, plus_code(words_load(sum), keys + v * VECTOR_LANES,
+									   least[v]));
+		}
+	}
+}
+
+TARGET static void
+sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
+{
+	size_t		lane;
+	uint32_t	j;
+
+	for (j = 0; j < block->power; j++)
+		for (lane = 0; lane < RACE_LANES; lane += SET_VECTORS * VECTOR_LANES)
+			sum_sets_tile(block, lane, x, n, j, sums);
+}
+
+TARGET static void
+sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
+			   uint64_t *sums)
+{
+	const uint64_t *places = (const uint64_t *) block->coefficients;
+	const uint64_t *keys = block->keys;
+	uint32_t	j;
+	size_t		lane;
+	size_t		i;
+
+	for (j = 0; j < block->power; j++, places += RACE_LANES, keys += 2 * RACE_LANES)
+		for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+		{
+			Words		place = words_load(places + lane);
+
+			for (i = 0; i < n; i++)
+			{
+				uint64_t   *sum = sums + i * RACE_LANES + lane;
+				Words		code = words_gather(x->elements + i * block->width,
+												place);
+
+				words_store(sum, plus_code(words_load(sum), keys + lane, code));
+			}
+		}
+}
+
+/* From 64 bits, of which the high ones count, to one of `range` buckets */
+TARGET static void
+reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
+{
+	size_t		i;
+
+	for (i = 0; i < n * RACE_LANES; i += VECTOR_LANES)
+		store_words(words_high(words_multiply(words_high(words_load(sums + i)),
+											  words_set(range))),
+					buckets + i);
 }
 
 /* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */

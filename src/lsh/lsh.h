@@ -27,7 +27,11 @@
 
 typedef enum RaceKernel
 {
-	RACE_KERNEL_L2 = 1			/* Datar et al. 2004, p-stable with p = 2 */
+	RACE_KERNEL_L2 = 1,			/* Datar et al. 2004, p-stable with p = 2 */
+	RACE_KERNEL_L1 = 2,			/* the same with p = 1 */
+	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
+	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
+	RACE_KERNEL_MATCH = 5		/* one of a row's categories */
 } RaceKernel;
 
 /* How the randomness of the row functions is drawn across rows */
@@ -41,38 +45,57 @@ typedef enum RaceSequence
 /* How a row's code becomes one of `range` buckets */
 typedef enum RaceRehash
 {
-	RACE_REHASH_FOLD = 1,		/* code mod range */
+	RACE_REHASH_FOLD = 1,		/* code mod range; of signs, all of them */
 	RACE_REHASH_MULTILINEAR = 2 /* strongly universal, keyed per row */
 } RaceRehash;
 
 /*
- * Everything that fixes the row functions and the shape of a sketch.  Equal
- * parameters are equal bytes: there is no padding and `reserved` is zero.
- * (Reserved for: increments, one bandwidth a column, products of kernels,
- * data and query transforms with their radii and sign combination.)
+ * Numbers that follow the parameters, in this order; d is dims, m outputs.
+ * Bandwidths are factors of `bandwidth`; bounds may be infinite.
+ */
+typedef enum RaceArray
+{
+	RACE_ARRAY_BANDWIDTHS = 1,	/* [d]: one a column, l2 and l1 */
+	RACE_ARRAY_LOWER = 2,		/* [d]: vectors are clipped to these bounds, */
+	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
+	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
+	RACE_ARRAY_OFFSET = 16		/* [d]: o */
+} RaceArray;
+
+/*
+ * Everything that fixes the row functions and the shape of a sketch.  The kernel
+ * may be a product: then parts follow each other, each with its arrays, and each
+ * compares a part of a record.  Only the first states what all share: seed,
+ * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
+ * and `reserved` is zero.  (Reserved for: increments, data and query transforms
+ * with their radii and sign combination.)
  */
 typedef struct RaceParams
 {
 	uint8_t		kernel;			/* RaceKernel */
 	uint8_t		sequence;		/* RaceSequence */
-	uint8_t		rehash;			/* RaceRehash */
-	uint8_t		reserved8;
-	uint32_t	dims;			/* length of a vector; 0 = not stated */
-	int64_t		seed;
+	uint8_t		rehash;			/* RaceRehash, of all parts */
+	uint8_t		arrays;			/* which RaceArrays follow */
+	uint32_t	dims;			/* length of a vector or row; 0 = not stated */
+	int64_t		seed;			/* of all parts */
 	double		bandwidth;		/* w: distances are measured in it */
 	uint32_t	power;			/* concatenated functions a row; k^power */
 	uint32_t	rows;			/* R */
 	uint32_t	range;			/* W, counters a row */
+	uint32_t	outputs;		/* m, rows of the matrix; 0 without one */
+	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint32_t	reserved32;
-	uint64_t	reserved64[3];
+	uint64_t	reserved64[2];
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
 #define RACE_MAX_POWER		1024
+#define RACE_MAX_PARTS		4
+#define RACE_MAX_MORE		((uint32_t) 1024 * 1024)
 
-/* rows * range counters of 8 bytes, and their header, stay within 256 MB */
+/* rows * range counters of 8 bytes, and what precedes them, stay within 256 MB */
 #define RACE_MAX_SKETCH_BYTES	((uint64_t) 256 * 1024 * 1024)
-#define RACE_MAX_HEADER_BYTES	4096
+#define RACE_MAX_HEADER_BYTES	4096	/* without arrays and parts */
 
 /* row functions of one parameter value stay within 512 MB (race_rows_size) */
 #define RACE_MAX_ROWS_BYTES		((uint64_t) 512 * 1024 * 1024)
@@ -80,6 +103,8 @@ typedef struct RaceParams
 /* beyond these, coefficients or distances in bandwidths lose their meaning */
 #define RACE_MIN_BANDWIDTH	1e-100
 #define RACE_MAX_BANDWIDTH	1e100
+#define RACE_MAX_TRANSFORM	1e100
+#define RACE_MAX_BOUND		1e300
 
 /* Codes saturate here: half of what a double holds exactly, twice over. */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
@@ -92,43 +117,112 @@ extern int	race_kernel_by_name(const char *name);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 
+/* Bytes in all; the next part, or NULL after the last; how many there are */
+extern size_t race_params_size(const RaceParams *params);
+extern const RaceParams *race_params_next(const RaceParams *part,
+										  const RaceParams *params);
+extern int	race_params_parts(const RaceParams *params);
+
 /*
- * What "auto" stands for.  Sobol' where its dimensions suffice; fold where there
- * is one code a row, because it keeps neighbouring codes apart.
+ * Bytes of the arrays that a part says it has; numbers in one of them; where it is,
+ * NULL if not there
  */
-extern int	race_default_sequence(const RaceParams *params);
+extern uint64_t race_arrays_size(const RaceParams *part);
+extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
+extern const double *race_array(const RaceParams *part, RaceArray array);
+
+/* Does a part measure distances?  Else its bandwidth is 1. */
+extern bool race_has_bandwidth(const RaceParams *part);
+
+/* What a part compares: vectors of numbers, or elements (and then sets?) */
+extern bool race_compares_numbers(const RaceParams *part);
+extern bool race_compares_sets(const RaceParams *part);
+
+/* Does the kernel say how long its records are, or need it not? */
+extern bool race_params_complete(const RaceParams *params);
+
+/* Functions a row, of all parts */
+extern uint32_t race_params_functions(const RaceParams *params);
+
+/* The least balanced sequence of all parts: RACE_SEQUENCE_INDEPENDENT, if any is */
+extern int	race_params_sequence(const RaceParams *params);
+
+/*
+ * What "auto" stands for, of a part by itself and of a product's when so many of
+ * Sobol's dimensions are taken.  Sobol' where its dimensions suffice; orthogonal
+ * where right angles mean something; fold where codes need no correction.
+ */
+extern uint32_t race_sobol_dimensions(const RaceParams *part);
+extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 extern int	race_default_rehash(const RaceParams *params);
 
 /*
- * Check parameters from anywhere.  Returns NULL when they are good, else what
- * is wrong with them, written into `message` (of `size` bytes).
+ * Check parameters from anywhere, of `size` bytes.  Returns NULL when they are
+ * good, else what is wrong with them, written into `message` (of `length` bytes).
  */
-extern const char *race_params_problem(const RaceParams *params,
-									   char *message, size_t size);
+extern const char *race_params_problem(const RaceParams *params, size_t size,
+									   char *message, size_t length);
 
 /*
- * The exact kernel k(x, y) of two vectors of n elements, by libm: the ground
- * truth to compare estimates with.
+ * Records as they are hashed, of one part of the kernel.  Vectors: numbers, finite
+ * and clipped.  Rows of categories: elements.  Sets: record i has the elements
+ * starts[i] ... starts[i + 1] - 1.
+ */
+typedef struct RaceColumn
+{
+	const double *numbers;		/* [n][width] */
+	const uint64_t *elements;	/* [n][width], or those of all sets */
+	const size_t *starts;		/* [n + 1] */
+	uint32_t	width;			/* length of a vector or row */
+} RaceColumn;
+
+/* The same from record i on */
+extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
+
+/*
+ * An element as it is hashed: 64 bits for an integer, or for the bytes of a text.
+ * Different elements are different, but for a probability of 2^-64 over seeds.
+ */
+extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
+extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);
+
+/*
+ * The exact kernel k(x, y) of two records, a column a part, by libm: the ground
+ * truth to compare estimates with.  Elements of sets are sorted, and none twice.
  */
 extern double race_kernel_value(const RaceParams *params,
-								const double *x, const double *y, size_t n);
+								const RaceColumn *x, const RaceColumn *y);
 
 /*
  * Row functions, made once for a parameter value in memory of the caller's:
  * race_rows_size() bytes.  race_rows_init() prepares them; race_rows_generate()
- * draws function j of all rows of a block, in any order, for callers who want
- * to be interruptible, and race_rows_generate_all() draws all of them.
+ * draws function j (of all parts) of all rows of a block, in any order, for callers
+ * who want to be interruptible, and race_rows_generate_all() draws all of them.
  *
  * Rows lie in blocks of RACE_LANES, which are hashed together: a lane is a row.
  */
 #define RACE_LANES	64
 
+/* What the rows of a part need to know */
+typedef struct RaceRowsPart
+{
+	const RaceParams *params;
+	uint32_t	function;		/* number of its first function, of all parts */
+	uint32_t	dimension;		/* of Sobol's sequence, its first */
+	size_t		words;			/* of a function in a row */
+	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
+} RaceRowsPart;
+
 typedef struct RaceRows
 {
-	RaceParams	params;
+	RaceParams *params;			/* a copy, after this struct */
+	int			parts;
+	RaceRowsPart part[RACE_MAX_PARTS];
 	size_t		blocks;			/* of rows; the last one may be part full */
-	double	   *coefficients;	/* [blocks][power][1 + dims][lanes]: offset, a/w */
-	uint64_t   *keys;			/* [blocks][1 + 2 * power][lanes], multilinear */
+	size_t		block_words;	/* vectors of RACE_LANES words a block */
+	double	   *workspace;		/* [outputs][lanes], for transforms */
+	double	   *coefficients;	/* [blocks][block_words][lanes] */
+	uint64_t   *keys;			/* [blocks][1 + 2 * functions][lanes], multilinear */
 } RaceRows;
 
 extern size_t race_rows_size(const RaceParams *params);
@@ -137,27 +231,30 @@ extern void race_rows_generate(RaceRows *rows, size_t block, uint32_t j);
 extern void race_rows_generate_all(RaceRows *rows);
 
 /*
- * Element 0 (offset) to dims (projection) of function j of a row; key i of a row.
- * From one to the next it is RACE_LANES further.
+ * Word i of function j (of all parts) of a row, and key i of a row.  From one to
+ * the next it is RACE_LANES further.  The words are, of a projection: its offset,
+ * and a / w for each number; of a set's function: two keys of 32 bits; of a row of
+ * categories: which of them.
  */
 extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
-									 uint32_t j, uint32_t element);
+									 uint32_t j, uint32_t i);
 extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 
 /*
- * Hash n finite vectors of params.dims elements each, one after the other, with
- * the functions of a block of rows: buckets[i * RACE_LANES + lane] gets the
- * bucket of vector i.  Lanes beyond the last row get what means nothing.
+ * Hash n records, a column a part, with the functions of a block of rows:
+ * buckets[i * RACE_LANES + lane] gets the bucket of record i.  Lanes beyond the
+ * last row get what means nothing.
  */
 extern void race_rows_hash(const RaceRows *rows, size_t block,
-						   const double *x, size_t n, uint32_t *buckets);
+						   const RaceColumn *columns, size_t n,
+						   uint32_t *buckets);
 
 /*
- * The same for one vector and the first n rows: buckets[row], in whole blocks of
+ * The same for one record and the first n rows: buckets[row], in whole blocks of
  * RACE_LANES
  */
 extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
-							   const double *x, uint32_t *buckets);
+							   const RaceColumn *columns, uint32_t *buckets);
 
 /*
  * The vector code that race_rows_hash() can use, NULL terminated; it uses the last

@@ -18,7 +18,9 @@ typedef enum RaceStream
 {
 	RACE_STREAM_FUNCTION = 1,
 	RACE_STREAM_REHASH = 2,
-	RACE_STREAM_SCRAMBLE = 3
+	RACE_STREAM_SCRAMBLE = 3,
+	RACE_STREAM_INTEGER = 4,	/* elements, element.c */
+	RACE_STREAM_BYTES = 5
 } RaceStream;
 
 #define RACE_PHILOX_ROUNDS	10

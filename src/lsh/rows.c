@@ -2,13 +2,19 @@
  * rows.c
  *		Row functions: drawn from the seed.
  *
- * A row's code is floor(a.x / w + b): a is standard normal, b uniform in
- * [0, 1).  hash.c says how it becomes a bucket.
+ *	l2, l1		floor(a.x / w + b), a normal or Cauchy, b uniform in [0, 1)
+ *	angular		is a.x at least 0?  a normal
+ *	jaccard		the least element of the set in a random order
+ *	match		the category at a random place
+ *
+ * A transform goes into a and b, so that it costs nothing later:
+ * a.(M (x - o)) = (M'a).x - (M'a).o.  hash.c says how codes become a bucket.
  */
 #include "lsh.h"
 
 #include <string.h>
 
+#include "l1.h"
 #include "normal.h"
 #include "orthogonal.h"
 #include "philox.h"
@@ -16,6 +22,8 @@
 
 /* Coefficients begin where cache lines and the widest vectors do. */
 #define ALIGNMENT	64
+
+/* ------------------------------------------------------------------ places */
 
 static size_t
 blocks_of(const RaceParams *params)
@@ -29,43 +37,104 @@ keys_of(const RaceParams *params)
 {
 	if (params->rehash != RACE_REHASH_MULTILINEAR)
 		return 0;
-	return 1 + 2 * (size_t) params->power;
+	return 1 + 2 * (size_t) race_params_functions(params);
 }
 
+/* What a function of a part takes in a row */
 static size_t
-coefficients_of(const RaceParams *params)
+words_of_function(const RaceParams *part)
 {
-	return (size_t) params->power * (params->dims + 1);
+	return race_compares_numbers(part) ? (size_t) part->dims + 1 :
+		race_compares_sets(part) ? 2 : 1;
+}
+
+/* What all functions take in a row, and where transforms are worked out */
+static void
+count_words(const RaceParams *params, size_t *words, size_t *workspace)
+{
+	const RaceParams *part;
+
+	*words = 0;
+	*workspace = 0;
+	for (part = params; part != NULL; part = race_params_next(part, params))
+	{
+		*words += part->power * words_of_function(part);
+		*workspace = part->outputs > *workspace ? part->outputs : *workspace;
+	}
 }
 
 size_t
 race_rows_size(const RaceParams *params)
 {
-	/* far below 2^63 for any rows, within the limits of dims and power */
-	return sizeof(RaceRows) + ALIGNMENT + 8 * RACE_LANES * blocks_of(params) *
-		(coefficients_of(params) + keys_of(params));
+	size_t		words;
+	size_t		workspace;
+
+	/* far below 2^63 for any rows, within the limits of dims, power and parts */
+	count_words(params, &words, &workspace);
+	return sizeof(RaceRows) + race_params_size(params) + ALIGNMENT +
+		8 * RACE_LANES * (blocks_of(params) * (words + keys_of(params)) + workspace);
+}
+
+/* Where each part's functions begin, in numbers and in memory */
+static void
+place_parts(RaceRows *rows)
+{
+	const RaceParams *params;
+	RaceRowsPart *part = rows->part;
+	RaceRowsPart next = {.params = rows->params};
+
+	for (params = rows->params; params != NULL;
+		 params = race_params_next(params, rows->params))
+	{
+		next.params = params;
+		next.words = words_of_function(params);
+		*part++ = next;
+		next.function += params->power;
+		next.position += params->power * next.words;
+		if (params->sequence == RACE_SEQUENCE_SOBOL)
+			next.dimension += race_sobol_dimensions(params);
+	}
+	rows->parts = (int) (part - rows->part);
+	rows->block_words = next.position;
 }
 
 void
 race_rows_init(RaceRows *rows, const RaceParams *params)
 {
-	uintptr_t	start = (uintptr_t) (rows + 1);
+	size_t		size = race_params_size(params);
+	uintptr_t	start = (uintptr_t) (rows + 1) + size;
+	size_t		words;
+	size_t		workspace;
 
 	memset(rows, 0, sizeof(RaceRows));
-	rows->params = *params;
+	rows->params = memcpy(rows + 1, params, size);
 	rows->blocks = blocks_of(params);
-	rows->coefficients =
+	place_parts(rows);
+	count_words(params, &words, &workspace);
+	rows->workspace =
 		(double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+	rows->coefficients = rows->workspace + RACE_LANES * workspace;
 	rows->keys = (uint64_t *) (rows->coefficients +
-							   RACE_LANES * rows->blocks * coefficients_of(params));
+							   RACE_LANES * rows->blocks * words);
+}
+
+/* The part that has function j */
+static const RaceRowsPart *
+part_of(const RaceRows *rows, uint32_t j)
+{
+	const RaceRowsPart *part = &rows->part[rows->parts - 1];
+
+	while (part->function > j)
+		part--;
+	return part;
 }
 
 double *
-race_rows_coefficient(const RaceRows *rows, uint32_t row, uint32_t j,
-					  uint32_t element)
+race_rows_coefficient(const RaceRows *rows, uint32_t row, uint32_t j, uint32_t i)
 {
-	size_t		vector = row / RACE_LANES * coefficients_of(&rows->params) +
-		(size_t) j * (rows->params.dims + 1) + element;
+	const RaceRowsPart *part = part_of(rows, j);
+	size_t		vector = row / RACE_LANES * rows->block_words +
+		part->position + (j - part->function) * part->words + i;
 
 	return rows->coefficients + vector * RACE_LANES + row % RACE_LANES;
 }
@@ -73,10 +142,12 @@ race_rows_coefficient(const RaceRows *rows, uint32_t row, uint32_t j,
 uint64_t *
 race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i)
 {
-	size_t		vector = row / RACE_LANES * keys_of(&rows->params) + i;
+	size_t		vector = row / RACE_LANES * keys_of(rows->params) + i;
 
 	return rows->keys + vector * RACE_LANES + row % RACE_LANES;
 }
+
+/* -------------------------------------------------------------- randomness */
 
 /* 2^-52 (bits + 1/2): in (0, 1), symmetric, never rounded */
 static double
@@ -94,24 +165,31 @@ half_open_uniform(uint64_t bits)
 
 /* 64 random bits for an element of function j, in each row of a block */
 static void
-element_bits(const RaceParams *params, size_t block, uint32_t j,
-			 uint32_t element, uint64_t *bits)
+element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
+			 uint64_t *bits)
 {
+	const RaceRowsPart *part = part_of(rows, j);
+	const RaceParams *params = part->params;
 	uint32_t	first = block * RACE_LANES;
-	uint64_t	rows[RACE_LANES];
+	uint64_t	row[RACE_LANES];
 	RaceSobol	sequence;
 	int			i;
 
 	if (params->sequence == RACE_SEQUENCE_SOBOL)
 	{
-		race_sobol_start(&sequence, params->seed,
-						 j * (params->dims + 1) + element);
+		uint32_t	a_function = race_sobol_dimensions(params) / params->power;
+
+		/* signs have no element 0 */
+		race_sobol_start(&sequence, rows->params->seed, part->dimension +
+						 (j - part->function) * a_function + element -
+						 (params->kernel == RACE_KERNEL_ANGULAR));
 		race_sobol_lanes(&sequence, first, bits);
 		return;
 	}
 	for (i = 0; i < RACE_LANES; i++)
-		rows[i] = first + i;
-	race_philox_lanes(params->seed, RACE_STREAM_FUNCTION, rows, j, element, bits);
+		row[i] = first + i;
+	race_philox_lanes(rows->params->seed, RACE_STREAM_FUNCTION, row, j, element,
+					  bits);
 }
 
 static void
@@ -119,38 +197,149 @@ generate_keys(RaceRows *rows, uint32_t row)
 {
 	uint32_t	i;
 
-	for (i = 0; i < keys_of(&rows->params); i++)
+	for (i = 0; i < keys_of(rows->params); i++)
 		*race_rows_key(rows, row, i) =
-			race_philox_bits(rows->params.seed, RACE_STREAM_REHASH, row, 0, i);
+			race_philox_bits(rows->params->seed, RACE_STREAM_REHASH, row, 0, i);
+}
+
+/* ------------------------------------------------------------- projections */
+
+/* a[m][RACE_LANES] over the width of each column */
+static void
+divide_by_bandwidths(const RaceParams *params, double *a, uint32_t m)
+{
+	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	uint32_t	element;
+	int			i;
+
+	for (element = 0; element < m; element++, a += RACE_LANES)
+	{
+		double		w = params->bandwidth *
+			(bandwidths != NULL ? bandwidths[element] : 1);
+
+		for (i = 0; i < RACE_LANES; i++)
+			a[i] /= w;
+	}
+}
+
+/* projections[dims] = M'a, lane by lane */
+static void
+transform(const RaceParams *params, const double *a, double *projections)
+{
+	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
+	uint32_t	column;
+	uint32_t	output;
+	int			i;
+
+	memset(projections, 0, params->dims * RACE_LANES * sizeof(double));
+	for (output = 0; output < params->outputs; output++, a += RACE_LANES)
+		for (column = 0; column < params->dims; column++)
+		{
+			double	   *sum = projections + (size_t) column * RACE_LANES;
+			double		x = *matrix++;
+
+			for (i = 0; i < RACE_LANES; i++)
+				sum[i] += x * a[i];
+		}
+}
+
+/* Take from the offsets what the projections make of o. */
+static void
+shift(const RaceParams *params, const double *projections, double *offsets)
+{
+	const double *origin = race_array(params, RACE_ARRAY_OFFSET);
+	uint32_t	column;
+	int			i;
+
+	if (origin == NULL)
+		return;
+	for (column = 0; column < params->dims; column++, projections += RACE_LANES)
+		for (i = 0; i < RACE_LANES; i++)
+			offsets[i] -= projections[i] * origin[column];
+}
+
+static void
+generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
+					uint32_t j)
+{
+	double	   *offsets = race_rows_coefficient(rows, block * RACE_LANES, j, 0);
+	double	   *projections = offsets + RACE_LANES;
+	double	   *a = params->outputs > 0 ? rows->workspace : projections;
+	uint32_t	m = params->outputs > 0 ? params->outputs : params->dims;
+	double		(*quantile) (double) = params->kernel == RACE_KERNEL_L1 ?
+		race_inverse_cauchy : race_inverse_normal;
+	uint64_t	bits[RACE_LANES];
+	uint32_t	element;
+	int			i;
+
+	memset(offsets, 0, RACE_LANES * sizeof(double));
+	if (params->kernel != RACE_KERNEL_ANGULAR)
+	{
+		element_bits(rows, block, j, 0, bits);
+		for (i = 0; i < RACE_LANES; i++)
+			offsets[i] = half_open_uniform(bits[i]);
+	}
+	for (element = 0; element < m; element++)
+	{
+		element_bits(rows, block, j, element + 1, bits);
+		for (i = 0; i < RACE_LANES; i++)
+			a[(size_t) element * RACE_LANES + i] = quantile(open_uniform(bits[i]));
+	}
+	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
+		race_orthogonalize(a, m);
+	divide_by_bandwidths(params, a, m);
+	if (params->outputs > 0)
+		transform(params, a, projections);
+	shift(params, projections, offsets);
+}
+
+/* ------------------------------------------------------ sets and categories */
+
+/* Keys of a random order: what a set's function is */
+static void
+generate_order(RaceRows *rows, size_t block, uint32_t j)
+{
+	uint64_t	bits[RACE_LANES];
+	int			i;
+
+	element_bits(rows, block, j, 0, bits);
+	for (i = 0; i < RACE_LANES; i++)
+	{
+		uint64_t   *key = (uint64_t *)
+			race_rows_coefficient(rows, block * RACE_LANES + i, j, 0);
+
+		key[0] = bits[i] & 0xFFFFFFFF;
+		key[RACE_LANES] = bits[i] >> 32;
+	}
+}
+
+/* A place in a row of categories: all of them in 2^32 equal parts, as near as can be */
+static void
+generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t j)
+{
+	uint64_t	bits[RACE_LANES];
+	int			i;
+
+	element_bits(rows, block, j, 0, bits);
+	for (i = 0; i < RACE_LANES; i++)
+		*(uint64_t *) race_rows_coefficient(rows, block * RACE_LANES + i, j, 0) =
+			(bits[i] >> 32) * params->dims >> 32;
 }
 
 void
 race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
-	const RaceParams *params = &rows->params;
-	uint32_t	first = block * RACE_LANES;
-	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
-	double	   *projections = offsets + RACE_LANES;
-	uint64_t	bits[RACE_LANES];
-	uint32_t	element;
-	size_t		i;
+	const RaceParams *params = part_of(rows, j)->params;
+	uint32_t	i;
 
-	element_bits(params, block, j, 0, bits);
-	for (i = 0; i < RACE_LANES; i++)
-		offsets[i] = half_open_uniform(bits[i]);
-	for (element = 1; element <= params->dims; element++)
-	{
-		element_bits(params, block, j, element, bits);
-		for (i = 0; i < RACE_LANES; i++)
-			offsets[(size_t) element * RACE_LANES + i] =
-				race_inverse_normal(open_uniform(bits[i]));
-	}
-	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
-		race_orthogonalize(projections, params->dims);
-	for (i = 0; i < (size_t) params->dims * RACE_LANES; i++)
-		projections[i] /= params->bandwidth;
+	if (race_compares_numbers(params))
+		generate_projection(rows, params, block, j);
+	else if (race_compares_sets(params))
+		generate_order(rows, block, j);
+	else
+		generate_place(rows, params, block, j);
 	for (i = 0; j == 0 && i < RACE_LANES; i++)
-		generate_keys(rows, first + i);
+		generate_keys(rows, block * RACE_LANES + i);
 }
 
 void
@@ -160,6 +349,6 @@ race_rows_generate_all(RaceRows *rows)
 	uint32_t	j;
 
 	for (block = 0; block < rows->blocks; block++)
-		for (j = 0; j < rows->params.power; j++)
+		for (j = 0; j < race_params_functions(rows->params); j++)
 			race_rows_generate(rows, block, j);
 }

@@ -209,7 +209,7 @@ double
 race_sampling_variance(const RaceParams *params, uint32 rows, double records)
 {
 	return pow(kernel_mass(records) * records, 2) /
-		pow(rows, variance_exponent(params->sequence));
+		pow(rows, variance_exponent(race_params_sequence(params)));
 }
 
 /*

@@ -39,18 +39,15 @@ static RaceSketch *
 release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 		MemoryContext context)
 {
-	RaceParams	params = exact->header->params;
-	RaceSketch *sketch;
-	int64	   *counters;
+	RaceSketch *sketch = race_sketch_create(exact->params, plan->rows, sizeof(int64),
+											context);
+	int64	   *counters = (int64 *) sketch->counters;
 	Size		i;
 
-	params.rows = plan->rows;
-	sketch = race_sketch_create(&params, sizeof(int64), context);
 	sketch->header.noise = plan->noise;
 	sketch->header.count = noisy_count;
 
-	counters = (int64 *) sketch->counters;
-	for (i = 0; i < RaceCounters(&sketch->header); i++)
+	for (i = 0; i < RaceCounters(sketch->params); i++)
 	{
 		if (i % COUNTERS_A_STEP == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -76,7 +73,7 @@ race_privatize(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
-	params = &exact.header->params;
+	params = exact.params;
 	race_check_exact(exact.header, "made private again");
 	if (!race_read_request(fcinfo, params, &request))
 		PG_RETURN_NULL();

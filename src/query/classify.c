@@ -149,7 +149,7 @@ Datum
 race_classify_step(PG_FUNCTION_ARGS)
 {
 	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
-	RaceCallSite *site = race_call_site(fcinfo, 3);
+	RaceCallSite *site = race_call_site(fcinfo, 3, 1);
 	Prior		prior = PRIOR_UNIFORM;
 	MemoryContext context;
 	RaceView	view;
@@ -173,7 +173,7 @@ race_classify_step(PG_FUNCTION_ARGS)
 	scores->prior = prior;
 
 	race_call_site_view(site, PG_GETARG_DATUM(2), &view);
-	buckets = race_call_site_buckets(site, &view.header->params,
+	buckets = race_call_site_buckets(site, view.params,
 									 PG_GETARG_DATUM(3));
 	append_score(scores, score_class(&view, buckets, prior),
 				 PG_GETARG_DATUM(1), context);
@@ -303,7 +303,7 @@ race_posterior_final(PG_FUNCTION_ARGS)
 Datum
 race_classify_array(PG_FUNCTION_ARGS)
 {
-	RaceCallSite *site = race_call_site(fcinfo, 1);
+	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
 	AnyArrayType *array =
 		DatumGetAnyArrayP(race_call_site_array(site, PG_GETARG_DATUM(0)));
 	Prior		prior = read_prior(PG_GETARG_TEXT_PP(2));
@@ -332,7 +332,7 @@ race_classify_array(PG_FUNCTION_ARGS)
 		if (is_null)
 			continue;
 		race_sketch_view(sketch, &view);
-		buckets = race_call_site_buckets(site, &view.header->params,
+		buckets = race_call_site_buckets(site, view.params,
 										 PG_GETARG_DATUM(1));
 		score = score_class(&view, buckets, prior);
 		if (winner == 0 || compare_scores(&score, &best) > 0)

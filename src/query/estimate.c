@@ -37,13 +37,13 @@ mean_of_rows(const RaceView *view, const uint32 *buckets,
 			 uint32 from, uint32 to)
 {
 	return race_counters_sum(view->counters, view->width, buckets, from, to,
-							 view->header->params.range) / (to - from);
+							 view->params->range) / (to - from);
 }
 
 static double
 mean_of_all_rows(const RaceView *view, const uint32 *buckets)
 {
-	return mean_of_rows(view, buckets, 0, view->header->params.rows);
+	return mean_of_rows(view, buckets, 0, view->params->rows);
 }
 
 /*
@@ -55,7 +55,7 @@ mean_of_all_rows(const RaceView *view, const uint32 *buckets)
 static uint32
 variance_blocks(const RaceParams *params)
 {
-	if (params->sequence == RACE_SEQUENCE_INDEPENDENT)
+	if (race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return params->rows;
 	return Min(params->rows, params->rows < 32 ? 8 : 16);
 }
@@ -66,16 +66,16 @@ variance_blocks(const RaceParams *params)
  * of a private sketch get the prior that they were chosen by.
  */
 static double
-least_variance(const RaceHeader *header)
+least_variance(const RaceView *view)
 {
-	const RaceParams *params = &header->params;
-	double		noise = header->noise.counter_variance / params->rows;
+	const RaceParams *params = view->params;
+	double		noise = view->header->noise.counter_variance / params->rows;
 
 	if (noise == 0 || params->rows >= ROWS_FOR_INTERVALS ||
-		params->sequence == RACE_SEQUENCE_INDEPENDENT)
+		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return noise;
 	return noise + race_sampling_variance(params, params->rows,
-										  race_estimate_divisor(header));
+										  race_estimate_divisor(view->header));
 }
 
 /*
@@ -86,8 +86,8 @@ static double
 variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
 				 double known)
 {
-	uint64		rows = view->header->params.rows;
-	uint32		blocks = variance_blocks(&view->header->params);
+	uint64		rows = view->params->rows;
+	uint32		blocks = variance_blocks(view->params);
 	double		sum = 0;
 	uint32		i;
 
@@ -105,9 +105,9 @@ variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
 
 /* from the mean of rows to f, or from a fraction of N to a density (n = 1) */
 static double
-correct_collisions(const RaceHeader *header, double mean, double n)
+correct_collisions(const RaceParams *params, double mean, double n)
 {
-	double		p = race_collision_probability(&header->params);
+	double		p = race_collision_probability(params);
 
 	return (mean - p * n) / (1 - p);
 }
@@ -115,7 +115,7 @@ correct_collisions(const RaceHeader *header, double mean, double n)
 double
 race_estimate_sum(const RaceView *view, const uint32 *buckets)
 {
-	return correct_collisions(view->header, mean_of_all_rows(view, buckets),
+	return correct_collisions(view->params, mean_of_all_rows(view, buckets),
 							  view->header->count);
 }
 
@@ -133,18 +133,18 @@ race_estimate_density(const RaceView *view, const uint32 *buckets,
 	double		ratio;
 
 	result->mean = mean_of_all_rows(view, buckets);
-	result->noise_variance = header->noise.counter_variance / header->params.rows;
+	result->noise_variance = header->noise.counter_variance / view->params->rows;
 	result->mean_variance = variance_of_mean(view, buckets, result->mean,
-											 least_variance(header));
+											 least_variance(view));
 	result->n = race_estimate_divisor(header);
 	result->n_variance = header->noise.count_variance;
 
 	ratio = result->mean / result->n;
-	result->kernel_sum = correct_collisions(header, result->mean, header->count);
+	result->kernel_sum = correct_collisions(view->params, result->mean, header->count);
 	result->density = result->kernel_sum / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
-		result->n / (1 - race_collision_probability(&header->params));
+		result->n / (1 - race_collision_probability(view->params));
 }
 
 /*
@@ -153,12 +153,12 @@ race_estimate_density(const RaceView *view, const uint32 *buckets,
  * within its noise of zero, nothing can be said.
  */
 void
-race_estimate_bounds(const RaceHeader *header, const RaceDensity *estimate,
+race_estimate_bounds(const RaceView *view, const RaceDensity *estimate,
 					 double confidence, double *lower, double *upper)
 {
-	uint32		blocks = variance_blocks(&header->params);
-	double		whole = header->count / estimate->n;	/* 1, but for counts
-														 * below 1 */
+	uint32		blocks = variance_blocks(view->params);
+	/* 1, but for counts below 1 */
+	double		whole = view->header->count / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
 		race_student_two_sided(1 - confidence, blocks - 1);
 	double		a = estimate->n * estimate->n - t * t * estimate->n_variance;
@@ -171,8 +171,8 @@ race_estimate_bounds(const RaceHeader *header, const RaceDensity *estimate,
 	*upper = INFINITY;
 	if (isfinite(root) && a > 0)
 	{
-		*lower = correct_collisions(header, (b - root) / a, whole);
-		*upper = correct_collisions(header, (b + root) / a, whole);
+		*lower = correct_collisions(view->params, (b - root) / a, whole);
+		*upper = correct_collisions(view->params, (b + root) / a, whole);
 	}
 }
 
@@ -191,10 +191,10 @@ race_count(PG_FUNCTION_ARGS)
 static const uint32 *
 look_up(FunctionCallInfo fcinfo, RaceView *view)
 {
-	RaceCallSite *site = race_call_site(fcinfo, 1);
+	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
 
 	race_call_site_view(site, PG_GETARG_DATUM(0), view);
-	return race_call_site_buckets(site, &view->header->params,
+	return race_call_site_buckets(site, view->params,
 								  PG_GETARG_DATUM(1));
 }
 
@@ -220,7 +220,7 @@ compare_doubles(const void *a, const void *b)
 static double
 median_of_means(const RaceView *view, const uint32 *buckets, uint32 groups)
 {
-	uint64		rows = view->header->params.rows;
+	uint64		rows = view->params->rows;
 	double	   *means = palloc(groups * sizeof(double));
 	uint32		i;
 
@@ -245,8 +245,8 @@ race_kernel_sum_mom(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("failure_probability must be between 0 and 1")));
 	buckets = look_up(fcinfo, &view);
-	groups = Min((uint32) ceil(-8 * log(failure)), view.header->params.rows);
-	PG_RETURN_FLOAT8(correct_collisions(view.header,
+	groups = Min((uint32) ceil(-8 * log(failure)), view.params->rows);
+	PG_RETURN_FLOAT8(correct_collisions(view.params,
 										median_of_means(&view, buckets, Max(groups, 1)),
 										view.header->count));
 }
@@ -269,7 +269,9 @@ static void
 warn_of_few_rows(RaceCallSite *site, const RaceParams *params,
 				 const RaceDensity *estimate)
 {
-	if (site->warned || params->sequence == RACE_SEQUENCE_INDEPENDENT ||
+	int			sequence = race_params_sequence(params);
+
+	if (site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
 		params->rows >= ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
@@ -278,7 +280,7 @@ warn_of_few_rows(RaceCallSite *site, const RaceParams *params,
 			(errmsg("intervals of fewer than %d rows may be too short",
 					ROWS_FOR_INTERVALS),
 			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
-					   race_sequence_name(params->sequence))));
+					   race_sequence_name(sequence))));
 }
 
 /* race_estimate(sketch, q, confidence) */
@@ -304,8 +306,8 @@ race_estimate(PG_FUNCTION_ARGS)
 
 	buckets = look_up(fcinfo, &view);
 	race_estimate_density(&view, buckets, &estimate);
-	warn_of_few_rows(race_call_site(fcinfo, 1), &view.header->params, &estimate);
-	race_estimate_bounds(view.header, &estimate, confidence, &lower, &upper);
+	warn_of_few_rows(race_call_site(fcinfo, 1, 1), view.params, &estimate);
+	race_estimate_bounds(&view, &estimate, confidence, &lower, &upper);
 	values[0] = Float8GetDatum(estimate.kernel_sum);
 	values[1] = Float8GetDatum(estimate.density);
 	values[2] = Float8GetDatum(estimate.standard_error);

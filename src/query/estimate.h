@@ -32,7 +32,7 @@ extern void race_estimate_density(const RaceView *view, const uint32 *buckets,
 								  RaceDensity *result);
 
 /* Bounds of the density at a confidence between 0 and 1 */
-extern void race_estimate_bounds(const RaceHeader *header,
+extern void race_estimate_bounds(const RaceView *view,
 								 const RaceDensity *estimate,
 								 double confidence,
 								 double *lower, double *upper);

@@ -44,7 +44,7 @@ COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
-	'exact kernel value k(x, y) in [0, 1], what estimates are estimates of; l2: Datar et al. 2004, with c = |x - y| / bandwidth, to the given power';
+	'exact kernel value k(x, y) in [0, 1], to the given power, what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth; angular: 1 - angle / pi (Charikar 2002); jaccard: shared elements over all (Broder 1997); match: share of equal categories; the product of those in a product';
 
 CREATE FUNCTION race_info(
 	sketch race_sketch,

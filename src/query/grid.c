@@ -11,6 +11,7 @@
 #include "utils/array.h"
 
 #include "../sketch/call_site.h"
+#include "../sketch/vector.h"
 #include "estimate.h"
 
 PG_FUNCTION_INFO_V1(race_kde_grid);
@@ -32,12 +33,22 @@ typedef struct Grid
 static double *
 read_axis_values(Datum value, Oid type, uint32 dims)
 {
-	RaceVectorReader reader;
+	RaceArrayReader reader;
 	double	   *values = palloc(dims * sizeof(double));
 
 	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	race_vector_read_into(&reader, value, dims, values);
+	race_vector_read(&reader, value, dims, values);
 	return values;
+}
+
+static void
+check_vectors(const RaceParams *params)
+{
+	if (!race_compares_numbers(params) || race_params_parts(params) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid needs a kernel of vectors by itself"),
+				 errdetail("The parameters are %s.", race_params_text(params))));
 }
 
 /* Number of points, checked axis by axis */
@@ -49,7 +60,8 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	uint32		i;
 
 	race_call_site_view(grid->site, PG_GETARG_DATUM(0), &grid->view);
-	grid->dims = grid->view.header->params.dims;
+	check_vectors(grid->view.params);
+	grid->dims = grid->view.params->dims;
 	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
 	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
 	steps = read_axis_values(PG_GETARG_DATUM(3), INT4ARRAYOID, grid->dims);
@@ -151,7 +163,7 @@ race_kde_grid(PG_FUNCTION_ARGS)
 	locate(grid, call->call_cntr);
 	race_estimate_density(&grid->view,
 						  race_call_site_hash(grid->site,
-											  &grid->view.header->params, grid->x),
+											  grid->view.params, grid->x),
 						  &estimate);
 	values[0] = point_array(grid);
 	values[1] = Float8GetDatum(estimate.density);

@@ -9,6 +9,7 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
 #include "../sketch/sketch.h"
@@ -48,17 +49,47 @@ add_nulls(Row *row, int n)
 	}
 }
 
+/* A value where there is one, else NULL */
+static void
+add_if(Row *row, bool is, Datum value)
+{
+	if (is)
+		add(row, value);
+	else
+		add_nulls(row, 1);
+}
+
+/* The kernels of a product, with * between */
+static const char *
+product_name(const RaceParams *params)
+{
+	const RaceParams *part;
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		appendStringInfo(&name, "%s%s", part == params ? "" : " * ",
+						 race_kernel_name(part->kernel));
+	return name.data;
+}
+
 static void
 add_params(Row *row, const RaceParams *params)
 {
-	add_text(row, race_kernel_name(params->kernel));
-	add(row, Int32GetDatum(params->dims));
-	add(row, Float8GetDatum(params->bandwidth));
-	add(row, Int32GetDatum(params->power));
+	bool		product = race_params_parts(params) > 1;
+
+	add_text(row, product_name(params));
+	add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
+	add_if(row, !product && race_has_bandwidth(params),
+		   Float8GetDatum(params->bandwidth));
+	add_if(row, !product, Int32GetDatum(params->power));
 	add(row, Int32GetDatum(params->rows));
 	add(row, Int32GetDatum(params->range));
 	add(row, Int64GetDatum(params->seed));
-	add_text(row, race_sequence_name(params->sequence));
+	if (product)
+		add_nulls(row, 1);
+	else
+		add_text(row, race_sequence_name(params->sequence));
 	add_text(row, race_rehash_name(params->rehash));
 }
 
@@ -97,10 +128,10 @@ race_info(PG_FUNCTION_ARGS)
 	width = race_sketch_stored_width(PG_GETARG_DATUM(0));
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 
-	add_params(&row, &view.header->params);
+	add_params(&row, view.params);
 	add(&row, Int64GetDatum(view.header->count));
 	add(&row, Int32GetDatum(width));
-	add(&row, Int64GetDatum(RaceFlatSize(view.header, width)));
+	add(&row, Int64GetDatum(RaceFlatSize(view.params, width)));
 	add_noise(&row, &view.header->noise);
 	Assert(row.n == tupdesc->natts);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),

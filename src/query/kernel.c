@@ -5,36 +5,112 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/memutils.h"
 
 #include "../sketch/params.h"
-#include "../sketch/vector.h"
+#include "../sketch/record.h"
 
 PG_FUNCTION_INFO_V1(race_kernel);
+
+/* How both records are read, and room for them, kept between calls */
+typedef struct KernelSite
+{
+	RaceRecordReader x_reader;
+	RaceRecordReader y_reader;
+	MemoryContext space;		/* of what follows */
+	RaceParams *params;			/* or NULL, before the first use */
+	RaceRecords *x;
+	RaceRecords *y;
+} KernelSite;
+
+static KernelSite *
+get_site(FmgrInfo *flinfo)
+{
+	if (flinfo->fn_extra == NULL)
+	{
+		KernelSite *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
+
+		race_record_prepare(&site->x_reader, flinfo, 1, 1, flinfo->fn_mcxt);
+		race_record_prepare(&site->y_reader, flinfo, 2, 1, flinfo->fn_mcxt);
+		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
+											ALLOCSET_START_SMALL_SIZES);
+		flinfo->fn_extra = site;
+	}
+	return (KernelSite *) flinfo->fn_extra;
+}
+
+/* Room for records of these parameters; a length that they do not state is open. */
+static void
+use_params(KernelSite *site, const RaceParams *params)
+{
+	if (site->params != NULL && race_params_complete(params) &&
+		race_params_same(site->params, params))
+		return;
+	site->params = NULL;		/* an error may come from here on */
+	MemoryContextReset(site->space);
+	site->x = race_records_create(params, site->space);
+	site->y = race_records_create(params, site->space);
+	race_records_reserve(site->x, 1);
+	race_records_reserve(site->y, 1);
+	site->params = race_params_copy(params, site->space);
+}
+
+static int
+compare_elements(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Have the elements of a set sorted, and none twice: *n of them. */
+static void
+normalize_set(uint64 *elements, size_t *n)
+{
+	size_t		distinct = 0;
+	size_t		i;
+
+	qsort(elements, *n, sizeof(uint64), compare_elements);
+	for (i = 0; i < *n; i++)
+		if (i == 0 || elements[i] != elements[distinct - 1])
+			elements[distinct++] = elements[i];
+	*n = distinct;
+}
+
+/* Columns with one record, valid until the next call */
+static void
+read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
+		 RaceRecords *records, RaceColumn *columns)
+{
+	int			i;
+
+	race_record_read(reader, params, &value, records, false);
+	for (i = 0; i < records->n_parts; i++)
+		if (records->parts[i].is_set)
+			normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
+	race_records_columns(records, 0, columns);
+}
 
 /* race_kernel(params, x, y) */
 Datum
 race_kernel(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	RaceVectorReader *readers = (RaceVectorReader *) flinfo->fn_extra;
-	const double *x;
-	const double *y;
-	uint32		n;
+	KernelSite *site = get_site(fcinfo->flinfo);
+	RaceColumn	x[RACE_MAX_PARTS];
+	RaceColumn	y[RACE_MAX_PARTS];
+	int			i;
 
-	if (readers == NULL)
-	{
-		readers = MemoryContextAlloc(flinfo->fn_mcxt,
-									 2 * sizeof(RaceVectorReader));
-		race_vector_prepare(&readers[0], get_fn_expr_argtype(flinfo, 1),
-							flinfo->fn_mcxt);
-		race_vector_prepare(&readers[1], get_fn_expr_argtype(flinfo, 2),
-							flinfo->fn_mcxt);
-		flinfo->fn_extra = readers;
-	}
-
+	use_params(site, params);
+	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
 	/* without dims in the parameters, x says how many y must have */
-	x = race_vector_read(&readers[0], PG_GETARG_DATUM(1), params->dims, &n);
-	y = race_vector_read(&readers[1], PG_GETARG_DATUM(2), n, &n);
-	PG_RETURN_FLOAT8(race_kernel_value(params, x, y, n));
+	for (i = 0; i < site->x->n_parts; i++)
+		if (site->y->parts[i].width == 0)
+		{
+			site->y->parts[i].width = site->x->parts[i].width;
+			race_records_reserve(site->y, 1);
+		}
+	read_one(&site->y_reader, params, PG_GETARG_DATUM(2), site->y, y);
+	PG_RETURN_FLOAT8(race_kernel_value(params, x, y));
 }

@@ -26,25 +26,23 @@ race_sketch_empty(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
 
-	return RaceSketchGetDatum(race_sketch_create(params, 1,
+	return RaceSketchGetDatum(race_sketch_create(params, params->rows, 1,
 												 race_result_context(fcinfo)));
 }
 
-/* Read argument `arg` as the next record of a sketch. */
+/* Read the arguments from number `arg` on as the next record of a sketch. */
 static void
 read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
-	const RaceParams *params = &sketch->header.params;
-	RaceCallSite *site = race_call_site(fcinfo, arg);
+	RaceCallSite *site = race_call_site(fcinfo, arg, PG_NARGS() - arg);
 
-	race_call_site_hold_rows(site, params);
-	race_vector_read_into(&site->reader, PG_GETARG_DATUM(arg), params->dims,
-						  race_sketch_next(sketch));
+	race_call_site_hold_rows(site, sketch->params);
+	race_call_site_read(site, fcinfo, arg, sketch->params, race_sketch_next(sketch));
 }
 
 /*
- * Add argument `arg` to argument 0, or take it away.  All that can fail because of
- * the record comes before the first change.
+ * Add the record from argument `arg` on to argument 0, or take it away.  All that
+ * can fail because of the record comes before the first change.
  */
 static Datum
 update(FunctionCallInfo fcinfo, int arg, int delta)
@@ -85,10 +83,22 @@ build_params(FunctionCallInfo fcinfo)
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
+/* Is one of the values of a record, from argument 2 on, NULL? */
+static bool
+lacks_record(FunctionCallInfo fcinfo)
+{
+	int			i;
+
+	for (i = 2; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			return true;
+	return false;
+}
+
 /*
- * Transition of race_build(params, x).  A NULL record adds nothing, but leaves
- * an empty sketch: an empty release must still be noise, and a moving
- * transition may not return NULL.
+ * Transition of race_build(params, x) and race_build(params, x, c).  A NULL record
+ * adds nothing, but leaves an empty sketch: an empty release must still be noise,
+ * and a moving transition may not return NULL.
  */
 Datum
 race_build_step(PG_FUNCTION_ARGS)
@@ -97,12 +107,13 @@ race_build_step(PG_FUNCTION_ARGS)
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
-		sketch = race_sketch_create(params, 1, race_result_context(fcinfo));
+		sketch = race_sketch_create(params, params->rows, 1,
+									race_result_context(fcinfo));
 	else
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
-	race_params_check_same(&sketch->header.params, params);
-	if (!PG_ARGISNULL(2))
+	race_params_check_same(sketch->params, params);
+	if (!lacks_record(fcinfo))
 	{
 		read_record(fcinfo, 2, sketch);
 		race_sketch_add(sketch);
@@ -117,7 +128,7 @@ race_build_undo(PG_FUNCTION_ARGS)
 	build_params(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (PG_ARGISNULL(2))
+	if (lacks_record(fcinfo))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	return update(fcinfo, 2, -1);
 }

@@ -16,7 +16,7 @@ CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
-	'an exact sketch with one record more; x is an array of dims finite numbers; errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
+	'an exact sketch with one record more; x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or for a product ROW(x, c); errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
@@ -39,6 +39,16 @@ CREATE FUNCTION race_build_undo(race_sketch, race_params, "any") RETURNS race_sk
 COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
+CREATE FUNCTION race_build_step(race_sketch, race_params, "any", "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION race_build_step(race_sketch, race_params, "any", "any") IS
+	'aggregate transition function';
+
+CREATE FUNCTION race_build_undo(race_sketch, race_params, "any", "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any", "any") IS
+	'aggregate inverse transition function';
+
 -- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
 -- which needs one state at a time, unless work_mem has room for them all.
 CREATE AGGREGATE race_build(params race_params, x "any") (
@@ -49,4 +59,14 @@ CREATE AGGREGATE race_build(params race_params, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
-	'the exact sketch of all records x: arrays of dims finite numbers. A NULL x adds nothing, and NULLs alone give an empty sketch; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';
+	'the exact sketch of all records x, as race_add takes them. A NULL x adds nothing, and NULLs alone give an empty sketch; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';
+
+CREATE AGGREGATE race_build(params race_params, x "any", c "any") (
+	SFUNC = race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = race_plus,
+	MSFUNC = race_build_step, MINVFUNC = race_build_undo,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build(race_params, "any", "any") IS
+	'the exact sketch of all records (x, c) under a product of two kernels, such as numbers and categories: race_build(params, ROW(x, c)); a row where one of them is NULL adds nothing';

@@ -27,12 +27,11 @@ release_all(void *arg)
 	race_stored_release(&site->stored);
 }
 
-RaceCallSite *
-race_call_site_create(Oid type, MemoryContext context)
+static RaceCallSite *
+create(MemoryContext context)
 {
 	RaceCallSite *site = MemoryContextAllocZero(context, sizeof(RaceCallSite));
 
-	race_vector_prepare(&site->reader, type, context);
 	site->context = context;
 	site->release.func = release_all;
 	site->release.arg = site;
@@ -41,13 +40,26 @@ race_call_site_create(Oid type, MemoryContext context)
 }
 
 RaceCallSite *
-race_call_site(FunctionCallInfo fcinfo, int arg)
+race_call_site_create(Oid type, MemoryContext context)
+{
+	RaceCallSite *site = create(context);
+
+	race_record_prepare_type(&site->reader, type, context);
+	return site;
+}
+
+RaceCallSite *
+race_call_site(FunctionCallInfo fcinfo, int arg, int n)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = race_call_site_create(get_fn_expr_argtype(flinfo, arg),
-												 flinfo->fn_mcxt);
+	{
+		RaceCallSite *site = create(flinfo->fn_mcxt);
+
+		race_record_prepare(&site->reader, flinfo, arg, n, flinfo->fn_mcxt);
+		flinfo->fn_extra = site;
+	}
 	return (RaceCallSite *) flinfo->fn_extra;
 }
 
@@ -74,44 +86,49 @@ race_call_site_array(RaceCallSite *site, Datum array)
 static void
 use_rows(RaceCallSite *site, const RaceParams *params)
 {
-	Size		vector = params->dims * sizeof(double);
-	Size		lanes = TYPEALIGN(RACE_LANES, params->rows);
+	MemoryContext space = site->space;
 
 	release_rows(site);
-	if (site->space != NULL)
-		pfree(site->space);
 	site->space = NULL;			/* an error may come from here on */
-	site->space = MemoryContextAlloc(site->context,
-									 2 * vector + lanes * sizeof(uint32));
-	site->x = (double *) site->space;
-	site->next = (double *) (site->space + vector);
-	site->buckets = (uint32 *) (site->space + 2 * vector);
-	site->params = *params;
+	if (space != NULL)
+		MemoryContextDelete(space);
+	space = AllocSetContextCreate(site->context, "race call site",
+								  ALLOCSET_START_SMALL_SIZES);
+	site->params = race_params_copy(params, space);
+	site->next = race_records_create(params, space);
+	site->last = race_records_create(params, space);
+	race_records_reserve(site->next, 1);
+	race_records_reserve(site->last, 1);
+	site->buckets = MemoryContextAlloc(space, TYPEALIGN(RACE_LANES, params->rows) *
+									   sizeof(uint32));
+	site->space = space;
 	site->rows = race_rows_acquire(params);
 }
 
 void
 race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 {
-	if (site->rows == NULL || site->params.rows < params->rows ||
-		!race_params_same_rows(&site->params, params))
+	if (site->rows == NULL || site->params->rows < params->rows ||
+		!race_params_same_rows(site->params, params))
 		use_rows(site, params);
 }
 
-/* Buckets of the vector in site->next */
+/* Buckets of the record in site->next */
 static const uint32 *
 hash_next(RaceCallSite *site, const RaceParams *params)
 {
-	double	   *x = site->next;
+	RaceRecords *next = site->next;
+	RaceColumn	columns[RACE_MAX_PARTS];
 
-	if (site->rows_hashed >= params->rows &&
-		memcmp(x, site->x, params->dims * sizeof(double)) == 0)
+	if (site->rows_hashed >= params->rows && race_records_same(next, site->last))
 		return site->buckets;
 
-	race_rows_hash_one(race_rows_of(site->rows), params->rows, x, site->buckets);
+	race_records_columns(next, 0, columns);
+	race_rows_hash_one(race_rows_of(site->rows), params->rows, columns,
+					   site->buckets);
 	site->rows_hashed = params->rows;
-	site->next = site->x;
-	site->x = x;
+	site->next = site->last;
+	site->last = next;
 	return site->buckets;
 }
 
@@ -120,15 +137,27 @@ race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 					const double *x)
 {
 	race_call_site_hold_rows(site, params);
-	memcpy(site->next, x, params->dims * sizeof(double));
+	memcpy(race_records_vector(site->next, 0), x, params->dims * sizeof(double));
 	return hash_next(site, params);
+}
+
+void
+race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
+					const RaceParams *params, RaceRecords *records)
+{
+	Datum		values[RACE_MAX_PARTS];
+	int			i;
+
+	for (i = 0; i < site->reader.n_types; i++)
+		values[i] = PG_GETARG_DATUM(arg + i);
+	race_record_read(&site->reader, params, values, records, false);
 }
 
 const uint32 *
 race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 {
-	race_params_check_dims(params);
+	race_params_check_complete(params);
 	race_call_site_hold_rows(site, params);
-	race_vector_read_into(&site->reader, x, params->dims, site->next);
+	race_record_read(&site->reader, params, &x, site->next, false);
 	return hash_next(site, params);
 }

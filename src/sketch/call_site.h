@@ -2,8 +2,8 @@
  * call_site.h
  *		What a place in a statement keeps between its calls.
  *
- * Every place that hashes vectors or looks into stored sketches has a call
- * site: it knows how to read the vector's type, and holds the row functions,
+ * Every place that hashes records or looks into stored sketches has a call
+ * site: it knows how to read the record's type, and holds the row functions,
  * the buckets and the sketch last asked for.  It lives in fn_extra, or wherever
  * its context does.
  */
@@ -15,19 +15,19 @@
 #include "fmgr.h"
 
 #include "../lsh/lsh.h"
+#include "record.h"
 #include "row_cache.h"
 #include "sketch.h"
 #include "sketch_cache.h"
-#include "vector.h"
 
 typedef struct RaceCallSite
 {
-	RaceVectorReader reader;
+	RaceRecordReader reader;
 	RaceRowsEntry *rows;		/* or NULL, before the first use */
-	RaceParams	params;			/* that they and the space are for */
-	char	   *space;			/* for what follows, while there are rows */
-	double	   *next;			/* the vector that is read */
-	double	   *x;				/* the vector that was hashed before, */
+	MemoryContext space;		/* of what follows, while there are rows */
+	RaceParams *params;			/* that they are for */
+	RaceRecords *next;			/* the record that is read */
+	RaceRecords *last;			/* the record that was hashed before, */
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
@@ -36,10 +36,13 @@ typedef struct RaceCallSite
 	MemoryContextCallback release;	/* gives back what is shared */
 } RaceCallSite;
 
-/* The site of this call, with argument `arg` as vector; made at the first call */
-extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
+/*
+ * The site of this call, with n arguments from number `arg` on as record; made at
+ * the first call
+ */
+extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg, int n);
 
-/* One that lives in a context, for vectors of this type */
+/* One that lives in a context, for records of this type */
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 
 /*
@@ -55,9 +58,13 @@ extern Datum race_call_site_array(RaceCallSite *site, Datum array);
 extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
 
+/* Read the arguments from number `arg` on as the next of some records. */
+extern void race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
+								const RaceParams *params, RaceRecords *records);
+
 /*
- * The bucket of each row for a vector, given as argument or as params->dims
- * finite numbers; valid until the next call.  The same vector again, for another
+ * The bucket of each row for a record, given as one argument or as params->dims
+ * finite numbers; valid until the next call.  The same record again, for another
  * sketch with the same row functions, costs next to nothing.
  */
 extern const uint32 *race_call_site_buckets(RaceCallSite *site,

@@ -4,7 +4,7 @@
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- *	params, 64 bytes			sketch, 80 bytes and what follows
+ *	params, 64 bytes or more	sketch, 80 bytes and what follows
  *	 0	u8	version = 1			 0	u8	version = 1
  *	 1	u8	kernel				 1	u8	width of a counter: 1, 2, 4, 8
  *	 2	u8	sequence			 2	u8	status
@@ -13,16 +13,18 @@
  *	 8	u32 power				 5	3 bytes reserved
  *	12	u32 rows				 8	u32 max_contributions
  *	16	u32 range				12	u32 releases
- *	20	u32 reserved			16	i64 count
+ *	20	u32 rows of a matrix	16	i64 count
  *	24	i64 seed				24	f64 epsilon
  *	32	f64 bandwidth			32	f64 delta
- *	40	24 bytes reserved		40	f64 rho
- *								48	f64 variance of a counter's noise
- *								56	f64 variance of the count's noise
- *								64	16 bytes reserved
- *								80	params, 64 bytes
- *							   144	rows * range counters, row by row
+ *	40	u32 bytes from 64 on	40	f64 rho
+ *	44	u8	which arrays		48	f64 variance of a counter's noise
+ *	45	19 bytes reserved		56	f64 variance of the count's noise
+ *	64	f64 arrays, and			64	16 bytes reserved
+ *		more parts of a product	80	params
+ *		like this one				rows * range counters, row by row
  *							   end	u32 CRC-32C of all bytes before it
+ *
+ * A part of a product after the first has 0 where the first speaks for all.
  *
  * The width is the narrowest that holds all counters, so that equal sketches
  * are equal bytes.
@@ -37,12 +39,14 @@
 
 StaticAssertDecl(sizeof(RaceParams) == 64, "no padding: compared as bytes");
 StaticAssertDecl(sizeof(RaceNoise) == 56, "no padding: compared as bytes");
-StaticAssertDecl(offsetof(RaceSketchDatum, counters) % 8 == 0,
-				 "counters are aligned");
+StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
+				 "parameters and counters are aligned");
 
-#define PARAMS_WIRE_SIZE	64
+#define PART_WIRE_SIZE		64	/* of a part of the kernel, without arrays */
 #define SKETCH_WIRE_HEADER	80
-#define SKETCH_WIRE_SIZE(n) (SKETCH_WIRE_HEADER + PARAMS_WIRE_SIZE + (n) + 4)
+#define MORE_POSITION		40	/* in the first part */
+#define SKETCH_WIRE_SIZE(params_size, n) \
+	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
 /* ---------------------------------------------------------------- bytes */
 
@@ -84,6 +88,13 @@ take(const unsigned char **bytes, int n)
 		value = value << 8 | (*bytes)[i];
 	*bytes += n;
 	return value;
+}
+
+/* An integer of 4 bytes, which stays to be taken */
+static uint32
+peek_uint32(const unsigned char *bytes)
+{
+	return take(&bytes, 4);
 }
 
 static double
@@ -136,71 +147,131 @@ checksum(const char *bytes, Size size)
 void
 race_sketch_seal(RaceSketchDatum *flat)
 {
-	const char *counters = flat->counters;
+	const char *params = (const char *) &flat->params;
 	pg_crc32c	crc;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
 				offsetof(RaceSketchDatum, version));
-	COMP_CRC32C(crc, counters, VARSIZE(flat) - offsetof(RaceSketchDatum, counters));
+	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
 	FIN_CRC32C(crc);
 	flat->content_hash = crc;
 }
 
 /* --------------------------------------------------------------- params */
 
+static void
+put_part(StringInfo out, const RaceParams *part)
+{
+	const double *numbers = (const double *) (part + 1);
+	Size		n = race_arrays_size(part) / sizeof(double);
+	Size		i;
+
+	put(out, RACE_FORMAT_VERSION, 1);
+	put(out, part->kernel, 1);
+	put(out, part->sequence, 1);
+	put(out, part->rehash, 1);
+	put(out, part->dims, 4);
+	put(out, part->power, 4);
+	put(out, part->rows, 4);
+	put(out, part->range, 4);
+	put(out, part->outputs, 4);
+	put(out, (uint64) part->seed, 8);
+	put_double(out, part->bandwidth);
+	put(out, part->more, 4);
+	put(out, part->arrays, 1);
+	put_zeros(out, 19);
+	for (i = 0; i < n; i++)
+		put_double(out, numbers[i]);
+}
+
 void
 race_params_write(StringInfo out, const RaceParams *params)
 {
-	put(out, RACE_FORMAT_VERSION, 1);
-	put(out, params->kernel, 1);
-	put(out, params->sequence, 1);
-	put(out, params->rehash, 1);
-	put(out, params->dims, 4);
-	put(out, params->power, 4);
-	put(out, params->rows, 4);
-	put(out, params->range, 4);
-	put_zeros(out, 4);
-	put(out, (uint64) params->seed, 8);
-	put_double(out, params->bandwidth);
-	put_zeros(out, 24);
+	const RaceParams *part;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		put_part(out, part);
+}
+
+/* A part without its arrays; false if it is none */
+static bool
+take_part(const unsigned char **bytes, RaceParams *part)
+{
+	bool		good = take(bytes, 1) == RACE_FORMAT_VERSION;
+
+	memset(part, 0, sizeof(RaceParams));
+	part->kernel = take(bytes, 1);
+	part->sequence = take(bytes, 1);
+	part->rehash = take(bytes, 1);
+	part->dims = take(bytes, 4);
+	part->power = take(bytes, 4);
+	part->rows = take(bytes, 4);
+	part->range = take(bytes, 4);
+	part->outputs = take(bytes, 4);
+	part->seed = (int64) take(bytes, 8);
+	part->bandwidth = take_double(bytes);
+	part->more = take(bytes, 4);
+	part->arrays = take(bytes, 1);
+	return take_zeros(bytes, 19) && good;
+}
+
+/*
+ * Parts and their arrays, which take as many bytes in memory as on the wire:
+ * `left` of them.  False if they do not add up to that.
+ */
+static bool
+take_parts(const unsigned char **bytes, Size left, RaceParams *params)
+{
+	char	   *next = (char *) params;
+
+	while (left >= PART_WIRE_SIZE)
+	{
+		RaceParams *part = (RaceParams *) next;
+		uint64		arrays;
+		Size		i;
+
+		if (!take_part(bytes, part))
+			return false;
+		left -= PART_WIRE_SIZE;
+		next += sizeof(RaceParams);
+		arrays = race_arrays_size(part);
+		if (arrays > left)
+			return false;
+		for (i = 0; i < arrays; i += sizeof(double), next += sizeof(double))
+			*(double *) next = take_double(bytes) + 0.0;	/* zero has no sign */
+		left -= arrays;
+	}
+	return left == 0;
 }
 
 RaceParamsDatum *
 race_params_read(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;
-	RaceParams	params;
-	bool		zeros;
+	RaceParamsDatum *datum;
+	Size		datum_size = offsetof(RaceParamsDatum, params) + size;
 
-	if (size != PARAMS_WIRE_SIZE || take(&next, 1) != RACE_FORMAT_VERSION)
+	if (size < PART_WIRE_SIZE || size > PART_WIRE_SIZE + RACE_MAX_MORE ||
+		*next != RACE_FORMAT_VERSION)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary representation of type race_params"),
-				 errdetail("A value of format version %d has %d bytes.",
-						   RACE_FORMAT_VERSION, PARAMS_WIRE_SIZE)));
+				 errdetail("A value of format version %d has %d bytes or more.",
+						   RACE_FORMAT_VERSION, PART_WIRE_SIZE)));
 
-	memset(&params, 0, sizeof(params));
-	params.kernel = take(&next, 1);
-	params.sequence = take(&next, 1);
-	params.rehash = take(&next, 1);
-	params.dims = take(&next, 4);
-	params.power = take(&next, 4);
-	params.rows = take(&next, 4);
-	params.range = take(&next, 4);
-	zeros = take_zeros(&next, 4);
-	params.seed = (int64) take(&next, 8);
-	params.bandwidth = take_double(&next);
-	zeros &= take_zeros(&next, 24);
-	if (!zeros)
+	datum = palloc0(datum_size);
+	SET_VARSIZE(datum, datum_size);
+	datum->version = RACE_FORMAT_VERSION;
+	if (!take_parts(&next, size, &datum->params) ||
+		race_params_size(&datum->params) != size)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary representation of type race_params"),
-				 errdetail("Reserved bytes are not zero.")));
-
-	if (!race_params_check(&params, escontext))
+				 errdetail("Its parts do not fit its size, or reserved bytes are not zero.")));
+	if (!race_params_check(&datum->params, escontext))
 		return NULL;
-	return race_params_datum(&params);
+	return datum;
 }
 
 /* --------------------------------------------------------------- sketch */
@@ -228,10 +299,10 @@ put_counters(StringInfo out, const void *counters, int from_width,
 
 void
 race_sketch_write(StringInfo out, const RaceHeader *header,
-				  const void *counters, int width)
+				  const RaceParams *params, const void *counters, int width)
 {
 	const RaceNoise *noise = &header->noise;
-	Size		n = RaceCounters(header);
+	Size		n = RaceCounters(params);
 	int			start = out->len;
 	int64		min;
 	int64		max;
@@ -255,7 +326,7 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	put_double(out, noise->counter_variance);
 	put_double(out, noise->count_variance);
 	put_zeros(out, 16);
-	race_params_write(out, &header->params);
+	race_params_write(out, params);
 
 	put_counters(out, counters, width, wire_width, n);
 	put(out, checksum(out->data + start, out->len - start), 4);
@@ -303,8 +374,8 @@ counts_problem(const RaceSketchDatum *flat)
 	int64		min;
 	int64		max;
 
-	race_counters_bounds(flat->counters, flat->width,
-						 RaceCounters(&flat->header), &min, &max);
+	race_counters_bounds(RaceFlatCounters(flat), flat->width,
+						 RaceCounters(&flat->params), &min, &max);
 	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT ||
 		flat->header.count < -RACE_MAX_COUNT ||
 		flat->header.count > RACE_MAX_COUNT)
@@ -322,6 +393,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	RaceHeader	header;
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
+	Size		params_size;
 	int			width;
 	bool		zeros;
 	const char *problem = NULL;
@@ -332,7 +404,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 			 errmsg("invalid binary representation of type race_sketch"), \
 			 errdetail_internal("%s", detail)))
 
-	if (size < SKETCH_WIRE_SIZE(0) || take(&next, 1) != RACE_FORMAT_VERSION)
+	if (size < SKETCH_WIRE_SIZE(PART_WIRE_SIZE, 0) || take(&next, 1) != RACE_FORMAT_VERSION)
 		MALFORMED("Too short, or of an unknown format version.");
 	crc = (const unsigned char *) bytes + size - 4;
 	if (take(&crc, 4) != checksum(bytes, size - 4))
@@ -358,26 +430,29 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	if ((problem = noise_problem(&header.noise)) != NULL)
 		MALFORMED(problem);
 
-	params = race_params_read((const char *) next, PARAMS_WIRE_SIZE, escontext);
+	params_size = PART_WIRE_SIZE + peek_uint32(next + MORE_POSITION);
+	if (size < SKETCH_WIRE_SIZE(params_size, 0))
+		MALFORMED("The size does not fit the parameters.");
+	params = race_params_read((const char *) next, params_size, escontext);
 	if (params == NULL)
 		return NULL;
-	next += PARAMS_WIRE_SIZE;
-	header.params = params->params;
-	if (header.params.dims == 0)
+	next += params_size;
+	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
 
 	/* params are within their limits, so this cannot overflow */
 	if (!race_counters_width_valid(width) ||
-		size != SKETCH_WIRE_SIZE(RaceCounters(&header) * width))
+		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * width))
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = palloc0(RaceFlatSize(&header, width));
-	SET_VARSIZE(flat, RaceFlatSize(&header, width));
+	flat = palloc0(RaceFlatSize(&params->params, width));
+	SET_VARSIZE(flat, RaceFlatSize(&params->params, width));
 	flat->version = RACE_FORMAT_VERSION;
 	flat->width = width;
 	flat->header = header;
-	copy_counters(flat->counters, (const char *) next, RaceCounters(&header),
-				  width);
+	memcpy(&flat->params, &params->params, params_size);
+	copy_counters(RaceFlatCounters(flat), (const char *) next,
+				  RaceCounters(&flat->params), width);
 	if ((problem = counts_problem(flat)) != NULL)
 		MALFORMED(problem);
 	race_sketch_seal(flat);

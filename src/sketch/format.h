@@ -58,7 +58,6 @@ typedef struct RaceNoise
 
 typedef struct RaceHeader
 {
-	RaceParams	params;
 	RaceNoise	noise;
 	int64		count;			/* records; noisy in a private sketch */
 } RaceHeader;
@@ -73,13 +72,17 @@ typedef struct RaceSketchDatum
 	uint32		content_hash;	/* CRC-32C of what lies around it */
 	uint32		reserved32;		/* 0 */
 	uint64		reserved64;		/* 0 */
-	char		counters[FLEXIBLE_ARRAY_MEMBER];	/* [rows][range] */
+	RaceParams	params;			/* and what they go on with; then the */
+								/* counters, [rows][range] */
 } RaceSketchDatum;
 
-#define RaceCounters(header) \
-	((Size) (header)->params.rows * (header)->params.range)
-#define RaceFlatSize(header, width) \
-	(offsetof(RaceSketchDatum, counters) + RaceCounters(header) * (width))
+#define RaceCounters(p)			((Size) (p)->rows * (p)->range)
+#define RaceFlatHeaderSize(p) \
+	(offsetof(RaceSketchDatum, params) + race_params_size(p))
+#define RaceFlatSize(p, width) \
+	(RaceFlatHeaderSize(p) + RaceCounters(p) * (width))
+#define RaceFlatCounters(flat) \
+	((char *) (flat) + RaceFlatHeaderSize(&(flat)->params))
 
 /*
  * Set the hash of the content, when all else is set.  It tells readers who have
@@ -99,7 +102,8 @@ extern void race_params_write(StringInfo out, const RaceParams *params);
 extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
 										 Node *escontext);
 extern void race_sketch_write(StringInfo out, const RaceHeader *header,
-							  const void *counters, int width);
+							  const RaceParams *params, const void *counters,
+							  int width);
 extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
 										 Node *escontext);
 

@@ -22,32 +22,32 @@ PG_FUNCTION_INFO_V1(race_plus_disjoint);
 PG_FUNCTION_INFO_V1(race_minus);
 
 static const char *
-status_text(const RaceHeader *header)
+status_text(const RaceNoise *noise)
 {
-	return header->noise.status == RACE_STATUS_EXACT ? "exact" : "private";
+	return noise->status == RACE_STATUS_EXACT ? "exact" : "private";
 }
 
 static void
-check_mergeable(const RaceHeader *a, const RaceHeader *b)
+check_mergeable(const RaceView *a, const RaceView *b)
 {
-	const RaceNoise *x = &a->noise;
-	const RaceNoise *y = &b->noise;
+	const RaceNoise *x = &a->header->noise;
+	const RaceNoise *y = &b->header->noise;
 
 	if (x->status != y->status)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("an exact and a private sketch cannot be combined"),
 				 errdetail("One side is %s, the other is %s.",
-						   status_text(a), status_text(b)),
+						   status_text(x), status_text(y)),
 				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
 	if (x->status == RACE_STATUS_EXACT)
 	{
-		race_params_check_same(&a->params, &b->params);
+		race_params_check_same(a->params, b->params);
 		return;
 	}
 
-	if (!race_params_same_rows(&a->params, &b->params))
-		race_params_check_same(&a->params, &b->params);
+	if (!race_params_same_rows(a->params, b->params))
+		race_params_check_same(a->params, b->params);
 	if (x->max_contributions != y->max_contributions ||
 		x->neighbours != y->neighbours)
 		ereport(ERROR,
@@ -62,9 +62,9 @@ check_mergeable(const RaceHeader *a, const RaceHeader *b)
 static void
 truncate_rows(RaceSketch *sketch, uint32 rows)
 {
-	if (rows < sketch->header.params.rows)
+	if (rows < sketch->params->rows)
 	{
-		sketch->header.params.rows = rows;
+		sketch->params->rows = rows;
 		race_sketch_touch(sketch);
 	}
 }
@@ -74,7 +74,7 @@ static void
 add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 {
 	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
-	Size		n = RaceCounters(&sketch->header);
+	Size		n = RaceCounters(sketch->params);
 	int64		mine[RACE_COUNTER_BLOCK];
 	int64		theirs[RACE_COUNTER_BLOCK];
 	Size		from;
@@ -169,10 +169,10 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 
 	race_sketch_view(PG_GETARG_DATUM(0), &mine);
 	race_sketch_view(PG_GETARG_DATUM(1), &other);
-	check_mergeable(mine.header, other.header);
+	check_mergeable(&mine, &other);
 
 	sketch = race_writable_arg(fcinfo, &mine);
-	truncate_rows(sketch, other.header->params.rows);
+	truncate_rows(sketch, other.params->rows);
 	add_counters(sketch, &other, 1);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
 	return RaceSketchGetDatum(sketch);
@@ -207,7 +207,7 @@ race_minus(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();		/* noise does not go away: build the frame anew */
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
-	check_mergeable(mine.header, other.header);
+	check_mergeable(&mine, &other);
 
 	sketch = race_writable_arg(fcinfo, &mine);
 	add_counters(sketch, &other, -1);

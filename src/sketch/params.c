@@ -1,31 +1,25 @@
 /*
  * params.c
- *		The type race_params: text and binary form, constructor, order.
- *
- * The text form is a kernel's name and, in parentheses, what differs from the
- * defaults: l2(dims=3, bandwidth=5).  A call with one literal,
- * race_params('l2'), is a cast to PostgreSQL, so it comes here as well.
+ *		The type race_params: constructor, product, checks, order.
  */
 #include "postgres.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
-
 #include "common/hashfn.h"
-#include "common/shortest_dec.h"
-#include "lib/stringinfo.h"
+#include "executor/executor.h"
 #include "libpq/pqformat.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "format.h"
 #include "params.h"
+#include "vector.h"
 
 PG_FUNCTION_INFO_V1(race_params_in);
 PG_FUNCTION_INFO_V1(race_params_out);
 PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
 PG_FUNCTION_INFO_V1(race_params_make);
+PG_FUNCTION_INFO_V1(race_params_multiply);
 PG_FUNCTION_INFO_V1(race_params_eq);
 PG_FUNCTION_INFO_V1(race_params_ne);
 PG_FUNCTION_INFO_V1(race_params_lt);
@@ -41,12 +35,21 @@ PG_FUNCTION_INFO_V1(race_params_hash_extended);
 RaceParamsDatum *
 race_params_datum(const RaceParams *params)
 {
-	RaceParamsDatum *datum = palloc0(sizeof(RaceParamsDatum));
+	Size		size = offsetof(RaceParamsDatum, params) + race_params_size(params);
+	RaceParamsDatum *datum = palloc0(size);
 
-	SET_VARSIZE(datum, sizeof(RaceParamsDatum));
+	SET_VARSIZE(datum, size);
 	datum->version = RACE_FORMAT_VERSION;
-	datum->params = *params;
+	memcpy(&datum->params, params, race_params_size(params));
 	return datum;
+}
+
+RaceParams *
+race_params_copy(const RaceParams *params, MemoryContext context)
+{
+	Size		size = race_params_size(params);
+
+	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
 
 const RaceParams *
@@ -54,8 +57,10 @@ race_params_arg(Datum value)
 {
 	RaceParamsDatum *datum = (RaceParamsDatum *) PG_DETOAST_DATUM(value);
 
-	if (VARSIZE(datum) != sizeof(RaceParamsDatum) ||
-		datum->version != RACE_FORMAT_VERSION)
+	if (VARSIZE(datum) < sizeof(RaceParamsDatum) ||
+		datum->version != RACE_FORMAT_VERSION ||
+		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
+		race_params_size(&datum->params))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_params value of unknown format")));
@@ -67,7 +72,8 @@ race_params_check(const RaceParams *params, Node *escontext)
 {
 	char		message[256];
 
-	if (race_params_problem(params, message, sizeof(message)) != NULL)
+	if (race_params_problem(params, race_params_size(params), message,
+							sizeof(message)) != NULL)
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: %s", message)));
@@ -75,9 +81,9 @@ race_params_check(const RaceParams *params, Node *escontext)
 }
 
 void
-race_params_check_dims(const RaceParams *params)
+race_params_check_complete(const RaceParams *params)
 {
-	if (params->dims == 0)
+	if (!race_params_complete(params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_params do not state the number of dimensions"),
@@ -89,16 +95,18 @@ race_params_check_dims(const RaceParams *params)
 bool
 race_params_same(const RaceParams *a, const RaceParams *b)
 {
-	return memcmp(a, b, sizeof(RaceParams)) == 0;
+	return a->more == b->more && memcmp(a, b, race_params_size(a)) == 0;
 }
 
 bool
 race_params_same_rows(const RaceParams *a, const RaceParams *b)
 {
-	RaceParams	c = *b;
+	const Size	before = offsetof(RaceParams, rows);
+	const Size	after = before + sizeof(a->rows);
 
-	c.rows = a->rows;
-	return race_params_same(a, &c);
+	return a->more == b->more && memcmp(a, b, before) == 0 &&
+		memcmp((const char *) a + after, (const char *) b + after,
+			   race_params_size(a) - after) == 0;
 }
 
 void
@@ -112,34 +120,68 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 						   race_params_text(a), race_params_text(b))));
 }
 
-/* ----------------------------------------------------------------- text */
+/* --------------------------------------------------------------- drafts */
+
+void
+race_draft_default(RacePartDraft *draft)
+{
+	memset(draft, 0, sizeof(RacePartDraft));
+	draft->part.bandwidth = 1;
+	draft->part.power = 1;
+	draft->part.rows = 1024;
+	draft->part.range = 1024;
+}
+
+void
+race_draft_of(RacePartDraft *draft, const RaceParams *part)
+{
+	int			i;
+
+	draft->part = *part;
+	for (i = 0; i < RACE_ARRAYS; i++)
+		draft->arrays[i] = race_array(part, 1 << i);
+}
+
+void
+race_draft_next(RacePartDraft *draft)
+{
+	draft->part.rehash = 0;
+	draft->part.rows = 0;
+	draft->part.range = 0;
+	draft->part.seed = 0;
+}
 
 /* An integer of the caller's, cut to what the validator can look at */
-static uint32
-bounded(int64 value)
+uint32
+race_bounded(int64 value)
 {
 	return (uint32) Max(0, Min(value, PG_INT32_MAX));
 }
 
-/* Resolve what is left to choose, and check the result. */
-static bool
-complete_params(RaceParams *params, Node *escontext)
+bool
+race_draft_kernel(RacePartDraft *draft, const char *name, Node *escontext)
 {
-	if (params->sequence == 0)
-		params->sequence = race_default_sequence(params);
-	if (params->rehash == 0)
-		params->rehash = race_default_rehash(params);
-	return race_params_check(params, escontext);
+	int			kernel = race_kernel_by_name(name);
+
+	if (kernel == 0)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown kernel \"%s\"", name),
+				 errhint("The kernels are l2, l1, angular, jaccard and match.")));
+	draft->part.kernel = (uint8) kernel;
+	return true;
 }
 
-static void
-default_params(RaceParams *params)
+bool
+race_draft_dims(RacePartDraft *draft, int64 dims, Node *escontext)
 {
-	memset(params, 0, sizeof(RaceParams));
-	params->bandwidth = 1;
-	params->power = 1;
-	params->rows = 1024;
-	params->range = 1024;
+	if (dims < 1 || dims > RACE_MAX_DIMS)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: dims must be between 1 and %d",
+						RACE_MAX_DIMS)));
+	draft->part.dims = (uint32) dims;
+	return true;
 }
 
 /* A sequence or rehash name to its number; "auto" is 0, resolved later. */
@@ -157,218 +199,87 @@ parse_choice(const char *what, const char *name,
 	return true;
 }
 
-static bool
-parse_kernel(const char *name, uint8 *out, Node *escontext)
+bool
+race_draft_sequence(RacePartDraft *draft, const char *name, Node *escontext)
 {
-	int			kernel = race_kernel_by_name(name);
-
-	if (kernel == 0)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown kernel \"%s\"", name),
-				 errhint("This version has the kernel l2.")));
-	*out = (uint8) kernel;
-	return true;
+	return parse_choice("row sequence", name, race_sequence_by_name,
+						&draft->part.sequence, escontext);
 }
 
-static bool
-check_stated_dims(int64 dims, Node *escontext)
+bool
+race_draft_rehash(RacePartDraft *draft, const char *name, Node *escontext)
 {
-	if (dims < 1 || dims > RACE_MAX_DIMS)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: dims must be between 1 and %d",
-						RACE_MAX_DIMS)));
-	return true;
+	return parse_choice("rehash", name, race_rehash_by_name,
+						&draft->part.rehash, escontext);
 }
 
-static bool
-parse_int64(const char *text, int64 *out)
+/* Choose the sequences that are left to choose, one part after the other. */
+static void
+choose_sequences(RacePartDraft *drafts, int n)
 {
-	char	   *end;
+	uint32		taken = 0;
+	int			i;
 
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	return errno == 0 && end != text && *end == '\0';
-}
-
-static bool
-parse_double(const char *text, double *out)
-{
-	char	   *end;
-
-	*out = strtod(text, &end);
-	return end != text && *end == '\0';
-}
-
-enum
-{
-	KEY_DIMS, KEY_BANDWIDTH, KEY_POWER, KEY_ROWS, KEY_RANGE, KEY_SEED,
-	KEY_SEQUENCE, KEY_REHASH, KEYS
-};
-
-static const char *const key_names[KEYS] = {
-	"dims", "bandwidth", "power", "rows", "range", "seed", "sequence", "rehash"
-};
-
-/* Set one parameter from its text */
-static bool
-parse_value(int key, const char *value, RaceParams *params, Node *escontext)
-{
-	int64		number = 0;
-	bool		good;
-
-	if (key == KEY_SEQUENCE)
-		return parse_choice("row sequence", value, race_sequence_by_name,
-							&params->sequence, escontext);
-	if (key == KEY_REHASH)
-		return parse_choice("rehash", value, race_rehash_by_name,
-							&params->rehash, escontext);
-
-	if (key == KEY_BANDWIDTH)
-		good = parse_double(value, &params->bandwidth);
-	else
-		good = parse_int64(value, &number);
-	if (!good)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_params"),
-				 errdetail("\"%s\" is not a value for %s.", value,
-						   key_names[key])));
-
-	switch (key)
+	for (i = 0; i < n; i++)
 	{
-		case KEY_DIMS:
-			params->dims = bounded(number);
-			return check_stated_dims(number, escontext);
-		case KEY_POWER:
-			params->power = bounded(number);
-			break;
-		case KEY_ROWS:
-			params->rows = bounded(number);
-			break;
-		case KEY_RANGE:
-			params->range = bounded(number);
-			break;
-		case KEY_SEED:
-			params->seed = number;
-			break;
+		RaceParams *part = &drafts[i].part;
+
+		if (part->sequence == 0)
+			part->sequence = race_default_sequence(part, taken);
+		if (part->sequence == RACE_SEQUENCE_SOBOL)
+			taken = Min((uint64) taken + race_sobol_dimensions(part), PG_UINT32_MAX);
 	}
-	return true;
 }
 
-/*
- * Cut the next word, letters and digits and what numbers are written with, out
- * of *text; NULL when there is none.
- */
-static char *
-next_word(const char **text)
+RaceParams *
+race_params_assemble(RacePartDraft *drafts, int n, Node *escontext)
 {
-	const char *start;
+	RaceParams *params;
+	uint64		more = 0;
+	char	   *next;
+	int			i;
+	int			a;
 
-	while (isspace((unsigned char) **text))
-		(*text)++;
-	start = *text;
-	while (isalnum((unsigned char) **text) ||
-		   (**text != '\0' && strchr("+-._", **text) != NULL))
-		(*text)++;
-	return *text == start ? NULL : pnstrdup(start, *text - start);
-}
-
-/* Is the next character that is not a space this one?  Then step over it. */
-static bool
-next_is(const char **text, char c)
-{
-	while (isspace((unsigned char) **text))
-		(*text)++;
-	if (**text != c)
-		return false;
-	if (c != '\0')
-		(*text)++;
-	return true;
-}
-
-/* "key = value, …)" into params, which hold the defaults */
-static bool
-parse_list(const char **text, RaceParams *params, Node *escontext)
-{
-	bool		seen[KEYS] = {false};
-
-	if (next_is(text, ')'))
-		return true;
-	do
+	choose_sequences(drafts, n);
+	for (i = 0; i < n; i++)
 	{
-		char	   *name = next_word(text);
-		char	   *value;
-		int			key = 0;
+		for (a = 0; a < RACE_ARRAYS; a++)
+			if (drafts[i].arrays[a] != NULL)
+				drafts[i].part.arrays |= 1 << a;
+		more += race_arrays_size(&drafts[i].part) + sizeof(RaceParams);
+	}
+	more -= sizeof(RaceParams);
+	if (more > RACE_MAX_MORE)
+		ereturn(escontext, NULL,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: bandwidths, bounds and transforms must be at most %d numbers",
+						(int) (RACE_MAX_MORE / sizeof(double)))));
 
-		if (name == NULL || !next_is(text, '=') ||
-			(value = next_word(text)) == NULL)
-			ereturn(escontext, false,
-					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("invalid input syntax for type race_params"),
-					 errdetail("Expected a list of parameters such as dims=3, bandwidth=5.")));
-		while (key < KEYS && strcmp(key_names[key], name) != 0)
-			key++;
-		if (key == KEYS || seen[key])
-			ereturn(escontext, false,
-					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("invalid input syntax for type race_params"),
-					 errdetail(key == KEYS ? "There is no parameter \"%s\"."
-							   : "Parameter \"%s\" is given twice.", name)));
-		seen[key] = true;
-		if (!parse_value(key, value, params, escontext))
-			return false;
-	} while (next_is(text, ','));
+	params = palloc0(sizeof(RaceParams) + more);
+	next = (char *) params;
+	for (i = 0; i < n; i++)
+	{
+		RaceParams *part = (RaceParams *) next;
 
-	if (!next_is(text, ')'))
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_params"),
-				 errdetail("Expected \",\" or \")\" after a parameter.")));
-	return true;
-}
+		*part = drafts[i].part;
+		part->more = 0;
+		next += sizeof(RaceParams);
+		for (a = 0; a < RACE_ARRAYS; a++)
+		{
+			double	   *to = (double *) next;
+			Size		m = race_array_length(part, 1 << a);
+			Size		k;
 
-static bool
-parse_params(const char *text, RaceParams *params, Node *escontext)
-{
-	char	   *kernel = next_word(&text);
-
-	default_params(params);
-	if (kernel == NULL)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_params"),
-				 errdetail("Expected the name of a kernel, as in l2(dims=3, bandwidth=5).")));
-	if (!parse_kernel(kernel, &params->kernel, escontext))
-		return false;
-	if (next_is(&text, '(') && !parse_list(&text, params, escontext))
-		return false;
-	if (!next_is(&text, '\0'))
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_params"),
-				 errdetail("There is something after the parameters.")));
-	return complete_params(params, escontext);
-}
-
-char *
-race_params_text(const RaceParams *params)
-{
-	StringInfoData text;
-	char		bandwidth[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	double_to_shortest_decimal_buf(params->bandwidth, bandwidth);
-	initStringInfo(&text);
-	appendStringInfo(&text, "%s(", race_kernel_name(params->kernel));
-	if (params->dims != 0)
-		appendStringInfo(&text, "dims=%u, ", params->dims);
-	appendStringInfo(&text, "bandwidth=%s, power=%u, rows=%u, range=%u, seed="
-					 INT64_FORMAT ", sequence=%s, rehash=%s)",
-					 bandwidth, params->power, params->rows, params->range,
-					 params->seed, race_sequence_name(params->sequence),
-					 race_rehash_name(params->rehash));
-	return text.data;
+			/* a zero has no sign: equal parameters are equal bytes */
+			for (k = 0; k < m; k++)
+				to[k] = drafts[i].arrays[a][k] + 0.0;
+			next += m * sizeof(double);
+		}
+	}
+	params->more = (uint32) more;
+	if (params->rehash == 0)
+		params->rehash = race_default_rehash(params);
+	return race_params_check(params, escontext) ? params : NULL;
 }
 
 /* ------------------------------------------------------------------ SQL */
@@ -376,11 +287,12 @@ race_params_text(const RaceParams *params)
 Datum
 race_params_in(PG_FUNCTION_ARGS)
 {
-	RaceParams	params;
+	RaceParams *params = race_params_parse(PG_GETARG_CSTRING(0),
+										   race_escontext(fcinfo));
 
-	if (!parse_params(PG_GETARG_CSTRING(0), &params, race_escontext(fcinfo)))
+	if (params == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_POINTER(race_params_datum(&params));
+	PG_RETURN_POINTER(race_params_datum(params));
 }
 
 Datum
@@ -409,38 +321,127 @@ race_params_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
+/* An array of dims numbers that an argument gives, which may be infinite */
+static const double *
+numbers_arg(ArrayType *array, const char *name, uint32 n)
+{
+	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != (int) n ||
+		ARR_HASNULL(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: %s must be dims numbers", name),
+				 errdetail("dims is %u.", n)));
+	return (const double *) ARR_DATA_PTR(array);
+}
+
+/* The matrix and the offset of a race_transform */
+static void
+transform_arg(RacePartDraft *draft, HeapTupleHeader transform)
+{
+	bool		no_matrix;
+	bool		no_offset;
+	Datum		matrix = GetAttributeByNum(transform, 1, &no_matrix);
+	Datum		offset = GetAttributeByNum(transform, 2, &no_offset);
+	uint32		dims = draft->part.dims;
+
+	if (!no_matrix)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(matrix);
+
+		if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) dims ||
+			ARR_HASNULL(array))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid race_params: the matrix of a transform must have dims columns of numbers"),
+					 errdetail("dims is %u.", dims)));
+		draft->part.outputs = ARR_DIMS(array)[0];
+		draft->arrays[3] = (const double *) ARR_DATA_PTR(array);
+	}
+	if (!no_offset)
+		draft->arrays[4] = numbers_arg(DatumGetArrayTypeP(offset),
+									   "the offset of a transform", dims);
+}
+
 /*
  * race_params(kernel, dims, bandwidth, power, rows, range, seed, sequence,
- * rehash)
+ * rehash, bandwidths, lower, upper, transform)
  */
 Datum
 race_params_make(PG_FUNCTION_ARGS)
 {
-	RaceParams	params;
+	static const char *const names[] = {"bandwidths", "lower", "upper"};
+	RacePartDraft draft;
 	int			i;
 
-	for (i = 0; i < PG_NARGS(); i++)
+	for (i = 0; i < 9; i++)
 		if (i != 1 && PG_ARGISNULL(i))
 			PG_RETURN_NULL();
 
-	default_params(&params);
-	parse_kernel(text_to_cstring(PG_GETARG_TEXT_PP(0)), &params.kernel, NULL);
+	race_draft_default(&draft);
+	race_draft_kernel(&draft, text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL);
 	if (!PG_ARGISNULL(1))
+		race_draft_dims(&draft, PG_GETARG_INT32(1), NULL);
+	draft.part.bandwidth = PG_GETARG_FLOAT8(2);
+	draft.part.power = race_bounded(PG_GETARG_INT32(3));
+	draft.part.rows = race_bounded(PG_GETARG_INT32(4));
+	draft.part.range = race_bounded(PG_GETARG_INT32(5));
+	draft.part.seed = PG_GETARG_INT64(6);
+	race_draft_sequence(&draft, text_to_cstring(PG_GETARG_TEXT_PP(7)), NULL);
+	race_draft_rehash(&draft, text_to_cstring(PG_GETARG_TEXT_PP(8)), NULL);
+	for (i = 0; i < 3; i++)
+		if (!PG_ARGISNULL(9 + i))
+			draft.arrays[i] = numbers_arg(PG_GETARG_ARRAYTYPE_P(9 + i), names[i],
+										  draft.part.dims);
+	if (!PG_ARGISNULL(12))
+		transform_arg(&draft, PG_GETARG_HEAPTUPLEHEADER(12));
+	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
+}
+
+/* The parts of params as drafts, after n others; returns how many there are then */
+static int
+append_drafts(RacePartDraft *drafts, int n, const RaceParams *params)
+{
+	const RaceParams *part;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
 	{
-		check_stated_dims(PG_GETARG_INT32(1), NULL);
-		params.dims = PG_GETARG_INT32(1);
+		if (n == RACE_MAX_PARTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a product can have up to %d kernels", RACE_MAX_PARTS)));
+		race_draft_of(&drafts[n], part);
+		if (n > 0)
+			race_draft_next(&drafts[n]);
+		n++;
 	}
-	params.bandwidth = PG_GETARG_FLOAT8(2);
-	params.power = bounded(PG_GETARG_INT32(3));
-	params.rows = bounded(PG_GETARG_INT32(4));
-	params.range = bounded(PG_GETARG_INT32(5));
-	params.seed = PG_GETARG_INT64(6);
-	parse_choice("row sequence", text_to_cstring(PG_GETARG_TEXT_PP(7)),
-				 race_sequence_by_name, &params.sequence, NULL);
-	parse_choice("rehash", text_to_cstring(PG_GETARG_TEXT_PP(8)),
-				 race_rehash_by_name, &params.rehash, NULL);
-	complete_params(&params, NULL);
-	PG_RETURN_POINTER(race_params_datum(&params));
+	return n;
+}
+
+/*
+ * race_params * race_params: the product of both kernels.  Sobol's dimensions may
+ * not suffice for the parts of both; then those of the right side do without.
+ */
+Datum
+race_params_multiply(PG_FUNCTION_ARGS)
+{
+	const RaceParams *left = race_params_arg(PG_GETARG_DATUM(0));
+	const RaceParams *right = race_params_arg(PG_GETARG_DATUM(1));
+	RacePartDraft drafts[RACE_MAX_PARTS];
+	int			n = append_drafts(drafts, 0, left);
+	int			all = append_drafts(drafts, n, right);
+
+	if (left->rows != right->rows || left->range != right->range ||
+		left->seed != right->seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernels of a product must share rows, range and seed"),
+				 errdetail("One side has %s, the other has %s.",
+						   race_params_text(left), race_params_text(right))));
+	drafts[0].part.rehash = 0;
+	for (; n < all; n++)
+		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)
+			drafts[n].part.sequence = 0;
+	PG_RETURN_POINTER(race_params_datum(race_params_assemble(drafts, all, NULL)));
 }
 
 /* ---------------------------------------------------------------- order */
@@ -461,7 +462,9 @@ compare(const RaceParams *a, const RaceParams *b)
 	COMPARE(seed);
 	COMPARE(sequence);
 	COMPARE(rehash);
-	return 0;
+	COMPARE(more);
+	/* the order of arrays and further parts has no meaning, but is one */
+	return memcmp(a, b, race_params_size(a));
 #undef COMPARE
 }
 
@@ -519,7 +522,7 @@ race_params_hash(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
 
-	return hash_any((const unsigned char *) params, sizeof(RaceParams));
+	return hash_any((const unsigned char *) params, race_params_size(params));
 }
 
 Datum
@@ -528,5 +531,5 @@ race_params_hash_extended(PG_FUNCTION_ARGS)
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
 
 	return hash_any_extended((const unsigned char *) params,
-							 sizeof(RaceParams), PG_GETARG_INT64(1));
+							 race_params_size(params), PG_GETARG_INT64(1));
 }

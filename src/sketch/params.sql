@@ -18,21 +18,42 @@ CREATE TYPE race_params (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 COMMENT ON TYPE race_params IS
-	'parameters of a RACE sketch: kernel, row functions and shape; text form l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0)';
+	'parameters of a RACE sketch: kernel, row functions and shape; text form l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0), and for a product of kernels l2(dims=2) * match(dims=3)';
 COMMENT ON FUNCTION race_params_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION race_params_out(race_params) IS 'I/O';
 COMMENT ON FUNCTION race_params_recv(internal) IS 'I/O';
 COMMENT ON FUNCTION race_params_send(race_params) IS 'I/O';
 
+CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
+COMMENT ON TYPE race_transform IS
+	'a linear map of vectors, g(x) = M (x - o), for race_params: compare g(x) instead of x; either may be NULL (Coleman & Shrivastava 2021, sections 7.1 and 7.2)';
+
+CREATE FUNCTION race_transform(matrix float8[], "offset" float8[] DEFAULT NULL)
+	RETURNS race_transform LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	AS 'SELECT $1, $2';
+COMMENT ON FUNCTION race_transform(float8[], float8[]) IS
+	'a transform for race_params: M, an array of its rows (m of dims numbers each), and o, dims numbers (NULL: none). It must come from public data: it is part of the parameters, and shown to all; race_whiten computes one';
+
 CREATE FUNCTION race_params(
 	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
 	power int DEFAULT 1, rows int DEFAULT 1024, range int DEFAULT 1024,
 	seed bigint DEFAULT 0, sequence text DEFAULT 'auto',
-	rehash text DEFAULT 'auto')
+	rehash text DEFAULT 'auto', bandwidths float8[] DEFAULT NULL,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
+	transform race_transform DEFAULT NULL)
 	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text) IS
-	'parameters of a sketch: kernel (l2), dims of a vector, bandwidth in units of the data, power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; sequence auto, sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more) or independent; rehash auto, fold (code mod range, for power 1: adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond) or multilinear (collisions corrected in estimates). NULL if an argument other than dims is; error 22023 outside the limits';
+COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform) IS
+	'parameters of a sketch: kernel (l2, l1, angular: vectors; jaccard: sets; match: rows of categories), dims of a vector or row (none for sets), bandwidth in units of the data (l2, l1), power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; sequence auto, sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more; l2 and angular) or independent; rehash auto, fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact) or multilinear (collisions corrected in estimates); bandwidths: a factor of bandwidth for each column (l2, l1); lower, upper: public bounds that vectors are clipped to first; transform: compare M (x - o), from public data (l2, angular). NULL if an argument before bandwidths, other than dims, is; error 22023 outside the limits';
+
+CREATE FUNCTION race_params_multiply(race_params, race_params) RETURNS race_params
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_params_multiply(race_params, race_params) IS 'implementation of * operator';
+CREATE OPERATOR * (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_multiply
+);
+COMMENT ON OPERATOR * (race_params, race_params) IS
+	'product of kernels (up to 4), for records with a value for each: race_build(params, x, c), or ROW(x, c) in one argument; both sides must share rows, range and seed (22023)';
 
 CREATE FUNCTION race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

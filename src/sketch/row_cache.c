@@ -37,7 +37,7 @@ make_entry(const RaceParams *params)
 	entry->rows = MemoryContextAllocHuge(context, size);
 	race_rows_init(entry->rows, params);
 	for (block = 0; block < entry->rows->blocks; block++)
-		for (j = 0; j < params->power; j++)
+		for (j = 0; j < race_params_functions(params); j++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			race_rows_generate(entry->rows, block, j);
@@ -55,8 +55,8 @@ race_rows_acquire(const RaceParams *params)
 	{
 		RaceRowsEntry *entry = dlist_container(RaceRowsEntry, base.node, iter.cur);
 
-		if (entry->rows->params.rows >= params->rows &&
-			race_params_same_rows(&entry->rows->params, params))
+		if (entry->rows->params->rows >= params->rows &&
+			race_params_same_rows(entry->rows->params, params))
 		{
 			race_cache_acquire(&cache, &entry->base);
 			return entry;

@@ -6,6 +6,7 @@
 
 #include "access/detoast.h"
 #include "common/int.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "row_cache.h"
@@ -34,9 +35,9 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	if (sketch->flat_size == 0)
 	{
 		race_counters_bounds(sketch->counters, sketch->width,
-							 RaceCounters(&sketch->header), &min, &max);
+							 RaceCounters(sketch->params), &min, &max);
 		sketch->flat_width = race_counters_width_for(min, max);
-		sketch->flat_size = RaceFlatSize(&sketch->header, sketch->flat_width);
+		sketch->flat_size = RaceFlatSize(sketch->params, sketch->flat_width);
 	}
 	return sketch->flat_size;
 }
@@ -49,14 +50,15 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	Assert(allocated_size == sketch->flat_size);
-	memset(flat, 0, offsetof(RaceSketchDatum, counters));
+	memset(flat, 0, offsetof(RaceSketchDatum, params));
 	SET_VARSIZE(flat, allocated_size);
 	flat->version = RACE_FORMAT_VERSION;
 	flat->width = sketch->flat_width;
 	flat->header = sketch->header;
+	memcpy(&flat->params, sketch->params, race_params_size(sketch->params));
 	race_counters_convert(sketch->counters, sketch->width,
-						  flat->counters, flat->width,
-						  RaceCounters(&sketch->header));
+						  RaceFlatCounters(flat), flat->width,
+						  RaceCounters(sketch->params));
 	race_sketch_seal(flat);
 }
 
@@ -73,13 +75,23 @@ expanded_sketch(Datum value)
 static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
-	if (size < offsetof(RaceSketchDatum, counters) ||
+	if (size < sizeof(RaceSketchDatum) ||
 		flat->version != RACE_FORMAT_VERSION ||
 		!race_counters_width_valid(flat->width) ||
-		size != RaceFlatSize(&flat->header, flat->width))
+		flat->params.more > RACE_MAX_MORE ||
+		size != RaceFlatSize(&flat->params, flat->width))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_sketch value of unknown format")));
+}
+
+static void
+view_expanded(RaceSketch *sketch, RaceView *view)
+{
+	view->header = &sketch->header;
+	view->params = sketch->params;
+	view->counters = sketch->counters;
+	view->width = sketch->width;
 }
 
 void
@@ -87,12 +99,8 @@ race_sketch_view(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
-		RaceSketch *sketch = expanded_sketch(value);
-
-		race_sketch_flush(sketch);
-		view->header = &sketch->header;
-		view->counters = sketch->counters;
-		view->width = sketch->width;
+		race_sketch_flush(expanded_sketch(value));
+		view_expanded(expanded_sketch(value), view);
 	}
 	else
 	{
@@ -100,33 +108,39 @@ race_sketch_view(Datum value, RaceView *view)
 
 		check_format(flat, VARSIZE(flat));
 		view->header = &flat->header;
-		view->counters = flat->counters;
+		view->params = &flat->params;
+		view->counters = RaceFlatCounters(flat);
 		view->width = flat->width;
 	}
+}
+
+/* The first bytes of a stored sketch; a damaged one may have less */
+static RaceSketchDatum *
+slice(Datum value, Size size)
+{
+	return (RaceSketchDatum *) PG_DETOAST_DATUM_SLICE(value, 0, size - VARHDRSZ);
 }
 
 void
 race_sketch_view_header(Datum value, RaceView *view)
 {
-	view->counters = NULL;
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
-	{
-		RaceSketch *sketch = expanded_sketch(value);
-
-		view->header = &sketch->header;
-		view->width = sketch->width;
-	}
+		view_expanded(expanded_sketch(value), view);
 	else
 	{
-		const Size	size = offsetof(RaceSketchDatum, counters);
-		RaceSketchDatum *flat = (RaceSketchDatum *)
-			PG_DETOAST_DATUM_SLICE(value, 0, size - VARHDRSZ);
+		Size		size = sizeof(RaceSketchDatum);
+		RaceSketchDatum *flat = slice(value, size);
 
 		/* the size that it says, if it says so much */
 		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
+		size = RaceFlatHeaderSize(&flat->params);
+		if (size > sizeof(RaceSketchDatum))
+			flat = slice(value, size);
 		view->header = &flat->header;
+		view->params = &flat->params;
 		view->width = flat->width;
 	}
+	view->counters = NULL;
 }
 
 int
@@ -145,34 +159,36 @@ race_sketch_stored_width(Datum value)
 
 /* Room for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
 static void *
-allocate_counters(const RaceHeader *header, int width, MemoryContext context)
+allocate_counters(const RaceParams *params, int width, MemoryContext context)
 {
-	return MemoryContextAlloc(context, RaceCounters(header) * width);
+	return MemoryContextAlloc(context, RaceCounters(params) * width);
 }
 
-/* A sketch whose counters are yet to be filled in */
+/* A sketch without noise or records, whose counters are yet to be filled in */
 static RaceSketch *
-allocate_sketch(const RaceHeader *header, int width, MemoryContext context)
+allocate_sketch(const RaceParams *params, uint32 rows, int width,
+				MemoryContext context)
 {
 	RaceSketch *sketch;
 
-	race_params_check_dims(&header->params);
+	race_params_check_complete(params);
 	sketch = MemoryContextAllocZero(context, sizeof(RaceSketch));
 	EOH_init_header(&sketch->hdr, &sketch_methods, context);
 	sketch->magic = RACE_SKETCH_MAGIC;
 	sketch->width = width;
-	sketch->header = *header;
-	sketch->counters = allocate_counters(header, width, context);
+	sketch->params = race_params_copy(params, context);
+	sketch->params->rows = rows;
+	sketch->counters = allocate_counters(sketch->params, width, context);
 	return sketch;
 }
 
 RaceSketch *
-race_sketch_create(const RaceParams *params, int width, MemoryContext context)
+race_sketch_create(const RaceParams *params, uint32 rows, int width,
+				   MemoryContext context)
 {
-	RaceHeader	header = {.params = *params};
-	RaceSketch *sketch = allocate_sketch(&header, width, context);
+	RaceSketch *sketch = allocate_sketch(params, rows, width, context);
 
-	memset(sketch->counters, 0, RaceCounters(&header) * width);
+	memset(sketch->counters, 0, RaceCounters(sketch->params) * width);
 	sketch->room = race_counters_limit(width);
 	return sketch;
 }
@@ -180,10 +196,12 @@ race_sketch_create(const RaceParams *params, int width, MemoryContext context)
 RaceSketch *
 race_sketch_copy(const RaceView *view, MemoryContext context)
 {
-	RaceSketch *sketch = allocate_sketch(view->header, view->width, context);
+	RaceSketch *sketch = allocate_sketch(view->params, view->params->rows,
+										 view->width, context);
 
+	sketch->header = *view->header;
 	memcpy(sketch->counters, view->counters,
-		   RaceCounters(view->header) * view->width);
+		   RaceCounters(view->params) * view->width);
 	race_sketch_touch(sketch);
 	return sketch;
 }
@@ -193,7 +211,7 @@ race_sketch_touch(RaceSketch *sketch)
 {
 	sketch->flat_size = 0;
 	sketch->room = 0;
-	sketch->counted = sketch->header.params.range;
+	sketch->counted = sketch->params->range;
 }
 
 void
@@ -203,9 +221,9 @@ race_sketch_widen(RaceSketch *sketch, int width)
 
 	if (width <= sketch->width)
 		return;
-	wider = allocate_counters(&sketch->header, width, sketch->hdr.eoh_context);
+	wider = allocate_counters(sketch->params, width, sketch->hdr.eoh_context);
 	race_counters_convert(sketch->counters, sketch->width, wider, width,
-						  RaceCounters(&sketch->header));
+						  RaceCounters(sketch->params));
 	pfree(sketch->counters);
 	sketch->counters = wider;
 	sketch->width = width;
@@ -244,33 +262,67 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
 #define MAX_WORK		((Size) 64 * 1024 * 1024)	/* multiplications or so */
 
+static Size
+max_batch_size(const RaceSketch *sketch)
+{
+	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
+}
+
+/* Multiplications or so that a record takes, but for the elements of sets */
+static Size
+work_of_record(const RaceParams *params)
+{
+	const RaceParams *part;
+	Size		work = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		work += part->power * ((race_compares_numbers(part) ? part->dims : 0) + 8);
+	return work * params->rows;
+}
+
 static uint32
 max_batch_capacity(const RaceSketch *sketch)
 {
-	const RaceParams *params = &sketch->header.params;
-	Size		record = params->dims * sizeof(double);
-	Size		size = Min(RaceCounters(&sketch->header) * sketch->width / 2,
-						   MAX_BATCH_SIZE);
-	Size		capacity = Max(size / record, MIN_RECORDS);
-	Size		work = (Size) params->rows * params->power * (params->dims + 8);
+	Size		capacity = Max(max_batch_size(sketch) / race_record_size(sketch->params),
+							   MIN_RECORDS);
 
-	capacity = Min(capacity, MAX_WORK / work);
+	capacity = Min(capacity, MAX_WORK / work_of_record(sketch->params));
 	return Max(Min(capacity, MAX_RECORDS), 1);
 }
 
-static void
-grow_batch(RaceSketch *sketch)
+/* Do sets in the batch take longer to hash than a user should wait? */
+static bool
+has_large_sets(const RaceSketch *sketch)
 {
-	Size		record = sketch->header.params.dims * sizeof(double);
-	uint32		capacity = Min(Max(sketch->batch_capacity * 2, MIN_RECORDS),
-							   max_batch_capacity(sketch));
+	return race_records_sets_size(sketch->batch) / sizeof(uint64) *
+		race_params_functions(sketch->params) * sketch->params->rows > MAX_WORK;
+}
 
+/* Is no more to be added before the batch is counted? */
+static bool
+batch_is_full(const RaceSketch *sketch)
+{
+	const RaceRecords *batch = sketch->batch;
+
+	return (batch->n == batch->capacity &&
+			batch->capacity >= max_batch_capacity(sketch)) ||
+		(batch->n >= MIN_RECORDS &&
+		 race_records_sets_size(batch) > max_batch_size(sketch)) ||
+		has_large_sets(sketch);
+}
+
+RaceRecords *
+race_sketch_next(RaceSketch *sketch)
+{
 	if (sketch->batch == NULL)
-		sketch->batch = MemoryContextAlloc(sketch->hdr.eoh_context,
-										   capacity * record);
-	else
-		sketch->batch = repalloc(sketch->batch, capacity * record);
-	sketch->batch_capacity = capacity;
+		sketch->batch = race_records_create(sketch->params, sketch->hdr.eoh_context);
+	if (batch_is_full(sketch))
+		race_sketch_flush(sketch);
+	if (sketch->batch->n == sketch->batch->capacity)
+		race_records_reserve(sketch->batch,
+							 Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
+								 max_batch_capacity(sketch)));
+	return sketch->batch;
 }
 
 /*
@@ -289,10 +341,10 @@ make_room(RaceSketch *sketch, uint32 n)
 
 	if (sketch->room < n &&
 		(sketch->width == sizeof(int64) ||
-		 sketch->counted >= sketch->header.params.range / READS_A_RECORD))
+		 sketch->counted >= sketch->params->range / READS_A_RECORD))
 	{
 		race_counters_bounds(sketch->counters, sketch->width,
-							 RaceCounters(&sketch->header), &min, &max);
+							 RaceCounters(sketch->params), &min, &max);
 		sketch->room = race_counters_limit(sketch->width) - Max(-min, max);
 		sketch->counted = 0;
 	}
@@ -312,11 +364,12 @@ make_room(RaceSketch *sketch, uint32 n)
 
 /* Count n records in the rows of a block, once more (1) or once less (-1). */
 static void
-count_block(RaceSketch *sketch, const RaceRows *rows, Size block,
-			const double *x, uint32 n, int delta)
+count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
+			uint32 n, int delta)
 {
-	const RaceParams *params = &sketch->header.params;
+	const RaceParams *params = sketch->params;
 	Size		row = block * RACE_LANES;
+	RaceColumn	columns[RACE_MAX_PARTS];
 	uint32		buckets[RECORDS_TOGETHER * RACE_LANES];
 	uint32		i;
 
@@ -324,7 +377,8 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block,
 	{
 		uint32		m = Min(n - i, RECORDS_TOGETHER);
 
-		race_rows_hash(rows, block, x + (Size) i * params->dims, m, buckets);
+		race_records_columns(sketch->batch, from + i, columns);
+		race_rows_hash(rows, block, columns, m, buckets);
 		race_counters_bump((char *) sketch->counters +
 						   row * params->range * sketch->width,
 						   sketch->width, buckets, m,
@@ -333,20 +387,59 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block,
 	}
 }
 
-/* All that can fail comes first. */
+/*
+ * Count one record that takes long to hash, so in all rows before any counter
+ * changes: until then the user may interrupt.
+ */
 static void
-count_records(RaceSketch *sketch, const double *x, uint32 n, int delta)
+count_slowly(RaceSketch *sketch, const RaceRows *rows, uint32 from, int delta)
+{
+	const RaceParams *params = sketch->params;
+	uint32	   *buckets = palloc(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32));
+	RaceColumn	columns[RACE_MAX_PARTS];
+	Size		row;
+
+	race_records_columns(sketch->batch, from, columns);
+	for (row = 0; row < params->rows; row += RACE_LANES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_rows_hash(rows, row / RACE_LANES, columns, 1, buckets + row);
+	}
+	for (row = 0; row < params->rows; row += RACE_LANES)
+		race_counters_bump((char *) sketch->counters +
+						   row * params->range * sketch->width, sketch->width,
+						   buckets + row, 1, Min(params->rows - row, RACE_LANES),
+						   params->range, delta);
+	pfree(buckets);
+}
+
+/*
+ * Count n records of the batch, from number `from` on.  All that can fail comes
+ * before the first change.
+ */
+static void
+count_records(RaceSketch *sketch, uint32 from, uint32 n, int delta)
 {
 	RaceRowsEntry *entry;
-	const RaceRows *rows;
 	Size		block;
 
 	make_room(sketch, n);
-	entry = race_rows_acquire(&sketch->header.params);
-	rows = race_rows_of(entry);
-	for (block = 0; block * RACE_LANES < sketch->header.params.rows; block++)
-		count_block(sketch, rows, block, x, n, delta);
-	race_rows_release(entry);
+	entry = race_rows_acquire(sketch->params);
+	PG_TRY();
+	{
+		const RaceRows *rows = race_rows_of(entry);
+
+		if (n == 1 && has_large_sets(sketch))
+			count_slowly(sketch, rows, from, delta);
+		else
+			for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
+				count_block(sketch, rows, block, from, n, delta);
+	}
+	PG_FINALLY();
+	{
+		race_rows_release(entry);
+	}
+	PG_END_TRY();
 	sketch->room -= n;
 	sketch->counted += n;
 	sketch->flat_size = 0;
@@ -355,29 +448,20 @@ count_records(RaceSketch *sketch, const double *x, uint32 n, int delta)
 void
 race_sketch_flush(RaceSketch *sketch)
 {
+	RaceRecords *batch = sketch->batch;
+
+	if (batch == NULL || batch->n == 0)
+		return;
 	/* from the end; a few at a time while counters have room for a few only */
-	while (sketch->batch_n > 0)
+	while (batch->n > 0)
 	{
-		uint32		n = Min(sketch->batch_n,
-							sketch->width == 1 ? RECORDS_TOGETHER : MAX_RECORDS);
+		uint32		n = has_large_sets(sketch) ? 1 :
+			Min(batch->n, sketch->width == 1 ? RECORDS_TOGETHER : MAX_RECORDS);
 
-		count_records(sketch, sketch->batch + (Size) (sketch->batch_n - n) *
-					  sketch->header.params.dims, n, 1);
-		sketch->batch_n -= n;
+		count_records(sketch, batch->n - n, n, 1);
+		batch->n -= n;
 	}
-}
-
-double *
-race_sketch_next(RaceSketch *sketch)
-{
-	if (sketch->batch_n == sketch->batch_capacity)
-	{
-		if (sketch->batch_capacity >= max_batch_capacity(sketch))
-			race_sketch_flush(sketch);
-		else
-			grow_batch(sketch);
-	}
-	return sketch->batch + (Size) sketch->batch_n * sketch->header.params.dims;
+	race_records_clear(batch);
 }
 
 void
@@ -386,19 +470,18 @@ race_sketch_add(RaceSketch *sketch)
 	if (sketch->header.count >= RACE_MAX_COUNT)
 		too_many_records();
 	sketch->header.count++;
-	sketch->batch_n++;
+	sketch->batch->n++;
 }
 
 void
 race_sketch_remove(RaceSketch *sketch)
 {
-	const double *x;
+	uint32		last = sketch->batch->n;
 
 	if (sketch->header.count <= -RACE_MAX_COUNT)
 		too_many_records();
-	x = sketch->batch + (Size) sketch->batch_n * sketch->header.params.dims;
-	race_sketch_flush(sketch);
-	count_records(sketch, x, 1, -1);
+	/* the batch may wait: sums do not depend on their order */
+	count_records(sketch, last, 1, -1);
 	sketch->header.count--;
 }
 

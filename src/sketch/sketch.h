@@ -19,6 +19,7 @@
 #include "utils/expandeddatum.h"
 
 #include "format.h"
+#include "records.h"
 
 typedef struct RaceSketch
 {
@@ -26,10 +27,9 @@ typedef struct RaceSketch
 	uint32		magic;
 	int			width;			/* bytes a counter */
 	RaceHeader	header;			/* its count includes the batch */
-	void	   *counters;		/* [rows][range], in hdr.eoh_context */
-	double	   *batch;			/* [batch_capacity][dims] there too, or NULL */
-	uint32		batch_n;		/* records in it */
-	uint32		batch_capacity;
+	RaceParams *params;			/* in hdr.eoh_context, as is what follows */
+	void	   *counters;		/* [rows][range] */
+	RaceRecords *batch;			/* or NULL */
 	int64		room;			/* all counters can change by so much, at least */
 	int64		counted;		/* records since that was looked up */
 	Size		flat_size;		/* 0 = not known since the last change */
@@ -40,6 +40,7 @@ typedef struct RaceSketch
 typedef struct RaceView
 {
 	const RaceHeader *header;
+	const RaceParams *params;
 	const void *counters;
 	int			width;
 } RaceView;
@@ -56,11 +57,12 @@ extern void race_sketch_view_header(Datum value, RaceView *view);
 extern int	race_sketch_stored_width(Datum value);
 
 /*
- * A new sketch without records, with counters of `width` bytes.  It becomes the
- * owner of `context`, or shares it when that is an aggregate's pool.
+ * A new sketch without records, with the first `rows` rows of the parameters and
+ * counters of `width` bytes.  It becomes the owner of `context`, or shares it when
+ * that is an aggregate's pool.
  */
-extern RaceSketch *race_sketch_create(const RaceParams *params, int width,
-									  MemoryContext context);
+extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
+									  int width, MemoryContext context);
 
 /* A new sketch with the content of another, under the same rules */
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
@@ -72,12 +74,12 @@ extern void race_sketch_touch(RaceSketch *sketch);
 extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
- * Add a record, in two steps: race_sketch_next() gives room for dims elements,
+ * Add a record, in two steps: race_sketch_next() gives room for one more,
  * race_sketch_add() takes what was written there.  Nothing happens in between
- * but reading them, and an error there leaves the sketch as it was.  Error 22003
+ * but reading it, and an error there leaves the sketch as it was.  Error 22003
  * beyond RACE_MAX_COUNT records.
  */
-extern double *race_sketch_next(RaceSketch *sketch);
+extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch);
 
 /* Take away the record that was written to race_sketch_next(). */

@@ -87,7 +87,7 @@ static bool
 is_current(RaceStoredEntry *entry, Datum value, bool has_moment,
 		   const Moment *moment)
 {
-	const Size	header = offsetof(RaceSketchDatum, counters) - VARHDRSZ;
+	const Size	header = sizeof(RaceSketchDatum) - VARHDRSZ;
 	struct varlena *slice;
 	bool		same;
 

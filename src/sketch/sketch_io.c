@@ -49,7 +49,7 @@ write_sketch(StringInfo out, Datum value)
 	RaceView	view;
 
 	race_sketch_view(value, &view);
-	race_sketch_write(out, view.header, view.counters, view.width);
+	race_sketch_write(out, view.header, view.params, view.counters, view.width);
 }
 
 Datum
@@ -96,5 +96,5 @@ race_sketch_params(PG_FUNCTION_ARGS)
 	RaceView	view;
 
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
-	PG_RETURN_POINTER(race_params_datum(&view.header->params));
+	PG_RETURN_POINTER(race_params_datum(view.params));
 }

@@ -127,7 +127,7 @@ allocate_rows(const RaceParams *params)
 	char		message[200];
 	RaceRows   *rows;
 
-	if (race_params_problem(params, message, sizeof(message)) != NULL)
+	if (race_params_problem(params, race_params_size(params), message, sizeof(message)) != NULL)
 	{
 		printf("Bail out! %s\n", message);
 		exit(2);
@@ -166,22 +166,59 @@ standard_errors(double rate, double probability, double n)
 	return (rate - probability) / sqrt(probability * (1 - probability) / n);
 }
 
-/* In how many rows the buckets are the same */
+/* A vector, or several one after the other */
+static inline RaceColumn
+vectors(uint32_t width, const double *x)
+{
+	RaceColumn	column = {.numbers = x, .width = width};
+
+	return column;
+}
+
+/* The buckets of a vector in all rows */
+static inline void
+hash_vector(const RaceRows *rows, const double *x, uint32_t *buckets)
+{
+	RaceColumn	column = vectors(rows->params->dims, x);
+
+	race_rows_hash_one(rows, rows->params->rows, &column, buckets);
+}
+
+/* In what share of the rows the buckets of two records are the same */
 static inline double
-share(const RaceRows *rows, const double *x, const double *y)
+share(const RaceRows *rows, const RaceColumn *x, const RaceColumn *y)
 {
 	uint32_t   *a = make_buckets(rows);
 	uint32_t   *b = make_buckets(rows);
 	uint32_t	same = 0;
 	uint32_t	row;
 
-	race_rows_hash_one(rows, rows->params.rows, x, a);
-	race_rows_hash_one(rows, rows->params.rows, y, b);
-	for (row = 0; row < rows->params.rows; row++)
+	race_rows_hash_one(rows, rows->params->rows, x, a);
+	race_rows_hash_one(rows, rows->params->rows, y, b);
+	for (row = 0; row < rows->params->rows; row++)
 		same += a[row] == b[row];
 	free(b);
 	free(a);
-	return (double) same / rows->params.rows;
+	return (double) same / rows->params->rows;
+}
+
+static inline double
+share_of_vectors(const RaceRows *rows, const double *x, const double *y)
+{
+	RaceColumn	x_column = vectors(rows->params->dims, x);
+	RaceColumn	y_column = vectors(rows->params->dims, y);
+
+	return share(rows, &x_column, &y_column);
+}
+
+/* The kernel of two vectors */
+static inline double
+kernel_of_vectors(const RaceParams *params, const double *x, const double *y)
+{
+	RaceColumn	x_column = vectors(params->dims, x);
+	RaceColumn	y_column = vectors(params->dims, y);
+
+	return race_kernel_value(params, &x_column, &y_column);
 }
 
 #endif							/* RACE_TEST_HELPERS_H */

@@ -38,7 +38,7 @@ kernel(double bandwidth, uint32_t power, double x, double y)
 								   1, power, 1, 2);
 
 	params.bandwidth = bandwidth;
-	return race_kernel_value(&params, &x, &y, 1);
+	return kernel_of_vectors(&params, &x, &y);
 }
 
 static void
@@ -99,11 +99,12 @@ test_distance(void)
 	double		k;
 
 	params.bandwidth = 4;
-	k = race_kernel_value(&params, x, y, 3);
+	k = kernel_of_vectors(&params, x, y);
 	ok(fabs(k / kernel(1, 1, 0, 2.75) - 1) < 1e-14,
 	   "the distance is Euclidean, in bandwidths");
-	ok(race_kernel_value(&params, y, x, 3) == k, "the kernel is symmetric");
-	ok(race_kernel_value(&params, x, y, 2) > k, "only n elements count");
+	ok(kernel_of_vectors(&params, y, x) == k, "the kernel is symmetric");
+	params.dims = 2;
+	ok(kernel_of_vectors(&params, x, y) > k, "only n elements count");
 }
 
 int

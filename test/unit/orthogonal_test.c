@@ -13,7 +13,7 @@ product(const RaceRows *rows, uint32_t a, uint32_t b, uint32_t j)
 	double		sum = 0;
 	uint32_t	i;
 
-	for (i = 1; i <= rows->params.dims; i++)
+	for (i = 1; i <= rows->params->dims; i++)
 		sum += *race_rows_coefficient(rows, a, j, i) *
 			*race_rows_coefficient(rows, b, j, i);
 	return sum;
@@ -23,7 +23,7 @@ product(const RaceRows *rows, uint32_t a, uint32_t b, uint32_t j)
 static bool
 same_group(const RaceRows *rows, uint32_t a, uint32_t b)
 {
-	uint32_t	group = rows->params.dims < RACE_LANES ? rows->params.dims : RACE_LANES;
+	uint32_t	group = rows->params->dims < RACE_LANES ? rows->params->dims : RACE_LANES;
 
 	return a / RACE_LANES == b / RACE_LANES &&
 		a % RACE_LANES / group == b % RACE_LANES / group;
@@ -40,7 +40,7 @@ measure_angles(const RaceRows *rows, double *within, double *between)
 	uint32_t	j;
 
 	*within = 0;
-	for (j = 0; j < rows->params.power; j++)
+	for (j = 0; j < rows->params->power; j++)
 		for (a = 0; a < ROWS; a++)
 			for (b = 0; b < a; b++)
 			{
@@ -62,7 +62,7 @@ measure_angles(const RaceRows *rows, double *within, double *between)
 static double
 length_difference(const RaceRows *rows)
 {
-	RaceParams	params = rows->params;
+	RaceParams	params = *rows->params;
 	RaceRows   *independent;
 	double		worst = 0;
 	uint32_t	row;

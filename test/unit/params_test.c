@@ -25,7 +25,8 @@ static void
 refused(RaceParams params, const char *what)
 {
 	char		message[200] = "";
-	const char *problem = race_params_problem(&params, message, sizeof(message));
+	const char *problem = race_params_problem(&params, sizeof(params), message,
+											  sizeof(message));
 
 	if (problem == NULL)
 		ok(false, "refused: %s", what);
@@ -38,9 +39,10 @@ accepted(RaceParams params, const char *what)
 {
 	char		message[200] = "";
 
-	if (race_params_problem(&params, message, sizeof(message)) != NULL)
+	if (race_params_problem(&params, sizeof(params), message, sizeof(message)) != NULL)
 		printf("# %s\n", message);
-	ok(race_params_problem(&params, message, sizeof(message)) == NULL, "accepted: %s", what);
+	ok(race_params_problem(&params, sizeof(params), message, sizeof(message)) == NULL,
+	   "accepted: %s", what);
 }
 
 /* Good parameters with one field changed */
@@ -61,11 +63,11 @@ test_fields(void)
 	WITH(sequence, 4, refused, "sequence number 4");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
-	WITH(reserved8, 1, refused, "reserved");
+	WITH(arrays, 32, refused, "reserved");
 	WITH(reserved32, 1, refused, "reserved");
 	WITH(reserved64[0], 1, refused, "reserved");
 	WITH(reserved64[1], 1, refused, "reserved");
-	WITH(reserved64[2], UINT64_C(1) << 63, refused, "reserved");
+	WITH(reserved64[1], UINT64_C(1) << 63, refused, "reserved");
 	WITH(dims, 0, accepted, "dims not stated");
 	WITH(dims, 1, accepted, "one dimension");
 	WITH(dims, RACE_MAX_DIMS, accepted, "the most dims");
@@ -143,7 +145,7 @@ test_memory(void)
 
 		params.rehash = (uint8_t) race_default_rehash(&params);
 		size = race_rows_size(&params);
-		ok(race_params_problem(&params, message, sizeof(message)) != NULL ||
+		ok(race_params_problem(&params, sizeof(params), message, sizeof(message)) != NULL ||
 		   (size > 8 * (size_t) shapes[i].rows * shapes[i].power * (shapes[i].dims + 1) &&
 			size <= RACE_MAX_ROWS_BYTES),
 		   "dims %u, power %u, rows %u: refused, or of a size one can have (%zu MB)",
@@ -158,7 +160,7 @@ test_message(void)
 	char		message[8] = "xxxxxxx";
 
 	params.power = 0;
-	ok(race_params_problem(&params, message, 6) == message &&
+	ok(race_params_problem(&params, sizeof(params), message, 6) == message &&
 	   strcmp(message, "power") == 0 && message[6] == 'x',
 	   "a message is cut to the size there is");
 }
@@ -175,7 +177,7 @@ test_names(void)
 		const char *sequence = race_sequence_name(i);
 		const char *rehash = race_rehash_name(i);
 
-		wrong += (kernel != NULL) != (i == RACE_KERNEL_L2) ||
+		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MATCH) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
@@ -183,7 +185,9 @@ test_names(void)
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
 	}
 	ok(wrong == 0, "names and numbers go with each other");
-	ok(race_kernel_by_name("l2") == 1 && race_sequence_by_name("independent") == 1 &&
+	ok(race_kernel_by_name("l2") == 1 && race_kernel_by_name("l1") == 2 &&
+	   race_kernel_by_name("angular") == 3 && race_kernel_by_name("jaccard") == 4 &&
+	   race_kernel_by_name("match") == 5 && race_sequence_by_name("independent") == 1 &&
 	   race_sequence_by_name("sobol") == 2 &&
 	   race_sequence_by_name("orthogonal") == 3 && race_rehash_by_name("fold") == 1 &&
 	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
@@ -196,20 +200,20 @@ test_defaults(void)
 {
 	RaceParams	params = good_params();
 
-	ok(race_default_sequence(&params) == SOBOL && race_default_rehash(&params) == FOLD,
+	ok(race_default_sequence(&params, 0) == SOBOL && race_default_rehash(&params) == FOLD,
 	   "few dims and power 1: sobol, fold");
 	params.power = 2;
-	ok(race_default_sequence(&params) == SOBOL && race_default_rehash(&params) == MULTI,
+	ok(race_default_sequence(&params, 0) == SOBOL && race_default_rehash(&params) == MULTI,
 	   "power 2: sobol, multilinear");
 	params.power = 6;
-	ok(race_default_sequence(&params) == ORTHOGONAL, "more than 21 numbers a row: orthogonal");
+	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "more than 21 numbers a row: orthogonal");
 	params.power = 1;
 	params.dims = RACE_SOBOL_DIMENSIONS - 1;
-	ok(race_default_sequence(&params) == SOBOL, "20 dims: sobol");
+	ok(race_default_sequence(&params, 0) == SOBOL, "20 dims: sobol");
 	params.dims = RACE_SOBOL_DIMENSIONS;
-	ok(race_default_sequence(&params) == ORTHOGONAL, "21 dims: orthogonal");
+	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "21 dims: orthogonal");
 	params.dims = 0;
-	ok(race_default_sequence(&params) == IND, "dims not stated: independent");
+	ok(race_default_sequence(&params, 0) == IND, "dims not stated: independent");
 }
 
 static void
@@ -226,7 +230,8 @@ int
 main(void)
 {
 	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
-	   offsetof(RaceParams, reserved64) == 40, "parameters have no padding");
+	   offsetof(RaceParams, more) == 40 &&
+	   offsetof(RaceParams, reserved64) == 48, "parameters have no padding");
 	test_fields();
 	test_sizes();
 	test_memory();

@@ -22,8 +22,8 @@ make_codes_plain(RaceRows *rows)
 	uint32_t	row;
 	uint32_t	j;
 
-	for (row = 0; row < rows->params.rows; row++)
-		for (j = 0; j < rows->params.power; j++)
+	for (row = 0; row < rows->params->rows; row++)
+		for (j = 0; j < rows->params->power; j++)
 		{
 			*race_rows_coefficient(rows, row, j, 0) = 0;
 			*race_rows_coefficient(rows, row, j, 1) = 1;
@@ -59,7 +59,7 @@ test_fold(void)
 			int64_t		code = (j & 1 ? -multiple : multiple) * range + j / 2 % 3 - 1;
 			double		x = (double) code;
 
-			race_rows_hash_one(rows, rows->params.rows, &x, buckets);
+			hash_vector(rows, &x, buckets);
 			wrong += buckets[0] != (code % range + range) % range;
 			short_of_whole += code > 0 && code % range == 0 &&
 				floor(x * (1.0 / range)) != (double) (code / range);
@@ -85,8 +85,8 @@ universal(const RaceRows *rows)
 		{0x1p32, 1}
 	};
 	const int	n = sizeof(codes) / sizeof(codes[0]);
-	double		probability = 1.0 / rows->params.range;
-	double		n_rows = rows->params.rows;
+	double		probability = 1.0 / rows->params->range;
+	double		n_rows = rows->params->rows;
 	double		worst = 0;
 	double		sum = 0;
 	double		together;
@@ -94,14 +94,14 @@ universal(const RaceRows *rows)
 
 	for (i = 0; i < n; i++)
 	{
-		double		rate = share(rows, &codes[i][0], &codes[i][1]);
+		double		rate = share_of_vectors(rows, &codes[i][0], &codes[i][1]);
 
 		worst = fmax(worst, fabs(standard_errors(rate, probability, n_rows)));
 		sum += rate;
 	}
 	together = standard_errors(sum / n, probability, n * n_rows);
 	printf("# range %u: off by up to %.2f standard errors, together by %.2f\n",
-		   rows->params.range, worst, together);
+		   rows->params->range, worst, together);
 	return worst < LIMIT && fabs(together) < LIMIT;
 }
 
@@ -112,8 +112,8 @@ forget_keys(RaceRows *rows, int word)
 	uint32_t	row;
 	uint32_t	j;
 
-	for (row = 0; row < rows->params.rows; row++)
-		for (j = 0; j < rows->params.power; j++)
+	for (row = 0; row < rows->params->rows; row++)
+		for (j = 0; j < rows->params->power; j++)
 			*race_rows_key(rows, row, 1 + 2 * j + word) = 0;
 }
 
@@ -128,11 +128,11 @@ test_universal(uint32_t range)
 	double		far = 1e6;
 	int			word;
 
-	ok(fabs(standard_errors(share(rows, &near, &far), 1.0 / range, n_rows)) < LIMIT,
+	ok(fabs(standard_errors(share_of_vectors(rows, &near, &far), 1.0 / range, n_rows)) < LIMIT,
 	   "range %u: records far apart meet at rate 1 / range", range);
 	make_codes_plain(rows);
 	ok(universal(rows), "range %u: different codes meet at rate 1 / range", range);
-	ok(share(rows, &far, &far) == 1, "and equal codes always");
+	ok(share_of_vectors(rows, &far, &far) == 1, "and equal codes always");
 	for (word = 0; word < 2; word++)
 	{
 		forget_keys(rows, word);
@@ -160,7 +160,7 @@ test_uniform(uint32_t range)
 	uint32_t	i;
 
 	make_codes_plain(rows);
-	race_rows_hash_one(rows, rows->params.rows, &x, buckets);
+	hash_vector(rows, &x, buckets);
 	for (i = 0; i < range; i++)
 		expected[i] = (double) n_rows / range;
 	for (i = 0; i < n_rows; i++)
@@ -202,7 +202,7 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	buckets = make_buckets(rows);
 	for (i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 	{
-		race_rows_hash_one(rows, rows->params.rows, records[i], buckets);
+		hash_vector(rows, records[i], buckets);
 		for (row = 0; row < params.rows; row++)
 			beyond += buckets[row] >= range;
 	}
@@ -214,9 +214,9 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	params.dims = 1;
 	rows = make_rows(&params);
 	make_codes_plain(rows);
-	ok(share(rows, &ends[0], &extremes[0]) == 1 && share(rows, &ends[1], &extremes[1]) == 1 &&
-	   share(rows, &ends[0], &extremes[2]) == 1, "and saturate where the largest codes are");
-	ok(share(rows, &ends[0], &ends[1]) < 1, "which are two");
+	ok(share_of_vectors(rows, &ends[0], &extremes[0]) == 1 && share_of_vectors(rows, &ends[1], &extremes[1]) == 1 &&
+	   share_of_vectors(rows, &ends[0], &extremes[2]) == 1, "and saturate where the largest codes are");
+	ok(share_of_vectors(rows, &ends[0], &ends[1]) < 1, "which are two");
 	free(rows);
 }
 

@@ -3,13 +3,8 @@
  *		Row functions: the same bits everywhere, whatever computes them.
  */
 #include "../../src/lsh/philox.h"
-#include "helpers.h"
+#include "kernels.h"
 #include "tap.h"
-
-#define IND		RACE_SEQUENCE_INDEPENDENT
-#define SOBOL	RACE_SEQUENCE_SOBOL
-#define FOLD	RACE_REHASH_FOLD
-#define MULTI	RACE_REHASH_MULTILINEAR
 
 #define MAX_TEST_DIMS	8
 
@@ -184,7 +179,7 @@ test_known_answers(void)
 		for (input = 0; input < INPUTS; input++)
 		{
 			make_input(input, params.dims, x);
-			race_rows_hash_one(rows, rows->params.rows, x, buckets);
+			hash_vector(rows, x, buckets);
 			for (j = 0; j < 6; j++)
 				different += buckets[known_rows[j]] != known[i].buckets[input][j];
 		}
@@ -197,60 +192,87 @@ test_known_answers(void)
 	}
 }
 
-/*
- * Records near each other and far, some beyond the largest code: exponents
- * from -20 to 52, and with one in 64 beyond
- */
-static void
-random_record(uint64_t number, uint32_t dims, double *x)
+/* The code of function j in one row, as rows.c describes it; `fused` as it must be, or not */
+static uint64_t
+plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
+		   const RaceColumn *x, bool fused)
 {
-	uint64_t	bits = mix(number * 16);
-	int			exponent = bits % 64 == 0 ? 900 : (int) (bits >> 6) % 73 - 20;
-	uint32_t	i;
+	uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, row, j, 0);
+	double		sum = *race_rows_coefficient(rows, row, j, 0);
+	uint64_t	least = UINT64_MAX;
+	size_t		i;
 
-	for (i = 0; i < dims; i++)
-		x[i] = ldexp(signed_unit(mix(number * 16 + 1 + i)), exponent);
+	if (part->kernel == MATCH)
+		return x->elements[words[0]];
+	if (part->kernel == JACCARD)
+	{
+		for (i = x->starts[0]; i < x->starts[1]; i++)
+		{
+			uint64_t	place = plain_place(x->elements[i], words[0], words[RACE_LANES]);
+
+			least = place < least ? place : least;
+		}
+		return least;
+	}
+	for (i = 0; i < part->dims; i++)
+	{
+		double		c = *race_rows_coefficient(rows, row, j, i + 1);
+
+		sum = fused ? fma(c, x->numbers[i], sum) : sum + c * x->numbers[i];
+	}
+	if (part->kernel == ANGULAR)
+		return sum >= 0;
+	return (int64_t) fmin(fmax(floor(sum), -RACE_MAX_CODE), RACE_MAX_CODE);
 }
 
-/* The bucket of one row, as rows.c describes it; `fused` as it must be, or not */
-static uint32_t
-plain_bucket(const RaceRows *rows, uint32_t row, const double *x, bool fused)
+/* What is multiplied by keys: codes of numbers as the bits of a double, elements as such */
+static uint64_t
+plain_words(const RaceParams *part, uint64_t code)
 {
-	const RaceParams *params = &rows->params;
+	double		shifted = (double) ((int64_t) code + ((int64_t) 3 << 51));
+	uint64_t	bits;
+
+	if (!race_compares_numbers(part))
+		return code;
+	memcpy(&bits, &shifted, sizeof(bits));
+	return bits;
+}
+
+/* The bucket of one row, as hash.c describes it */
+static uint32_t
+plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused)
+{
+	const RaceParams *params = rows->params;
+	const RaceParams *part;
+	int64_t		range = params->range;
 	uint64_t	hash = params->rehash == MULTI ? *race_rows_key(rows, row, 0) : 0;
-	uint32_t	i;
+	uint32_t	first = 0;
 	uint32_t	j;
 
-	for (j = 0; j < params->power; j++)
+	for (part = params; part != NULL; part = race_params_next(part, params), x++)
 	{
-		double		sum = *race_rows_coefficient(rows, row, j, 0);
-		int64_t		code;
-		uint64_t	bits;
-
-		for (i = 0; i < params->dims; i++)
+		for (j = first; j < first + part->power; j++)
 		{
-			double		c = *race_rows_coefficient(rows, row, j, i + 1);
+			uint64_t	code = plain_code(rows, part, row, j, x, fused);
+			uint64_t	words = plain_words(part, code);
 
-			sum = fused ? fma(c, x[i], sum) : sum + c * x[i];
+			if (params->rehash == FOLD)
+				hash = part->kernel == ANGULAR ? hash << 1 | code :
+					(uint64_t) (((int64_t) code % range + range) % range);
+			else
+				hash += *race_rows_key(rows, row, 1 + 2 * j) * (words & 0xFFFFFFFF) +
+					*race_rows_key(rows, row, 2 + 2 * j) * (words >> 32);
 		}
-		sum = fmin(fmax(floor(sum), -RACE_MAX_CODE), RACE_MAX_CODE);
-		code = (int64_t) sum;
-		if (params->rehash == FOLD)
-			return (uint32_t) ((code % params->range + params->range) % params->range);
-
-		sum = (double) (code + ((int64_t) 3 << 51));
-		memcpy(&bits, &sum, sizeof(bits));
-		hash += *race_rows_key(rows, row, 1 + 2 * j) * (bits & 0xFFFFFFFF);
-		hash += *race_rows_key(rows, row, 2 + 2 * j) * (bits >> 32);
+		first += part->power;
 	}
-	return (uint32_t) ((hash >> 32) * params->range >> 32);
+	return (uint32_t) (params->rehash == FOLD ? hash : (hash >> 32) * range >> 32);
 }
 
 /* Row functions against their definition, and all vector code against portable */
-#define RECORDS			250000	/* of each of four shapes */
-#define PLAIN_RECORDS	10000
+#define ROWS			128
+#define PLAIN_RECORDS	5000
 #define MAX_PATHS		8
-#define MAX_BATCH		33		/* whole tiles of records, and some left over */
+#define MAX_BATCH		70		/* whole tiles of records, and some left over */
 
 /* The vector code that this machine has, and how much of it there is */
 static int
@@ -270,7 +292,7 @@ vector_paths(const char **paths)
  * each block of rows, as batches are hashed
  */
 static void
-hash_batch(const RaceRows *rows, const double *x, size_t n, uint32_t *buckets)
+hash_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, uint32_t *buckets)
 {
 	uint32_t   *block_buckets = calloc(n * RACE_LANES, sizeof(uint32_t));
 	size_t		block;
@@ -280,7 +302,7 @@ hash_batch(const RaceRows *rows, const double *x, size_t n, uint32_t *buckets)
 		abort();
 	for (block = 0; block < rows->blocks; block++)
 	{
-		race_rows_hash(rows, block, x, n, block_buckets);
+		race_rows_hash(rows, block, columns, n, block_buckets);
 		for (i = 0; i < n; i++)
 			memcpy(buckets + (i * rows->blocks + block) * RACE_LANES,
 				   block_buckets + i * RACE_LANES, RACE_LANES * sizeof(uint32_t));
@@ -288,129 +310,242 @@ hash_batch(const RaceRows *rows, const double *x, size_t n, uint32_t *buckets)
 	free(block_buckets);
 }
 
+/* Which record of a batch */
 static void
-test_paths(const RaceParams *params)
+one_of(const RaceRows *rows, const RaceColumn *columns, size_t i, RaceColumn *one)
 {
-	RaceRows   *rows = make_rows(params);
-	size_t		lanes = rows->blocks * RACE_LANES;
-	uint32_t	portable[MAX_BATCH * 2 * RACE_LANES];
-	uint32_t	buckets[MAX_BATCH * 2 * RACE_LANES];
+	int			p;
+
+	for (p = 0; p < rows->parts; p++)
+		one[p] = race_column_from(&columns[p], i);
+}
+
+typedef struct Differences
+{
+	int			path[MAX_PATHS];	/* batches that differ from portable code */
+	int			one;			/* records alone that differ from batches */
+	int			plain;			/* buckets that are not as defined */
+	int			unfused;		/* or would not be without fused multiply-add */
+} Differences;
+
+static void
+compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool plain,
+			  Differences *differences)
+{
+	static uint32_t portable[MAX_BATCH * ROWS];
+	static uint32_t buckets[MAX_BATCH * ROWS];
 	const char *paths[MAX_PATHS];
 	int			n_paths = vector_paths(paths);
-	int			path_differs[MAX_PATHS] = {0};
-	int			one_differs = 0;
-	int			wrong = 0;
-	int			unfused = 0;
+	RaceColumn	one[RACE_MAX_PARTS];
 	int			p;
-	uint64_t	number;
-	size_t		n;
 	size_t		i;
 	uint32_t	row;
 
-	/* batches of 1, 2, ... MAX_BATCH records, over and over */
-	for (number = 0, n = 1; number < RECORDS; number += n, n = n % MAX_BATCH + 1)
-	{
-		double		x[MAX_BATCH * MAX_TEST_DIMS];
-
-		for (i = 0; i < n; i++)
-			random_record(number + i, params->dims, x + i * params->dims);
-		race_hash_force("portable");
-		hash_batch(rows, x, n, portable);
-		race_hash_force("auto");
-		race_rows_hash_one(rows, rows->params.rows, x, buckets);
-		one_differs += memcmp(buckets, portable, lanes * sizeof(uint32_t)) != 0;
-		for (p = 0; p < n_paths; p++)
-		{
-			race_hash_force(paths[p]);
-			hash_batch(rows, x, n, buckets);
-			path_differs[p] += memcmp(buckets, portable,
-									  n * lanes * sizeof(uint32_t)) != 0;
-		}
-		for (i = 0; i < n && number < PLAIN_RECORDS; i++)
-			for (row = 0; row < params->rows; row++)
-			{
-				uint32_t	bucket = portable[i * lanes + row];
-
-				wrong += bucket != plain_bucket(rows, row, x + i * params->dims, true);
-				unfused += bucket != plain_bucket(rows, row, x + i * params->dims, false);
-			}
-	}
-
-	ok(wrong == 0, "dims %u, power %u, %s, %s: buckets are as defined",
-	   params->dims, params->power, race_sequence_name(params->sequence),
-	   race_rehash_name(params->rehash));
-	ok(unfused > 0, "control: without fused multiply-add they are not");
-	ok(one_differs == 0, "a record alone gets the buckets that it gets in a batch");
+	race_hash_force("portable");
+	hash_batch(rows, columns, n, portable);
 	for (p = 0; p < n_paths; p++)
-		ok(path_differs[p] == 0, "%s code gives the buckets of portable code", paths[p]);
+	{
+		race_hash_force(paths[p]);
+		hash_batch(rows, columns, n, buckets);
+		differences->path[p] += memcmp(buckets, portable, n * ROWS * sizeof(uint32_t)) != 0;
+	}
+	race_hash_force("auto");
+	one_of(rows, columns, n - 1, one);
+	race_rows_hash_one(rows, ROWS, one, buckets);
+	differences->one += memcmp(buckets, portable + (n - 1) * ROWS,
+							   ROWS * sizeof(uint32_t)) != 0;
+	for (i = 0; i < n && plain; i++)
+	{
+		one_of(rows, columns, i, one);
+		for (row = 0; row < ROWS; row++)
+		{
+			differences->plain += portable[i * ROWS + row] !=
+				plain_bucket(rows, row, one, true);
+			differences->unfused += portable[i * ROWS + row] !=
+				plain_bucket(rows, row, one, false);
+		}
+	}
+}
+
+static void
+test_paths(const Recipe *recipe, uint64_t records)
+{
+	RaceParams *params = make_params(recipe, ROWS, 0);
+	RaceRows   *rows = make_rows(params);
+	Differences differences = {.one = 0};
+	const char *paths[MAX_PATHS];
+	int			p;
+	uint64_t	number;
+	size_t		n;
+
+	/* batches of 1, 2, ... MAX_BATCH records, over and over */
+	for (number = 0, n = 1; number < records; number += n, n = n % MAX_BATCH + 1)
+	{
+		RaceColumn	columns[RACE_MAX_PARTS];
+
+		random_records(params, number, n, columns);
+		compare_batch(rows, columns, n, number < PLAIN_RECORDS, &differences);
+		free_records(params, columns);
+	}
+	ok(differences.plain == 0, "%s: buckets are as defined", describe(params));
+	if (recipe->parts[0].kernel == L2 || recipe->parts[0].kernel == L1)
+		ok(differences.unfused > 0, "control: without fused multiply-add they are not");
+	ok(differences.one == 0, "a record alone gets the buckets that it gets in a batch");
+	for (p = 0; p < vector_paths(paths); p++)
+		ok(differences.path[p] == 0, "%s code gives the buckets of portable code", paths[p]);
 	free(rows);
+	free(params);
+}
+
+static RaceParams *
+copy_params(const RaceParams *params)
+{
+	RaceParams *copy = malloc(race_params_size(params));
+
+	if (copy == NULL)
+		abort();
+	return memcpy(copy, params, race_params_size(params));
 }
 
 /* Are the first `few` of these rows those that are made alone, last to first? */
 static bool
 is_prefix(const RaceRows *rows, uint32_t few)
 {
-	RaceParams	params = rows->params;
+	RaceParams *params = copy_params(rows->params);
+	uint32_t	functions = race_params_functions(params);
 	uint32_t   *all_buckets = make_buckets(rows);
 	uint32_t   *buckets;
 	RaceRows   *alone;
 	int			different = 0;
 	uint64_t	i;
 
-	params.rows = few;
-	alone = allocate_rows(&params);
-	for (i = alone->blocks * params.power; i-- > 0;)
-		race_rows_generate(alone, i / params.power, i % params.power);
+	params->rows = few;
+	alone = allocate_rows(params);
+	for (i = alone->blocks * functions; i-- > 0;)
+		race_rows_generate(alone, i / functions, i % functions);
 	buckets = make_buckets(alone);
 	for (i = 0; i < 1000; i++)
 	{
-		double		x[MAX_TEST_DIMS];
+		RaceColumn	x[RACE_MAX_PARTS];
 
-		random_record(i, params.dims, x);
-		race_rows_hash_one(rows, rows->params.rows, x, all_buckets);
-		race_rows_hash_one(alone, alone->params.rows, x, buckets);
+		random_records(params, i, 1, x);
+		race_rows_hash_one(rows, rows->params->rows, x, all_buckets);
+		race_rows_hash_one(alone, few, x, buckets);
 		different += memcmp(buckets, all_buckets, few * sizeof(uint32_t)) != 0;
+		free_records(params, x);
 	}
 	free(buckets);
 	free(all_buckets);
 	free(alone);
+	free(params);
 	return different == 0;
 }
 
 static void
-test_prefix(const RaceParams *some_params)
+test_prefix(const Recipe *recipe)
 {
-	RaceParams	params = *some_params;
-	RaceRows   *rows;
+	RaceParams *params = make_params(recipe, 300, 0);
+	RaceRows   *rows = make_rows(params);
 
-	params.rows = 300;
-	rows = make_rows(&params);
 	ok(is_prefix(rows, 1) && is_prefix(rows, 64) && is_prefix(rows, 100) &&
-	   is_prefix(rows, 299), "dims %u, power %u, %s, %s: fewer rows are the first of more",
-	   params.dims, params.power, race_sequence_name(params.sequence),
-	   race_rehash_name(params.rehash));
-	rows->params.seed++;
+	   is_prefix(rows, 299), "%s: fewer rows are the first of more", describe(params));
+	rows->params->seed++;
 	ok(!is_prefix(rows, 64), "control: with another seed they are not");
 	free(rows);
+	free(params);
+}
+
+/* In how many words the functions a and b, of `words` each in 70 rows, are the same */
+static int
+same_words(const RaceRows *rows_a, uint32_t a, const RaceRows *rows_b, uint32_t b,
+		   uint32_t words)
+{
+	int			same = 0;
+	uint32_t	row;
+	uint32_t	i;
+
+	for (row = 0; row < 70; row++)
+		for (i = 0; i < words; i++)
+			same += memcmp(race_rows_coefficient(rows_a, row, a, i),
+						   race_rows_coefficient(rows_b, row, b, i), sizeof(uint64_t)) == 0;
+	return same;
+}
+
+/*
+ * A part alone has the functions, and the keys, that it has as the first of a
+ * product; when it is there twice, its functions differ.  (That they are independent
+ * is for collision_test.c to say.)
+ */
+static void
+test_product(const PartRecipe *part, uint32_t words)
+{
+	Recipe		alone_recipe = {MULTI, 1000, {*part}};
+	Recipe		twice_recipe = {MULTI, 1000, {*part, *part}};
+	RaceParams *alone_params = make_params(&alone_recipe, 70, 11);
+	RaceParams *twice_params = make_params(&twice_recipe, 70, 11);
+	RaceRows   *alone = make_rows(alone_params);
+	RaceRows   *twice = make_rows(twice_params);
+	int			other_keys = 0;
+	int			all = 70 * (int) words;
+	uint32_t	j;
+	uint32_t	k;
+
+	for (j = 0; j < 70; j++)
+		for (k = 0; k < 1 + 2 * part->power; k++)
+			other_keys += *race_rows_key(alone, j, k) != *race_rows_key(twice, j, k);
+	ok(other_keys == 0, "%s: a part alone has the keys of the first of a product",
+	   describe(alone_params));
+	for (j = 0; j < part->power; j++)
+	{
+		ok(same_words(alone, j, twice, j, words) == all, "and function %u of it", j);
+		for (k = 0; k < 2 * part->power; k++)
+			if (k != j)
+				ok(same_words(twice, j, twice, k, words) * 4 < all, "but not function %u", k);
+	}
+	free(twice);
+	free(alone);
+	free(twice_params);
+	free(alone_params);
 }
 
 int
 main(void)
 {
-	RaceParams	shapes[4];
-	int			i;
-
-	shapes[0] = l2_params(IND, FOLD, 3, 1, 64, 1000);
-	shapes[1] = l2_params(SOBOL, FOLD, 8, 1, 64, 1024);
-	shapes[2] = l2_params(IND, MULTI, 3, 3, 64, 1000);
-	shapes[3] = l2_params(SOBOL, MULTI, 2, 2, 128, 7);
+	static const Recipe shapes[] = {
+		{FOLD, 1000, {PART(L2, IND, 3, 1)}},
+		{FOLD, 1024, {PART(L2, SOBOL, 8, 1)}},
+		{MULTI, 1000, {PART(L2, IND, 3, 3)}},
+		{MULTI, 7, {{L2, SOBOL, 2, 2, WIDTHS, 0}}},
+		{FOLD, 1024, {{L2, ORTHOGONAL, 8, 1, TRANSFORM, 3}}},
+		{MULTI, 1024, {{L1, IND, 5, 2, WIDTHS | BOUNDS, 0}}},
+		{MULTI, 1000, {PART(L1, SOBOL, 3, 1)}},
+		{FOLD, 1000, {PART(ANGULAR, ORTHOGONAL, 20, 9)}},
+		{FOLD, 2, {PART(ANGULAR, SOBOL, 4, 1)}},
+		{MULTI, 64, {{ANGULAR, IND, 4, 2, TRANSFORM, 7}}},
+		{MULTI, 1000, {PART(JACCARD, IND, 0, 1)}},
+		{MULTI, 1024, {PART(JACCARD, IND, 0, 3)}},
+		{MULTI, 1000, {PART(MATCH, IND, 7, 1)}},
+		{MULTI, 256, {PART(MATCH, SOBOL, 100, 2)}},
+		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
+		{MULTI, 512, {PART(ANGULAR, ORTHOGONAL, 6, 2), PART(JACCARD, IND, 0, 1)}},
+		{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1), PART(JACCARD, IND, 0, 2),
+			{L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}}
+	};
+	static const PartRecipe parts[] = {
+		PART(L2, SOBOL, 2, 2), PART(L2, ORTHOGONAL, 5, 1), {L1, IND, 3, 1, WIDTHS, 0},
+		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3)
+	};
+	static const uint32_t words[] = {3, 6, 4, 5, 2, 1};
+	size_t		i;
 
 	test_philox();
 	test_philox_lanes();
 	test_known_answers();
-	for (i = 0; i < 4; i++)
-		test_paths(&shapes[i]);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		test_paths(&shapes[i], i < 4 ? 125000 : 20000);
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		test_product(&parts[i], words[i]);
 	return done_testing();
 }

@@ -1,0 +1,75 @@
+/*
+ * array.h
+ *		Arrays as SQL passes them: of whatever type, wherever they lie.
+ */
+#ifndef RACE_ARRAY_H
+#define RACE_ARRAY_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+typedef struct RaceArrayReader
+{
+	Oid			type;			/* of the argument */
+	Oid			element;		/* of its elements, after the cast if any */
+	bool		has_cast;
+	FmgrInfo	cast;			/* its implicit cast, or text input */
+	Oid			cast_ioparam;	/* for text input, else invalid */
+} RaceArrayReader;
+
+/* Elements of an array, wherever they lie: perhaps not aligned */
+typedef struct RaceElements
+{
+	const char *data;
+	uint32		n;
+} RaceElements;
+
+/*
+ * Prepare to read arguments of an array type, or a domain over one, whose elements
+ * are accepted; else of a type with an implicit cast to an array of `otherwise`; or,
+ * with literals, text of such an array.  False for any other type.
+ */
+extern bool race_array_prepare(RaceArrayReader *reader, Oid type,
+							   bool (*accepts) (Oid element), Oid otherwise,
+							   bool literals, MemoryContext context);
+
+/*
+ * What reading does with a bad value: 22023, or with `soft` no error but false.
+ * Errors name what was expected and found, but never a value: they must not
+ * show a record.
+ */
+#define race_refuse(soft, ...) \
+	do { \
+		if (!(soft)) \
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__)); \
+		return false; \
+	} while (0)
+
+/*
+ * Find the elements of an argument: one dimension and no NULLs.  (A literal is text
+ * of the query itself; array input may quote it.)
+ */
+extern bool race_array_open(RaceArrayReader *reader, Datum value,
+							RaceElements *elements, bool soft);
+
+/*
+ * The bytes of the next element of a type of variable length, in *data, which steps
+ * over it
+ */
+extern const char *race_next_varlena(const char **data);
+
+/* Elements of a type with a fixed length, which may not be aligned, one by one */
+#define RACE_FOR_ELEMENTS(type, elements, statement) \
+	do { \
+		uint32		i; \
+		type		element; \
+\
+		for (i = 0; i < (elements)->n; i++) \
+		{ \
+			memcpy(&element, (elements)->data + (Size) i * sizeof(type), sizeof(type)); \
+			statement; \
+		} \
+	} while (0)
+
+#endif							/* RACE_ARRAY_H */

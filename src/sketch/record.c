@@ -1,0 +1,159 @@
+/*
+ * record.c
+ *		A record as SQL passes it: a value for each part of the kernel.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "record.h"
+#include "set.h"
+#include "vector.h"
+
+void
+race_record_prepare_type(RaceRecordReader *reader, Oid type, MemoryContext context)
+{
+	memset(reader, 0, sizeof(RaceRecordReader));
+	reader->context = context;
+	reader->n_types = 1;
+	reader->types[0] = type;
+	reader->is_row = OidIsValid(type) && type_is_rowtype(type);
+}
+
+void
+race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo, int arg, int n,
+					MemoryContext context)
+{
+	int			i;
+
+	Assert(n <= RACE_MAX_PARTS);
+	race_record_prepare_type(reader, get_fn_expr_argtype(flinfo, arg), context);
+	reader->n_types = n;
+	for (i = 1; i < n; i++)
+		reader->types[i] = get_fn_expr_argtype(flinfo, arg + i);
+}
+
+/* Forget how values are read: their types are others now. */
+static void
+use_row(RaceRecordReader *reader, TupleDesc row)
+{
+	if (reader->row != NULL)
+		FreeTupleDesc(reader->row);
+	reader->row = row;
+	memset(reader->values, 0, sizeof(reader->values));
+}
+
+static bool
+refuse_values(int expected, int found, bool soft)
+{
+	race_refuse(soft, errmsg("expected a record of %d values, found %d", expected, found),
+				errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b'])."));
+}
+
+/* The columns of a row, as many as there are parts */
+static bool
+take_row_apart(RaceRecordReader *reader, Datum value, int n_parts, Datum *values,
+			   bool soft)
+{
+	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
+	Oid			type = HeapTupleHeaderGetTypeId(row);
+	int32		typmod = HeapTupleHeaderGetTypMod(row);
+	HeapTupleData tuple;
+	bool		nulls[RACE_MAX_PARTS];
+	int			i;
+
+	if (reader->row == NULL || reader->row->tdtypeid != type ||
+		reader->row->tdtypmod != typmod)
+	{
+		TupleDesc	desc = lookup_rowtype_tupdesc(type, typmod);
+		MemoryContext old = MemoryContextSwitchTo(reader->context);
+
+		use_row(reader, CreateTupleDescCopy(desc));
+		MemoryContextSwitchTo(old);
+		ReleaseTupleDesc(desc);
+	}
+	if (reader->row->natts != n_parts)
+		return refuse_values(n_parts, reader->row->natts, soft);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, reader->row, values, nulls);
+	for (i = 0; i < n_parts; i++)
+		if (nulls[i])
+			race_refuse(soft, errmsg("expected a record of %d values, found a null",
+									 n_parts));
+	return true;
+}
+
+static RaceArrayReader *
+value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
+{
+	RaceValueReader *value = &reader->values[i];
+	Oid			type = reader->row != NULL ?
+		TupleDescAttr(reader->row, i)->atttypid : reader->types[i];
+
+	if (value->ready && value->is_vector == race_compares_numbers(part))
+		return &value->array;
+	value->ready = false;
+	value->is_vector = race_compares_numbers(part);
+	if (value->is_vector)
+		race_vector_prepare(&value->array, type, reader->context);
+	else
+		race_set_prepare(&value->array, type, reader->context);
+	value->ready = true;
+	return &value->array;
+}
+
+/* Without dims in the parameters, the first record says how many there are. */
+static bool
+read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
+		   int i, Datum value, RaceRecords *records, bool soft)
+{
+	RaceRecordsPart *column = &records->parts[i];
+	RaceElements elements;
+
+	if (!race_array_open(array, value, &elements, soft))
+		return false;
+	if (!column->is_set && !race_check_length(elements.n, column->width, soft))
+		return false;
+	if (column->width == 0 && !column->is_set)
+	{
+		column->width = elements.n;
+		race_records_reserve(records, records->capacity);
+	}
+	if (column->is_vector)
+		return race_vector_convert(array, &elements, part,
+								   race_records_vector(records, i), soft);
+	race_set_convert(array, &elements, params->seed,
+					 race_records_elements(records, i, elements.n));
+	return true;
+}
+
+bool
+race_record_read(RaceRecordReader *reader, const RaceParams *params,
+				 const Datum *values, RaceRecords *records, bool soft)
+{
+	Datum		columns[RACE_MAX_PARTS];
+	const RaceParams *part;
+	int			i = 0;
+
+	/* a kernel by itself may compare values of a composite type, by its cast */
+	if (reader->n_types == 1 && reader->is_row && records->n_parts > 1)
+	{
+		if (!take_row_apart(reader, values[0], records->n_parts, columns, soft))
+			return false;
+		values = columns;
+	}
+	else if (reader->n_types != records->n_parts)
+		return refuse_values(records->n_parts, reader->n_types, soft);
+
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+		if (!read_value(value_reader(reader, i, part), params, part, i, values[i],
+						records, soft))
+			return false;
+	return true;
+}

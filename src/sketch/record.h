@@ -1,0 +1,55 @@
+/*
+ * record.h
+ *		A record as SQL passes it: a value for each part of the kernel.
+ *
+ * A kernel by itself compares one value: a vector, a set, a row of categories.  A
+ * product compares several, which come as as many arguments or as the columns of one
+ * row, ROW(x, c).
+ */
+#ifndef RACE_RECORD_H
+#define RACE_RECORD_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+#include "array.h"
+#include "records.h"
+
+/* How a value is read as a part; made for a type and a kind of part when needed */
+typedef struct RaceValueReader
+{
+	RaceArrayReader array;
+	bool		ready;
+	bool		is_vector;
+} RaceValueReader;
+
+typedef struct RaceRecordReader
+{
+	MemoryContext context;
+	int			n_types;		/* arguments that make up a record, */
+	bool		is_row;			/* or one that is a row */
+	Oid			types[RACE_MAX_PARTS];
+	TupleDesc	row;			/* of one argument that is a row, as last seen */
+	RaceValueReader values[RACE_MAX_PARTS];
+} RaceRecordReader;
+
+/* Prepare to read records from n arguments of a call, from number `arg` on. */
+extern void race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo,
+								int arg, int n, MemoryContext context);
+
+/* The same for a value of this type */
+extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
+									 MemoryContext context);
+
+/*
+ * Write a record where the next one of `records` belongs, without completing it.
+ * Raises 42804 for types that a part cannot be, and 22023 for a wrong dimension, a
+ * NULL, a NaN or an infinity (or with `soft` returns false), naming what was expected
+ * and found but never a value.
+ */
+extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
+							 const Datum *values, RaceRecords *records, bool soft);
+
+#endif							/* RACE_RECORD_H */

@@ -1,0 +1,27 @@
+/*
+ * set.h
+ *		Sets and rows of categories: arrays of elements that are equal or not.
+ */
+#ifndef RACE_SET_H
+#define RACE_SET_H
+
+#include "postgres.h"
+
+#include "array.h"
+
+/*
+ * Prepare to read arguments of this type: smallint[], int[], bigint[], text[],
+ * varchar[], uuid[], or a domain over one of them.  Raises 42804 for any other, and
+ * for a literal, which does not say what its elements are.
+ */
+extern void race_set_prepare(RaceArrayReader *reader, Oid type,
+							 MemoryContext context);
+
+/*
+ * The elements as they are hashed, with the seed of the parameters.  Integers of
+ * all widths are the same; texts are equal when their bytes are.
+ */
+extern void race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
+							 int64 seed, uint64 *out);
+
+#endif							/* RACE_SET_H */

@@ -1,0 +1,201 @@
+/*
+ * known_test.c
+ *		Known answers of all kernels: they pin what sketches store.
+ *
+ * All are from a second implementation (in Python, with exact fractions for the
+ * fused multiply-add), and every vector code must give them.
+ */
+#include "kernels.h"
+#include "tap.h"
+
+#define ROWS		70
+#define RECORDS		40
+
+typedef struct Known
+{
+	Recipe		recipe;
+	int64_t		seed;
+	uint64_t	functions;		/* digest of all words of all functions */
+	uint64_t	buckets;		/* digest of all buckets of the first records */
+} Known;
+
+static const Known known[] = {
+	{{FOLD, 1024, {{L2, ORTHOGONAL, 8, 1, TRANSFORM, 3}}}, 1,
+		UINT64_C(0x6d1029a41562b6b4), UINT64_C(0xa7398edf2e36b149)},
+	{{MULTI, 7, {{L2, SOBOL, 2, 2, WIDTHS, 0}}}, -5,
+		UINT64_C(0x5a2f22dbe7566c85), UINT64_C(0xb4bd7217e947d363)},
+	{{MULTI, 1024, {{L1, IND, 5, 2, WIDTHS | BOUNDS, 0}}}, 2,
+		UINT64_C(0x70b78676e7e7a848), UINT64_C(0xeebb725cf77f20c4)},
+	{{MULTI, 1000, {PART(L1, SOBOL, 3, 1)}}, 3,
+		UINT64_C(0x2d860a294f870cae), UINT64_C(0xb40243e17f82b176)},
+	{{FOLD, 1000, {PART(ANGULAR, ORTHOGONAL, 20, 9)}}, 4,
+		UINT64_C(0x9b3146c45ffcaffa), UINT64_C(0x3bf61cd157c67b51)},
+	{{FOLD, 2, {PART(ANGULAR, SOBOL, 4, 1)}}, 5,
+		UINT64_C(0x66e3a684d2b57ade), UINT64_C(0x22b55dad98b7db4c)},
+	{{MULTI, 64, {{ANGULAR, IND, 4, 2, TRANSFORM, 7}}}, 6,
+		UINT64_C(0x78e091eb9d8b7fe7), UINT64_C(0xc7c4636ae583928f)},
+	{{MULTI, 1000, {PART(JACCARD, IND, 0, 1)}}, 7,
+		UINT64_C(0x06368153258a1d6b), UINT64_C(0x532c78c0694a8d6a)},
+	{{MULTI, 1024, {PART(JACCARD, IND, 0, 3)}}, INT64_C(1) << 62,
+		UINT64_C(0xbb6ee5b4fb1654ce), UINT64_C(0x51773d15ae1909a6)},
+	{{MULTI, 1000, {PART(MATCH, IND, 7, 1)}}, 9,
+		UINT64_C(0xd3bce3f5e1955fb9), UINT64_C(0x7279589596b79d08)},
+	{{MULTI, 256, {PART(MATCH, SOBOL, 100, 2)}}, -10,
+		UINT64_C(0x44555c34332e0d5c), UINT64_C(0xdff0067c434f7ad8)},
+	{{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}}, 11,
+		UINT64_C(0x908e7519488fcf1a), UINT64_C(0xfbe13ad00e908d22)},
+	{{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1),
+		PART(JACCARD, IND, 0, 2), {L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}}, 12,
+		UINT64_C(0xfecd742dca8cca1c), UINT64_C(0xc4c02a067e746c54)}
+};
+
+/* The words of a part's functions in one row, into the digest */
+static uint64_t
+digest_part(const RaceRows *rows, const RaceRowsPart *part, uint32_t row, uint64_t digest)
+{
+	uint32_t	j;
+	uint32_t	i;
+
+	for (j = part->function; j < part->function + part->params->power; j++)
+		for (i = 0; i < part->words; i++)
+		{
+			uint64_t	word;
+
+			memcpy(&word, race_rows_coefficient(rows, row, j, i), sizeof(word));
+			digest = mix(digest ^ word);
+		}
+	return digest;
+}
+
+static uint64_t
+digest_functions(const RaceRows *rows)
+{
+	uint64_t	digest = 0;
+	uint32_t	row;
+	int			p;
+
+	for (row = 0; row < ROWS; row++)
+		for (p = 0; p < rows->parts; p++)
+			digest = digest_part(rows, &rows->part[p], row, digest);
+	return digest;
+}
+
+static uint64_t
+digest_buckets(const RaceRows *rows)
+{
+	uint32_t   *buckets = make_buckets(rows);
+	uint64_t	digest = 0;
+	uint64_t	number;
+	uint32_t	row;
+
+	for (number = 0; number < RECORDS; number++)
+	{
+		RaceColumn	columns[RACE_MAX_PARTS];
+
+		random_records(rows->params, number, 1, columns);
+		race_rows_hash_one(rows, ROWS, columns, buckets);
+		for (row = 0; row < ROWS; row++)
+			digest = mix(digest ^ buckets[row]);
+		free_records(rows->params, columns);
+	}
+	free(buckets);
+	return digest;
+}
+
+static void
+test_known(const Known *answer, const char *path)
+{
+	RaceParams *params = make_params(&answer->recipe, ROWS, answer->seed);
+	RaceRows   *rows = make_rows(params);
+
+	ok(digest_functions(rows) == answer->functions, "%s code, %s: known functions", path,
+	   describe(params));
+	ok(digest_buckets(rows) == answer->buckets, "and known buckets");
+	free(rows);
+	free(params);
+}
+
+static void
+test_elements(void)
+{
+	static const int64_t seeds[3] = {0, -1, 42};
+	static const int64_t integers[5] = {0, 1, -1, INT64_MIN, INT64_MAX};
+	static const uint64_t of_integers[3][5] = {
+		{UINT64_C(0x8f1a3087f2237f09), UINT64_C(0x4f10102855a072ba), UINT64_C(0x0afd37060e4da271),
+			UINT64_C(0x89bb66ea427a8a12), UINT64_C(0x0c8671a93a32be5a)},
+		{UINT64_C(0x2b764c5d57d4020a), UINT64_C(0xa7174d2506742a6a), UINT64_C(0xee4b24a7a5574525),
+			UINT64_C(0xb45dca5e5b286b97), UINT64_C(0x3ab3fa2a5bcacb79)},
+		{UINT64_C(0xbdfc405328011911), UINT64_C(0x14909873be961592), UINT64_C(0x5932130bc1df58b8),
+			UINT64_C(0x3fb34d842ad46258), UINT64_C(0xf7c6e46ec3427346)}
+	};
+	static const size_t sizes[6] = {0, 1, 7, 8, 9, 16};
+	static const uint64_t of_bytes[3][6] = {
+		{UINT64_C(0xaa2cfcdacbf6940c), UINT64_C(0x26b77c20edf19766), UINT64_C(0x806f7947276710e0),
+			UINT64_C(0x22d616010efdd3e3), UINT64_C(0xc98c7cd3041735fd), UINT64_C(0x4df5e4a28ba357de)},
+		{UINT64_C(0xc55de81e8356c2d2), UINT64_C(0x74df0376c6371f36), UINT64_C(0x0afe9dfe5e726794),
+			UINT64_C(0xdc95d1ef744e3cd5), UINT64_C(0x1bf6692fc3899587), UINT64_C(0x430b0f6514013023)},
+		{UINT64_C(0x68b79cb47b835adf), UINT64_C(0x86bf7b45764b8eee), UINT64_C(0xb0926ada9b87fda4),
+			UINT64_C(0xa38524554181d531), UINT64_C(0xf6481ab86aecd788), UINT64_C(0x88ca7428e2d401c4)}
+	};
+	unsigned char text[16];
+	int			different = 0;
+	int			s;
+	int			i;
+
+	for (i = 0; i < 16; i++)
+		text[i] = (unsigned char) (i * 37 + 11);
+	for (s = 0; s < 3; s++)
+	{
+		for (i = 0; i < 5; i++)
+			different += race_element_of_integer(seeds[s], integers[i]) != of_integers[s][i];
+		for (i = 0; i < 6; i++)
+			different += race_element_of_bytes(seeds[s], text, sizes[i]) != of_bytes[s][i];
+	}
+	ok(different == 0, "known elements of integers and of bytes");
+}
+
+/* What is alike in bytes, in length or as a number has elements of its own. */
+static void
+test_distinct_elements(void)
+{
+	uint64_t	elements[3 * 257];
+	unsigned char zeros[257] = {0};
+	int			same = 0;
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < 257; i++)
+	{
+		elements[n++] = race_element_of_integer(7, i);
+		elements[n++] = race_element_of_bytes(7, zeros, (size_t) i);
+		elements[n++] = race_element_of_bytes(7, (unsigned char[]) {i & 255, i >> 8}, 2);
+	}
+	/* two zeros are there twice */
+	qsort(elements, n, sizeof(uint64_t), compare_elements);
+	for (i = 1; i < n; i++)
+		same += elements[i] == elements[i - 1];
+	ok(same == 1, "different integers and texts are different elements");
+	ok(race_element_of_integer(1, 5) != race_element_of_integer(2, 5) &&
+	   race_element_of_bytes(1, "5", 1) != race_element_of_bytes(2, "5", 1),
+	   "and others for another seed");
+}
+
+int
+main(void)
+{
+	int			p;
+	size_t		i;
+
+	for (p = 0; race_hash_paths[p] != NULL; p++)
+	{
+		if (!race_hash_has(race_hash_paths[p]))
+			continue;
+		race_hash_force(race_hash_paths[p]);
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			test_known(&known[i], race_hash_paths[p]);
+	}
+	race_hash_force("auto");
+	test_elements();
+	test_distinct_elements();
+	return done_testing();
+}
