@@ -1,5 +1,6 @@
 -- Kernels beside l2: estimates of every kind against exact sums in SQL
 
+SET client_min_messages = warning;
 -- made tables, the same everywhere: numbers, directions, sets, categories
 CREATE TABLE people AS
 SELECT i, ARRAY[(i * 37 % 101) / 10.0, (i * 53 % 89) / 10.0]::float8[] AS x,
@@ -38,3 +39,109 @@ BEGIN
 END $$;
 SELECT kernel, abs(sketched - exact) < 20 AS sketched, abs(private - exact) < 20 + 8 * 4.9 AS private
 FROM asked, estimates(params, x, q);
+
+-- everything else a sketch does, of each kernel: one to remove, halves to merge,
+-- windows, storage, text and binary; equal sketches are equal bytes
+CREATE FUNCTION same_sketches(params race_params, x text, OUT removed bool, OUT merged bool, OUT moved bool, OUT copied bool)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH whole AS (SELECT race_build($1, %1$s) s FROM people WHERE i <= 100),
+		longer AS (SELECT race_build($1, %1$s) s FROM people WHERE i <= 101),
+		parts AS (SELECT race_build($1, %1$s) s FROM people WHERE i <= 100 GROUP BY i %% 3)
+		SELECT (SELECT race_remove(s, (SELECT %1$s FROM people WHERE i = 101))::text FROM longer) = s::text,
+			(SELECT race_merge(s)::text FROM parts) = s::text,
+			(SELECT w::text FROM (SELECT i, race_build($1, %1$s) OVER (ORDER BY i ROWS 99 PRECEDING) w FROM people WHERE i <= 120) v WHERE i = 100) = s::text
+			AND (SELECT w::text FROM (SELECT i, race_build($1, %1$s) OVER (ORDER BY i ROWS 99 PRECEDING) w FROM people WHERE i <= 120) v WHERE i = 120)
+				= (SELECT race_build($1, %1$s)::text FROM people WHERE i BETWEEN 21 AND 120),
+			s::text::race_sketch::text = s::text
+		FROM whole', x) INTO removed, merged, moved, copied USING params;
+END $$;
+UPDATE asked SET params = (regexp_replace(params::text, 'rows=4096', 'rows=100'))::race_params;
+SELECT kernel, same_sketches(params, x) FROM asked;
+SELECT params::text::race_params = params AS text, params FROM asked;
+-- parallel workers count the same
+SELECT race_build(p, x, c)::text = race_build(p, ROW(x, c))::text AS "rows too" FROM people, race_params('l2', 2) l, race_params('match', 3) m, LATERAL (SELECT l * m AS p) v;
+ALTER TABLE people SET (parallel_workers = 2);
+CREATE TABLE alone AS SELECT race_build('jaccard(rows=100)', items) AS j, race_build('match(dims=3, rows=100)', c) AS m,
+	race_build('l2(dims=2, rows=100) * match(dims=3)', x, c) AS p FROM people;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SELECT a.j::text = alone.j::text AS jaccard, a.m::text = alone.m::text AS match, a.p::text = alone.p::text AS product
+FROM alone, (SELECT race_build('jaccard(rows=100)', items) AS j, race_build('match(dims=3, rows=100)', c) AS m,
+	race_build('l2(dims=2, rows=100) * match(dims=3)', x, c) AS p FROM people) a;
+RESET ALL;
+SET client_min_messages = warning;
+
+-- sets: order and repetition do not matter, and types of integers neither; none is like none
+SELECT race_kernel('jaccard', ARRAY[1,2,3], ARRAY[3,2,2,1]) AS same, race_kernel('jaccard', ARRAY[1,2], ARRAY[2,3]::bigint[]) AS third,
+	race_kernel('jaccard', '{}'::int[], '{}'::text[]) AS none, race_kernel('jaccard', '{}'::int[], ARRAY[1]) AS nothing,
+	race_kernel('jaccard', ARRAY['1'], ARRAY[1]) AS "text is no number",
+	race_kernel('jaccard(power=2)', ARRAY['a','b'], ARRAY['b','c']::varchar[]) AS ninth,
+	race_kernel('jaccard', ARRAY['00000000-0000-0000-0000-000000000001']::uuid[], ARRAY['00000000-0000-0000-0000-000000000001']::uuid[]) AS uuids;
+SELECT race_add(e, ARRAY[1,2,3])::text = race_add(e, ARRAY[3,1,2,2,1]::smallint[])::text AS order, race_kernel_sum(race_add(e, '{}'::int[]), '{}'::text[]) > 0.99 AS empty,
+	abs(race_kernel_sum(race_add(e, '{}'::int[]), ARRAY[1])) < 0.1 AS apart
+FROM race_sketch('jaccard(rows=1024)'::race_params) e;
+CREATE DOMAIN tags AS text[];
+SELECT race_kernel('jaccard', ARRAY['a','b']::tags, ARRAY['b']);
+-- rows of categories
+SELECT race_kernel('match', ARRAY['a','b','c'], ARRAY['a','x','c']) AS two_thirds, race_kernel('match(power=2)', ARRAY[1,2], ARRAY[1,3]) AS quarter;
+-- angles
+SELECT race_kernel('angular', '{1,0}', '{0,3}') AS right, race_kernel('angular', '{1,1}', '{-2,-2}') AS opposite, race_kernel('angular', '{1,1}', '{5,5}') AS same,
+	race_kernel('angular', '{0,0}', '{1,0}') AS zero, race_kernel('angular', '{0,0}', '{0,0}') AS zeros, round(race_kernel('angular', '{1,0}', '{1,1}')::numeric, 12) AS eighth;
+-- bounds: what lies beyond counts as if it lay there, infinities too
+SELECT race_add(e, '{1e300,-Infinity}')::text = race_add(e, '{6,2}')::text AS clipped,
+	race_kernel(race_params(e), '{100,3}', '{6,3}') AS same
+FROM race_sketch(race_params('l2', 2, lower => '{2,2}', upper => '{6,Infinity}')) e;
+SELECT race_add(race_sketch(race_params('l2', 2, lower => '{2,2}', upper => '{6,Infinity}')), '{1,Infinity}');
+SELECT race_add(race_sketch(race_params('l2', 2, lower => '{2,2}', upper => '{6,Infinity}')), '{1,NaN}');
+
+-- classes of mixed records
+SELECT sex, race_classify(sex, s, ROW(ARRAY[5,4], ARRAY['sex ' || sex, 'town 3', 'job 2'])) AS winner
+FROM (VALUES (0), (1)) AS sexes(sex),
+     (SELECT i % 2 AS class, race_build(race_params('l2', 2, 3) * race_params('match', 3), x, c) s FROM people GROUP BY 1) v(class, s),
+     LATERAL (SELECT class) w(label)
+GROUP BY sex ORDER BY sex;
+
+-- what does not fit
+SELECT race_kde(race_sketch('jaccard'::race_params), '{1,2}');
+SELECT race_kde(race_sketch('jaccard'::race_params), ARRAY[1.5]);
+SELECT race_kde(race_sketch('jaccard'::race_params), ARRAY[1, NULL]);
+SELECT race_kde(race_sketch('jaccard'::race_params), ARRAY[[1, 2]]);
+SELECT race_kde(race_sketch('match(dims=2)'::race_params), ARRAY[1]);
+SELECT race_kde(race_sketch('l2(dims=1)'::race_params), ARRAY['a']);
+SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ARRAY[1]);
+SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1]));
+SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1], NULL::int[]));
+SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1], ARRAY[1, 2]));
+SELECT race_build('l2(dims=1)', ARRAY[1], ARRAY['a']);
+SELECT race_count(race_build('l2(dims=1) * match(dims=1)', ARRAY[i], CASE i WHEN 1 THEN ARRAY['a'] END)) FROM generate_series(1, 2) i;
+SELECT race_kde_grid(race_sketch('jaccard'::race_params), '{0}', '{1}', '{2}');
+SELECT race_kde_grid(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '{0}', '{1}', '{2}');
+SELECT count(*) FROM race_kde_grid(race_sketch('angular(dims=2)'::race_params), '{0,0}', '{1,1}', '{2,2}');
+SELECT race_sketch('match'::race_params);
+SELECT race_params('jaccard', 3);
+SELECT race_params('jaccard', bandwidth => 2);
+SELECT race_params('match', 3, sequence => 'orthogonal');
+SELECT race_params('match', 3, rehash => 'fold');
+SELECT race_params('l1', 3, rehash => 'fold');
+SELECT race_params('angular', 3, power => 11, rehash => 'fold');
+SELECT race_params('l2', 2, bandwidths => '{1,2,3}');
+SELECT race_params('l2', 2, bandwidths => '{1,0}');
+SELECT race_params('l2', 2, lower => '{1,2}', upper => '{2,1}');
+SELECT race_params('l2', 2, lower => '{NaN,2}');
+SELECT race_params('jaccard', lower => '{1}');
+SELECT race_params('l2', 2, rows => 10) * race_params('match', 2);
+SELECT race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2);
+SELECT race_params('l2', 6, 5, 2) * race_params('l2', 6, 5, 2);
+SELECT 'l2(dims=1) * match(dims=2, rows=5)'::race_params;
+SELECT 'l2(dims=1) *'::race_params;
+SELECT 'l2(dims=2, lower={1,2)'::race_params;
+SELECT 'l2(dims=2, lower={1,x})'::race_params;
+SELECT 'l2(dims=2, matrix={{1,2},{1}})'::race_params;
+SELECT 'l2(dims=2, matrix={1,2})'::race_params;
+SELECT 'l2(dims=2, lower={{1,2}})'::race_params;
+SELECT 'l2(dims=2, upper={1,2,3})'::race_params;
+SELECT kernel, dims, bandwidth, power, sequence, rehash FROM race_info(race_sketch('l2(dims=1) * match(dims=2)'::race_params))
+UNION ALL SELECT kernel, dims, bandwidth, power, sequence, rehash FROM race_info(race_sketch('jaccard'::race_params));
+DROP TABLE people, asked, alone;
+DROP FUNCTION estimates, same_sketches;
+DROP DOMAIN tags;

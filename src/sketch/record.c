@@ -49,6 +49,7 @@ static bool
 refuse_values(int expected, int found, bool soft)
 {
 	race_refuse(soft, errmsg("expected a record of %d values, found %d", expected, found),
+				expected == 1 ? 0 :
 				errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b'])."));
 }
 

@@ -1,0 +1,20 @@
+-- ------------------------------------------------------------------------
+-- Transforms learned from public data
+
+CREATE FUNCTION race_whiten_step(float8[], "any") RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION race_whiten_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION race_whiten_final(float8[]) RETURNS race_transform
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION race_whiten_step(float8[], "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION race_whiten_combine(float8[], float8[]) IS 'aggregate combine function';
+COMMENT ON FUNCTION race_whiten_final(float8[]) IS 'aggregate final function';
+
+CREATE AGGREGATE race_whiten(x "any") (
+	SFUNC = race_whiten_step, STYPE = float8[],
+	FINALFUNC = race_whiten_final, COMBINEFUNC = race_whiten_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_whiten("any") IS
+	'the transform for race_params that gives vectors mean 0 and covariance 1, so that distances are Mahalanobis distances: M, lower triangular, and o (Coleman & Shrivastava 2021, section 7.1). Use public data only: the result is as exact as the data, and has no noise. Vectors of up to 361 dimensions; NULLs are left out, no vectors give NULL; errors: 22023 when a column is constant or a sum of others, or vectors differ in dimensions, 42804 for what is no vector';
