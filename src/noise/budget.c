@@ -9,8 +9,7 @@
 
 #include <math.h>
 
-/* the count's share of epsilon, or of rho, is 1 / COUNT_SHARE */
-#define COUNT_SHARE		20
+#include "outward.h"
 
 /*
  * ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is
@@ -63,18 +62,12 @@ variance_for(double rho, unsigned __int128 squared,
 	return divide_up(squared * multiplier, 2 * divisor, rho, RACE_MAX_VARIANCE);
 }
 
-static double
-up(double x)
-{
-	return nextafter(x, INFINITY);
-}
-
 /* sensitivity / b, rounded up */
 static double
 cost_of(uint64_t sensitivity, uint64_t scale)
 {
-	return up(up((double) sensitivity * RACE_SCALE_DENOMINATOR) /
-			  (double) scale);
+	return race_up(race_up((double) sensitivity * RACE_SCALE_DENOMINATOR) /
+				   (double) scale);
 }
 
 bool
@@ -82,8 +75,8 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 					uint64_t count_sensitivity, RaceLaplaceBudget *budget)
 {
 	budget->counter_scale = scale_for(epsilon, counter_sensitivity,
-									  COUNT_SHARE, COUNT_SHARE - 1);
-	budget->count_scale = scale_for(epsilon, count_sensitivity, COUNT_SHARE, 1);
+									  RACE_COUNT_SHARE, RACE_COUNT_SHARE - 1);
+	budget->count_scale = scale_for(epsilon, count_sensitivity, RACE_COUNT_SHARE, 1);
 	if (budget->counter_scale == 0 || budget->count_scale == 0)
 		return false;
 
@@ -96,13 +89,6 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 	return true;
 }
 
-/* squared / (2 variance), rounded up */
-static double
-rho_of(unsigned __int128 squared, uint64_t variance)
-{
-	return up(up((double) squared) / (2 * (double) variance));
-}
-
 bool
 race_gaussian_budget(double epsilon, double delta,
 					 unsigned __int128 counter_squared,
@@ -113,16 +99,18 @@ race_gaussian_budget(double epsilon, double delta,
 
 	if (allowed <= 0)
 		return false;
-	budget->counter_variance = variance_for(allowed, counter_squared, COUNT_SHARE,
-											COUNT_SHARE - 1);
-	budget->count_variance = variance_for(allowed, count_squared, COUNT_SHARE, 1);
+	budget->counter_variance = variance_for(allowed, counter_squared, RACE_COUNT_SHARE,
+											RACE_COUNT_SHARE - 1);
+	budget->count_variance = variance_for(allowed, count_squared, RACE_COUNT_SHARE, 1);
 	if (budget->counter_variance == 0 || budget->count_variance == 0)
 		return false;
 
 	/* the exact costs are at most what is allowed and asked, which bound them too */
 	budget->rho = fmin(allowed,
-					   race_cost_sum(rho_of(counter_squared, budget->counter_variance),
-									 rho_of(count_squared, budget->count_variance)));
+					   race_cost_sum(race_rho_of_sum(counter_squared, 1,
+													 budget->counter_variance, 1),
+									 race_rho_of_sum(count_squared, 1,
+													 budget->count_variance, 1)));
 	budget->epsilon = fmin(epsilon, race_epsilon_of_rho(budget->rho, delta));
 	return true;
 }
@@ -130,7 +118,7 @@ race_gaussian_budget(double epsilon, double delta,
 double
 race_rho_of_pure(double epsilon)
 {
-	return up(up(epsilon * epsilon) / 2);
+	return race_up(race_up(epsilon * epsilon) / 2);
 }
 
 double
@@ -138,5 +126,5 @@ race_cost_sum(double a, double b)
 {
 	if (a == 0 || b == 0)
 		return a + b;
-	return up(a + b);
+	return race_up(a + b);
 }

@@ -55,8 +55,11 @@ extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
 /* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
+/* The count's part of epsilon, or of rho, is one in so many (design). */
+#define RACE_COUNT_SHARE		20
+
 /*
- * How a pure release spends epsilon (design: one 20th goes to the count).
+ * How a pure release spends epsilon.
  * Counters together change by at most counter_sensitivity in L1 between
  * neighbours, the count by at most count_sensitivity; scales are rounded up,
  * so that
@@ -123,6 +126,56 @@ extern bool race_gaussian_budget(double epsilon, double delta,
 								 unsigned __int128 counter_squared,
 								 unsigned __int128 count_squared,
 								 RaceGaussianBudget *budget);
+
+/*
+ * rho of a vector of integers, `cells` long, that changes by `squared` at most in
+ * squared L2 norm, under the sum of as many independent draws as there are
+ * shares, each of this variance; rounded up.  One draw alone is what a release
+ * has (and then cells do not matter); no draw, or no variance, costs INFINITY.
+ */
+extern double race_rho_of_sum(unsigned __int128 squared, uint64_t cells,
+							  uint64_t variance, uint32_t shares);
+
+/*
+ * Noise shares: each of several parties adds its draws to its own counters and
+ * count, and only the sum is seen.  Whoever colludes knows its own draws, so
+ * what protects are the draws of the honest: of those who take part, add the noise
+ * they should, and tell nobody.
+ */
+
+/* What changes between neighbours, squared in L2, and where */
+typedef struct RaceSensitivity
+{
+	unsigned __int128 counters; /* all together */
+	unsigned __int128 count;
+	uint64_t	cells;			/* how many counters there are */
+} RaceSensitivity;
+
+/* Honest shares in the sum if at most so many collude or drop out; may be 0 */
+extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
+								   uint32_t dropouts);
+
+/* Below this a sum of discrete Gaussians is too little like one (share.c). */
+#define RACE_MIN_SHARE_VARIANCE	4
+
+/*
+ * The noise of one share, and the cost of the sum of so many honest ones.  The
+ * count is served first, with its part of rho; it takes less where the smallest
+ * variance is more noise than it needs, and the counters get what is left.
+ *
+ * False for what is not a number within the limits above, when no share is honest,
+ * and when the noise would be too large.
+ */
+extern bool race_share_budget(double epsilon, double delta,
+							  const RaceSensitivity *sensitivity,
+							  uint32_t honest, RaceGaussianBudget *budget);
+
+/*
+ * rho of a sum with so many honest shares of that noise, rounded up.  More of them
+ * never cost more.  With one: what a share tells of its party to whoever sees it.
+ */
+extern double race_share_rho(const RaceSensitivity *sensitivity,
+							 const RaceGaussianBudget *budget, uint32_t honest);
 
 /*
  * Between rho and (epsilon, delta): the best that Renyi privacy of all orders

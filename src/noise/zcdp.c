@@ -17,8 +17,7 @@
 
 #include <math.h>
 
-/* Relative to the size of the terms that are added: thousands of ulps */
-#define MARGIN	1e-12
+#include "outward.h"
 
 /* alpha log(1 - 1/alpha) - log(alpha - 1), for alpha = 1 + a, rounded up */
 static double
@@ -28,7 +27,7 @@ order_term(double a)
 	double		first = (1 + a) * log1p(1 / a);
 	double		second = log(a);
 
-	return -first - second + MARGIN * (fabs(first) + fabs(second));
+	return -first - second + RACE_MARGIN * (fabs(first) + fabs(second));
 }
 
 /* log delta at one order, rounded up */
@@ -38,7 +37,7 @@ log_delta_at(double a, double rho, double epsilon)
 	double		first = a * (1 + a) * rho;
 	double		second = a * epsilon;
 
-	return first - second + order_term(a) + MARGIN * (first + second);
+	return first - second + order_term(a) + RACE_MARGIN * (first + second);
 }
 
 /* epsilon at one order, rounded up */
@@ -48,7 +47,7 @@ epsilon_at(double a, double rho, double log_delta)
 	double		first = (1 + a) * rho;
 	double		second = (order_term(a) - log_delta) / a;
 
-	return first + second + MARGIN * (first + fabs(second));
+	return first + second + RACE_MARGIN * (first + fabs(second));
 }
 
 #define LN2		0.69314718055994531
@@ -57,9 +56,9 @@ epsilon_at(double a, double rho, double log_delta)
 static double
 minus_rho_at(double a, double epsilon, double log_delta)
 {
-	double		first = log_delta - order_term(a) + a * epsilon * (1 - MARGIN);
+	double		first = log_delta - order_term(a) + a * epsilon * (1 - RACE_MARGIN);
 
-	return -first / (a * (1 + a) * (1 + MARGIN));
+	return -first / (a * (1 + a) * (1 + RACE_MARGIN));
 }
 
 typedef double (*Bound) (double a, double x, double y);
@@ -98,14 +97,14 @@ race_delta_of_rho(double rho, double epsilon)
 {
 	double		log_delta = least(log_delta_at, rho, epsilon);
 
-	return log_delta >= 0 ? 1 : nextafter(exp(log_delta) * (1 + MARGIN), INFINITY);
+	return log_delta >= 0 ? 1 : race_up(exp(log_delta) * (1 + RACE_MARGIN));
 }
 
 double
 race_epsilon_of_rho(double rho, double delta)
 {
 	/* the logarithm of delta, rounded down */
-	double		log_delta = log(delta) * (1 + MARGIN);
+	double		log_delta = log(delta) * (1 + RACE_MARGIN);
 
 	if (rho == 0)
 		return 0;
@@ -116,7 +115,7 @@ double
 race_rho_allowed(double epsilon, double delta)
 {
 	/* the logarithm of delta, rounded down */
-	double		log_delta = log(delta) * (1 + MARGIN);
+	double		log_delta = log(delta) * (1 + RACE_MARGIN);
 
 	return -least(minus_rho_at, epsilon, log_delta);
 }

@@ -203,15 +203,6 @@ test_awkward(void)
 	report(&findings, "awkward numbers", "scale");
 }
 
-/* The logarithm of this number is uniform */
-static double
-log_uniform(uint64_t bits, double from, double to)
-{
-	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
-
-	return fmin(fmax(x, from), to);
-}
-
 static void
 test_random(void)
 {

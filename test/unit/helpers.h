@@ -65,6 +65,15 @@ signed_unit(uint64_t bits)
 	return (double) (int64_t) (bits << 10 | 512) * 0x1p-63;
 }
 
+/* Of these bits, a number with a logarithm that is uniform between two others */
+static inline double
+log_uniform(uint64_t bits, double from, double to)
+{
+	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
+
+	return fmin(fmax(x, from), to);
+}
+
 /* Pearson's statistic of counts */
 static inline double
 chi_square(const uint64_t *observed, const double *expected, int cells)

@@ -168,15 +168,6 @@ test_known(void)
 	ok(wrong == 0, "known values of delta, rounded up, and of the reference");
 }
 
-/* The logarithm of this number is uniform */
-static double
-log_uniform(uint64_t bits, double from, double to)
-{
-	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
-
-	return fmin(fmax(x, from), to);
-}
-
 /* Is this rho the largest allowed, rounded down? */
 static bool
 largest_allowed(double rho, double epsilon, double delta)
