@@ -54,7 +54,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	params = race_params_arg(PG_GETARG_DATUM(0));
-	if (!race_read_request(fcinfo, params, &request))
+	if (!race_read_request(fcinfo, params, 3, &request))
 		PG_RETURN_NULL();
 	if (request.rows == 0 && request.delta == 0 && !has_records)
 		ereport(ERROR,

@@ -24,6 +24,7 @@
 #include "utils/builtins.h"
 
 #include "../noise/noise.h"
+#include "../sketch/share.h"
 #include "plan.h"
 
 static double
@@ -89,25 +90,48 @@ checked_neighbours(const char *name)
 }
 
 bool
-race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
+race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
 				  RaceRequest *request)
 {
 	int			i;
 
-	for (i = 1; i <= 5; i++)
-		if (i != 3 && PG_ARGISNULL(i))
+	for (i = 1; i < rows_arg + 3; i++)
+		if (i != rows_arg && PG_ARGISNULL(i))
 			return false;
 	request->epsilon = checked_epsilon(PG_GETARG_FLOAT8(1));
 	request->delta = race_checked_delta(PG_GETARG_FLOAT8(2));
-	request->rows = PG_ARGISNULL(3) ? 0 :
-		checked_rows(PG_GETARG_INT32(3), params->rows);
-	request->max_contributions = checked_contributions(PG_GETARG_INT32(4));
+	request->rows = PG_ARGISNULL(rows_arg) ? 0 :
+		checked_rows(PG_GETARG_INT32(rows_arg), params->rows);
+	request->max_contributions =
+		checked_contributions(PG_GETARG_INT32(rows_arg + 1));
 	request->neighbours =
-		checked_neighbours(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+		checked_neighbours(text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)));
 	return true;
 }
 
-/* By how much substituting costs more: in L1, and in L2 squared */
+static void
+start_plan(const RaceRequest *request, uint32 rows, RaceStatus status, RacePlan *plan)
+{
+	memset(plan, 0, sizeof(RacePlan));
+	plan->rows = rows;
+	plan->noise.status = status;
+	plan->noise.neighbours = request->neighbours;
+	plan->noise.max_contributions = request->max_contributions;
+	plan->noise.releases = 1;
+}
+
+static void
+refuse_noise(const RaceRequest *request, uint32 rows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
+}
+
+/* By how much substituting costs more in L1 */
 static uint32
 neighbours_factor(const RaceRequest *request)
 {
@@ -136,45 +160,64 @@ plan_laplace(const RaceRequest *request, uint32 rows, RacePlan *plan)
 	return true;
 }
 
+static void
+use_gaussian(RacePlan *plan, const RaceRequest *request,
+			 const RaceGaussianBudget *budget)
+{
+	plan->counter_noise = budget->counter_variance;
+	plan->count_noise = budget->count_variance;
+	plan->noise.mechanism = RACE_MECHANISM_GAUSSIAN;
+	plan->noise.epsilon = budget->epsilon;
+	plan->noise.delta = request->delta;
+	plan->noise.rho = budget->rho;
+	plan->noise.counter_variance = budget->counter_variance;
+	plan->noise.count_variance = budget->count_variance;
+}
+
 static bool
 plan_gaussian(const RaceRequest *request, uint32 rows, RacePlan *plan)
 {
-	/* at most 2^62 * 2 * 2^25 */
-	unsigned __int128 squared = (unsigned __int128) request->max_contributions *
-		request->max_contributions * neighbours_factor(request);
+	/* how many counters there are does not matter to one draw */
+	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
+												   request->neighbours, rows, 1);
 	RaceGaussianBudget budget;
 
-	if (!race_gaussian_budget(request->epsilon, request->delta, squared * rows,
-							  squared, &budget))
+	if (!race_gaussian_budget(request->epsilon, request->delta,
+							  sensitivity.counters, sensitivity.count, &budget))
 		return false;
-	plan->counter_noise = budget.counter_variance;
-	plan->count_noise = budget.count_variance;
-	plan->noise.mechanism = RACE_MECHANISM_GAUSSIAN;
-	plan->noise.epsilon = budget.epsilon;
-	plan->noise.delta = request->delta;
-	plan->noise.rho = budget.rho;
-	plan->noise.counter_variance = budget.counter_variance;
-	plan->noise.count_variance = budget.count_variance;
+	use_gaussian(plan, request, &budget);
 	return true;
+}
+
+void
+race_plan_share(const RaceRequest *request, const RaceParams *params,
+				const RaceFederation *federation, RacePlan *plan)
+{
+	uint32		rows = request->rows > 0 ? request->rows : params->rows;
+	uint32		honest = race_honest_shares(federation->parties, federation->colluders,
+											federation->dropouts);
+	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
+												   request->neighbours, rows,
+												   params->range);
+	RaceGaussianBudget budget;
+
+	start_plan(request, rows, RACE_STATUS_SHARE, plan);
+	if (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
+						   &budget))
+		refuse_noise(request, rows);
+	use_gaussian(plan, request, &budget);
+	plan->noise.parties = federation->parties;
+	plan->noise.colluders = federation->colluders;
+	plan->noise.dropouts = federation->dropouts;
 }
 
 void
 race_plan_release(const RaceRequest *request, uint32 rows, RacePlan *plan)
 {
-	memset(plan, 0, sizeof(RacePlan));
-	plan->rows = rows;
-	plan->noise.status = RACE_STATUS_PRIVATE;
-	plan->noise.neighbours = request->neighbours;
-	plan->noise.max_contributions = request->max_contributions;
-	plan->noise.releases = 1;
+	start_plan(request, rows, RACE_STATUS_PRIVATE, plan);
 	if (!(request->delta == 0 ? plan_laplace(request, rows, plan) :
 		  plan_gaussian(request, rows, plan)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the noise would be too large for a counter"),
-				 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-						   request->epsilon, request->delta, rows,
-						   request->max_contributions)));
+		refuse_noise(request, rows);
 }
 
 /*

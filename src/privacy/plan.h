@@ -23,6 +23,14 @@ typedef struct RaceRequest
 	RaceNeighbours neighbours;
 } RaceRequest;
 
+/* Who adds up noise shares (share.c) */
+typedef struct RaceFederation
+{
+	uint32		parties;
+	uint32		colluders;
+	uint32		dropouts;
+} RaceFederation;
+
 typedef struct RacePlan
 {
 	uint32		rows;
@@ -35,12 +43,12 @@ typedef struct RacePlan
 extern double race_checked_delta(double delta);
 
 /*
- * Arguments 1 to 5 of a function: epsilon, delta, rows, max_contributions,
- * neighbours; NULL rows are to be chosen, any other NULL gives false.  Raises
- * 22023 for what is out of its limits.
+ * Arguments of a function: epsilon and delta from 1 on; rows, max_contributions and
+ * neighbours from `rows_arg` on.  NULL rows are to be chosen, any other NULL up to
+ * the last gives false.  Raises 22023 for what is out of its limits.
  */
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
-							  RaceRequest *request);
+							  int rows_arg, RaceRequest *request);
 
 /*
  * The noise for a release of so many rows.  That of the count does not depend on
@@ -48,6 +56,13 @@ extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
  */
 extern void race_plan_release(const RaceRequest *request, uint32 rows,
 							  RacePlan *plan);
+
+/*
+ * The noise of one share, of a party among several; rows that are to be chosen are
+ * all.  Raises 22023 as above.
+ */
+extern void race_plan_share(const RaceRequest *request, const RaceParams *params,
+							const RaceFederation *federation, RacePlan *plan);
 
 /*
  * The rows to keep of those that there are: the power of two (or all) for which

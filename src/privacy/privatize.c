@@ -1,6 +1,7 @@
 /*
  * privatize.c
- *		race_privatize: noise, once, for everything that is asked later.
+ *		Noise, once, for everything that is asked later: race_privatize; and one
+ *		party's part of it: race_share.
  *
  * What depends on data: the noisy counters, the noisy count, and what is
  * computed from that count.  All else, errors included, depends on the arguments
@@ -18,6 +19,7 @@
 #include "random.h"
 
 PG_FUNCTION_INFO_V1(race_privatize);
+PG_FUNCTION_INFO_V1(race_share);
 
 /* `value` with noise of a scale or variance that a plan says */
 static int64
@@ -75,7 +77,7 @@ race_privatize(PG_FUNCTION_ARGS)
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	params = exact.params;
 	race_check_exact(exact.header, "made private again");
-	if (!race_read_request(fcinfo, params, &request))
+	if (!race_read_request(fcinfo, params, 3, &request))
 		PG_RETURN_NULL();
 
 	/* all rows take the most noise: if they fail, it is before anything is drawn */
@@ -87,4 +89,60 @@ race_privatize(PG_FUNCTION_ARGS)
 						  race_choose_rows(&request, params, noisy_count), &plan);
 	return RaceSketchGetDatum(release(&exact, &plan, noisy_count,
 									  race_result_context(fcinfo)));
+}
+
+/* Of how many, how many may collude or drop out */
+static RaceFederation
+read_federation(FunctionCallInfo fcinfo)
+{
+	int			parties = PG_GETARG_INT32(3);
+	int			colluders = PG_GETARG_INT32(4);
+	int			dropouts = PG_GETARG_INT32(5);
+	RaceFederation federation;
+
+	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
+		(int64) colluders + dropouts >= parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
+						RACE_MAX_PARTIES)));
+	federation.parties = parties;
+	federation.colluders = colluders;
+	federation.dropouts = dropouts;
+	return federation;
+}
+
+/*
+ * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
+ * max_contributions, neighbours)
+ */
+Datum
+race_share(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+	RaceFederation federation;
+	RacePlan	plan;
+	RaceSketch *sketch;
+	uint64		id;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	race_sketch_view(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "given noise again");
+	if (!race_read_request(fcinfo, exact.params, 6, &request))
+		PG_RETURN_NULL();
+	if (request.delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares need a delta above 0"),
+				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
+	federation = read_federation(fcinfo);
+	race_plan_share(&request, exact.params, &federation, &plan);
+
+	sketch = release(&exact, &plan, noisy(exact.header->count, &plan, plan.count_noise),
+					 race_result_context(fcinfo));
+	id = race_random_below(race_strong_random(), PG_UINT64_MAX);
+	race_sketch_set_shares(sketch, &id);
+	return RaceSketchGetDatum(sketch);
 }

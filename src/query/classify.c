@@ -32,6 +32,7 @@
 #include "utils/typcache.h"
 
 #include "../sketch/call_site.h"
+#include "../sketch/share.h"
 #include "estimate.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
@@ -82,11 +83,13 @@ read_prior(text *name)
 static Score
 score_class(const RaceView *view, const uint32 *buckets, Prior prior)
 {
-	double		sum = race_estimate_sum(view, buckets);
-	Score		score;
 	double		divisor = Max(race_estimate_divisor(view->header),
 							  2 * sqrt(view->header->noise.count_variance));
+	double		sum;
+	Score		score;
 
+	race_check_askable(view->header);
+	sum = race_estimate_sum(view, buckets);
 	score.label = (Datum) 0;
 	score.count = Max(view->header->count, 0);
 	if (prior == PRIOR_COUNTS)

@@ -19,6 +19,7 @@
 
 #include "../privacy/plan.h"
 #include "../sketch/call_site.h"
+#include "../sketch/share.h"
 #include "estimate.h"
 #include "student.h"
 
@@ -184,6 +185,7 @@ race_count(PG_FUNCTION_ARGS)
 	RaceView	view;
 
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
+	race_check_askable(view.header);
 	PG_RETURN_FLOAT8(view.header->count);
 }
 
@@ -194,6 +196,7 @@ look_up(FunctionCallInfo fcinfo, RaceView *view)
 	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
 
 	race_call_site_view(site, PG_GETARG_DATUM(0), view);
+	race_check_askable(view->header);
 	return race_call_site_buckets(site, view->params,
 								  PG_GETARG_DATUM(1));
 }

@@ -11,6 +11,7 @@
 #include "utils/array.h"
 
 #include "../sketch/call_site.h"
+#include "../sketch/share.h"
 #include "../sketch/vector.h"
 #include "estimate.h"
 
@@ -60,6 +61,7 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	uint32		i;
 
 	race_call_site_view(grid->site, PG_GETARG_DATUM(0), &grid->view);
+	race_check_askable(grid->view.header);
 	check_vectors(grid->view.params);
 	grid->dims = grid->view.params->dims;
 	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);

@@ -12,6 +12,7 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
+#include "../sketch/share.h"
 #include "../sketch/sketch.h"
 
 PG_FUNCTION_INFO_V1(race_info);
@@ -102,7 +103,7 @@ add_noise(Row *row, const RaceNoise *noise)
 		add_nulls(row, 9);
 		return;
 	}
-	add_text(row, "private");
+	add_text(row, race_has_enough_noise(noise) ? "private" : "share");
 	add_text(row, race_mechanism_name(noise->mechanism));
 	add(row, Float8GetDatum(noise->epsilon));
 	add(row, Float8GetDatum(noise->delta));
@@ -129,9 +130,10 @@ race_info(PG_FUNCTION_ARGS)
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 
 	add_params(&row, view.params);
-	add(&row, Int64GetDatum(view.header->count));
+	add_if(&row, race_has_enough_noise(&view.header->noise),
+		   Int64GetDatum(view.header->count));
 	add(&row, Int32GetDatum(width));
-	add(&row, Int64GetDatum(RaceFlatSize(view.params, width)));
+	add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width)));
 	add_noise(&row, &view.header->noise);
 	Assert(row.n == tupdesc->natts);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),

@@ -19,9 +19,13 @@
  *	40	u32 bytes from 64 on	40	f64 rho
  *	44	u8	which arrays		48	f64 variance of a counter's noise
  *	45	19 bytes reserved		56	f64 variance of the count's noise
- *	64	f64 arrays, and			64	16 bytes reserved
- *		more parts of a product	80	params
- *		like this one				rows * range counters, row by row
+ *	64	f64 arrays, and			64	u32 parties with noise shares
+ *		more parts of a product	68	u32 colluders
+ *		like this one			72	u32 dropouts
+ *								76	4 bytes reserved
+ *								80	params
+ *									u64 ids of shares, as many as releases
+ *									rows * range counters, row by row
  *							   end	u32 CRC-32C of all bytes before it
  *
  * A part of a product after the first has 0 where the first speaks for all.
@@ -36,9 +40,10 @@
 #include "port/pg_crc32c.h"
 
 #include "format.h"
+#include "share.h"
 
 StaticAssertDecl(sizeof(RaceParams) == 64, "no padding: compared as bytes");
-StaticAssertDecl(sizeof(RaceNoise) == 56, "no padding: compared as bytes");
+StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
 StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
 				 "parameters and counters are aligned");
 
@@ -299,7 +304,8 @@ put_counters(StringInfo out, const void *counters, int from_width,
 
 void
 race_sketch_write(StringInfo out, const RaceHeader *header,
-				  const RaceParams *params, const void *counters, int width)
+				  const RaceParams *params, const uint64 *shares,
+				  const void *counters, int width)
 {
 	const RaceNoise *noise = &header->noise;
 	Size		n = RaceCounters(params);
@@ -307,6 +313,7 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	int64		min;
 	int64		max;
 	int			wire_width;
+	Size		i;
 
 	race_counters_bounds(counters, width, n, &min, &max);
 	wire_width = race_counters_width_for(min, max);
@@ -325,8 +332,13 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	put_double(out, noise->rho);
 	put_double(out, noise->counter_variance);
 	put_double(out, noise->count_variance);
-	put_zeros(out, 16);
+	put(out, noise->parties, 4);
+	put(out, noise->colluders, 4);
+	put(out, noise->dropouts, 4);
+	put_zeros(out, 4);
 	race_params_write(out, params);
+	for (i = 0; i < RaceShares(header); i++)
+		put(out, shares[i], 8);
 
 	put_counters(out, counters, width, wire_width, n);
 	put(out, checksum(out->data + start, out->len - start), 4);
@@ -339,6 +351,18 @@ is_cost(double x)
 	return isfinite(x) && x >= 0;
 }
 
+/* Can a sketch have these shares?  They are Gaussian, of integer variance. */
+static bool
+are_shares(const RaceNoise *noise)
+{
+	return noise->parties >= 1 && noise->parties <= RACE_MAX_PARTIES &&
+		(uint64) noise->colluders + noise->dropouts < noise->parties &&
+		noise->releases <= noise->parties &&
+		noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
+		race_share_variance(noise->counter_variance, noise->releases) != 0 &&
+		race_share_variance(noise->count_variance, noise->releases) != 0;
+}
+
 /* What is wrong with the noise that a header claims, or NULL */
 static const char *
 noise_problem(const RaceNoise *noise)
@@ -348,7 +372,11 @@ noise_problem(const RaceNoise *noise)
 	if (noise->status == RACE_STATUS_EXACT)
 		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
 			"An exact sketch claims to carry noise.";
-	if (noise->status != RACE_STATUS_PRIVATE)
+	if (noise->status == RACE_STATUS_SHARE ?
+		!are_shares(noise) : noise->parties != 0 || noise->colluders != 0 ||
+		noise->dropouts != 0)
+		return "Numbers of parties are out of range.";
+	if (noise->status != RACE_STATUS_SHARE && noise->status != RACE_STATUS_PRIVATE)
 		return "Unknown status.";
 	if (race_mechanism_name(noise->mechanism) == NULL)
 		return "Unknown mechanism.";
@@ -383,6 +411,21 @@ counts_problem(const RaceSketchDatum *flat)
 	if (flat->width != race_counters_width_for(min, max))
 		return "Counters are wider than they need to be.";
 	return NULL;
+}
+
+/* n ids of shares, in ascending order; false if they are not */
+static bool
+take_shares(const unsigned char **bytes, Size n, uint64 *shares)
+{
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		shares[i] = take(bytes, 8);
+		if (i > 0 && shares[i] <= shares[i - 1])
+			return false;
+	}
+	return true;
 }
 
 RaceSketchDatum *
@@ -424,7 +467,10 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	header.noise.rho = take_double(&next);
 	header.noise.counter_variance = take_double(&next);
 	header.noise.count_variance = take_double(&next);
-	zeros &= take_zeros(&next, 16);
+	header.noise.parties = take(&next, 4);
+	header.noise.colluders = take(&next, 4);
+	header.noise.dropouts = take(&next, 4);
+	zeros &= take_zeros(&next, 4);
 	if (!zeros)
 		MALFORMED("Reserved bytes are not zero.");
 	if ((problem = noise_problem(&header.noise)) != NULL)
@@ -442,15 +488,18 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 
 	/* params are within their limits, so this cannot overflow */
 	if (!race_counters_width_valid(width) ||
-		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * width))
+		size != SKETCH_WIRE_SIZE(params_size, RaceShares(&header) * sizeof(uint64) +
+								 RaceCounters(&params->params) * width))
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = palloc0(RaceFlatSize(&params->params, width));
-	SET_VARSIZE(flat, RaceFlatSize(&params->params, width));
+	flat = palloc0(RaceFlatSize(&header, &params->params, width));
+	SET_VARSIZE(flat, RaceFlatSize(&header, &params->params, width));
 	flat->version = RACE_FORMAT_VERSION;
 	flat->width = width;
 	flat->header = header;
 	memcpy(&flat->params, &params->params, params_size);
+	if (!take_shares(&next, RaceShares(&header), RaceFlatShares(flat)))
+		MALFORMED("Shares are not in order, or there twice.");
 	copy_counters(RaceFlatCounters(flat), (const char *) next,
 				  RaceCounters(&flat->params), width);
 	if ((problem = counts_problem(flat)) != NULL)

@@ -22,7 +22,8 @@
 typedef enum RaceStatus
 {
 	RACE_STATUS_EXACT = 0,		/* no noise: not to be shown */
-	RACE_STATUS_PRIVATE = 2		/* (1 is kept for noise shares) */
+	RACE_STATUS_SHARE = 1,		/* shares of noise: private when there are enough */
+	RACE_STATUS_PRIVATE = 2
 } RaceStatus;
 
 typedef enum RaceMechanism
@@ -40,7 +41,10 @@ typedef enum RaceNeighbours
 	RACE_NEIGHBOURS_SUBSTITUTE = 2
 } RaceNeighbours;
 
-/* The noise in a sketch and what it cost.  All zero in an exact one. */
+/*
+ * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
+ * noise shares: what it costs with as many shares as there are, or as there must be.
+ */
 typedef struct RaceNoise
 {
 	uint8		status;			/* RaceStatus */
@@ -48,13 +52,19 @@ typedef struct RaceNoise
 	uint8		neighbours;		/* RaceNeighbours */
 	uint8		reserved[5];	/* 0 */
 	uint32		max_contributions;	/* records a person may have */
-	uint32		releases;		/* private sketches merged into this one */
+	uint32		releases;		/* private sketches, or shares, merged into this one */
 	double		epsilon;		/* true cost, rounded up */
 	double		delta;
 	double		rho;			/* the same in zCDP */
 	double		counter_variance;	/* of the noise in each counter */
 	double		count_variance; /* of the noise in the record count */
+	uint32		parties;		/* that have a share each; else 0 */
+	uint32		colluders;		/* of them, who may know each other's noise */
+	uint32		dropouts;		/* and who may fail to take part */
+	uint32		reserved32;		/* 0 */
 } RaceNoise;
+
+#define RACE_MAX_PARTIES	10000
 
 typedef struct RaceHeader
 {
@@ -72,17 +82,24 @@ typedef struct RaceSketchDatum
 	uint32		content_hash;	/* CRC-32C of what lies around it */
 	uint32		reserved32;		/* 0 */
 	uint64		reserved64;		/* 0 */
-	RaceParams	params;			/* and what they go on with; then the */
-								/* counters, [rows][range] */
+	RaceParams	params;			/* and what they go on with; then the ids of */
+								/* shares, and the counters, [rows][range] */
 } RaceSketchDatum;
+
+/* Each share that is in a sketch has its id, random: in ascending order */
+#define RaceShares(header) \
+	((header)->noise.status == RACE_STATUS_SHARE ? (Size) (header)->noise.releases : 0)
 
 #define RaceCounters(p)			((Size) (p)->rows * (p)->range)
 #define RaceFlatHeaderSize(p) \
 	(offsetof(RaceSketchDatum, params) + race_params_size(p))
-#define RaceFlatSize(p, width) \
-	(RaceFlatHeaderSize(p) + RaceCounters(p) * (width))
+#define RaceFlatSize(header, p, width) \
+	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + \
+	 RaceCounters(p) * (width))
+#define RaceFlatShares(flat) \
+	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
 #define RaceFlatCounters(flat) \
-	((char *) (flat) + RaceFlatHeaderSize(&(flat)->params))
+	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 
 /*
  * Set the hash of the content, when all else is set.  It tells readers who have
@@ -102,8 +119,8 @@ extern void race_params_write(StringInfo out, const RaceParams *params);
 extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
 										 Node *escontext);
 extern void race_sketch_write(StringInfo out, const RaceHeader *header,
-							  const RaceParams *params, const void *counters,
-							  int width);
+							  const RaceParams *params, const uint64 *shares,
+							  const void *counters, int width);
 extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
 										 Node *escontext);
 

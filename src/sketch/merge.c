@@ -4,7 +4,8 @@
  *
  * A merge adds counters.  Private sketches add their noise as well, and their
  * privacy costs by basic composition, or by the larger one when no person is
- * in both; the rows that only one of them kept are dropped.
+ * in both; the rows that only one of them kept are dropped.  Noise shares add up to
+ * the noise of one release (share.c).
  */
 #include "postgres.h"
 
@@ -15,6 +16,7 @@
 
 #include "../noise/noise.h"
 #include "pool.h"
+#include "share.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_plus);
@@ -24,7 +26,8 @@ PG_FUNCTION_INFO_V1(race_minus);
 static const char *
 status_text(const RaceNoise *noise)
 {
-	return noise->status == RACE_STATUS_EXACT ? "exact" : "private";
+	return noise->status == RACE_STATUS_EXACT ? "exact" :
+		noise->status == RACE_STATUS_SHARE ? "a noise share" : "private";
 }
 
 static void
@@ -36,15 +39,16 @@ check_mergeable(const RaceView *a, const RaceView *b)
 	if (x->status != y->status)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 x->status == RACE_STATUS_SHARE || y->status == RACE_STATUS_SHARE ?
+				 errmsg("noise shares can be combined with noise shares only") :
 				 errmsg("an exact and a private sketch cannot be combined"),
 				 errdetail("One side is %s, the other is %s.",
 						   status_text(x), status_text(y)),
 				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
-	if (x->status == RACE_STATUS_EXACT)
-	{
+	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
+	if (x->status == RACE_STATUS_EXACT)
 		return;
-	}
 
 	if (!race_params_same_rows(a->params, b->params))
 		race_params_check_same(a->params, b->params);
@@ -56,6 +60,8 @@ check_mergeable(const RaceView *a, const RaceView *b)
 				 errdetail("One side has max_contributions %u and neighbours %s, the other %u and %s.",
 						   x->max_contributions, race_neighbours_name(x->neighbours),
 						   y->max_contributions, race_neighbours_name(y->neighbours))));
+	if (x->status == RACE_STATUS_SHARE)
+		race_check_shares(x, y);
 }
 
 /* Keep the first rows only; counters lie row by row. */
@@ -160,6 +166,30 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 				 errdetail("The number of releases or their privacy cost is out of range.")));
 }
 
+/* Shares of one sum; all that can fail comes before the first change. */
+static RaceSketch *
+plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other,
+			bool disjoint)
+{
+	RaceSketch *sketch;
+	uint64	   *ids;
+
+	if (disjoint)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares are not merged as disjoint"),
+				 errhint("race_merge reckons what their sum costs.")));
+	ids = race_merge_share_ids(&mine->header->noise, mine->shares,
+							   &other->header->noise, other->shares,
+							   CurrentMemoryContext);
+	sketch = race_writable_arg(fcinfo, mine);
+	add_counters(sketch, other, 1);
+	race_add_share_noise(&sketch->header.noise, &other->header->noise, sketch->params);
+	race_sketch_set_shares(sketch, ids);
+	pfree(ids);
+	return sketch;
+}
+
 static Datum
 plus(FunctionCallInfo fcinfo, bool disjoint)
 {
@@ -171,6 +201,8 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	race_sketch_view(PG_GETARG_DATUM(1), &other);
 	check_mergeable(&mine, &other);
 
+	if (mine.header->noise.status == RACE_STATUS_SHARE)
+		return RaceSketchGetDatum(plus_shares(fcinfo, &mine, &other, disjoint));
 	sketch = race_writable_arg(fcinfo, &mine);
 	truncate_rows(sketch, other.params->rows);
 	add_counters(sketch, &other, 1);

@@ -37,7 +37,8 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 		race_counters_bounds(sketch->counters, sketch->width,
 							 RaceCounters(sketch->params), &min, &max);
 		sketch->flat_width = race_counters_width_for(min, max);
-		sketch->flat_size = RaceFlatSize(sketch->params, sketch->flat_width);
+		sketch->flat_size = RaceFlatSize(&sketch->header, sketch->params,
+										 sketch->flat_width);
 	}
 	return sketch->flat_size;
 }
@@ -56,6 +57,9 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	flat->width = sketch->flat_width;
 	flat->header = sketch->header;
 	memcpy(&flat->params, sketch->params, race_params_size(sketch->params));
+	if (sketch->shares != NULL)
+		memcpy(RaceFlatShares(flat), sketch->shares,
+			   RaceShares(&sketch->header) * sizeof(uint64));
 	race_counters_convert(sketch->counters, sketch->width,
 						  RaceFlatCounters(flat), flat->width,
 						  RaceCounters(sketch->params));
@@ -79,7 +83,7 @@ check_format(const RaceSketchDatum *flat, Size size)
 		flat->version != RACE_FORMAT_VERSION ||
 		!race_counters_width_valid(flat->width) ||
 		flat->params.more > RACE_MAX_MORE ||
-		size != RaceFlatSize(&flat->params, flat->width))
+		size != RaceFlatSize(&flat->header, &flat->params, flat->width))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_sketch value of unknown format")));
@@ -90,6 +94,7 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 {
 	view->header = &sketch->header;
 	view->params = sketch->params;
+	view->shares = sketch->shares;
 	view->counters = sketch->counters;
 	view->width = sketch->width;
 }
@@ -109,6 +114,7 @@ race_sketch_view(Datum value, RaceView *view)
 		check_format(flat, VARSIZE(flat));
 		view->header = &flat->header;
 		view->params = &flat->params;
+		view->shares = RaceFlatShares(flat);
 		view->counters = RaceFlatCounters(flat);
 		view->width = flat->width;
 	}
@@ -140,6 +146,7 @@ race_sketch_view_header(Datum value, RaceView *view)
 		view->params = &flat->params;
 		view->width = flat->width;
 	}
+	view->shares = NULL;
 	view->counters = NULL;
 }
 
@@ -200,10 +207,24 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 										 view->width, context);
 
 	sketch->header = *view->header;
+	race_sketch_set_shares(sketch, view->shares);
 	memcpy(sketch->counters, view->counters,
 		   RaceCounters(view->params) * view->width);
 	race_sketch_touch(sketch);
 	return sketch;
+}
+
+void
+race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares)
+{
+	Size		size = RaceShares(&sketch->header) * sizeof(uint64);
+
+	if (sketch->shares != NULL)
+		pfree(sketch->shares);
+	sketch->shares = NULL;
+	if (size > 0)
+		sketch->shares = memcpy(MemoryContextAlloc(sketch->hdr.eoh_context, size),
+								shares, size);
 }
 
 void
@@ -491,6 +512,8 @@ race_check_exact(const RaceHeader *header, const char *action)
 	if (header->noise.status != RACE_STATUS_EXACT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 header->noise.status == RACE_STATUS_SHARE ?
+				 errmsg("a noise share cannot be %s", action) :
 				 errmsg("a private sketch cannot be %s", action),
 				 errdetail("Its noise protects the records it was made from, and no others."),
 				 errhint("Go back to the exact sketch, and release it once.")));

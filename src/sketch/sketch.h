@@ -28,6 +28,7 @@ typedef struct RaceSketch
 	int			width;			/* bytes a counter */
 	RaceHeader	header;			/* its count includes the batch */
 	RaceParams *params;			/* in hdr.eoh_context, as is what follows */
+	uint64	   *shares;			/* ids of noise shares, or NULL */
 	void	   *counters;		/* [rows][range] */
 	RaceRecords *batch;			/* or NULL */
 	int64		room;			/* all counters can change by so much, at least */
@@ -41,6 +42,7 @@ typedef struct RaceView
 {
 	const RaceHeader *header;
 	const RaceParams *params;
+	const uint64 *shares;		/* ids of noise shares */
 	const void *counters;
 	int			width;
 } RaceView;
@@ -66,6 +68,9 @@ extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
 
 /* A new sketch with the content of another, under the same rules */
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/* Give it these ids of shares, as many as its header says. */
+extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);
 
 /* Say that the counters or the header have changed. */
 extern void race_sketch_touch(RaceSketch *sketch);

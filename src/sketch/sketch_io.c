@@ -49,7 +49,8 @@ write_sketch(StringInfo out, Datum value)
 	RaceView	view;
 
 	race_sketch_view(value, &view);
-	race_sketch_write(out, view.header, view.params, view.counters, view.width);
+	race_sketch_write(out, view.header, view.params, view.shares,
+					  view.counters, view.width);
 }
 
 Datum
