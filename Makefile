@@ -10,7 +10,7 @@ EXTENSION = racepriv
 EXTVERSION = 0.1.0
 
 # The rooms of src/, each above those it may import from.
-ROOMS = lsh noise sketch privacy query learn
+ROOMS = lsh noise sketch privacy query learn release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
@@ -19,7 +19,9 @@ OBJS = src/racepriv.o \
 # The install script is made of the SQL beside the C, in the order of its needs.
 SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
 	src/sketch/merge.sql src/privacy/privatize.sql src/privacy/cost.sql \
-	src/query/estimate.sql src/query/classify.sql src/learn/whiten.sql
+	src/query/estimate.sql src/query/classify.sql src/learn/whiten.sql \
+	src/release/ledger.sql src/release/protect.sql src/release/release.sql \
+	src/release/named.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate results

@@ -12,7 +12,7 @@ WHERE e.extname = 'racepriv'
 ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- names and defaults of what people call
-SELECT p.proname, pg_get_function_arguments(p.oid) AS arguments
+SELECT p.proname, regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g') AS arguments
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
@@ -26,11 +26,13 @@ JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::reg
 WHERE e.extname = 'racepriv' AND d.deptype = 'e'
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL
   AND pg_describe_object(d.classid, d.objid, 0) NOT LIKE 'type %[]'
+  AND NOT EXISTS (SELECT FROM pg_class c WHERE c.reltype = d.objid AND c.relkind IN ('r', 'v'))
 ORDER BY 1;
 
--- only the owner may draw noise
+-- what only those may call who answer for releases
 SELECT p.oid::regprocedure FROM pg_proc p
-WHERE p.proname LIKE 'race\_%' AND NOT has_function_privilege('public', p.oid, 'EXECUTE');
+WHERE p.proname LIKE 'race\_%' AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- whatever is called with NULLs alone answers or raises an error
 DO $$

@@ -1,4 +1,4 @@
--- In a schema of its own, off the search_path, and moved to another
+-- In a schema of its own, off the search_path
 DROP EXTENSION racepriv;
 CREATE SCHEMA private;
 CREATE EXTENSION racepriv SCHEMA private;
@@ -10,9 +10,27 @@ SELECT private.race_count(s), private.race_count(s OPERATOR(private.+) s), priva
 FROM t;
 SELECT private.race_classify(1, s, '{25}'), private.race_count(private.race_merge(s)), private.race_params(min(s::text)::private.race_sketch) FROM t;
 SELECT count(*) FROM (SELECT DISTINCT private.race_params(s) FROM t) v;
+CALL private.race_protect('elsewhere', 't', 300000);
+CALL private.race_release('elsewhere', 'elsewhere', 'l2(dims=1, rows=16, range=32)', 'ARRAY[length(s::text)]', 100000);
+CALL private.race_release_next('elsewhere');
+SELECT private.race_count('elsewhere'), private.race_refreshes_left('elsewhere'), (SELECT spent_epsilon FROM private.race_budget_status);
+-- its functions know where it is, so there it stays
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION racepriv SET SCHEMA elsewhere;
-SELECT elsewhere.race_count(s) FROM t;
 DROP TABLE t;
 DROP EXTENSION racepriv;
-DROP SCHEMA private, elsewhere;
+-- any schema will do
+CREATE SCHEMA "100 % Private";
+CREATE EXTENSION racepriv SCHEMA "100 % Private";
+CREATE TABLE t AS SELECT i, (ARRAY['a', 'b'])[1 + i % 2] AS class FROM generate_series(1, 50) i;
+CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i');
+CALL "100 % Private".race_release('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000, label => 'class', labels => '{a,b}');
+SELECT "100 % Private".race_classify('odd', '{25}') IS NOT NULL AS answers;
+SELECT label, "100 % Private".race_count(sketch) FROM "100 % Private".race_releases ORDER BY 1;
+CREATE ROLE race_curator;
+CALL "100 % Private".race_grant('race_curator', 'curator');
+DROP OWNED BY race_curator;
+DROP ROLE race_curator;
+DROP TABLE t;
+DROP EXTENSION racepriv;
+DROP SCHEMA private, elsewhere, "100 % Private";

@@ -34,6 +34,7 @@
 #include "../sketch/call_site.h"
 #include "../sketch/share.h"
 #include "estimate.h"
+#include "questions.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
 PG_FUNCTION_INFO_V1(race_classify_final);
@@ -261,10 +262,10 @@ check_distinct(char **labels, int n)
 							labels[i])));
 }
 
-Datum
-race_posterior_final(PG_FUNCTION_ARGS)
+/* {label: probability} */
+static Datum
+posterior(const Scores *scores)
 {
-	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
 	double		score_sum = 0;
 	double		count_sum = 0;
 	StringInfoData json;
@@ -273,9 +274,6 @@ race_posterior_final(PG_FUNCTION_ARGS)
 	bool		varlena;
 	char	  **labels;
 	int			i;
-
-	if (scores == NULL || scores->n == 0)
-		PG_RETURN_NULL();
 
 	for (i = 0; i < scores->n; i++)
 	{
@@ -297,22 +295,32 @@ race_posterior_final(PG_FUNCTION_ARGS)
 	}
 	appendStringInfoChar(&json, '}');
 	check_distinct(labels, scores->n);
-	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+Datum
+race_posterior_final(PG_FUNCTION_ARGS)
+{
+	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
+
+	if (scores == NULL || scores->n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(posterior(scores));
 }
 
 /* ---------------------------------------------------------------- array */
 
-/* race_classify(sketches, q, prior): the position of the winner, from 1 */
-Datum
-race_classify_array(PG_FUNCTION_ARGS)
+/*
+ * Scores of an array of sketches, argument 0, for the query and the prior in
+ * arguments 1 and 2; the label of each is its position, from 1.
+ */
+static void
+score_array(FunctionCallInfo fcinfo, Scores *scores)
 {
 	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
 	AnyArrayType *array =
 		DatumGetAnyArrayP(race_call_site_array(site, PG_GETARG_DATUM(0)));
-	Prior		prior = read_prior(PG_GETARG_TEXT_PP(2));
 	array_iter	iterator;
-	Score		best;
-	int			winner = 0;
 	int			n;
 	int			i;
 
@@ -323,6 +331,9 @@ race_classify_array(PG_FUNCTION_ARGS)
 						AARR_NDIM(array))));
 	n = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 	array_iter_setup(&iterator, array);
+	scores->prior = read_prior(PG_GETARG_TEXT_PP(2));
+	scores->n = 0;
+	scores->list = palloc(Max(n, 1) * sizeof(Score));
 	for (i = 0; i < n; i++)
 	{
 		bool		is_null;
@@ -330,21 +341,49 @@ race_classify_array(PG_FUNCTION_ARGS)
 											 TYPALIGN_DOUBLE);
 		RaceView	view;
 		const uint32 *buckets;
-		Score		score;
 
 		if (is_null)
 			continue;
 		race_sketch_view(sketch, &view);
 		buckets = race_call_site_buckets(site, view.params,
 										 PG_GETARG_DATUM(1));
-		score = score_class(&view, buckets, prior);
-		if (winner == 0 || compare_scores(&score, &best) > 0)
-		{
-			best = score;
-			winner = i + 1;
-		}
+		scores->list[scores->n] = score_class(&view, buckets, scores->prior);
+		scores->list[scores->n++].label = Int32GetDatum(i + 1);
 	}
-	if (winner == 0)
+}
+
+/* race_classify(sketches, q, prior): the position of the winner */
+Datum
+race_classify_array(PG_FUNCTION_ARGS)
+{
+	Scores		scores;
+	const Score *best;
+	int			i;
+
+	score_array(fcinfo, &scores);
+	if (scores.n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(winner);
+	best = &scores.list[0];
+	for (i = 1; i < scores.n; i++)
+		if (compare_scores(&scores.list[i], best) > 0)
+			best = &scores.list[i];
+	PG_RETURN_DATUM(best->label);
+}
+
+/* (sketches, q, prior, labels), for callers in C: as race_posterior */
+Datum
+race_posterior_array(PG_FUNCTION_ARGS)
+{
+	Scores		scores;
+	Datum	   *labels;
+	int			n;
+	int			i;
+
+	score_array(fcinfo, &scores);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT,
+					  &labels, NULL, &n);
+	scores.label_type = TEXTOID;
+	for (i = 0; i < scores.n; i++)
+		scores.list[i].label = labels[DatumGetInt32(scores.list[i].label) - 1];
+	PG_RETURN_DATUM(posterior(&scores));
 }

@@ -18,6 +18,7 @@ PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
+PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_update_support);
 
 /* race_sketch(race_params): a sketch without records */
@@ -131,6 +132,30 @@ race_build_undo(PG_FUNCTION_ARGS)
 	if (lacks_record(fcinfo))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	return update(fcinfo, 2, -1);
+}
+
+/*
+ * race_is_record(params, x): could x be added to a sketch?  A NULL cannot; but of
+ * a type that has no records, not even a NULL is asked about.
+ */
+Datum
+race_is_record(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
+	const RaceParams *params;
+	Datum		x;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	params = race_params_arg(PG_GETARG_DATUM(0));
+	race_params_check_complete(params);
+	race_record_check_type(&site->reader, params);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_BOOL(false);
+	/* whoever asks is about to hash what is one */
+	race_call_site_hold_rows(site, params);
+	x = PG_GETARG_DATUM(1);
+	PG_RETURN_BOOL(race_record_read(&site->reader, params, &x, site->next, true));
 }
 
 /*

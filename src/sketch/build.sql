@@ -24,6 +24,11 @@ CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 	'an exact sketch with one record less, which must have been added before; errors as in race_add';
 
+CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_is_record(race_params, "any") IS
+	'whether x could be added to a sketch with these parameters: true for what race_add takes, false for a NULL and where race_add would raise 22023 because of the value; errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
+
 -- The combine function of race_build: declared with the operators it serves.
 CREATE FUNCTION race_plus(race_sketch, race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -107,6 +108,19 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 		race_set_prepare(&value->array, type, reader->context);
 	value->ready = true;
 	return &value->array;
+}
+
+/* ROW(...) is known by its values only; its number of columns is checked with them. */
+void
+race_record_check_type(RaceRecordReader *reader, const RaceParams *params)
+{
+	if (race_params_parts(params) == 1)
+		value_reader(reader, 0, params);
+	else if (!reader->is_row)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s is not a row", format_type_be(reader->types[0])),
+				 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
 }
 
 /* Without dims in the parameters, the first record says how many there are. */

@@ -44,6 +44,12 @@ extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
 									 MemoryContext context);
 
 /*
+ * Raise 42804 if the types, as far as they are known before a value, cannot be
+ * records of these parameters.
+ */
+extern void race_record_check_type(RaceRecordReader *reader, const RaceParams *params);
+
+/*
  * Write a record where the next one of `records` belongs, without completing it.
  * Raises 42804 for types that a part cannot be, and 22023 for a wrong dimension, a
  * NULL, a NaN or an infinity (or with `soft` returns false), naming what was expected

@@ -5,7 +5,7 @@
  * A toast pointer says where a value is, not what it is: after DELETE, VACUUM and
  * a wrap-around of OIDs another value of the same size may lie there.  While the
  * same snapshot sees the same changes this cannot be, so an entry is good for
- * the moment (below) in which it was fetched or last checked.  In another one it
+ * the moment (moment.h) in which it was fetched or last checked.  In another one it
  * is checked first: the stored header, which is in the first chunk and holds a
  * hash of the content, must be that of the entry.  Arrays of sketches have no
  * such hash, and are good for one moment only.
@@ -13,29 +13,12 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "storage/proc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "cache.h"
-#include "compat.h"
 #include "format.h"
+#include "moment.h"
 #include "sketch_cache.h"
-
-/*
- * In which all visible data are the same: a transaction, the commands of its
- * own that it sees, and the others that it sees.  Transactions below xmax can
- * only end, so with equal xmax and numbers of running ones the same ones run.
- */
-typedef struct Moment
-{
-	LocalTransactionId transaction;
-	CommandId	command;
-	TransactionId xmin;
-	TransactionId xmax;
-	uint32		running;
-	int32		running_subtransactions;
-} Moment;
 
 struct RaceStoredEntry
 {
@@ -43,32 +26,11 @@ struct RaceStoredEntry
 	struct varatt_external pointer;
 	bool		array;
 	bool		has_moment;
-	Moment		moment;			/* when it was right */
+	RaceMoment	moment;			/* when it was right */
 	struct varlena *value;
 };
 
 static RaceCache cache = RACE_CACHE_INIT(cache);
-
-/* False where nothing tells one moment from the next */
-static bool
-get_moment(Moment *moment)
-{
-	Snapshot	snapshot;
-
-	if (!ActiveSnapshotSet())
-		return false;
-	snapshot = GetActiveSnapshot();
-	if (snapshot->snapshot_type != SNAPSHOT_MVCC)
-		return false;
-	memset(moment, 0, sizeof(Moment));
-	moment->transaction = race_local_transaction();
-	moment->command = snapshot->curcid;
-	moment->xmin = snapshot->xmin;
-	moment->xmax = snapshot->xmax;
-	moment->running = snapshot->xcnt;
-	moment->running_subtransactions = snapshot->subxcnt;
-	return true;
-}
 
 bool
 race_is_stored(Datum value)
@@ -85,14 +47,14 @@ same_pointer(const struct varatt_external *a, const struct varatt_external *b)
 /* Is the value good now?  If it was not checked in this moment, check it. */
 static bool
 is_current(RaceStoredEntry *entry, Datum value, bool has_moment,
-		   const Moment *moment)
+		   const RaceMoment *moment)
 {
 	const Size	header = sizeof(RaceSketchDatum) - VARHDRSZ;
 	struct varlena *slice;
 	bool		same;
 
 	if (has_moment && entry->has_moment &&
-		memcmp(&entry->moment, moment, sizeof(Moment)) == 0)
+		race_moment_same(&entry->moment, moment))
 		return true;
 	if (entry->array)
 		return false;
@@ -113,7 +75,7 @@ is_current(RaceStoredEntry *entry, Datum value, bool has_moment,
 
 static RaceStoredEntry *
 fetch(Datum value, const struct varatt_external *pointer, bool array,
-	  bool has_moment, const Moment *moment)
+	  bool has_moment, const RaceMoment *moment)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "race_sketch cache",
@@ -154,8 +116,8 @@ void
 race_stored_hold(RaceStoredEntry **held, Datum value, bool array)
 {
 	struct varatt_external pointer;
-	Moment		moment = {0};
-	bool		has_moment = get_moment(&moment);
+	RaceMoment	moment = {0};
+	bool		has_moment = race_moment_get(&moment);
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
 	if (*held != NULL && (*held)->array == array &&

@@ -12,8 +12,9 @@ my @blocks = $text =~ /^```sql\n(.*?)^```/msg;
 cmp_ok(scalar @blocks, '>=', 5, 'the README shows a session in SQL');
 
 my $role = 'analyst';
-my $had_role = sql("SELECT count(*) FROM pg_roles WHERE rolname = '$role'");
-is($had_role, 0, 'the cluster is fresh');
+my @roles = ($role, 'curator', 'data_owner');
+my $had_roles = sql('SELECT count(*) FROM pg_roles WHERE rolname IN (' . join(', ', map { "'$_'" } @roles) . ')');
+is($had_roles, 0, 'the cluster is fresh');
 for my $i (0 .. $#blocks)
 {
 	my ($output, $good) = run($blocks[$i], qw(psql -Xq -v ON_ERROR_STOP=1));
@@ -32,6 +33,13 @@ like(sql_fails("SET ROLE $role; SELECT * FROM visits"), qr/42501/, 'the analyst 
 like(sql_fails("SET ROLE $role; SELECT * FROM sketch"), qr/42501/, 'nor the exact sketch');
 like(sql_fails("SET ROLE $role; SELECT race_privatize(s, 1, rows => 1) FROM release"), qr/42501/, 'nor draw noise');
 is(sql("SET ROLE $role; SELECT race_count(s) IS NOT NULL FROM release"), 't', 'but ask the release');
-sql("DROP OWNED BY $role; DROP ROLE $role");
+
+# What the ledger says of it
+is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status'), '2.5|0.5|3', 'releases were charged');
+is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM race_releases"),
+	'age and pressure 1, sites 1, sites 1, age and pressure 2', 'and stored');
+like(sql_fails("SET ROLE $role; SELECT * FROM race_charges"), qr/42501/, 'the analyst does not see the ledger');
+like(sql_fails("SET ROLE $role; CALL race_release_next('sites')"), qr/42501/, 'nor makes a release');
+sql("REASSIGN OWNED BY $_ TO CURRENT_USER; DROP OWNED BY $_; DROP ROLE $_") for @roles;
 
 done_testing();

@@ -1,0 +1,158 @@
+-- race_protect: what can be protected, and which budget it gets
+\set SHOW_CONTEXT never
+CREATE SCHEMA protect;
+SET search_path = protect, public;
+CREATE TABLE people (id int, x float8[], region int);
+CREATE TABLE stays (person int, days float8);
+CREATE TABLE letters (person bigint, pages float8);
+CREATE TABLE regions (region int, name text);
+CREATE TABLE logs (id int, x float8[]) PARTITION BY RANGE (id);
+CREATE TABLE logs1 PARTITION OF logs FOR VALUES FROM (0) TO (100);
+CREATE TABLE codes (code text, id int);
+CREATE TABLE aliases (code varchar(9));
+CREATE DOMAIN code AS text;
+CREATE TABLE typed (code code);
+CREATE VIEW nested AS SELECT id + 0 AS sum, id AS who, s.days FROM people JOIN stays s ON s.person = id;
+CREATE MATERIALIZED VIEW copy AS SELECT * FROM people;
+
+-- the private tables of a view, or why it has none
+CREATE FUNCTION tables_of(definition text, unit name, public_tables regclass[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+	why text;
+BEGIN
+	EXECUTE 'CREATE VIEW tried AS ' || definition;
+	BEGIN
+		answer := race_private_tables('tried', unit, public_tables)::text;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
+		answer := SQLSTATE || ' ' || why;
+	END;
+	DROP VIEW tried;
+	RETURN answer;
+END $$;
+\t on
+\pset format unaligned
+SELECT format(E'%s%s%s\n  -> %s', definition, ' unit ' || unit, ' public ' || public_tables::text,
+	tables_of(definition, unit, coalesce(public_tables, '{}')))
+FROM (VALUES
+	(1, 'SELECT * FROM people', NULL::name, NULL::regclass[]),
+	(2, 'SELECT DISTINCT id FROM people', NULL, NULL),
+	(3, 'SELECT DISTINCT ON (region) id FROM people', NULL, NULL),
+	(4, 'SELECT id, count(*) FROM people GROUP BY id', NULL, NULL),
+	(5, 'SELECT id FROM people GROUP BY id', NULL, NULL),
+	(6, 'SELECT 1 FROM people HAVING true', NULL, NULL),
+	(7, 'SELECT id, count(*) OVER () FROM people', NULL, NULL),
+	(8, 'SELECT id FROM people LIMIT 3', NULL, NULL),
+	(9, 'SELECT id FROM people OFFSET 3', NULL, NULL),
+	(10, 'SELECT id FROM people UNION ALL SELECT person FROM stays', NULL, NULL),
+	(11, 'SELECT id, (SELECT max(days) FROM stays) FROM people', NULL, NULL),
+	(12, 'SELECT id FROM people WHERE id IN (SELECT person FROM stays)', NULL, NULL),
+	(13, 'SELECT id, unnest(x) FROM people', NULL, NULL),
+	(14, 'SELECT id, random() FROM people', NULL, NULL),
+	(15, 'SELECT id, now() FROM people', NULL, NULL),
+	(16, 'SELECT id FROM people TABLESAMPLE system (10)', NULL, NULL),
+	(17, 'SELECT id FROM people FOR UPDATE', NULL, NULL),
+	(18, 'WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT p.* FROM people p, t', 'id', NULL),
+	(19, 'WITH q AS (SELECT * FROM people) SELECT * FROM q', NULL, NULL),
+	(20, 'WITH q AS (SELECT * FROM people) SELECT q.* FROM q JOIN q r ON q.id = r.id', 'id', NULL),
+	(21, 'WITH q AS (SELECT * FROM people) SELECT q.* FROM q JOIN q r ON q.region = r.region', 'id', NULL),
+	(22, 'SELECT p.* FROM people p JOIN stays ON person = id', NULL, NULL),
+	(23, 'SELECT p.* FROM people p JOIN stays ON person = id', 'id', NULL),
+	(24, 'SELECT p.*, days FROM people p, stays WHERE person = id AND days > 0', 'id', NULL),
+	(25, 'SELECT p.*, days FROM people p, stays WHERE person = id OR days > 0', 'id', NULL),
+	(26, 'SELECT p.*, days FROM people p, stays WHERE person <= id', 'id', NULL),
+	(27, 'SELECT p.*, pages FROM people p JOIN letters ON person = id', 'id', NULL),
+	(28, 'SELECT p.*, days FROM people p LEFT JOIN stays ON person = id', 'id', NULL),
+	(29, 'SELECT p.*, r.name FROM people p LEFT JOIN regions r USING (region)', 'id', '{regions}'),
+	(30, 'SELECT p.*, r.name FROM people p LEFT JOIN regions r USING (region)', 'id', NULL),
+	(31, 'SELECT p.*, r.name FROM people p LEFT JOIN regions r USING (region)', 'name', '{regions}'),
+	(32, 'SELECT r.region, p.x FROM people p LEFT JOIN regions r ON r.region = p.region', 'region', '{regions}'),
+	(33, 'SELECT r.region, p.x FROM people p JOIN regions r ON r.region = p.region', 'region', '{regions}'),
+	(34, 'SELECT p.id FROM people p RIGHT JOIN regions r USING (region)', 'id', '{regions}'),
+	(35, 'SELECT p.id FROM people p FULL JOIN regions r USING (region)', 'id', '{regions}'),
+	(36, 'SELECT id, y FROM people, unnest(x) y', NULL, NULL),
+	(37, 'SELECT id, y FROM people, unnest(x) y', 'id', NULL),
+	(38, 'SELECT s.id, t.days FROM (SELECT id FROM people WHERE id > 3) s JOIN (SELECT person AS q, days FROM stays) t ON q = s.id', 'id', NULL),
+	(39, 'SELECT s.id FROM (SELECT id FROM people LIMIT 1) s', 'id', NULL),
+	(40, 'SELECT p.id, s.days FROM people p, LATERAL (SELECT * FROM stays WHERE person = p.id) s', 'id', NULL),
+	(41, 'SELECT id + 1 AS id FROM people', 'id', NULL),
+	(42, 'SELECT id + 1 AS id FROM people, regions', 'id', '{regions}'),
+	(43, 'SELECT id FROM logs1', NULL, NULL),
+	(44, 'SELECT id FROM copy', NULL, NULL),
+	(45, 'SELECT * FROM regions', NULL, '{regions}'),
+	(46, 'SELECT 1 AS id', NULL, NULL),
+	(47, 'SELECT who, pages FROM nested JOIN letters ON who = person', 'who', NULL),
+	(48, 'SELECT sum, pages FROM nested JOIN letters ON sum = person', 'sum', NULL),
+	(49, 'SELECT c.* FROM codes c JOIN aliases a ON c.code = a.code', 'code', NULL),
+	(50, 'SELECT c.* FROM codes c JOIN typed t USING (code)', 'code', NULL),
+	(51, 'SELECT a.* FROM (codes c JOIN aliases a USING (code)) JOIN typed t USING (code)', 'code', NULL),
+	(52, 'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) ON p.region = q.region', 'id', '{regions}'),
+	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person', 'id', '{regions}')
+) v(i, definition, unit, public_tables) ORDER BY i;
+\pset format aligned
+\t off
+SELECT race_private_tables('people', 'age', '{}');
+CREATE TEMP TABLE passing (id int);
+SELECT race_private_tables('passing', NULL, '{}');
+CREATE SEQUENCE numbers;
+SELECT race_private_tables('numbers', NULL, '{}');
+
+-- arguments
+CALL race_protect(NULL, 'people', 1);
+CALL race_protect('p', 'people', 0);
+CALL race_protect('p', 'people', 'NaN');
+CALL race_protect('p', 'people', 1, 1);
+CALL race_protect('p', 'people', 1, max_contributions => 0);
+CALL race_protect('p', 'people', 1, neighbours => 'friends');
+CALL race_protect('p', 'people', 1, accounting => 'renyi');
+CALL race_protect('p', 'people', 1, accounting => 'zcdp');
+CALL race_protect('p', 'copy', 1, public_tables => '{copy}');
+
+-- what is of the same tables shares a budget
+CALL race_protect('protect people', 'people', 2, 1e-6, 'id', 3);
+CALL race_protect('protect people', 'people', 2, 1e-6, 'id', 3);
+CALL race_protect('protect copy', 'copy', 1);
+CALL race_protect('protect copy', 'copy', 2, 1e-6);
+CALL race_protect('protect logs', 'logs', 1, 1e-6, accounting => 'zcdp');
+CALL race_protect('protect part', 'logs1', 1, 1e-6, accounting => 'zcdp');
+CREATE VIEW both_tables AS SELECT people.* FROM people JOIN logs USING (id);
+CALL race_protect('protect both', 'both_tables', 1, 0, 'id');
+CALL race_protect('protect both', 'both_tables', 2, 1e-6, 'id', public_tables => '{logs}');
+ALTER TABLE people RENAME TO humans;
+CREATE TABLE people (id int);
+CALL race_protect('protect renamed', 'humans', 2, 1e-6);
+CALL race_protect('protect anew', 'people', 2, 1e-6);
+SELECT budget, datasets, tables, accounting, epsilon_limit, delta_limit, round(rho_limit, 4) AS rho_limit, epsilon_left, delta_left, round(rho_left, 4) AS rho_left, charges
+FROM race_budget_status WHERE budget LIKE 'protect %' ORDER BY 1;
+
+-- limits
+CALL race_budget_limit('protect copy', 3, 0.00001);
+CALL race_budget_limit('protect logs', 2, 0);
+CALL race_budget_limit('nothing', 2, 0);
+SELECT dataset, act, request - 'relation' - 'public_tables' AS request FROM race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
+-- who may
+CREATE ROLE race_stranger;
+GRANT USAGE ON SCHEMA protect TO race_stranger;
+SET ROLE race_stranger;
+CALL race_protect('p', 'stays', 1);
+RESET ROLE;
+CALL race_grant('race_stranger', 'king');
+CALL race_grant('race_stranger', 'owner');
+SET ROLE race_stranger;
+CALL race_protect('p', 'stays', 1);
+CALL race_budget_limit('protect copy', 30, 0);
+CALL race_budget_adopt('protect copy');
+RESET ROLE;
+DROP OWNED BY race_stranger;
+DROP ROLE race_stranger;
+
+-- the ledger only grows
+UPDATE race_charges SET epsilon = 0;
+DELETE FROM race_releases;
+TRUNCATE race_releases;
+DELETE FROM race_budgets;
+UPDATE race_datasets SET budget = NULL;
+DELETE FROM race_budget_tables;
+SET client_min_messages = warning;
+DROP SCHEMA protect CASCADE;

@@ -1,0 +1,234 @@
+-- race_release: what it accepts, charges and stores.  At an enormous epsilon there
+\set SHOW_CONTEXT never
+-- is no noise, so that counts can be compared.
+SET client_min_messages = warning;
+CREATE SCHEMA released;
+SET search_path = released, public;
+\set p '''l2(dims=2, bandwidth=5, rows=16, range=32)'''
+CREATE TABLE visits AS
+SELECT i AS id, i % 10 AS person, (ARRAY['north', 'south'])[1 + i % 2] AS site, ARRAY[i % 50, i % 7]::float8[] AS x
+FROM generate_series(1, 100) i;
+INSERT INTO visits VALUES (101, NULL, 'north', '{1,2}'), (102, 1, NULL, '{1,2}'), (103, 1, 'east', '{1,2}'),
+	(104, 20, 'north', '{NaN,1}'), (105, 20, 'north', '{1}'), (106, 20, 'north', NULL), (107, 20, 'north', '{1,NULL}'),
+	(108, 20, 'north', '{1,Infinity}'), (109, 20, 'north', '{{1,2}}'), (110, 20, 'north', '{}'), (111, 20, 'north', '{1,2}');
+CREATE TABLE empty (LIKE visits);
+CALL race_protect('released rows', 'visits', 1000000);
+CALL race_protect('released people', 'visits', 1000000, 0, 'person', 2);
+CALL race_protect('released empty', 'empty', 1000000);
+
+-- bad records are left out before a unit's are chosen
+CALL race_release('released 1', 'released rows', :p, 'x', 100000);
+CALL race_release('released 2', 'released people', :p, 'x', 100000);
+CALL race_release('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{west,south,north}');
+CALL race_release('released 4', 'released empty', :p, 'x', 100000);
+CALL race_release('released 5', 'released empty', :p, 'x', 1, label => 'person % 2', labels => '{0,1}');
+SELECT r.name, r.version, r.part, r.label, CASE WHEN i.epsilon > 2 THEN race_count(r.sketch) END AS records,
+	i.max_contributions, i.status, r.dataset, r.released_at = c.charged_at AS at_charge
+FROM race_releases r JOIN race_charges c USING (charge), race_info(r.sketch) i
+WHERE name LIKE 'released _' ORDER BY 1, 2, 3;
+SELECT request, epsilon, delta, rho, charged_by = current_user AS by_me FROM race_charges WHERE request->>'name' = 'released 3';
+
+-- the same request again costs nothing; another needs another name
+SET client_min_messages = notice;
+CALL race_release('released 1', 'released rows', :p, ' visits.x /* the same */ ', 100000);
+CALL race_release('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{north,south,west}');
+CALL race_release('released 1', 'released rows', :p, 'x', 1);
+CALL race_release('released 1', 'released people', :p, 'x', 100000);
+-- versions
+INSERT INTO empty SELECT * FROM visits WHERE id <= 10;
+CALL race_release_next('released 4');
+CALL race_release_next('released 9');
+SELECT version, race_count(sketch) FROM race_releases WHERE name = 'released 4' ORDER BY 1;
+SELECT race_refreshes_left('released 4'), race_refreshes_left('released 9') IS NULL AS none;
+SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
+
+-- what an expression may be
+\set r 'CALL race_release(''released x'', ''released rows'', ''l2(dims=2, rows=16, range=32)'','
+:r 'x, id', 1);
+:r 'x FROM visits', 1);
+:r 'x; DROP TABLE visits', 1);
+:r 'x AS y', 1);
+:r '*', 1);
+:r 'x) FROM visits --', 1);
+:r '', 1);
+:r 'DISTINCT x', 1);
+:r 'nothing', 1);
+:r 'ARRAY[id / (SELECT max(id) FROM visits), 1]', 1);
+:r 'ARRAY[max(id), 1]', 1);
+:r 'ARRAY[rank() OVER (), 1]', 1);
+:r 'ARRAY[unnest(x), 1]', 1);
+:r 'ARRAY[random(), 1]', 1);
+:r 'ARRAY[extract(epoch FROM now()), 1]', 1);
+:r 'ARRAY[tableoid::int, 1]', 1);
+:r 'ARRAY[(ctid::text::point)[0], 1]', 1);
+:r 'ARRAY[$1, 1]', 1);
+:r 'site', 1);
+:r '''{1,2}''', 1);
+-- and the other arguments
+:r 'x', 1, label => 'site');
+:r 'x', 1, labels => '{north}');
+:r 'x', 1, label => 'site', labels => '{}');
+:r 'x', 1, label => 'site', labels => '{north,north}');
+:r 'x', 1, label => 'site', labels => '{north,NULL}');
+:r 'x', 1, label => 'now()', labels => '{north}');
+:r 'x', 1, label => '(SELECT 1)', labels => '{north}');
+:r 'x', 0);
+:r 'x', NULL);
+:r 'x', 1, 1);
+:r 'x', 1, rows => 3);
+CALL race_release(NULL, 'released rows', :p, 'x', 1);
+CALL race_release('released x', 'nothing', :p, 'x', 1);
+CALL race_release('released x', 'released rows', 'l2', 'x', 1);
+CALL race_release('released x', 'released rows', NULL, 'x', 1);
+CALL race_release('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id', labels => '{1,2,3,4,5,6,7,8}');
+SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'released x';
+
+-- where it may be called
+BEGIN;
+:r 'x', 1);
+COMMIT;
+CREATE PROCEDURE caller() LANGUAGE plpgsql AS $$ BEGIN CALL race_release('released 6', 'released rows', 'l2(dims=2, rows=16, range=32)', 'x', 1); END $$;
+CREATE FUNCTION caller_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL caller(); END $$;
+SELECT caller_function();
+DO $$ BEGIN CALL caller(); EXCEPTION WHEN active_sql_transaction THEN RAISE NOTICE 'refused: %', SQLERRM; END $$;
+SET lock_timeout = 0 \; CALL caller();
+SELECT count(*) AS releases FROM race_releases WHERE name = 'released 6';
+CALL caller();
+DO $$ BEGIN CALL caller(); END $$;
+SELECT count(*) AS releases FROM race_releases WHERE name = 'released 6';
+
+-- an error while rows are read says nothing, and is paid for
+CREATE FUNCTION tell(value float8) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE WARNING 'secret %', value;
+	ASSERT value <> 30, 'secret ' || value;
+	RETURN value;
+END $$;
+CREATE FUNCTION cancel(value float8) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'secret %', value USING ERRCODE = 'query_canceled';
+END $$;
+\set VERBOSITY terse
+CALL race_release('released 7', 'released rows', :p, 'ARRAY[1 / (id - 7), 1]', 1);
+CALL race_release('released 7', 'released rows', :p, 'ARRAY[site::int, 1]', 1);
+CALL race_release('released 7', 'released rows', :p, 'ARRAY[tell(id), 1]', 1);
+CALL race_release('released 7', 'released rows', :p, 'ARRAY[cancel(id), 1]', 1);
+CALL race_release('released 7', 'released rows', :p, 'x', 1, label => '1 / (id - 7)', labels => '{0}');
+SELECT count(*), sum(epsilon) AS charged FROM race_charges WHERE request->>'name' = 'released 7';
+\set VERBOSITY default
+CALL race_release('released 7', 'released rows', :p, 'x', 1);
+-- a charge serves the session that made it, once, and after it is committed
+\set request 'jsonb_build_object(''dataset'', ''released rows'', ''params'', ''l2(dims=2, rows=16, range=32)'', ''expression'', ''x'', ''epsilon'', 1, ''delta'', 0)'
+\set exact 'ARRAY[race_sketch(''l2(dims=2, rows=16, range=32)''::race_params)]'
+SELECT race_release_store(charge, :exact) FROM race_charges WHERE request->>'name' = 'released 7' LIMIT 1;
+BEGIN;
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'charge', :exact);
+ROLLBACK;
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+BEGIN;
+SELECT race_release_store(:'charge', :exact);
+ROLLBACK;
+SELECT race_release_store(:'charge', :exact);
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'charge', '{}');
+SELECT race_release_store(:'charge', :exact);
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'charge', ARRAY[race_sketch('l2(dims=1)'::race_params)]);
+SELECT race_release_charge('released 8', 1, :request) AS other_charge \gset
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'other_charge', :exact);
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'charge', :exact);
+SELECT race_release_store(:'charge', :exact);
+SELECT race_release_charge('released 8', 1, :request) AS charge \gset
+SELECT race_release_store(:'charge', :exact);
+SELECT count(*) AS charges, (SELECT count(*) FROM race_releases WHERE name = 'released 8') AS releases FROM race_charges WHERE request->>'name' = 'released 8';
+
+-- exactly what fits: ten times 0.1 is 1
+CREATE TABLE tenths AS SELECT * FROM visits;
+CALL race_protect('released tenths', 'tenths', 1, 1e-6);
+DO $$
+BEGIN
+	FOR i IN 1 .. 11 LOOP
+		CALL race_release('released tenth ' || i, 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1);
+	END LOOP;
+END $$;
+CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 1e-9);
+SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status WHERE budget = 'released tenths';
+CALL race_budget_limit('released tenths', 0.9, 1e-6);
+CALL race_budget_limit('released tenths', 1.15, 1e-6);
+CALL race_release('released tenth 11', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
+CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
+CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.01, 1e-6);
+-- zCDP: many small releases cost less than their sum
+CREATE TABLE many AS SELECT * FROM visits;
+CALL race_protect('released many', 'many', 1, 1e-6, accounting => 'zcdp');
+DO $$
+BEGIN
+	FOR i IN 1 .. 30 LOOP
+		CALL race_release('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x', CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
+	END LOOP;
+END $$;
+CALL race_release('released of many', 'released many', 'l2(dims=2, rows=16, range=32)', 'x', 0.5);
+SELECT spent_epsilon, spent_zcdp_epsilon < 1 AS within, round(spent_rho, 3) AS rho, round(rho_left, 3) AS rho_left, charges FROM race_budget_status WHERE budget = 'released many';
+SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('released of many 1') AS gaussian;
+
+-- what has changed under a dataset is seen
+CREATE VIEW seen AS SELECT * FROM visits;
+CALL race_protect('released seen', 'seen', 1000000);
+DROP VIEW seen;
+CALL race_release('released y', 'released seen', :p, 'x', 1);
+CREATE VIEW seen AS SELECT * FROM visits LIMIT 3;
+CALL race_release('released y', 'released seen', :p, 'x', 1);
+CREATE OR REPLACE VIEW seen AS SELECT * FROM empty;
+CALL race_release('released y', 'released seen', :p, 'x', 1);
+CREATE OR REPLACE VIEW seen AS SELECT * FROM visits;
+CALL race_release('released y', 'released seen', :p, 'x', 1);
+-- nor do policies decide which rows there are
+CREATE ROLE race_curator;
+CALL race_grant('race_curator', 'curator');
+GRANT USAGE ON SCHEMA released TO race_curator;
+GRANT SELECT ON visits TO race_curator;
+SET ROLE race_curator;
+CALL race_release('released by curator', 'released people', :p, 'x', 1);
+RESET ROLE;
+ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON visits USING (id < 10);
+SET ROLE race_curator;
+\set VERBOSITY terse
+CALL race_release('released z', 'released people', :p, 'x', 1);
+RESET ROLE;
+ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
+REVOKE SELECT ON visits FROM race_curator;
+SET ROLE race_curator;
+CALL race_release('released z', 'released people', :p, 'x', 1);
+\set VERBOSITY default
+RESET ROLE;
+SELECT r.name, c.charged_by FROM race_releases r JOIN race_charges c USING (charge) WHERE name LIKE 'released by%';
+DROP OWNED BY race_curator;
+DROP ROLE race_curator;
+
+-- the caller's path decides what names mean, and functions run under it
+CREATE SCHEMA other;
+CREATE FUNCTION other.inner_one(value int) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT 1.0::float8';
+CREATE FUNCTION other.outer_one(value int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN inner_one(value); END';
+SET search_path = other, public;
+CALL race_release('released path', 'released rows', :p, 'ARRAY[outer_one(id), 1]', 100000);
+SET search_path = released, public;
+SELECT c.request->>'expression' AS expression, race_count(r.sketch) FROM race_releases r JOIN race_charges c USING (charge) WHERE r.name = 'released path';
+-- what a request says does not depend on how a session writes
+CREATE TABLE plain AS SELECT DATE '2020-02-01' + i AS day, i AS "day of year" FROM generate_series(1, 20) i;
+CALL race_protect('released plain', 'plain', 1000000);
+SET datestyle = german;
+SET quote_all_identifiers = on;
+SET standard_conforming_strings = off;
+SET extra_float_digits = -5;
+\set e 'ARRAY[day - ''02.02.2020''::date, 0.1234567890123456::float8 + length(''\\'')]'
+CALL race_release('released plain', 'released plain', :p, :'e', 100000);
+RESET ALL;
+SET search_path = released, public;
+CALL race_release_next('released plain');
+SELECT version, race_count(sketch), c.request->>'expression' AS expression FROM race_releases JOIN race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1;
+SET client_min_messages = warning;
+DROP SCHEMA released, other CASCADE;

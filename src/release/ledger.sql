@@ -1,0 +1,157 @@
+-- ------------------------------------------------------------------------
+-- The ledger: what may be spent, what was, and what for.  Rows are added by the
+-- procedures below alone.  No foreign key leads from a release to its charge:
+-- releases are copied to databases of analysts, charges are not.
+
+CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline int);
+COMMENT ON TYPE race_identity IS
+	'which of the copies that a database may have: the system identifier of the cluster, the OID of the database, and the timeline, which a promotion changes';
+
+CREATE FUNCTION race_identity() RETURNS @extschema@.race_identity
+	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT ROW(c.system_identifier, d.oid,
+		('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int)::@extschema@.race_identity
+	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
+$$;
+REVOKE EXECUTE ON FUNCTION race_identity() FROM PUBLIC;
+COMMENT ON FUNCTION race_identity() IS
+	'which copy of the database this is; error 55000 during recovery';
+
+-- The role that the session acts as, also within a SECURITY DEFINER function.
+CREATE FUNCTION race_acting_role() RETURNS name
+	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END
+$$;
+COMMENT ON FUNCTION race_acting_role() IS
+	'the role that the session has set, or else that of its login';
+
+CREATE TABLE race_budgets (
+	budget text PRIMARY KEY,
+	accounting text NOT NULL CHECK (accounting IN ('basic', 'zcdp')),
+	epsilon_limit numeric NOT NULL CHECK (epsilon_limit > 0 AND epsilon_limit <= 1e15),
+	delta_limit numeric NOT NULL CHECK (delta_limit >= 0 AND delta_limit < 1),
+	rho_limit numeric CHECK ((rho_limit IS NULL) = (accounting = 'basic')),
+	spent_epsilon numeric NOT NULL DEFAULT 0,
+	spent_delta numeric NOT NULL DEFAULT 0,
+	spent_rho numeric NOT NULL DEFAULT 0,
+	identity race_identity NOT NULL,
+	CHECK (CASE accounting
+		WHEN 'basic' THEN spent_epsilon <= epsilon_limit AND spent_delta <= delta_limit
+		ELSE spent_rho <= rho_limit END)
+);
+COMMENT ON TABLE race_budgets IS
+	'one row a budget, named after the dataset that it was made for: its limits, the accounting that charges are held to (rho_limit: what the limits allow in zCDP), the sums of what was charged, and the copy of the database it was last used in';
+
+CREATE TABLE race_datasets (
+	dataset text PRIMARY KEY,
+	relation regclass NOT NULL,
+	relation_name text NOT NULL,
+	unit_column name,
+	max_contributions int NOT NULL CHECK (max_contributions >= 1),
+	neighbours text NOT NULL,
+	public_tables regclass[] NOT NULL,
+	budget text NOT NULL REFERENCES race_budgets
+);
+COMMENT ON TABLE race_datasets IS
+	'what race_protect registered: a table or view, whom a row is about, and the budget that its releases are charged to';
+
+CREATE TABLE race_budget_tables (
+	table_name text PRIMARY KEY,
+	relation regclass NOT NULL,
+	budget text NOT NULL REFERENCES race_budgets
+);
+COMMENT ON TABLE race_budget_tables IS
+	'the private tables of datasets, by name and by OID: neither to rename a table nor to make it anew gives it another budget';
+
+CREATE TABLE race_charges (
+	charge uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+	budget text NOT NULL REFERENCES race_budgets,
+	dataset text NOT NULL,
+	act text NOT NULL CHECK (act IN ('protect', 'limit', 'adopt', 'release')),
+	request jsonb NOT NULL,
+	epsilon numeric NOT NULL DEFAULT 0 CHECK (epsilon >= 0),
+	delta numeric NOT NULL DEFAULT 0 CHECK (delta >= 0),
+	rho numeric NOT NULL DEFAULT 0 CHECK (rho >= 0),
+	charged_by name NOT NULL,
+	charged_at timestamptz NOT NULL,
+	identity race_identity NOT NULL
+);
+CREATE INDEX race_charges_budget ON race_charges (budget);
+CREATE INDEX race_charges_dataset ON race_charges (dataset);
+COMMENT ON TABLE race_charges IS
+	'the ledger, append-only: every charge with its request and cost, and every other act on a budget; who, when, and in which copy of the database. A charge of a release is spent whether or not the release was stored';
+
+CREATE TABLE race_releases (
+	name text NOT NULL,
+	version int NOT NULL CHECK (version >= 1),
+	part int NOT NULL CHECK (part >= 1),
+	label text,
+	sketch race_sketch NOT NULL,
+	dataset text NOT NULL,
+	charge uuid NOT NULL,
+	released_at timestamptz NOT NULL,
+	PRIMARY KEY (name, version, part),
+	UNIQUE (charge, part)
+);
+COMMENT ON TABLE race_releases IS
+	'the releases, immutable: private sketches by name, version (of a refresh), and part (1, or one for each label). released_at is when the release was charged, before its data were read';
+
+CREATE FUNCTION race_refuse_change() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	RAISE EXCEPTION '% of % is refused: the ledger only grows', TG_OP, TG_TABLE_NAME
+		USING ERRCODE = 'object_not_in_prerequisite_state',
+			HINT = 'What has been spent stays spent.';
+END $$;
+COMMENT ON FUNCTION race_refuse_change() IS
+	'trigger that refuses changes: a guard against accidents, since the owner of a table can disable its triggers';
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_charges
+	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_releases
+	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_datasets
+	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_budget_tables
+	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON race_budgets
+	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+CREATE TRIGGER race_no_refund BEFORE UPDATE ON race_budgets
+	FOR EACH ROW WHEN (new.budget <> old.budget OR new.spent_epsilon < old.spent_epsilon
+		OR new.spent_delta < old.spent_delta OR new.spent_rho < old.spent_rho)
+	EXECUTE FUNCTION race_refuse_change();
+
+SELECT pg_catalog.pg_extension_config_dump('race_budgets', '');
+SELECT pg_catalog.pg_extension_config_dump('race_datasets', '');
+SELECT pg_catalog.pg_extension_config_dump('race_budget_tables', '');
+SELECT pg_catalog.pg_extension_config_dump('race_charges', '');
+SELECT pg_catalog.pg_extension_config_dump('race_releases', '');
+
+CREATE FUNCTION race_rho_limit(epsilon float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION race_rho_limit(float8, float8) IS
+	'the largest rho of zCDP that is (epsilon, delta)-differentially private, rounded down (Canonne, Kamath & Steinke 2020, proposition 7); error 22023 for a delta of 0';
+
+CREATE FUNCTION race_rho_epsilon(rho float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION race_rho_epsilon(float8, float8) IS
+	'the smallest epsilon that rho of zCDP implies at delta, rounded up; error 22023 for a delta of 0';
+
+CREATE VIEW race_budget_status AS
+SELECT b.budget,
+	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM race_datasets d WHERE d.budget = b.budget) AS datasets,
+	(SELECT pg_catalog.array_agg(t.table_name ORDER BY t.table_name) FROM race_budget_tables t WHERE t.budget = b.budget) AS tables,
+	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
+	b.spent_epsilon, b.spent_delta, b.spent_rho,
+	CASE WHEN b.delta_limit > 0 THEN race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
+	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
+	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
+	b.rho_limit - b.spent_rho AS rho_left,
+	c.charges, c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
+FROM race_budgets b LEFT JOIN LATERAL (
+	SELECT count(*) AS charges, max(charged_at) AS charged_at,
+		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
+	FROM race_charges WHERE budget = b.budget AND act = 'release') c ON true;
+COMMENT ON VIEW race_budget_status IS
+	'each budget: limits, what was spent by basic composition (sums of epsilon and delta) and by zCDP (the sum of rho, and the epsilon that it implies at delta_limit; pure releases count as epsilon^2 / 2), what is left by the accounting that charges are held to, and who charged it last';

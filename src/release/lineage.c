@@ -1,0 +1,477 @@
+/*
+ * lineage.c
+ *		race_private_tables: which tables a relation is made of, and whether each
+ *		of its rows belongs to one unit.
+ *
+ * A view is followed to its base tables, through views and subqueries.  Each
+ * table in a FROM clause is an occurrence.  Where there is more than one thing in
+ * FROM, one row of a table can make many rows, so there must be a unit whose
+ * rows are bounded; and every occurrence of a private table must say the same
+ * unit: a column of it is, by the equalities that hold for every row of the view, equal
+ * to the unit column.  Then all that a row is made of belongs to one unit.
+ *
+ * Columns are numbered; those that are equal form a class (union-find).
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "view.h"
+
+PG_FUNCTION_INFO_V1(race_private_tables);
+
+#define NO_COLUMN	(-1)
+
+/* A base relation, function or list of values in some FROM clause */
+typedef struct Occurrence
+{
+	Oid			table;			/* or invalid, if it is not a table */
+	bool		private;
+	int			first_column;
+	int			columns;
+} Occurrence;
+
+typedef struct Lineage
+{
+	Oid			relid;			/* that is being looked at */
+	List	   *public_tables;	/* of OIDs */
+	List	   *occurrences;	/* of Occurrence */
+	int			columns;
+	int			capacity;
+	int		   *same_as;		/* of each column: one nearer to its class's root */
+} Lineage;
+
+/* What something in FROM gives: the columns, as numbers */
+typedef struct Source
+{
+	int			n;
+	int		   *columns;		/* or NO_COLUMN: an expression */
+} Source;
+
+/* A query that is being looked at, with what was found in its FROM */
+typedef struct Level
+{
+	Query	   *query;
+	struct Level *parent;
+	Source	  **sources;		/* by position in the range table, from 1 */
+} Level;
+
+static Source *source_of_query(Lineage *lineage, Query *query, Level *parent,
+							   bool nullable);
+
+/* ----------------------------------------------------- classes of columns */
+
+static int
+new_columns(Lineage *lineage, int n)
+{
+	int			first = lineage->columns;
+
+	while (lineage->columns + n > lineage->capacity)
+	{
+		lineage->capacity *= 2;
+		lineage->same_as = repalloc(lineage->same_as,
+									lineage->capacity * sizeof(int));
+	}
+	for (; n > 0; n--)
+	{
+		lineage->same_as[lineage->columns] = lineage->columns;
+		lineage->columns++;
+	}
+	return first;
+}
+
+static int
+class_of(const Lineage *lineage, int column)
+{
+	while (lineage->same_as[column] != column)
+		column = lineage->same_as[column];
+	return column;
+}
+
+/* ------------------------------------------------------------ occurrences */
+
+static Source *
+new_source(int n)
+{
+	Source	   *source = palloc(sizeof(Source));
+
+	source->n = n;
+	source->columns = palloc(Max(n, 1) * sizeof(int));
+	return source;
+}
+
+static Source *
+add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
+{
+	Occurrence *occurrence = palloc(sizeof(Occurrence));
+	Source	   *source = new_source(columns);
+	int			i;
+
+	occurrence->table = table;
+	occurrence->private = private;
+	occurrence->columns = columns;
+	occurrence->first_column = new_columns(lineage, columns);
+	lineage->occurrences = lappend(lineage->occurrences, occurrence);
+	for (i = 0; i < columns; i++)
+		source->columns[i] = occurrence->first_column + i;
+	return source;
+}
+
+static Source *
+source_of_table(Lineage *lineage, Relation table, bool nullable)
+{
+	Oid			relid = RelationGetRelid(table);
+	bool		private = !list_member_oid(lineage->public_tables, relid);
+
+	if (private && nullable)
+		race_refuse_relation(lineage->relid, psprintf("Its definition has private table \"%s\" on a side of an outer join where rows may be missing: only public tables may be there.",
+													  RelationGetRelationName(table)));
+	if (private && table->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		race_refuse_relation(lineage->relid, "Its definition has a temporary table: a budget lasts.");
+	return add_occurrence(lineage, relid, private, RelationGetNumberOfAttributes(table));
+}
+
+static Source *
+source_of_relation(Lineage *lineage, Oid relid, bool nullable)
+{
+	Relation	relation = relation_open(relid, AccessShareLock);
+	Source	   *source = NULL;
+
+	check_stack_depth();
+	switch (relation->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_FOREIGN_TABLE:
+			source = source_of_table(lineage, relation, nullable);
+			break;
+		case RELKIND_VIEW:
+		case RELKIND_MATVIEW:
+			source = source_of_query(lineage, race_view_query(relation), NULL, nullable);
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is neither a table nor a view",
+							RelationGetRelationName(relation))));
+	}
+	relation_close(relation, NoLock);
+	return source;
+}
+
+static Source *
+source_of_cte(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullable)
+{
+	ListCell   *cell;
+	Index		up;
+
+	for (up = rte->ctelevelsup; up > 0 && level != NULL; up--)
+		level = level->parent;
+	foreach(cell, level == NULL ? NIL : level->query->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, cell);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0)
+			return source_of_query(lineage, castNode(Query, cte->ctequery), level,
+								   nullable);
+	}
+	elog(ERROR, "WITH query \"%s\" was not found", rte->ctename);
+	return NULL;				/* not reached */
+}
+
+static Source *
+source_of_entry(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullable)
+{
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			if (rte->tablesample != NULL)
+				race_refuse_relation(lineage->relid, "Its definition has TABLESAMPLE.");
+			return source_of_relation(lineage, rte->relid, nullable);
+		case RTE_SUBQUERY:
+			return source_of_query(lineage, rte->subquery, level, nullable);
+		case RTE_CTE:
+			return source_of_cte(lineage, rte, level, nullable);
+		case RTE_FUNCTION:
+		case RTE_TABLEFUNC:
+		case RTE_VALUES:
+			return add_occurrence(lineage, InvalidOid, false,
+								  list_length(rte->eref->colnames));
+		default:
+			race_refuse_relation(lineage->relid, "Its definition has something unknown in FROM.");
+	}
+	return NULL;				/* not reached */
+}
+
+/* ---------------------------------------------------------------- queries */
+
+/* Casts that change nothing, not even what is equal (as text to citext does) */
+static Node *
+strip_labels(Node *node)
+{
+	while (node != NULL && IsA(node, RelabelType))
+	{
+		Node	   *inner = (Node *) ((RelabelType *) node)->arg;
+
+		if (lookup_type_cache(exprType(node), TYPECACHE_EQ_OPR)->eq_opr !=
+			lookup_type_cache(exprType(inner), TYPECACHE_EQ_OPR)->eq_opr)
+			break;
+		node = inner;
+	}
+	return node;
+}
+
+/* The column that an expression is, if it is nothing but a column */
+static int
+column_of(Level *level, Node *node)
+{
+	Var		   *var;
+	RangeTblEntry *rte;
+	Source	   *source;
+
+	node = strip_labels(node);
+	if (node == NULL || !IsA(node, Var))
+		return NO_COLUMN;
+	var = (Var *) node;
+	if (var->varlevelsup != 0 || var->varattno <= 0)
+		return NO_COLUMN;
+	rte = rt_fetch(var->varno, level->query->rtable);
+	if (rte->rtekind == RTE_JOIN)
+		return column_of(level, list_nth(rte->joinaliasvars, var->varattno - 1));
+	source = level->sources[var->varno];
+	return source != NULL && var->varattno <= source->n ?
+		source->columns[var->varattno - 1] : NO_COLUMN;
+}
+
+/* Learn which columns are equal in each row for which a condition is true. */
+static void
+learn_equalities(Lineage *lineage, Level *level, Node *condition)
+{
+	ListCell   *cell;
+	List	   *arguments;
+	int			a;
+	int			b;
+
+	if (condition == NULL)
+		return;
+	if (IsA(condition, List) || is_andclause(condition))
+	{
+		foreach(cell, IsA(condition, List) ? (List *) condition :
+				((BoolExpr *) condition)->args)
+			learn_equalities(lineage, level, lfirst(cell));
+		return;
+	}
+	if (!IsA(condition, OpExpr))
+		return;
+	arguments = ((OpExpr *) condition)->args;
+	if (list_length(arguments) != 2 ||
+		get_mergejoin_opfamilies(((OpExpr *) condition)->opno) == NIL)
+		return;
+	a = column_of(level, linitial(arguments));
+	b = column_of(level, lsecond(arguments));
+	if (a != NO_COLUMN && b != NO_COLUMN)
+		lineage->same_as[class_of(lineage, a)] = class_of(lineage, b);
+}
+
+/*
+ * Look at a part of FROM.  `nullable`: its rows may be missing, so that what holds
+ * among them need not hold for a row of the view.
+ */
+static void
+look_at_from(Lineage *lineage, Level *level, Node *node, bool nullable)
+{
+	ListCell   *cell;
+
+	check_stack_depth();
+	if (IsA(node, RangeTblRef))
+	{
+		int			i = ((RangeTblRef *) node)->rtindex;
+
+		level->sources[i] = source_of_entry(lineage,
+											rt_fetch(i, level->query->rtable),
+											level, nullable);
+	}
+	else if (IsA(node, FromExpr))
+	{
+		foreach(cell, ((FromExpr *) node)->fromlist)
+			look_at_from(lineage, level, lfirst(cell), nullable);
+		if (!nullable)
+			learn_equalities(lineage, level, ((FromExpr *) node)->quals);
+	}
+	else
+	{
+		JoinExpr   *join = castNode(JoinExpr, node);
+		JoinType	type = join->jointype;
+
+		look_at_from(lineage, level, join->larg,
+					 nullable || type == JOIN_RIGHT || type == JOIN_FULL);
+		look_at_from(lineage, level, join->rarg,
+					 nullable || type == JOIN_LEFT || type == JOIN_FULL);
+		if (type == JOIN_INNER && !nullable)
+			learn_equalities(lineage, level, join->quals);
+	}
+}
+
+static Source *
+source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
+{
+	Level		level;
+	Source	   *source = new_source(list_length(query->targetList));
+	ListCell   *cell;
+
+	check_stack_depth();
+	race_check_view_query(lineage->relid, query);
+	level.query = query;
+	level.parent = parent;
+	level.sources = palloc0((list_length(query->rtable) + 1) * sizeof(Source *));
+	look_at_from(lineage, &level, (Node *) query->jointree, nullable);
+
+	source->n = 0;
+	foreach(cell, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!entry->resjunk)
+			source->columns[source->n++] = column_of(&level, (Node *) entry->expr);
+	}
+	return source;
+}
+
+/* --------------------------------------------------------------- the unit */
+
+static bool
+says_unit(const Lineage *lineage, const Occurrence *occurrence, int unit)
+{
+	int			i;
+
+	for (i = 0; i < occurrence->columns; i++)
+		if (class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit))
+			return true;
+	return false;
+}
+
+/* Refuse a relation of several occurrences unless all private ones say one unit. */
+static void
+check_unit(const Lineage *lineage, const char *unit_column, int unit)
+{
+	ListCell   *cell;
+
+	if (list_length(lineage->occurrences) == 1)
+		return;
+	if (unit_column == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" needs a unit_column", get_rel_name(lineage->relid)),
+				 errdetail("Its definition joins, so that one row of a private table may make many rows."),
+				 errhint("Name the column that says whom a row is about.")));
+	foreach(cell, lineage->occurrences)
+	{
+		Occurrence *occurrence = (Occurrence *) lfirst(cell);
+
+		if (occurrence->private &&
+			(unit == NO_COLUMN || !says_unit(lineage, occurrence, unit)))
+			race_refuse_relation(lineage->relid, psprintf("Its definition does not say that unit column \"%s\" equals a column of private table \"%s\".",
+														  unit_column, get_rel_name(occurrence->table)));
+	}
+}
+
+/* The number of the unit column, which can be grouped by */
+static AttrNumber
+find_unit(Oid relid, const char *unit_column)
+{
+	AttrNumber	number = get_attnum(relid, unit_column);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						unit_column, get_rel_name(relid))));
+	if (!OidIsValid(lookup_type_cache(get_atttype(relid, number),
+									  TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit column \"%s\" is of a type that has no order", unit_column)));
+	return number;
+}
+
+static List *
+read_oids(ArrayType *array)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int			i;
+	List	   *list = NIL;
+
+	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
+					  &values, &nulls, &n);
+	for (i = 0; i < n; i++)
+		if (!nulls[i])
+			list = lappend_oid(list, DatumGetObjectId(values[i]));
+	return list;
+}
+
+/* The private tables, each once */
+static Datum
+private_tables(const Lineage *lineage)
+{
+	Datum	   *tables = palloc(list_length(lineage->occurrences) * sizeof(Datum));
+	List	   *seen = NIL;
+	ListCell   *cell;
+
+	foreach(cell, lineage->occurrences)
+	{
+		Occurrence *occurrence = (Occurrence *) lfirst(cell);
+
+		if (!occurrence->private || !OidIsValid(occurrence->table) ||
+			list_member_oid(seen, occurrence->table))
+			continue;
+		tables[list_length(seen)] = ObjectIdGetDatum(occurrence->table);
+		seen = lappend_oid(seen, occurrence->table);
+	}
+	if (seen == NIL)
+		race_refuse_relation(lineage->relid, "It has no private table in it.");
+	return PointerGetDatum(construct_array(tables, list_length(seen), REGCLASSOID,
+										   sizeof(Oid), true, TYPALIGN_INT));
+}
+
+/*
+ * race_private_tables(relation, unit_column, public_tables): the base tables that
+ * are not among the public ones, if the relation can be protected.
+ */
+Datum
+race_private_tables(PG_FUNCTION_ARGS)
+{
+	Lineage		lineage = {0};
+	char	   *unit_column = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
+	int			unit = NO_COLUMN;
+	Source	   *source;
+	Datum		tables;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	lineage.relid = PG_GETARG_OID(0);
+	lineage.public_tables = read_oids(PG_GETARG_ARRAYTYPE_P(2));
+	lineage.capacity = 64;
+	lineage.same_as = palloc(lineage.capacity * sizeof(int));
+
+	source = source_of_relation(&lineage, lineage.relid, false);
+	if (get_rel_persistence(lineage.relid) == RELPERSISTENCE_TEMP)
+		race_refuse_relation(lineage.relid, "It is temporary: a budget lasts.");
+	if (unit_column != NULL)
+		unit = source->columns[find_unit(lineage.relid, unit_column) - 1];
+	tables = private_tables(&lineage);
+	check_unit(&lineage, unit_column, unit);
+	PG_RETURN_DATUM(tables);
+}
