@@ -5,7 +5,7 @@
  * Keys are fixed by seeds, so there are no false alarms: these tests pass
  * always or never.  Limits are 6.7 standard errors.
  */
-#include "helpers.h"
+#include "kernels.h"
 #include "tap.h"
 
 #define ROWS		100000
@@ -143,6 +143,51 @@ test_universal(uint32_t range)
 	free(rows);
 }
 
+/*
+ * The same for elements, which are codes of 64 bits as they are: how far, in standard
+ * errors, those that differ in their low word, in their high one, or in a bit
+ */
+static double
+elements_meet(const RaceRows *rows)
+{
+	static const uint64_t elements[][2] = {
+		{0, 1}, {0, UINT64_C(1) << 32}, {0, UINT64_C(1) << 63}, {5, UINT64_MAX},
+		{UINT64_C(0xFFFFFFFF), UINT64_C(0xFFFFFFFF) << 32}, {UINT64_MAX - 1, UINT64_MAX}
+	};
+	double		worst = 0;
+	size_t		i;
+
+	for (i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+	{
+		RaceColumn	x = {.elements = &elements[i][0], .width = 1};
+		RaceColumn	y = {.elements = &elements[i][1], .width = 1};
+
+		worst = fmax(worst, fabs(standard_errors(share(rows, &x, &y),
+												 1.0 / rows->params->range,
+												 rows->params->rows)));
+	}
+	return worst;
+}
+
+static void
+test_elements(uint32_t range)
+{
+	Recipe		recipe = {MULTI, range, {PART(MATCH, IND, 1, 1)}};
+	RaceParams *params = make_params(&recipe, range < 300 ? ROWS : 33000000 / range, 0);
+	RaceRows   *rows = make_rows(params);
+	int			word;
+
+	ok(elements_meet(rows) < LIMIT, "range %u: different elements meet at rate 1 / range", range);
+	for (word = 0; word < 2; word++)
+	{
+		forget_keys(rows, word);
+		ok(elements_meet(rows) > LIMIT, "control: not without the keys of word %d", word);
+		race_rows_generate_all(rows);
+	}
+	free(rows);
+	free(params);
+}
+
 /* Over rows, the bucket of one record is uniform */
 static void
 test_uniform(uint32_t range)
@@ -214,8 +259,10 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	params.dims = 1;
 	rows = make_rows(&params);
 	make_codes_plain(rows);
-	ok(share_of_vectors(rows, &ends[0], &extremes[0]) == 1 && share_of_vectors(rows, &ends[1], &extremes[1]) == 1 &&
-	   share_of_vectors(rows, &ends[0], &extremes[2]) == 1, "and saturate where the largest codes are");
+	ok(share_of_vectors(rows, &ends[0], &extremes[0]) == 1 &&
+	   share_of_vectors(rows, &ends[1], &extremes[1]) == 1 &&
+	   share_of_vectors(rows, &ends[0], &extremes[2]) == 1,
+	   "and saturate where the largest codes are");
 	ok(share_of_vectors(rows, &ends[0], &ends[1]) < 1, "which are two");
 	free(rows);
 }
@@ -230,6 +277,7 @@ main(void)
 	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
 	{
 		test_universal(ranges[i]);
+		test_elements(ranges[i]);
 		test_uniform(ranges[i]);
 	}
 	test_saturation(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1000);

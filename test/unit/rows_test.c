@@ -198,8 +198,8 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 		   const RaceColumn *x, bool fused)
 {
 	uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, row, j, 0);
-	double		sum = *race_rows_coefficient(rows, row, j, 0);
 	uint64_t	least = UINT64_MAX;
+	double		sum;
 	size_t		i;
 
 	if (part->kernel == MATCH)
@@ -214,6 +214,7 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 		}
 		return least;
 	}
+	sum = *race_rows_coefficient(rows, row, j, 0);
 	for (i = 0; i < part->dims; i++)
 	{
 		double		c = *race_rows_coefficient(rows, row, j, i + 1);
@@ -270,7 +271,7 @@ plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused
 
 /* Row functions against their definition, and all vector code against portable */
 #define ROWS			128
-#define PLAIN_RECORDS	5000
+#define PLAIN_RECORDS	3000
 #define MAX_PATHS		8
 #define MAX_BATCH		70		/* whole tiles of records, and some left over */
 

@@ -1,0 +1,422 @@
+/*
+ * parts_test.c
+ *		Parameters with arrays and further parts: which are accepted, how others are
+ *		refused, and what they stand for.  (hostile_test.c has bytes of any kind.)
+ */
+#include "../../src/lsh/sobol.h"
+#include "kernels.h"
+#include "tap.h"
+
+/* What is wrong with parameters; kept until the next call */
+static const char *
+problem_of(const RaceParams *params)
+{
+	static char message[200];
+
+	return race_params_problem(params, race_params_size(params), message, sizeof(message));
+}
+
+/* Are these accepted, where `what` is NULL, or else refused with that in the message? */
+static void
+verdict(const RaceParams *params, const char *what)
+{
+	const char *problem = problem_of(params);
+
+	if (problem != NULL)
+		ok(what != NULL && strstr(problem, what) != NULL, "refused: %s", problem);
+	else
+		ok(what == NULL, "accepted: %s", describe(params));
+}
+
+static void
+recipe_verdict(Recipe recipe, uint32_t rows, const char *what)
+{
+	RaceParams *params = make_params(&recipe, rows, 0);
+
+	verdict(params, what);
+	free(params);
+}
+
+/* One part by itself */
+static void
+part_verdict(uint8_t kernel, uint8_t sequence, uint32_t dims, uint8_t arrays,
+			 uint32_t outputs, const char *what)
+{
+	recipe_verdict((Recipe) {MULTI, 64, {{kernel, sequence, dims, 1, arrays, outputs}}}, 8, what);
+}
+
+static void
+test_kernels(void)
+{
+	part_verdict(L1, SOBOL, 20, 0, 0, NULL);
+	part_verdict(L1, ORTHOGONAL, 3, 0, 0, "\"orthogonal\" is for kernels l2 and angular");
+	part_verdict(L1, IND, 0, 0, 0, NULL);
+	part_verdict(ANGULAR, SOBOL, 21, 0, 0, NULL);
+	part_verdict(ANGULAR, SOBOL, 22, 0, 0, "\"sobol\" needs");
+	part_verdict(ANGULAR, ORTHOGONAL, RACE_MAX_DIMS, 0, 0, NULL);
+	part_verdict(ANGULAR, IND, RACE_MAX_DIMS + 1, 0, 0, "dims");
+	part_verdict(JACCARD, IND, 0, 0, 0, NULL);
+	part_verdict(JACCARD, IND, 1, 0, 0, "kernel jaccard has no dims");
+	part_verdict(JACCARD, SOBOL, 0, 0, 0, "\"sobol\" needs");
+	part_verdict(JACCARD, ORTHOGONAL, 0, 0, 0, "\"orthogonal\"");
+	part_verdict(MATCH, SOBOL, RACE_MAX_DIMS, 0, 0, NULL);
+	part_verdict(MATCH, ORTHOGONAL, 3, 0, 0, "\"orthogonal\"");
+	part_verdict(MATCH, IND, 0, 0, 0, NULL);
+	part_verdict(MATCH, SOBOL, 0, 0, 0, "\"sobol\" needs");
+}
+
+/* Parameters of one part, number i of which is changed in an array */
+static void
+number_verdict(uint8_t kernel, uint8_t arrays, int array, uint32_t i, double number,
+			   const char *what)
+{
+	Recipe		recipe = {MULTI, 64, {{kernel, IND, 3, 1, arrays,
+		(arrays & RACE_ARRAY_MATRIX) != 0 ? 2 : 0}}};
+	RaceParams *params = make_params(&recipe, 8, 0);
+
+	((double *) race_array(params, array))[i] = number;
+	verdict(params, what);
+	free(params);
+}
+
+static void
+test_numbers(void)
+{
+	static const double never[] = {NAN, INFINITY, -INFINITY, 1.1e100, -1.1e100};
+	int			i;
+
+	number_verdict(L2, WIDTHS, WIDTHS, 0, 1e-100 / 2.6, "bandwidths must be");
+	number_verdict(L2, WIDTHS, WIDTHS, 0, 1e-100 / 2.4, NULL);
+	number_verdict(L1, WIDTHS, WIDTHS, 2, 1e100 / 2.6, NULL);
+	number_verdict(L1, WIDTHS, WIDTHS, 2, 1e100 / 2.4, "bandwidths must be");
+	number_verdict(L2, WIDTHS, WIDTHS, 1, 0, "bandwidths must be");
+	number_verdict(L2, WIDTHS, WIDTHS, 1, -1, "bandwidths must be");
+	for (i = 0; i < 5; i++)
+	{
+		number_verdict(L2, WIDTHS | BOUNDS, WIDTHS, 2, never[i], "bandwidths must be");
+		number_verdict(L2, TRANSFORM | BOUNDS, RACE_ARRAY_MATRIX, 5, never[i], "a transform must");
+		number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_OFFSET, 2, never[i], "a transform must");
+	}
+	number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_MATRIX, 0, RACE_MAX_TRANSFORM, NULL);
+	number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_OFFSET, 0, -RACE_MAX_TRANSFORM, NULL);
+}
+
+static void
+test_bounds(void)
+{
+	const uint8_t lower = RACE_ARRAY_LOWER;
+	const uint8_t upper = RACE_ARRAY_UPPER;
+
+	number_verdict(L2, lower, lower, 2, -INFINITY, NULL);
+	number_verdict(L2, lower, lower, 2, RACE_MAX_BOUND, NULL);
+	number_verdict(L2, lower, lower, 2, nextafter(RACE_MAX_BOUND, INFINITY),
+				   "bounds must be numbers");
+	number_verdict(L2, lower, lower, 2, INFINITY, "bounds must be numbers");
+	number_verdict(L2, lower, lower, 0, NAN, "bounds must be numbers");
+	number_verdict(L1, upper, upper, 2, INFINITY, NULL);
+	number_verdict(L1, upper, upper, 2, -RACE_MAX_BOUND, NULL);
+	number_verdict(L1, upper, upper, 2, nextafter(-RACE_MAX_BOUND, -INFINITY),
+				   "bounds must be numbers");
+	number_verdict(L1, upper, upper, 2, -INFINITY, "bounds must be numbers");
+	number_verdict(L1, BOUNDS, upper, 2, NAN, "bounds must be numbers");
+	number_verdict(ANGULAR, BOUNDS, lower, 1, array_number(upper, 1), NULL);
+	number_verdict(ANGULAR, BOUNDS, lower, 1, nextafter(array_number(upper, 1), 9),
+				   "a lower bound is above the upper one");
+}
+
+/* Which arrays go with what */
+static void
+test_arrays(void)
+{
+	part_verdict(L2, SOBOL, 3, WIDTHS | BOUNDS, 0, NULL);
+	part_verdict(L2, SOBOL, 30, TRANSFORM | BOUNDS, 20, NULL);
+	part_verdict(L2, SOBOL, 3, TRANSFORM, 21, "\"sobol\" needs");
+	part_verdict(ANGULAR, ORTHOGONAL, 3, TRANSFORM | BOUNDS, 1, NULL);
+	part_verdict(L2, IND, 3, RACE_ARRAY_OFFSET, 0, NULL);
+	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_OFFSET, 0, "bandwidths of columns are for");
+	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_MATRIX, 2, "bandwidths of columns are for");
+	part_verdict(ANGULAR, IND, 3, WIDTHS, 0, "bandwidths of columns are for");
+	part_verdict(L1, IND, 3, TRANSFORM, 2, "a transform is for kernels l2 and angular");
+	part_verdict(L1, IND, 3, RACE_ARRAY_OFFSET, 0, "a transform is for");
+	part_verdict(MATCH, IND, 3, WIDTHS, 0, "kernel match has neither");
+	part_verdict(MATCH, IND, 3, RACE_ARRAY_LOWER, 0, "kernel match has neither");
+	part_verdict(JACCARD, IND, 0, RACE_ARRAY_UPPER, 0, "need dims");
+	part_verdict(L2, IND, 0, RACE_ARRAY_LOWER, 0, "need dims");
+	part_verdict(L2, IND, 0, RACE_ARRAY_MATRIX, 3, "need dims");
+	part_verdict(L2, IND, 3, RACE_ARRAY_MATRIX, 0, "a matrix must have between 1 and 16000 rows");
+	part_verdict(L2, IND, 3, 0, 2, "a matrix must have");
+	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS, NULL);
+	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS + 1, "a matrix must have");
+	part_verdict(L2, IND, 362, RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET, 361, NULL);
+}
+
+/* One field of good parameters of another kernel changed */
+#define WITH(kernel, field, value, what) \
+	do { \
+		RaceParams *changed = make_params(&(Recipe) {MULTI, 64, {PART(kernel, IND, 3, 1)}}, 8, 0); \
+		changed->field = (value); \
+		verdict(changed, what); \
+		free(changed); \
+	} while (0)
+
+static void
+test_fields(void)
+{
+	WITH(ANGULAR, bandwidth, 2, "kernel angular has no bandwidth");
+	WITH(MATCH, bandwidth, 0, "kernel match has no bandwidth");
+	WITH(MATCH, bandwidth, NAN, "kernel match has no bandwidth");
+	WITH(L1, bandwidth, NAN, "bandwidth must be");
+	WITH(L1, power, 0, "power must be");
+	WITH(ANGULAR, power, RACE_MAX_POWER, NULL);
+	WITH(MATCH, power, RACE_MAX_POWER + 1, "power must be");
+	WITH(MATCH, reserved32, 1, "reserved");
+	WITH(ANGULAR, arrays, 32, "reserved");
+	WITH(L2, arrays, WIDTHS, "arrays are cut off");
+	WITH(L2, more, 8, "a product can have up to 4 kernels");
+	WITH(L2, more, RACE_MAX_MORE + 8, "must be at most 131072 numbers");
+	WITH(L2, more, UINT32_MAX, "must be at most 131072 numbers");
+}
+
+/* Codes that are folded: of l2 with power 1, or signs that have a bucket each */
+static void
+test_fold(void)
+{
+	recipe_verdict((Recipe) {FOLD, 2, {PART(ANGULAR, IND, 3, 1)}}, 8, NULL);
+	recipe_verdict((Recipe) {FOLD, 1023, {PART(ANGULAR, IND, 3, 10)}}, 8, "at least 2^power");
+	recipe_verdict((Recipe) {FOLD, 1024, {PART(ANGULAR, IND, 3, 10)}}, 8, NULL);
+	recipe_verdict((Recipe) {FOLD, 33554431, {PART(ANGULAR, IND, 3, 25)}}, 1, "rows times range");
+	recipe_verdict((Recipe) {FOLD, 2, {PART(ANGULAR, IND, 3, 32)}}, 8, "at least 2^power");
+	recipe_verdict((Recipe) {FOLD, 2, {PART(ANGULAR, IND, 3, 64)}}, 8, "at least 2^power");
+	recipe_verdict((Recipe) {FOLD, 64, {PART(L1, IND, 3, 1)}}, 8, "needs power 1, and kernel l2");
+	recipe_verdict((Recipe) {FOLD, 64, {PART(JACCARD, IND, 0, 1)}}, 8, "needs power 1");
+	recipe_verdict((Recipe) {FOLD, 64, {PART(MATCH, IND, 3, 1)}}, 8, "needs power 1");
+	recipe_verdict((Recipe) {FOLD, 64, {PART(L2, IND, 3, 1), PART(L2, IND, 3, 1)}}, 8,
+				   "by itself");
+	recipe_verdict((Recipe) {FOLD, 64, {{L2, IND, 3, 1, TRANSFORM, 2}}}, 8, NULL);
+	recipe_verdict((Recipe) {0, 64, {PART(MATCH, IND, 3, 1)}}, 8, "unknown rehash number 0");
+}
+
+static void
+test_products(void)
+{
+	const PartRecipe match = PART(MATCH, SOBOL, 3, 5);
+	const PartRecipe stable = {L2, SOBOL, 4, 2, WIDTHS, 0};	/* 10 of Sobol's dimensions */
+	const PartRecipe set = PART(JACCARD, IND, 0, 1);
+
+	recipe_verdict((Recipe) {MULTI, 64, {match, stable, set, set}}, 8, NULL);
+	recipe_verdict((Recipe) {MULTI, 64, {stable, stable}}, 8, NULL);
+	recipe_verdict((Recipe) {MULTI, 64, {stable, set, stable, PART(MATCH, SOBOL, 9, 1)}}, 8, NULL);
+	recipe_verdict((Recipe) {MULTI, 64, {stable, stable, PART(MATCH, SOBOL, 9, 2)}}, 8,
+				   "\"sobol\" needs");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "unknown kernel number 6");
+	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
+				   "kernel match has neither");
+	recipe_verdict((Recipe) {MULTI, 64, {set, {L2, IND, 3, 1, WIDTHS | TRANSFORM, 2}}}, 8,
+				   "bandwidths of columns are for");
+}
+
+/* The second of two parts with one field changed, and a chain of five */
+#define SECOND_WITH(field, value, what) \
+	do { \
+		Recipe		two = {MULTI, 64, {PART(MATCH, IND, 3, 1), PART(MATCH, IND, 3, 1)}}; \
+		RaceParams *changed = make_params(&two, 8, 0); \
+		changed[1].field = (value); \
+		verdict(changed, what); \
+		free(changed); \
+	} while (0)
+
+static void
+test_chains(void)
+{
+	const PartRecipe set = PART(JACCARD, IND, 0, 1);
+	Recipe		four = {MULTI, 64, {set, set, set, set}};
+	RaceParams *params = make_params(&four, 8, 0);
+
+	ok(race_params_parts(params) == 4 && problem_of(params) == NULL, "four parts");
+	write_part(&set, params + 4);
+	params->more += sizeof(RaceParams);
+	verdict(params, "a product can have up to 4 kernels");
+	free(params);
+
+	SECOND_WITH(seed, 1, "only the first kernel of a product states what all share");
+	SECOND_WITH(rehash, MULTI, "only the first kernel");
+	SECOND_WITH(rows, 8, "only the first kernel");
+	SECOND_WITH(range, 64, "only the first kernel");
+	SECOND_WITH(more, 8, "only the first kernel");
+	SECOND_WITH(reserved64[1], 1, "reserved");
+	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
+	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
+}
+
+/* Limits that all parts share, and bytes that follow */
+static void
+test_sizes(void)
+{
+	const uint32_t most = (RACE_MAX_SKETCH_BYTES - RACE_MAX_HEADER_BYTES) / 8;
+	const PartRecipe set = PART(JACCARD, IND, 0, 1);
+	const PartRecipe widths = {L1, IND, 3, 1, WIDTHS, 0};
+	const PartRecipe large = PART(ANGULAR, IND, 15, 1024);
+	RaceParams *params;
+
+	recipe_verdict((Recipe) {MULTI, most, {set}}, 1, NULL);
+	recipe_verdict((Recipe) {MULTI, most, {set, set}}, 1, "rows times range");
+	recipe_verdict((Recipe) {MULTI, most - 8, {set, set}}, 1, NULL);
+	recipe_verdict((Recipe) {MULTI, most - 2, {widths}}, 1, "rows times range");
+	recipe_verdict((Recipe) {MULTI, most - 3, {widths}}, 1, NULL);
+	recipe_verdict((Recipe) {MULTI, 2, {large}}, 56 * 64, NULL);
+	recipe_verdict((Recipe) {MULTI, 2, {large}}, 56 * 64 + 1, "rows times power times (dims + 1)");
+	recipe_verdict((Recipe) {MULTI, 2, {large, PART(ANGULAR, IND, 15, 64)}}, 56 * 64,
+				   "rows times power times (dims + 1)");
+
+	/* a square matrix of 362 is 131044 numbers, of 131072 */
+	recipe_verdict((Recipe) {FOLD, 2, {{L2, IND, 362, 1, RACE_ARRAY_MATRIX, 362}}}, 1, NULL);
+	params = make_params(&(Recipe) {MULTI, 64, {set}}, 1, 0);
+	params->kernel = L2;
+	params->dims = 362;
+	params->outputs = 363;
+	params->arrays = RACE_ARRAY_MATRIX;
+	params->more = 362 * 363 * 8;
+	verdict(params, "must be at most 131072 numbers");
+	params->dims = params->outputs = RACE_MAX_DIMS;
+	params->more = 8;
+	verdict(params, "arrays are cut off");
+	free(params);
+}
+
+/* ------------------------------------------------------ what they stand for */
+
+static uint32_t
+sobol_dimensions(uint8_t kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint32_t outputs)
+{
+	RaceParams	part;
+
+	memset(&part, 0, sizeof(part));
+	part.kernel = kernel;
+	part.dims = dims;
+	part.power = power;
+	part.arrays = arrays;
+	part.outputs = outputs;
+	return race_sobol_dimensions(&part);
+}
+
+static void
+test_sobol_dimensions(void)
+{
+	ok(sobol_dimensions(L2, 3, 2, 0, 0) == 8 && sobol_dimensions(L1, 3, 1, 0, 0) == 4,
+	   "Sobol's dimensions of l2 and l1: numbers and an offset each");
+	ok(sobol_dimensions(ANGULAR, 3, 2, 0, 0) == 6, "of angular: numbers alone");
+	ok(sobol_dimensions(L2, 30, 1, RACE_ARRAY_MATRIX, 2) == 3 &&
+	   sobol_dimensions(ANGULAR, 3, 1, RACE_ARRAY_MATRIX, 9) == 9, "after a transform");
+	ok(sobol_dimensions(MATCH, 100, 3, 0, 0) == 3, "of match: one a function");
+	ok(sobol_dimensions(JACCARD, 0, 1, 0, 0) == UINT32_MAX &&
+	   sobol_dimensions(MATCH, 0, 1, 0, 0) == UINT32_MAX, "more than there are, if not known");
+	ok(sobol_dimensions(L2, UINT32_MAX, UINT32_MAX, 0, 0) == UINT32_MAX, "or too many to count");
+}
+
+/* What "auto" is for a part, when so many dimensions are taken */
+static int
+sequence_of(uint8_t kernel, uint32_t dims, uint32_t power, uint32_t taken)
+{
+	Recipe		recipe = {MULTI, 64, {PART(kernel, IND, dims, power)}};
+	RaceParams *params = make_params(&recipe, 8, 0);
+	int			sequence = race_default_sequence(params, taken);
+
+	params->sequence = (uint8_t) sequence;
+	if (taken == 0 && problem_of(params) != NULL)
+		sequence = 0;
+	free(params);
+	return sequence;
+}
+
+static void
+test_default_sequence(void)
+{
+	ok(sequence_of(L2, 3, 1, 17) == SOBOL && sequence_of(L2, 3, 1, 18) == ORTHOGONAL &&
+	   sequence_of(L2, 3, 1, UINT32_MAX) == ORTHOGONAL, "auto: sobol as far as it goes");
+	ok(sequence_of(L1, 20, 1, 0) == SOBOL && sequence_of(L1, 21, 1, 0) == IND, "of l1");
+	ok(sequence_of(ANGULAR, 21, 1, 0) == SOBOL && sequence_of(ANGULAR, 11, 2, 0) == ORTHOGONAL &&
+	   sequence_of(ANGULAR, 0, 1, 0) == IND, "of angular");
+	ok(sequence_of(JACCARD, 0, 1, 0) == IND, "of jaccard");
+	ok(sequence_of(MATCH, 1000, 21, 0) == SOBOL && sequence_of(MATCH, 1000, 22, 0) == IND &&
+	   sequence_of(MATCH, 0, 1, 0) == IND, "of match");
+}
+
+static int
+rehash_of(Recipe recipe)
+{
+	RaceParams *params = make_params(&recipe, 8, 0);
+	int			rehash = race_default_rehash(params);
+
+	params->rehash = (uint8_t) rehash;
+	if (problem_of(params) != NULL)
+		rehash = 0;
+	free(params);
+	return rehash;
+}
+
+static void
+test_default_rehash(void)
+{
+	const PartRecipe set = PART(JACCARD, IND, 0, 1);
+
+	ok(rehash_of((Recipe) {0, 8, {PART(ANGULAR, IND, 3, 3)}}) == FOLD &&
+	   rehash_of((Recipe) {0, 7, {PART(ANGULAR, IND, 3, 3)}}) == MULTI &&
+	   rehash_of((Recipe) {0, 64, {PART(ANGULAR, IND, 3, 1000)}}) == MULTI,
+	   "auto: signs are folded where they fit");
+	ok(rehash_of((Recipe) {0, 8, {PART(L1, IND, 3, 1)}}) == MULTI &&
+	   rehash_of((Recipe) {0, 8, {set}}) == MULTI &&
+	   rehash_of((Recipe) {0, 8, {PART(MATCH, IND, 3, 1)}}) == MULTI &&
+	   rehash_of((Recipe) {0, 8, {PART(L2, IND, 3, 1), set}}) == MULTI, "nothing else is but l2");
+}
+
+/* Of several parts: how many, how many functions, which sequence, are they complete? */
+static void
+test_whole(void)
+{
+	Recipe		recipe = {MULTI, 64, {{L2, SOBOL, 3, 2, WIDTHS | BOUNDS, 0},
+		PART(MATCH, SOBOL, 5, 3), {ANGULAR, ORTHOGONAL, 2, 4, TRANSFORM, 5}}};
+	RaceParams *params = make_params(&recipe, 8, 0);
+	const RaceParams *angular = race_params_next(race_params_next(params, params), params);
+
+	ok(problem_of(params) == NULL && race_params_parts(params) == 3 &&
+	   race_params_functions(params) == 9 && race_params_complete(params), "a product of three");
+	ok(race_params_size(params) == 3 * 64 + 9 * 8 + 12 * 8, "and its size");
+	ok(race_array(params, RACE_ARRAY_UPPER)[1] == array_number(RACE_ARRAY_UPPER, 1) &&
+	   race_array(angular, RACE_ARRAY_OFFSET)[1] == array_number(RACE_ARRAY_OFFSET, 1) &&
+	   race_array(angular, RACE_ARRAY_MATRIX)[9] == array_number(RACE_ARRAY_MATRIX, 9) &&
+	   race_array(params, RACE_ARRAY_MATRIX) == NULL &&
+	   race_array(angular, RACE_ARRAY_LOWER) == NULL, "arrays are found where they are");
+	ok(race_params_next(angular, params) == NULL, "and no part after the last");
+	ok(race_params_sequence(params) == ORTHOGONAL, "orthogonal, if any part is");
+	params->sequence = IND;
+	ok(race_params_sequence(params) == IND, "independent, if any part is");
+	params->dims = 0;
+	ok(!race_params_complete(params), "not complete without the dims of a part");
+	free(params);
+
+	params = make_params(&(Recipe) {MULTI, 64, {PART(MATCH, SOBOL, 3, 1)}}, 8, 0);
+	ok(race_params_sequence(params) == SOBOL, "sobol, if all are");
+	free(params);
+	params = make_params(&(Recipe) {MULTI, 64, {PART(JACCARD, IND, 0, 1)}}, 8, 0);
+	ok(race_params_complete(params), "sets are complete without dims");
+	free(params);
+}
+
+int
+main(void)
+{
+	test_kernels();
+	test_numbers();
+	test_bounds();
+	test_arrays();
+	test_fields();
+	test_fold();
+	test_products();
+	test_chains();
+	test_sizes();
+	test_sobol_dimensions();
+	test_default_sequence();
+	test_default_rehash();
+	test_whole();
+	return done_testing();
+}
