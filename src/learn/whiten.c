@@ -51,8 +51,7 @@ typedef struct State
 typedef struct StepSite
 {
 	RaceArrayReader reader;
-	double	   *x;				/* [dims] */
-	uint32		dims;			/* 0 before the first vector */
+	double		x[MAX_DIMS];	/* the vector that was read last */
 } StepSite;
 
 static ArrayType *
@@ -72,14 +71,19 @@ new_array(int ndim, int rows, int columns)
 	return array;
 }
 
+/* An aggregate of somebody else's may call these functions with any array. */
 static State
 state_of(ArrayType *array)
 {
 	State		state;
-	int			length = ARR_DIMS(array)[0];
+	int			length = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
 
 	state.dims = (int) ((sqrt(8.0 * length + 1) - 3) / 2 + 0.5);
-	Assert(StateLength(state.dims) == length);
+	if (ARR_HASNULL(array) || state.dims < 1 || state.dims > MAX_DIMS ||
+		StateLength(state.dims) != length)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the array is no state of race_whiten")));
 	state.n = (double *) ARR_DATA_PTR(array);
 	state.mean = state.n + 1;
 	state.products = state.mean + state.dims;
@@ -115,24 +119,20 @@ step_site(FunctionCallInfo fcinfo)
 	return (StepSite *) flinfo->fn_extra;
 }
 
-/* Read argument 1, of as many dimensions as vectors before it. */
-static const double *
-read_vector(FunctionCallInfo fcinfo, StepSite *site)
+/* Read argument 1, of `dims` dimensions or, if that is 0, any; returns how many. */
+static int
+read_vector(FunctionCallInfo fcinfo, StepSite *site, int dims)
 {
 	RaceElements elements;
 
 	race_array_open(&site->reader, PG_GETARG_DATUM(1), &elements, false);
-	race_check_length(elements.n, site->dims, false);
+	race_check_length(elements.n, dims, false);
 	if (elements.n > MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_whiten takes vectors of up to %d dimensions", MAX_DIMS)));
-	if (site->dims == 0)
-		site->x = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-									 elements.n * sizeof(double));
-	site->dims = elements.n;
 	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
-	return site->x;
+	return (int) elements.n;
 }
 
 /* Transition of race_whiten(x); the state changes where it is. */
@@ -142,7 +142,6 @@ race_whiten_step(PG_FUNCTION_ARGS)
 	StepSite   *site = step_site(fcinfo);
 	ArrayType  *array;
 	State		state;
-	const double *x;
 	double		deviation[MAX_DIMS];
 	int			i;
 
@@ -155,16 +154,19 @@ race_whiten_step(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	}
 
-	/* another group starts with vectors of any length */
-	site->dims = PG_ARGISNULL(0) ? 0 : state_of(PG_GETARG_ARRAYTYPE_P(0)).dims;
-	x = read_vector(fcinfo, site);
-	array = PG_ARGISNULL(0) ? new_array(1, StateLength((int) site->dims), 1) :
-		PG_GETARG_ARRAYTYPE_P(0);
+	/* a group starts with a vector of any length */
+	if (PG_ARGISNULL(0))
+		array = new_array(1, StateLength(read_vector(fcinfo, site, 0)), 1);
+	else
+	{
+		array = PG_GETARG_ARRAYTYPE_P(0);
+		read_vector(fcinfo, site, state_of(array).dims);
+	}
 	state = state_of(array);
 	++*state.n;
 	for (i = 0; i < state.dims; i++)
 	{
-		deviation[i] = x[i] - state.mean[i];
+		deviation[i] = site->x[i] - state.mean[i];
 		state.mean[i] += deviation[i] / *state.n;
 	}
 	add_products(&state, deviation, (*state.n - 1) / *state.n);

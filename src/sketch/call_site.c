@@ -123,9 +123,9 @@ hash_next(RaceCallSite *site, const RaceParams *params)
 	if (site->rows_hashed >= params->rows && race_records_same(next, site->last))
 		return site->buckets;
 
+	site->rows_hashed = 0;
 	race_records_columns(next, 0, columns);
-	race_rows_hash_one(race_rows_of(site->rows), params->rows, columns,
-					   site->buckets);
+	race_rows_hash_record(site->rows, params->rows, columns, site->buckets);
 	site->rows_hashed = params->rows;
 	site->next = site->last;
 	site->last = next;

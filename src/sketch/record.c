@@ -36,14 +36,44 @@ race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo, int arg, int n,
 		reader->types[i] = get_fn_expr_argtype(flinfo, arg + i);
 }
 
-/* Forget how values are read: their types are others now. */
+/* Forget the columns of a row, and how values were read. */
 static void
-use_row(RaceRecordReader *reader, TupleDesc row)
+forget_row(RaceRecordReader *reader)
 {
-	if (reader->row != NULL)
-		FreeTupleDesc(reader->row);
-	reader->row = row;
+	TupleDesc	row = reader->row;
+
+	reader->row = NULL;
+	reader->n_columns = 0;
 	memset(reader->values, 0, sizeof(reader->values));
+	if (row != NULL)
+		FreeTupleDesc(row);
+}
+
+/*
+ * Know the columns of a row, but for those that were dropped.  Its type may be
+ * altered from one value to the next: then it has another identifier.
+ */
+static void
+use_row(RaceRecordReader *reader, Oid type, int32 typmod)
+{
+	uint64		identifier = assign_record_type_identifier(type, typmod);
+	TupleDesc	row;
+	MemoryContext old;
+	int			i;
+
+	if (reader->row != NULL && reader->row_identifier == identifier)
+		return;
+	forget_row(reader);
+	row = lookup_rowtype_tupdesc(type, typmod);
+	old = MemoryContextSwitchTo(reader->context);
+	reader->row = CreateTupleDescCopy(row);
+	reader->row_identifier = identifier;
+	MemoryContextSwitchTo(old);
+	ReleaseTupleDesc(row);
+	for (i = 0; i < reader->row->natts; i++)
+		if (!TupleDescAttr(reader->row, i)->attisdropped &&
+			reader->n_columns++ < RACE_MAX_PARTS)
+			reader->columns[reader->n_columns - 1] = i;
 }
 
 static bool
@@ -60,34 +90,25 @@ take_row_apart(RaceRecordReader *reader, Datum value, int n_parts, Datum *values
 			   bool soft)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
-	Oid			type = HeapTupleHeaderGetTypeId(row);
-	int32		typmod = HeapTupleHeaderGetTypMod(row);
 	HeapTupleData tuple;
-	bool		nulls[RACE_MAX_PARTS];
+	bool		null;
 	int			i;
 
-	if (reader->row == NULL || reader->row->tdtypeid != type ||
-		reader->row->tdtypmod != typmod)
-	{
-		TupleDesc	desc = lookup_rowtype_tupdesc(type, typmod);
-		MemoryContext old = MemoryContextSwitchTo(reader->context);
-
-		use_row(reader, CreateTupleDescCopy(desc));
-		MemoryContextSwitchTo(old);
-		ReleaseTupleDesc(desc);
-	}
-	if (reader->row->natts != n_parts)
-		return refuse_values(n_parts, reader->row->natts, soft);
+	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
+	if (reader->n_columns != n_parts)
+		return refuse_values(n_parts, reader->n_columns, soft);
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
 	tuple.t_data = row;
-	heap_deform_tuple(&tuple, reader->row, values, nulls);
 	for (i = 0; i < n_parts; i++)
-		if (nulls[i])
+	{
+		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
+		if (null)
 			race_refuse(soft, errmsg("expected a record of %d values, found a null",
 									 n_parts));
+	}
 	return true;
 }
 
@@ -96,7 +117,8 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
 	RaceValueReader *value = &reader->values[i];
 	Oid			type = reader->row != NULL ?
-		TupleDescAttr(reader->row, i)->atttypid : reader->types[i];
+		TupleDescAttr(reader->row, reader->columns[i])->atttypid :
+		reader->types[i];
 
 	if (value->ready && value->is_vector == race_compares_numbers(part))
 		return &value->array;
@@ -165,6 +187,8 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 	}
 	else if (reader->n_types != records->n_parts)
 		return refuse_values(records->n_parts, reader->n_types, soft);
+	else if (reader->row != NULL)
+		forget_row(reader);		/* a product took rows apart until now */
 
 	for (part = params; part != NULL; part = race_params_next(part, params), i++)
 		if (!read_value(value_reader(reader, i, part), params, part, i, values[i],

@@ -31,7 +31,10 @@ typedef struct RaceRecordReader
 	int			n_types;		/* arguments that make up a record, */
 	bool		is_row;			/* or one that is a row */
 	Oid			types[RACE_MAX_PARTS];
-	TupleDesc	row;			/* of one argument that is a row, as last seen */
+	TupleDesc	row;			/* of one argument that is a row, as last seen, */
+	uint64		row_identifier; /* which alterations of its type change */
+	int			n_columns;		/* that it has, and where the first ones are */
+	int			columns[RACE_MAX_PARTS];
 	RaceValueReader values[RACE_MAX_PARTS];
 } RaceRecordReader;
 

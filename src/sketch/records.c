@@ -165,13 +165,14 @@ race_record_size(const RaceParams *params)
 }
 
 Size
-race_records_sets_size(const RaceRecords *records)
+race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
 {
-	Size		n = 0;
+	Size		elements = 0;
 	int			i;
 
-	for (i = 0; records->n > 0 && i < records->n_parts; i++)
+	for (i = 0; n > 0 && i < records->n_parts; i++)
 		if (records->parts[i].is_set)
-			n += records->parts[i].starts[records->n];
-	return n * sizeof(uint64);
+			elements += records->parts[i].starts[from + n] -
+				records->parts[i].starts[from];
+	return elements * sizeof(uint64);
 }

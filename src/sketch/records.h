@@ -55,8 +55,12 @@ extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
 /* Forget all records; large sets give their memory back. */
 extern void race_records_clear(RaceRecords *records);
 
-/* Bytes that a record takes, but for the elements of sets; and those of all sets */
+/*
+ * Bytes that a record takes, but for the elements of sets; and those of the sets of n
+ * records, from number `from` on
+ */
 extern Size race_record_size(const RaceParams *params);
-extern Size race_records_sets_size(const RaceRecords *records);
+extern Size race_records_sets_size(const RaceRecords *records, uint32 from,
+								   uint32 n);
 
 #endif							/* RACE_RECORDS_H */

@@ -72,6 +72,19 @@ race_rows_of(const RaceRowsEntry *entry)
 }
 
 void
+race_rows_hash_record(const RaceRowsEntry *entry, uint32 n,
+					  const RaceColumn *columns, uint32 *buckets)
+{
+	uint32		row;
+
+	for (row = 0; row < n; row += RACE_LANES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_rows_hash(entry->rows, row / RACE_LANES, columns, 1, buckets + row);
+	}
+}
+
+void
 race_rows_release(RaceRowsEntry *entry)
 {
 	race_cache_release(&cache, &entry->base);

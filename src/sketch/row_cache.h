@@ -19,4 +19,11 @@ extern RaceRowsEntry *race_rows_acquire(const RaceParams *params);
 extern const RaceRows *race_rows_of(const RaceRowsEntry *entry);
 extern void race_rows_release(RaceRowsEntry *entry);
 
+/*
+ * The buckets of one record in the first n rows, in whole blocks of RACE_LANES; the
+ * user may interrupt, as a set may have millions of elements.
+ */
+extern void race_rows_hash_record(const RaceRowsEntry *entry, uint32 n,
+								  const RaceColumn *columns, uint32 *buckets);
+
 #endif							/* RACE_ROW_CACHE_H */

@@ -6,7 +6,6 @@
 
 #include "access/detoast.h"
 #include "common/int.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "row_cache.h"
@@ -311,11 +310,11 @@ max_batch_capacity(const RaceSketch *sketch)
 	return Max(Min(capacity, MAX_RECORDS), 1);
 }
 
-/* Do sets in the batch take longer to hash than a user should wait? */
+/* Do sets of n records of the batch take longer to hash than a user should wait? */
 static bool
-has_large_sets(const RaceSketch *sketch)
+has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
-	return race_records_sets_size(sketch->batch) / sizeof(uint64) *
+	return race_records_sets_size(sketch->batch, from, n) / sizeof(uint64) *
 		race_params_functions(sketch->params) * sketch->params->rows > MAX_WORK;
 }
 
@@ -328,8 +327,8 @@ batch_is_full(const RaceSketch *sketch)
 	return (batch->n == batch->capacity &&
 			batch->capacity >= max_batch_capacity(sketch)) ||
 		(batch->n >= MIN_RECORDS &&
-		 race_records_sets_size(batch) > max_batch_size(sketch)) ||
-		has_large_sets(sketch);
+		 race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch)) ||
+		has_large_sets(sketch, 0, batch->n);
 }
 
 RaceRecords *
@@ -413,7 +412,7 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
  * changes: until then the user may interrupt.
  */
 static void
-count_slowly(RaceSketch *sketch, const RaceRows *rows, uint32 from, int delta)
+count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int delta)
 {
 	const RaceParams *params = sketch->params;
 	uint32	   *buckets = palloc(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32));
@@ -421,11 +420,7 @@ count_slowly(RaceSketch *sketch, const RaceRows *rows, uint32 from, int delta)
 	Size		row;
 
 	race_records_columns(sketch->batch, from, columns);
-	for (row = 0; row < params->rows; row += RACE_LANES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_rows_hash(rows, row / RACE_LANES, columns, 1, buckets + row);
-	}
+	race_rows_hash_record(entry, params->rows, columns, buckets);
 	for (row = 0; row < params->rows; row += RACE_LANES)
 		race_counters_bump((char *) sketch->counters +
 						   row * params->range * sketch->width, sketch->width,
@@ -448,13 +443,11 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int delta)
 	entry = race_rows_acquire(sketch->params);
 	PG_TRY();
 	{
-		const RaceRows *rows = race_rows_of(entry);
-
-		if (n == 1 && has_large_sets(sketch))
-			count_slowly(sketch, rows, from, delta);
+		if (n == 1 && has_large_sets(sketch, from, 1))
+			count_slowly(sketch, entry, from, delta);
 		else
 			for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
-				count_block(sketch, rows, block, from, n, delta);
+				count_block(sketch, race_rows_of(entry), block, from, n, delta);
 	}
 	PG_FINALLY();
 	{
@@ -476,7 +469,7 @@ race_sketch_flush(RaceSketch *sketch)
 	/* from the end; a few at a time while counters have room for a few only */
 	while (batch->n > 0)
 	{
-		uint32		n = has_large_sets(sketch) ? 1 :
+		uint32		n = has_large_sets(sketch, 0, batch->n) ? 1 :
 			Min(batch->n, sketch->width == 1 ? RECORDS_TOGETHER : MAX_RECORDS);
 
 		count_records(sketch, batch->n - n, n, 1);
@@ -504,6 +497,8 @@ race_sketch_remove(RaceSketch *sketch)
 	/* the batch may wait: sums do not depend on their order */
 	count_records(sketch, last, 1, -1);
 	sketch->header.count--;
+	if (last == 0)
+		race_records_clear(sketch->batch);
 }
 
 void

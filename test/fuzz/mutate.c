@@ -11,8 +11,8 @@
  *
  * - the server refuses a value with an error of class 22, data exceptions;
  * - sketch bytes whose checksum was left are refused unless they are undamaged;
- * - what is accepted comes back as exactly the bytes that were sent, and goes
- *   in again as text;
+ * - what is accepted comes back as exactly the bytes that were sent, but for the
+ *   signs of zeros in arrays, and goes in again as text;
  * - it answers questions, or refuses them for a reason of their own;
  * - one and the same backend serves to the end.
  *
@@ -31,9 +31,11 @@
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 #define MAX_SIZE		4096	/* of a value; the samples have a tenth of it */
-#define MAX_SAMPLES		32
-#define MAX_REASONS		64
-#define PARAMS_AT		80		/* where a sketch has its params, see format.c */
+#define MAX_SAMPLES		64
+#define MAX_REASONS		128
+#define PARAMS_AT		80		/* where a sketch has its params, see format.c, */
+#define PART_SIZE		64		/* and of a part of them what all parts have */
+#define MAX_PARTS		4
 
 typedef struct Value
 {
@@ -206,6 +208,57 @@ static void (*const damages[]) (Value *) = {
 
 /* ---- knowing the format: fields with extreme values, words for the parser */
 
+static uint64_t
+number_at(const Value *value, size_t at)
+{
+	return value->bytes[at] | value->bytes[at + 1] << 8 |
+		value->bytes[at + 2] << 16 | (uint64_t) value->bytes[at + 3] << 24;
+}
+
+/* Bytes of the arrays of a part, as it says */
+static uint64_t
+arrays_size(const Value *value, size_t part)
+{
+	uint64_t	dims = number_at(value, part + 4);
+	int			arrays = value->bytes[part + 44];
+	uint64_t	n = arrays & 8 ? number_at(value, part + 20) : 0;
+
+	for (arrays &= ~8 & 31; arrays != 0; arrays &= arrays - 1)
+		n++;
+	return 8 * n * dims;
+}
+
+/* Where the parts of parameters begin, as far as they say; returns how many there are */
+static int
+find_parts(const Value *value, size_t params, size_t *parts)
+{
+	size_t		part = params;
+	uint64_t	end;
+	int			n = 0;
+
+	if (params + PART_SIZE > value->size)
+		return 0;
+	end = params + PART_SIZE + number_at(value, params + 40);
+	while (n < MAX_PARTS && part + PART_SIZE <= (end < value->size ? end : value->size))
+	{
+		parts[n++] = part;
+		if (arrays_size(value, part) > MAX_SIZE)
+			break;
+		part += PART_SIZE + arrays_size(value, part);
+	}
+	return n;
+}
+
+/* Where one of the parts begins; no part if there is none */
+static size_t
+some_part(const Value *value, size_t params)
+{
+	size_t		parts[MAX_PARTS];
+	int			n = find_parts(value, params, parts);
+
+	return n > 0 ? parts[below(n)] : value->size;
+}
+
 typedef struct Field
 {
 	size_t		at;
@@ -215,44 +268,92 @@ typedef struct Field
 static const Field sketch_fields[] = {
 	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 3}, {8, 4}, {12, 4}, {16, 8},
 	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}, {64, 8}, {72, 8},
-	{PARAMS_AT + 64, 8}			/* the first counters */
+	{PARAMS_AT + PART_SIZE, 8}	/* the first counters, or an array */
 };
 
-static const Field params_fields[] = {
-	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
-	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}
+/* kernel and arrays, which say what the others may be, more often */
+static const Field part_fields[] = {
+	{0, 1}, {1, 1}, {1, 1}, {1, 1}, {44, 1}, {44, 1}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
+	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {45, 1}, {48, 8}, {56, 8}
 };
 
 static const uint64_t extremes[] = {
-	0, 1, 2, 3, 4, 8, 255, UINT64_MAX, UINT64_MAX - 1,
+	0, 1, 2, 3, 4, 5, 8, 16, 255, UINT64_MAX, UINT64_MAX - 1,
 	INT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 62) + 1, UINT64_C(1) << 62,
-	INT32_MAX, UINT64_C(1) << 31, 65536, 16000, 1024,
+	INT32_MAX, UINT64_C(1) << 31, 65536, 16000, 1024, 64,
 	UINT64_C(0x7FF0000000000000), UINT64_C(0xFFF0000000000000), /* infinities */
 	UINT64_C(0x7FF8000000000000), UINT64_C(0x7FEFFFFFFFFFFFFF), /* NaN, DBL_MAX */
 	UINT64_C(0x54B249AD2594C37D), UINT64_C(0x2B2BFF2EE48E0530), /* 1e100, 1e-100 */
+	UINT64_C(0x7E37E43C8800759C),	/* 1e300 */
 	UINT64_C(0x3FF0000000000000), UINT64_C(0xBFF0000000000000)	/* 1, -1 */
 };
 
 static void
-set_field(bool is_sketch, Value *value)
+set_number(Value *value, size_t at, size_t size, uint64_t number)
 {
-	bool		of_sketch = is_sketch && below(2);
-	Field		field = of_sketch ? sketch_fields[below(lengthof(sketch_fields))] :
-		params_fields[below(lengthof(params_fields))];
-	uint64_t	extreme = extremes[below(lengthof(extremes))];
 	size_t		i;
 
-	if (is_sketch && !of_sketch)
-		field.at += PARAMS_AT;
-	for (i = 0; i < field.size && field.at + i < value->size; i++)
-		value->bytes[field.at + i] = extreme >> (8 * i);
+	for (i = 0; i < size && at + i < value->size; i++)
+		value->bytes[at + i] = number >> (8 * i);
+}
+
+/* One of the fields of a part, or of the numbers in its arrays */
+static Field
+some_field(const Value *value, size_t params)
+{
+	size_t		part = some_part(value, params);
+	Field		field = part_fields[below(lengthof(part_fields))];
+
+	if (part < value->size && arrays_size(value, part) > 0 && below(3) == 0)
+	{
+		field.at = PART_SIZE + 8 * below(arrays_size(value, part) / 8);
+		field.size = 8;
+	}
+	field.at += part;
+	return field;
+}
+
+static void
+set_field(bool is_sketch, Value *value)
+{
+	Field		field = is_sketch && below(2) ?
+		sketch_fields[below(lengthof(sketch_fields))] :
+		some_field(value, is_sketch ? PARAMS_AT : 0);
+
+	/* what fits into a byte is a choice of a few */
+	set_number(value, field.at, field.size, field.size == 1 && below(4) ?
+			   below(9) : extremes[below(lengthof(extremes))]);
+}
+
+/* Make parts more, or longer, and say so, so that only what they are is wrong. */
+static void
+insert_part(bool is_sketch, Value *value)
+{
+	size_t		params = is_sketch ? PARAMS_AT : 0;
+	size_t		part = some_part(value, params);
+	size_t		end;
+	unsigned char copy[MAX_SIZE];
+	size_t		n;
+
+	if (part == value->size || arrays_size(value, part) > value->size - part - PART_SIZE)
+		return;
+	end = part + PART_SIZE + arrays_size(value, part);
+	n = below(2) ? 8 * below(8) : end - part;
+	if (value->size + n > MAX_SIZE)
+		return;
+	memcpy(copy, value->bytes + part, n);
+	set_number(value, params + 40, 4, number_at(value, params + 40) + n);
+	insert_bytes(value, end, copy, n);
 }
 
 static const char *const words[] = {
 	"(", ")", ",", "=", "-", "\\x", " ", "nan", "inf", "1e400", "1e-400", "0x10",
 	"0", "2", "99999999999999999999", "4294967297", "-1", "l2", "l2(", "dims",
 	"rows=4", ", rows=8", ", power=2", "range=", "seed=-9223372036854775808",
-	"bandwidth", "sequence=auto", "independent", "multilinear", "fold", "%s%n"
+	"bandwidth", "sequence=auto", "independent", "multilinear", "fold", "%s%n",
+	"{", "}", "{}", "},{", "{1,2}", "{{1,2},{3,4}}", "*", " * match(dims=2)",
+	" * jaccard", "l1", "angular", "match", "jaccard", ", lower={0,0}", ", upper=",
+	"bandwidths={1,1}", "matrix=", "offset={1e100,-1e101}", "Infinity", "-0"
 };
 
 static void
@@ -282,6 +383,8 @@ damage(const Route *route, Value *value)
 	{
 		if (below(2))
 			damages[below(lengthof(damages))] (value);
+		else if (!route->damages_text && below(8) == 0)
+			insert_part(route->is_sketch, value);
 		else if (!route->damages_text)
 			set_field(route->is_sketch, value);
 		else if (below(2))
@@ -321,13 +424,6 @@ encode_hex(const Value *value, char *text)
 	text += sprintf(text, "\\x");
 	for (i = 0; i < value->size; i++)
 		text += sprintf(text, "%02x", value->bytes[i]);
-}
-
-static uint64_t
-number_at(const Value *value, size_t at)
-{
-	return value->bytes[at] | value->bytes[at + 1] << 8 |
-		value->bytes[at + 2] << 16 | (uint64_t) value->bytes[at + 3] << 24;
 }
 
 /* -------------------------------------------------------------- judgement */
@@ -448,15 +544,15 @@ ask(const Shipment *shipment, const char *question)
 }
 
 /*
- * Questions about a sketch s, made by an expression: the answer, and whether a
- * sketch t that goes out comes in again as the same.  OFFSET 0 keeps the planner
- * from evaluating s or t twice.
+ * Questions about a sketch s, made by an expression, with the record %s: the answer,
+ * and whether a sketch t that goes out comes in again as the same.  OFFSET 0 keeps the
+ * planner from evaluating s or t twice.
  */
 #define QUESTION(s, t, answer) \
 	"SELECT (" answer ")::text, " \
 	"race_sketch_send(t) = race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT " s " AS s OFFSET 0) a, race_info(s) i, " \
-	"LATERAL (SELECT array_fill(0.5::float8, ARRAY[i.dims]) AS q) b, " \
+	"LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (" t " OFFSET 0) c"
 
 #define QUESTIONS(s) { \
@@ -476,29 +572,60 @@ static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_pa
 
 /* Would an answer take long?  Limits allow row functions of 512 MB. */
 static bool
-is_large(bool is_sketch, const Value *wire)
+is_large(const Value *wire, const size_t *parts, int n)
 {
-	size_t		at = is_sketch ? PARAMS_AT : 0;
-	uint64_t	dims = number_at(wire, at + 4);
-	uint64_t	power = number_at(wire, at + 8);
-	uint64_t	rows = number_at(wire, at + 12);
-	uint64_t	range = number_at(wire, at + 16);
+	uint64_t	rows = number_at(wire, parts[0] + 12);
+	uint64_t	range = number_at(wire, parts[0] + 16);
+	uint64_t	work = 0;
+	int			i;
 
-	return rows * range > 4096 || rows * power * (dims + 1) > 65536;
+	for (i = 0; i < n; i++)
+		work += number_at(wire, parts[i] + 8) * (number_at(wire, parts[i] + 4) + 1) *
+			(number_at(wire, parts[i] + 20) + 1);
+	return rows * range > 4096 || rows * work > 65536;
+}
+
+/* A record in SQL: a value for each part, whose kernels have the numbers of lsh.h */
+static void
+write_record(const Value *wire, const size_t *parts, int n, char *sql)
+{
+	int			i;
+
+	sql += sprintf(sql, n > 1 ? "ROW(" : "(");
+	for (i = 0; i < n; i++)
+	{
+		int			kernel = wire->bytes[parts[i] + 1];
+		unsigned	dims = number_at(wire, parts[i] + 4);
+
+		if (kernel == 4)
+			sql += sprintf(sql, "ARRAY[1, 2, 3]");
+		else
+			sql += sprintf(sql, "array_fill(%s, ARRAY[%u])",
+						   kernel == 5 ? "1" : "0.5::float8", dims);
+		sql += sprintf(sql, i < n - 1 ? ", " : ")");
+	}
 }
 
 static void
 ask_all(Shipment *shipment, const Value *wire)
 {
-	const char *const *questions =
-		shipment->route->is_sketch ? sketch_questions : params_questions;
+	bool		is_sketch = shipment->route->is_sketch;
+	const char *const *questions = is_sketch ? sketch_questions : params_questions;
+	size_t		parts[MAX_PARTS];
+	int			n = find_parts(wire, is_sketch ? PARAMS_AT : 0, parts);
+	char		record[MAX_PARTS * 64];
+	char		query[2048];
 	size_t		i;
 
-	if (is_large(shipment->route->is_sketch, wire))
+	if (is_large(wire, parts, n))
 		return;
 	shipment->route->asked++;
+	write_record(wire, parts, n, record);
 	for (i = 0; i < lengthof(sketch_questions); i++)
-		ask(shipment, questions[i]);
+	{
+		snprintf(query, sizeof(query), questions[i], record);
+		ask(shipment, query);
+	}
 }
 
 /* Bytes of a bytea in text form */
@@ -522,6 +649,25 @@ same(const Value *a, const Value *b)
 	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
+/*
+ * Did what was sent arrive?  A zero of an array arrives without its sign, and then with
+ * another checksum.
+ */
+static bool
+arrived_whole(const Value *sent, const Value *arrived, bool is_sketch)
+{
+	static const unsigned char minus_zero[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
+	size_t		i;
+
+	for (i = 0; i < sent->size; i++)
+		if (sent->bytes[i] != arrived->bytes[i] &&
+			(i < PART_SIZE + 7 || arrived->bytes[i] != 0 ||
+			 memcmp(sent->bytes + i - 7, minus_zero, 8) != 0) &&
+			(!is_sketch || i < sent->size - 4))
+			return false;
+	return sent->size == arrived->size;
+}
+
 /* An accepted value is what was sent.  `result` says what arrived, twice. */
 static void
 check_accepted(Shipment *shipment, const PGresult *result)
@@ -539,7 +685,8 @@ check_accepted(Shipment *shipment, const PGresult *result)
 
 	if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
 		violation(shipment, "the text form is another value", PQgetvalue(result, 0, 1));
-	if (!route->damages_text && !same(&arrived, &shipment->value))
+	if (!route->damages_text && 
+		!arrived_whole(&shipment->value, &arrived, route->is_sketch))
 		violation(shipment, "other bytes came back", PQgetvalue(result, 0, 0));
 	if (route->is_sketch && !route->fresh_checksum && !unchanged)
 		violation(shipment, "accepted with a stale checksum", PQgetvalue(result, 0, 0));

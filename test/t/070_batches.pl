@@ -199,8 +199,8 @@ my %bad = (
 	"'{NaN,1}'::float8[]" => 'expected finite numbers, found NaN',
 	"'{1,-inf}'::float8[]" => 'expected finite numbers, found an infinity',
 	"'{1,2,3}'::int[]" => 'expected a vector of 2 dimensions, found 3',
-	"'{1,NULL}'::real[]" => 'expected a vector of numbers, found a null element',
-	"'{{1},{2}}'::numeric[]" => 'expected a vector, found an array of 2 dimensions');
+	"'{1,NULL}'::real[]" => 'expected an array without nulls, found a null element',
+	"'{{1},{2}}'::numeric[]" => 'expected an array of one dimension, found one of 2');
 for my $bad (sort keys %bad)
 {
 	for my $at (1, 65, 130)
