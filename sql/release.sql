@@ -170,7 +170,10 @@ BEGIN
 		CALL race_release('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x', CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
 	END LOOP;
 END $$;
+-- (rho has as many digits as the machine gives it)
+\set VERBOSITY terse
 CALL race_release('released of many', 'released many', 'l2(dims=2, rows=16, range=32)', 'x', 0.5);
+\set VERBOSITY default
 SELECT spent_epsilon, spent_zcdp_epsilon < 1 AS within, round(spent_rho, 3) AS rho, round(rho_left, 3) AS rho_left, charges FROM race_budget_status WHERE budget = 'released many';
 SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('released of many 1') AS gaussian;
 
@@ -208,6 +211,23 @@ RESET ROLE;
 SELECT r.name, c.charged_by FROM race_releases r JOIN race_charges c USING (charge) WHERE name LIKE 'released by%';
 DROP OWNED BY race_curator;
 DROP ROLE race_curator;
+
+-- sets, categories and products: types are known before anything is charged
+CREATE TABLE mixed AS
+SELECT i AS id, ARRAY[i % 50, i % 7]::float8[] AS x, ARRAY['sex ' || i % 2, 'town ' || i % 5] AS c, ARRAY(SELECT i % j FROM generate_series(2, 9) j) AS items
+FROM generate_series(1, 2000) i;
+INSERT INTO mixed VALUES (0, '{1,NaN}', '{a,b}', '{1}'), (0, '{1,2}', '{a,NULL}', '{NULL}'), (0, '{1,2}', '{a}', NULL), (0, NULL, '{a,b}', '{{1}}');
+CALL race_protect('released mixed', 'mixed', 1000000);
+CALL race_release('released product', 'released mixed', 'l2(dims=2, bandwidth=5, rows=64, range=256) * match(dims=2)', 'ROW(x, c)', 100000);
+CALL race_release('released sets', 'released mixed', 'jaccard(rows=64, range=256)', 'items', 100000);
+CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(c, x)', 1);
+CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(x, c, id)', 1);
+CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'x', 1);
+CALL race_release('released x', 'released mixed', 'jaccard', 'x', 1);
+SELECT race_count('released product') AS "good records", abs(race_kde('released product', ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])) - avg(race_kernel('l2(bandwidth=5) * match', ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
+FROM mixed WHERE id > 0;
+SELECT race_count('released sets') AS "good records", abs(race_kde('released sets', ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
+SELECT spent_epsilon FROM race_budget_status WHERE budget = 'released mixed';
 
 -- the caller's path decides what names mean, and functions run under it
 CREATE SCHEMA other;

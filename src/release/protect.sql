@@ -273,7 +273,7 @@ DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
 	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left,race_checked_dataset,
 		race_row_expression,race_release_request,race_release_exists,race_release_last,race_release_again,
-		race_release_run,race_release_charge,race_release_read,race_release_sketches,race_read_sketches,
+		race_release_run,race_release_charge,race_release_read,race_release_sketches,race_check_row_type,race_read_sketches,
 		race_release_store}';
 	analyst_sees CONSTANT text[] := '{race_releases}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';

@@ -145,6 +145,26 @@ REVOKE EXECUTE ON FUNCTION race_release_request(text, race_params, text, float8,
 COMMENT ON FUNCTION race_release_request(text, race_params, text, float8, float8, int, text, text[], text) IS
 	'the arguments of race_release, checked as far as can be without reading data, in a form in which equal requests are equal';
 
+-- ROW(x, c) shows its types only when it is evaluated: for a row of NULLs, which is
+-- nobody's.  Whatever else fails on that row may be well for rows that there are.
+CREATE FUNCTION race_check_row_type(relation regclass, expression text, params race_params) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+BEGIN
+	EXECUTE (SELECT format('SELECT %1$s.race_is_record($1, (%2$s)) FROM (SELECT (NULL::%3$I.%4$I).*) AS %4$I',
+			'@extschema@', expression, n.nspname, c.relname)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation)
+	USING params;
+EXCEPTION
+	WHEN datatype_mismatch THEN
+		RAISE;
+	WHEN assert_failure OR OTHERS THEN
+		NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION race_check_row_type(regclass, text, race_params) FROM PUBLIC;
+COMMENT ON FUNCTION race_check_row_type(regclass, text, race_params) IS
+	'raises 42804 if an expression gives rows of other values than the kernels of params compare';
+
 -- Bad records and NULL units go first, then each unit keeps as many as it may.  The
 -- choice is by strong random numbers: from a generator that someone can
 -- seed, one person's rows would decide which rows of others are chosen.
@@ -164,6 +184,9 @@ BEGIN
 	IF NOT run THEN
 		-- the type of the expression, without reading a row
 		EXECUTE format('SELECT %s.race_is_record($1, (SELECT x FROM (%s) s WHERE false))', '@extschema@', source) USING params;
+		IF params::text LIKE '%) * %' THEN
+			PERFORM @extschema@.race_check_row_type(d.relation, request->>'expression', params);
+		END IF;
 	END IF;
 	query := format('SELECT kept.label, %1$s.race_build($1, kept.x)
 		FROM (SELECT good.x, good.label, %2$s AS nth

@@ -76,42 +76,6 @@ use_row(RaceRecordReader *reader, Oid type, int32 typmod)
 			reader->columns[reader->n_columns - 1] = i;
 }
 
-static bool
-refuse_values(int expected, int found, bool soft)
-{
-	race_refuse(soft, errmsg("expected a record of %d values, found %d", expected, found),
-				expected == 1 ? 0 :
-				errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b'])."));
-}
-
-/* The columns of a row, as many as there are parts */
-static bool
-take_row_apart(RaceRecordReader *reader, Datum value, int n_parts, Datum *values,
-			   bool soft)
-{
-	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
-	HeapTupleData tuple;
-	bool		null;
-	int			i;
-
-	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
-	if (reader->n_columns != n_parts)
-		return refuse_values(n_parts, reader->n_columns, soft);
-
-	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = row;
-	for (i = 0; i < n_parts; i++)
-	{
-		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
-		if (null)
-			race_refuse(soft, errmsg("expected a record of %d values, found a null",
-									 n_parts));
-	}
-	return true;
-}
-
 static RaceArrayReader *
 value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
@@ -130,6 +94,49 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 		race_set_prepare(&value->array, type, reader->context);
 	value->ready = true;
 	return &value->array;
+}
+
+/* As other mistakes in types, this is one whatever the values are. */
+static void
+refuse_number(int expected, int found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("expected a record of %d values, found %d", expected, found),
+			 expected == 1 ? 0 :
+			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
+}
+
+/* The columns of a row, as many as there are parts; types come before values. */
+static bool
+take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
+			   Datum *values, bool soft)
+{
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
+	HeapTupleData tuple;
+	bool		null;
+	int			i;
+
+	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
+	if (reader->n_columns != n_parts)
+		refuse_number(n_parts, reader->n_columns);
+	for (part = params, i = 0; i < n_parts; part = race_params_next(part, params))
+		value_reader(reader, i++, part);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	for (i = 0; i < n_parts; i++)
+	{
+		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
+		if (null)
+			race_refuse(soft, errmsg("expected a record of %d values, found a null",
+									 n_parts));
+	}
+	return true;
 }
 
 /* ROW(...) is known by its values only; its number of columns is checked with them. */
@@ -181,12 +188,12 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 	/* a kernel by itself may compare values of a composite type, by its cast */
 	if (reader->n_types == 1 && reader->is_row && records->n_parts > 1)
 	{
-		if (!take_row_apart(reader, values[0], records->n_parts, columns, soft))
+		if (!take_row_apart(reader, values[0], params, columns, soft))
 			return false;
 		values = columns;
 	}
 	else if (reader->n_types != records->n_parts)
-		return refuse_values(records->n_parts, reader->n_types, soft);
+		refuse_number(records->n_parts, reader->n_types);
 	else if (reader->row != NULL)
 		forget_row(reader);		/* a product took rows apart until now */
 

@@ -54,9 +54,9 @@ extern void race_record_check_type(RaceRecordReader *reader, const RaceParams *p
 
 /*
  * Write a record where the next one of `records` belongs, without completing it.
- * Raises 42804 for types that a part cannot be, and 22023 for a wrong dimension, a
- * NULL, a NaN or an infinity (or with `soft` returns false), naming what was expected
- * and found but never a value.
+ * Raises 42804 for types, or a number of values, that cannot be a record, and 22023
+ * for a wrong dimension, a NULL, a NaN or an infinity (or with `soft` returns false),
+ * naming what was expected and found but never a value.
  */
 extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 							 const Datum *values, RaceRecords *records, bool soft);
