@@ -149,9 +149,11 @@ race_is_record(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	params = race_params_arg(PG_GETARG_DATUM(0));
 	race_params_check_complete(params);
-	race_record_check_type(&site->reader, params);
 	if (PG_ARGISNULL(1))
+	{
+		race_record_check_types(&site->reader, params);
 		PG_RETURN_BOOL(false);
+	}
 	/* whoever asks is about to hash what is one */
 	race_call_site_hold_rows(site, params);
 	x = PG_GETARG_DATUM(1);

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -139,17 +138,19 @@ take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 	return true;
 }
 
-/* ROW(...) is known by its values only; its number of columns is checked with them. */
 void
-race_record_check_type(RaceRecordReader *reader, const RaceParams *params)
+race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 {
-	if (race_params_parts(params) == 1)
-		value_reader(reader, 0, params);
-	else if (!reader->is_row)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("type %s is not a row", format_type_be(reader->types[0])),
-				 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	int			i = 0;
+
+	if (reader->n_types == 1 && reader->is_row && n_parts > 1)
+		return;
+	if (reader->n_types != n_parts)
+		refuse_number(n_parts, reader->n_types);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		value_reader(reader, i++, part);
 }
 
 /* Without dims in the parameters, the first record says how many there are. */

@@ -47,12 +47,6 @@ extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
 									 MemoryContext context);
 
 /*
- * Raise 42804 if the types, as far as they are known before a value, cannot be
- * records of these parameters.
- */
-extern void race_record_check_type(RaceRecordReader *reader, const RaceParams *params);
-
-/*
  * Write a record where the next one of `records` belongs, without completing it.
  * Raises 42804 for types, or a number of values, that cannot be a record, and 22023
  * for a wrong dimension, a NULL, a NaN or an infinity (or with `soft` returns false),
@@ -60,5 +54,12 @@ extern void race_record_check_type(RaceRecordReader *reader, const RaceParams *p
  */
 extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 							 const Datum *values, RaceRecords *records, bool soft);
+
+/*
+ * Raise what race_record_read() would because of types alone, as far as can be told
+ * without a value: a row shows its columns only when it comes.
+ */
+extern void race_record_check_types(RaceRecordReader *reader,
+									const RaceParams *params);
 
 #endif							/* RACE_RECORD_H */

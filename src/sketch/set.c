@@ -9,6 +9,7 @@
 #include "utils/uuid.h"
 
 #include "../lsh/lsh.h"
+#include "compat.h"
 #include "set.h"
 
 /* Can race_set_convert() read elements of this type? */

@@ -20,8 +20,8 @@
 #	signs	425 sums of products, Azuma's 2 exp(-7.8^2 / 2) each		5.3e-11
 #	fresh	half of 1,024 noises equal by chance				< 1e-300
 #
-# and 7.3e-10, below 1e-9, a run of all tests: 8.0e-11 for Gaussian noise
-# (035_gaussian.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
+# and 8.3e-10, below 1e-9, a run of all tests: 8.0e-11 for Gaussian noise
+# (035_gaussian.pl), 1.0e-10 for race_release (150_release_audit.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
 # laplace_test 2.6e-11, gaussian_test 4.6e-11).
 #
 # What a control has to catch lies 10 and more standard errors from its limit.
@@ -36,6 +36,7 @@ use POSIX qw(floor frexp tanh);
 use Test::More;
 
 use ClopperPearson qw(probability_at_least probability_at_most);
+use EpsilonBound;
 use RaceRelease;
 use RaceServer;
 
@@ -43,7 +44,6 @@ use constant {
 	EPSILON => 20 / 19,
 	RELEASES => 50_000,
 	PILOT => 20_000,
-	ALPHA => 2.5e-11,
 	MAX_Z => 7,
 	MAX_SIGN_Z => 7.8,
 };
@@ -114,54 +114,10 @@ sub llr {
 	return sprintf '%.9f', $counters / $pair->{b_counter} + $count / $pair->{b_count};
 }
 
-# How many LLRs are how large: for each that occurs, how many are at least it
-sub tail_counts {
-	my %times;
-	$times{$_}++ for @_;
-	my ($total, %tail) = (0);
-	$tail{$_} = $total += $times{$_} for sort { $b <=> $a } keys %times;
-	return %tail;
-}
-
-# The lower bound of epsilon from `guilty` of n hits in the one table, and
-# `innocent` of n in the other
-sub epsilon_bound {
-	my ($guilty, $innocent, $n) = @_;
-	return 0 if $guilty == 0;
-	return log(probability_at_least($guilty, $n, ALPHA)
-		/ probability_at_most($innocent, $n, ALPHA));
-}
-
-# The t for which "LLR >= t" gives the largest bound
-sub best_threshold {
-	my ($guilty, $innocent) = @_;
-	my %guilty = tail_counts(@$guilty);
-	my ($best, $threshold) = (-1);
-	for my $t (keys %guilty) {
-		my $others = grep { $_ >= $t } @$innocent;
-		my $bound = epsilon_bound($guilty{$t}, $others, scalar @$guilty);
-		($best, $threshold) = ($bound, $t) if $bound > $best;
-	}
-	return $threshold;
-}
-
-# The bound from LLRs of two tables, the pilot's first
-sub bound_of {
-	my ($guilty, $innocent) = @_;
-	my @guilty = @$guilty;
-	my @innocent = @$innocent;
-	my $t = best_threshold([splice @guilty, 0, PILOT], [splice @innocent, 0, PILOT]);
-	return epsilon_bound(scalar(grep { $_ >= $t } @guilty),
-		scalar(grep { $_ >= $t } @innocent), RELEASES);
-}
-
 # Lower bounds of epsilon in both directions, from releases of D and of D'
 sub bounds {
 	my ($pair, $less, $more) = @_;
-	my @llr_less = map { llr($pair, $_) } @$less;
-	my @llr_more = map { llr($pair, $_) } @$more;
-	return (bound_of(\@llr_more, \@llr_less),
-		bound_of([map { -$_ } @llr_less], [map { -$_ } @llr_more]));
+	return epsilon_bounds([map { llr($pair, $_) } @$less], [map { llr($pair, $_) } @$more], PILOT);
 }
 
 # Releases of D, and of D'
