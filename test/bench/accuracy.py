@@ -15,9 +15,10 @@ import time
 
 import numpy as np
 
-from accuracy_models import PAPER_ROWS, Hash, our_errors, paper_errors
+from accuracy_models import PAPER_ROWS, our_cells, our_errors, paper_errors
 from accuracy_report import GAUSSIAN, GAUSSIAN_MANY, LIMITS, PURE, PURE_MANY, report_all
 from accuracy_tasks import DEFAULT_ROWS, DELTA, EPSILONS, MANY_ROWS, RANGE, SEEDS, TASKS, Asked
+from lsh import Library
 from paper import Race
 from report import Report
 from server import Session
@@ -61,7 +62,7 @@ def compare_sequences(asked):
             for sequence in ('independent', 'sobol') for epsilon in (None, 1)}
 
 
-def model_all(asked, hashes, folder):
+def model_all(asked, library, folder):
     """The paper's errors, the same on our rows, and ours at every R′"""
     task = asked.task
     results = [], [], []
@@ -69,7 +70,7 @@ def model_all(asked, hashes, folder):
         race = Race(task.dims, PAPER_ROWS[-1], RANGE, task.bandwidth, seed)
         race.build_in_blocks(asked.records)
         ours = (asked.counters(folder, seed, MANY_ROWS),
-                hashes.cells(task, seed, MANY_ROWS, asked.queries))
+                our_cells(library, task, seed, MANY_ROWS, asked.queries))
         for result, model, sketch in zip(
                 results, (paper_errors, paper_errors, our_errors),
                 ((race.counters, race.cells(asked.queries)), ours, ours)):
@@ -77,22 +78,22 @@ def model_all(asked, hashes, folder):
     return [np.array(result) for result in results]
 
 
-def measure(task, hashes, folder):
+def measure(task, library, folder):
     with Session() as session:
         asked = Asked(session, task)
         for rows in DEFAULT_ROWS, MANY_ROWS:
             asked.build(rows)
         asked.build(DEFAULT_ROWS, 'independent')
         return Measured(task, asked.truth, ask_all(asked), compare_sequences(asked),
-                        *model_all(asked, hashes, folder))
+                        *model_all(asked, library, folder))
 
 
 def main():
-    library, folder, path = sys.argv[1:]
+    path_of_library, folder, path = sys.argv[1:]
     start = time.monotonic()
-    hashes = Hash(library)
+    library = Library(path_of_library)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        results = list(pool.map(lambda task: measure(task, hashes, folder), TASKS))
+        results = list(pool.map(lambda task: measure(task, library, folder), TASKS))
     report = Report()
     with Session() as session:
         report_all(report, results, session, os.path.dirname(path))

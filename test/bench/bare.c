@@ -2,13 +2,15 @@
  * bare.c
  *		The same work without PostgreSQL: what the database is measured against.
  *
- *	bare build DIMS ROWS RANGE FILE		seconds to hash and count all records
- *	bare hash DIMS ROWS RANGE FILE		seconds to hash them
- *	bare dgemm DIMS ROWS RANGE FILE		seconds of OpenBLAS for the projections alone
- *	bare path							the vector code that hashing uses
+ *	bare build PARAMS FILE ...	seconds to hash and count all records
+ *	bare hash PARAMS FILE ...	seconds to hash them
+ *	bare dgemm PARAMS FILE		seconds of OpenBLAS for the projections alone
+ *	bare path					the vector code that hashing uses
  *
- * FILE has records of DIMS doubles in native order.  Seconds are the median of
- * five runs.  Run it with OPENBLAS_NUM_THREADS=1.
+ * PARAMS has RaceParams as they are in memory.  Each part of the kernel has a FILE,
+ * in native order: records of dims doubles, or of dims elements of 64 bits; or of
+ * sets their number n, then where they start (n + 1 numbers), then all elements.
+ * Seconds are the median of five runs.  Run it with OPENBLAS_NUM_THREADS=1.
  */
 #define _ISOC11_SOURCE
 #include <cblas.h>
@@ -23,6 +25,14 @@
 #define RUNS		5
 #define BATCH		64			/* records hashed together */
 #define BATCHES		8			/* hashed for one block of rows, then for the next */
+#define SLICE		4096		/* records that dgemm projects together */
+
+/* All records, a column a part */
+typedef struct Records
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	size_t		n;
+} Records;
 
 static double
 now(void)
@@ -44,33 +54,96 @@ allocate(size_t size)
 	return p;
 }
 
-static double *
-read_records(const char *name, size_t dims, size_t *n)
+static void *
+read_file(const char *name, size_t *size)
 {
 	FILE	   *file = fopen(name, "rb");
-	double	   *x;
-	long		size;
+	void	   *content;
+	long		length;
 
-	if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0)
+	if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (length = ftell(file)) < 0)
 	{
 		perror(name);
 		exit(1);
 	}
 	rewind(file);
-	*n = size / (dims * sizeof(double));
-	x = allocate(*n * dims * sizeof(double));
-	if (fread(x, dims * sizeof(double), *n, file) != *n)
+	*size = length;
+	content = allocate(length);
+	if (fread(content, 1, length, file) != (size_t) length)
 		abort();
 	fclose(file);
-	return x;
+	return content;
+}
+
+static const RaceParams *
+read_params(const char *name)
+{
+	size_t		size;
+	RaceParams *params = read_file(name, &size);
+	char		message[256];
+
+	if (race_params_problem(params, size, message, sizeof(message)) != NULL)
+	{
+		fprintf(stderr, "%s: %s\n", name, message);
+		exit(1);
+	}
+	return params;
+}
+
+static RaceColumn
+read_column(const char *name, const RaceParams *part, size_t *n)
+{
+	RaceColumn	column = {.width = part->dims};
+	size_t		size;
+	void	   *content = read_file(name, &size);
+
+	if (race_compares_sets(part))
+	{
+		*n = *(size_t *) content;
+		column.starts = (size_t *) content + 1;
+		column.elements = column.starts + *n + 1;
+		return column;
+	}
+	*n = size / 8 / part->dims;
+	if (race_compares_numbers(part))
+		column.numbers = content;
+	else
+		column.elements = content;
+	return column;
+}
+
+static Records
+read_records(const RaceParams *params, char **names)
+{
+	const RaceParams *part;
+	Records		records;
+	int			i = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+		records.columns[i] = read_column(names[i], part, &records.n);
+	return records;
+}
+
+/* Hash m records from `from` on with a block of rows */
+static void
+hash_some(const RaceRows *rows, size_t block, const Records *records,
+		  size_t from, size_t m, uint32_t *buckets)
+{
+	RaceColumn	some[RACE_MAX_PARTS];
+	int			i;
+
+	for (i = 0; i < rows->parts; i++)
+		some[i] = race_column_from(&records->columns[i], from);
+	race_rows_hash(rows, block, some, m, buckets);
 }
 
 /* Hash all records, and count them in counters of 32 bits unless NULL */
 static void
-build(const RaceRows *rows, const double *x, size_t n, int32_t *counters)
+build(const RaceRows *rows, const Records *records, int32_t *counters)
 {
-	const RaceParams *params = &rows->params;
+	const RaceParams *params = rows->params;
 	uint32_t	buckets[BATCH * RACE_LANES];
+	size_t		n = records->n;
 	size_t		from;
 	size_t		block;
 	size_t		i;
@@ -83,13 +156,31 @@ build(const RaceRows *rows, const double *x, size_t n, int32_t *counters)
 				uint32_t	row = block * RACE_LANES;
 				uint32_t	r = params->rows - row;
 
-				race_rows_hash(rows, block, x + i * params->dims, m, buckets);
+				hash_some(rows, block, records, i, m, buckets);
 				if (counters != NULL)
 					race_counters_bump(counters + (size_t) row * params->range,
 									   sizeof(int32_t), buckets, m,
 									   r < RACE_LANES ? r : RACE_LANES,
 									   params->range, 1);
 			}
+}
+
+/* What the projections are to dgemm: (SLICE x dims) * (dims x rows), over and over */
+static void
+project(const RaceRows *rows, const Records *records, double *product)
+{
+	const RaceParams *params = rows->params;
+	size_t		from;
+
+	for (from = 0; from < records->n; from += SLICE)
+	{
+		size_t		m = records->n - from < SLICE ? records->n - from : SLICE;
+
+		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, params->rows,
+					params->dims, 1, records->columns[0].numbers + from * params->dims,
+					params->dims, rows->coefficients, params->dims, 0, product,
+					params->rows);
+	}
 }
 
 static int
@@ -99,6 +190,33 @@ compare(const void *a, const void *b)
 	double		y = *(const double *) b;
 
 	return (x > y) - (x < y);
+}
+
+static double
+median_seconds(const char *work, const RaceRows *rows, const Records *records)
+{
+	const RaceParams *params = rows->params;
+	bool		counts = strcmp(work, "build") == 0;
+	bool		projects = strcmp(work, "dgemm") == 0;
+	int32_t    *counters = counts ?
+		allocate((size_t) params->rows * params->range * sizeof(int32_t)) : NULL;
+	double	   *product = projects ?
+		allocate((size_t) SLICE * params->rows * sizeof(double)) : NULL;
+	double		seconds[RUNS];
+	int			run;
+
+	for (run = 0; run < RUNS; run++)
+	{
+		double		start = now();
+
+		if (projects)
+			project(rows, records, product);
+		else
+			build(rows, records, counters);
+		seconds[run] = now() - start;
+	}
+	qsort(seconds, RUNS, sizeof(double), compare);
+	return seconds[RUNS / 2];
 }
 
 /* It uses the last that the machine has. */
@@ -117,56 +235,21 @@ vector_code(void)
 int
 main(int argc, char **argv)
 {
-	RaceParams	params;
+	const RaceParams *params;
 	RaceRows   *rows;
-	int32_t    *counters = NULL;
-	double	   *product = NULL;
-	double	   *x;
-	double		seconds[RUNS];
-	size_t		n;
-	size_t		slice;
-	int			run;
+	Records		records;
 
 	if (argc == 2 && strcmp(argv[1], "path") == 0)
 		return puts(vector_code()) < 0;
-	if (argc != 6)
+	if (argc < 4)
 		return 2;
-	memset(&params, 0, sizeof(params));
-	params.kernel = RACE_KERNEL_L2;
-	params.dims = atoi(argv[2]);
-	params.rows = atoi(argv[3]);
-	params.range = atoi(argv[4]);
-	params.power = 1;
-	params.bandwidth = 5;
-	params.sequence = race_default_sequence(&params);
-	params.rehash = RACE_REHASH_FOLD;
-	rows = allocate(race_rows_size(&params));
-	race_rows_init(rows, &params);
+	params = read_params(argv[2]);
+	if (argc != 3 + race_params_parts(params))
+		return 2;
+	rows = allocate(race_rows_size(params));
+	race_rows_init(rows, params);
 	race_rows_generate_all(rows);
-	x = read_records(argv[5], params.dims, &n);
-	slice = n < 4096 ? n : 4096;
-	if (strcmp(argv[1], "build") == 0)
-		counters = allocate((size_t) params.rows * params.range * sizeof(int32_t));
-	if (strcmp(argv[1], "dgemm") == 0)
-		product = allocate(slice * params.rows * sizeof(double));
-
-	for (run = 0; run < RUNS; run++)
-	{
-		double		start = now();
-		size_t		i;
-
-		if (product == NULL)
-			build(rows, x, n, counters);
-		/* what the projections are to dgemm: (slice x dims) * (dims x rows) */
-		for (i = 0; product != NULL && i + slice <= n; i += slice)
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, slice, params.rows,
-						params.dims, 1, x + i * params.dims, params.dims,
-						rows->coefficients, params.dims, 0, product, params.rows);
-		seconds[run] = now() - start;
-		if (product != NULL)
-			seconds[run] *= (double) n / (n / slice * slice);
-	}
-	qsort(seconds, RUNS, sizeof(double), compare);
-	printf("%.6f\n", seconds[RUNS / 2]);
+	records = read_records(params, argv + 3);
+	printf("%.6f\n", median_seconds(argv[1], rows, &records));
 	return 0;
 }

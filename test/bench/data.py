@@ -3,6 +3,7 @@ import os
 
 import numpy as np
 
+from lsh import Vectors
 from measure import BANDWIDTH
 from server import FLOAT8, load
 
@@ -33,7 +34,7 @@ class Data:
 
     def add(self, table, x, oid=FLOAT8, options=INLINE):
         self.records[table] = x
-        self.bare.keep(table, x)
+        self.bare.keep(table, Vectors(x))
         load(self.session, self.folder, table, x, oid, options)
 
     def add_all(self):

@@ -2,11 +2,10 @@
 import os
 import statistics
 import subprocess
+import threading
 import time
 
-import numpy as np
-
-BANDWIDTH = 5       # that of bare.c
+BANDWIDTH = 5
 
 
 def medians(measures, rounds):
@@ -43,16 +42,25 @@ def exact_sum(table, dims):
 class Bare:
     """bare.c, on records in files of its format"""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, library, folder):
         self.program = program
+        self.library = library
         self.folder = folder
 
-    def keep(self, name, x):
-        np.ascontiguousarray(x, float).tofile(os.path.join(self.folder, name))
+    def keep(self, name, records):
+        records.tofile(os.path.join(self.folder, name))
 
     def time(self, work, name, dims, rows, range_=1024):
-        return float(self.output(work, str(dims), str(rows), str(range_),
-                                 os.path.join(self.folder, name)))
+        params = self.library.params('l2', BANDWIDTH, dims=dims, rows=rows, range=range_)
+        return self.time_of(work, [params], [name])
+
+    def time_of(self, work, parts, names):
+        """parts: the parameters of a kernel, or of a product's; names of their records"""
+        path = os.path.join(self.folder, f'params_{threading.get_ident()}')
+        with open(path, 'wb') as file:
+            file.write(self.library.product(*parts))
+        return float(self.output(work, path, *(os.path.join(self.folder, name)
+                                               for name in names)))
 
     def output(self, *arguments):
         return subprocess.run([self.program, *arguments], text=True, check=True,

@@ -1,8 +1,9 @@
 """Speed, memory and sizes: prints tables, and writes them to a file.
 
-speed.py BARE FOLDER RESULTS: the program bare.c, a folder to work in, and the
-file to write.  It needs a server with racepriv (PGHOST and so on), skin.csv.gz in
-the folder RACEPRIV_DATA, and OPENBLAS_NUM_THREADS=1.  test/bench/run has it all.
+speed.py BARE LIBRARY FOLDER RESULTS: the program bare.c, a shared library of the room
+lsh, a folder to work in, and the file to write.  It needs a server with racepriv
+(PGHOST and so on), skin.csv.gz in the folder RACEPRIV_DATA, and
+OPENBLAS_NUM_THREADS=1.  test/bench/run has it all.
 
 All axes crossed would take hours: each is varied on its own around skin with
 R = W = 1024.
@@ -15,6 +16,8 @@ from builds import scaling, throughput, toast
 from data import Data
 from footprint import memory_of_builds
 from groups import group_plans
+from kernels import throughput_of_kernels
+from lsh import Library
 from measure import Bare
 from queries import make_sketches, sizes, statements, within_statement
 from report import Report, machine
@@ -49,18 +52,20 @@ def measure_all(report, session, bare, folder):
     make_sketches(session)
     within_statement(report, data)
     statements(report, session)
+    throughput_of_kernels(report, data)
     sizes(report, session)
     memory_of_builds(report, session)
     report.conclude()
 
 
 def main():
-    program, folder, results = sys.argv[1:]
+    program, library, folder, results = sys.argv[1:]
     start = time.monotonic()
     report = Report()
     with Session() as session:
         session.run('CREATE EXTENSION racepriv')
-        measure_all(report, session, Bare(program, folder), folder)
+        bare = Bare(program, Library(library), folder)
+        measure_all(report, session, bare, folder)
     minutes = (time.monotonic() - start) / 60
     report.write(f'The run took {minutes:.1f} minutes. {load_of_machine()} after it.')
     with open(results, 'w') as file:
