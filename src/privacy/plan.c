@@ -203,7 +203,9 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 
 	start_plan(request, rows, RACE_STATUS_SHARE, plan);
 	if (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
-						   &budget))
+						   &budget) ||
+		!race_is_share_variance(budget.counter_variance, federation->parties) ||
+		!race_is_share_variance(budget.count_variance, federation->parties))
 		refuse_noise(request, rows);
 	use_gaussian(plan, request, &budget);
 	plan->noise.parties = federation->parties;

@@ -359,8 +359,12 @@ are_shares(const RaceNoise *noise)
 		(uint64) noise->colluders + noise->dropouts < noise->parties &&
 		noise->releases <= noise->parties &&
 		noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
-		race_share_variance(noise->counter_variance, noise->releases) != 0 &&
-		race_share_variance(noise->count_variance, noise->releases) != 0;
+		race_is_share_variance(race_share_variance(noise->counter_variance,
+												   noise->releases),
+							   noise->parties) &&
+		race_is_share_variance(race_share_variance(noise->count_variance,
+												   noise->releases),
+							   noise->parties);
 }
 
 /* What is wrong with the noise that a header claims, or NULL */

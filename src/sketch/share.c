@@ -38,6 +38,15 @@ race_share_variance(double sum, uint32 n)
 	return (uint64) variance;
 }
 
+/* Integers up to here, and no further, are all float8 */
+#define MAX_EXACT_SUM	((uint64) 1 << 53)
+
+bool
+race_is_share_variance(uint64 variance, uint32 parties)
+{
+	return variance >= RACE_MIN_SHARE_VARIANCE && variance <= MAX_EXACT_SUM / parties;
+}
+
 /* Shares that a sum must have to be asked */
 static uint32
 shares_needed(const RaceNoise *noise)

@@ -18,6 +18,12 @@ extern RaceSensitivity race_sensitivity(uint32 max_contributions,
 /* The variance of each of n shares, of which this is the sum; 0 if there is none */
 extern uint64 race_share_variance(double sum, uint32 n);
 
+/*
+ * Can each party have a share of that variance?  That of all shares together must be
+ * exact in a header, or it is no longer a multiple of the variance of one.
+ */
+extern bool race_is_share_variance(uint64 variance, uint32 parties);
+
 /* Are there enough shares for a sketch to be asked?  Others are exact or private. */
 extern bool race_has_enough_noise(const RaceNoise *noise);
 

@@ -19,9 +19,9 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
-use List::Util qw(sum);
 use Test::More;
 
+use GaussianAudit;
 use RaceRelease;
 use RaceServer;
 
@@ -52,12 +52,6 @@ sub ceiling {
 	return int($x) + (int($x) < $x);
 }
 
-# Mean of noise^2 against the variance, in standard errors
-sub size_z {
-	my ($variance, @noise) = @_;
-	return (sum(map { $_**2 } @noise) / @noise / $variance - 1) * sqrt(@noise / 2);
-}
-
 # How far off are size and mean of the noise: of the counters, of the count?
 sub sizes {
 	my ($pair, $releases) = @_;
@@ -72,46 +66,6 @@ sub biases {
 }
 
 # ------------------------------------------------------------------ audit
-
-# ln P[release | D'] / P[release | D]; what is the same in D and D' cancels
-sub llr {
-	my ($pair, $release) = @_;
-	my ($less, $more) = @$pair{qw(less more)};
-	my $counters = 0;
-	$counters += ($release->[$_] - $less->[$_])**2 - ($release->[$_] - $more->[$_])**2
-		for @{$pair->{cells}};
-	my $count = ($release->[COUNT] - $less->[COUNT])**2
-		- ($release->[COUNT] - $more->[COUNT])**2;
-	return $counters / 2 / $pair->{counter_variance} + $count / 2 / $pair->{count_variance};
-}
-
-# The mu that D and D' should have
-sub expected_mu {
-	my ($pair) = @_;
-	my ($less, $more) = @$pair{qw(less more)};
-	return sqrt(sum(map { ($less->[$_] - $more->[$_])**2 } @{$pair->{cells}})
-		/ $pair->{counter_variance}
-		+ ($less->[COUNT] - $more->[COUNT])**2 / $pair->{count_variance});
-}
-
-sub mean_and_variance {
-	my $mean = sum(@_) / @_;
-	return ($mean, sum(map { ($_ - $mean)**2 } @_) / $#_);
-}
-
-# mu as releases of D and D' have it
-sub mu {
-	my ($pair, $less, $more) = @_;
-	my ($low, $low_variance) = mean_and_variance(map { llr($pair, $_) } @$less);
-	my ($high, $high_variance) = mean_and_variance(map { llr($pair, $_) } @$more);
-	return ($high - $low) / sqrt(($low_variance + $high_variance) / 2);
-}
-
-# How far it is from what it should be, in standard errors (Hedges & Olkin 1985)
-sub mu_z {
-	my ($mu, $expected) = @_;
-	return ($mu - $expected) / sqrt((2 + $expected**2 / 4) / RELEASES);
-}
 
 sub draw {
 	my ($pair, $arguments) = @_;
@@ -153,7 +107,7 @@ sub test_pair {
 	cmp_ok($expected**2 / 2, '<=', $pair->{recorded}, "$name: rho bounds what D and D' cost");
 	my ($less, $more) = draw($pair, "$budget$pair->{call}");
 	my $mu = mu($pair, $less, $more);
-	my $z = mu_z($mu, $expected);
+	my $z = mu_z($mu, $expected, RELEASES);
 	cmp_ok(abs $z, '<', MAX_Z, sprintf '%s: mu is %.3f, z = %.1f', $name, $mu, $z);
 	cmp_ok(abs, '<', MAX_Z, sprintf '%s: size of the noise, z = %.1f', $name, $_)
 		for sizes($pair, $less);
@@ -168,8 +122,8 @@ sub caught {
 	my ($pair, $what, $less, $more) = @_;
 	my $mu = mu($pair, $less, $more);
 	my $limit = sqrt(2 * $pair->{rho});
-	cmp_ok(mu_z($mu, $limit), '>', MAX_Z,
-		sprintf '%s: caught, mu is %.3f, z = %.1f', $what, $mu, mu_z($mu, $limit));
+	my $z = mu_z($mu, $limit, RELEASES);
+	cmp_ok($z, '>', MAX_Z, sprintf '%s: caught, mu is %.3f, z = %.1f', $what, $mu, $z);
 	return;
 }
 

@@ -11,6 +11,7 @@ use RaceServer;
 use Test::More;
 
 use constant COUNT => 0;			# where decode() puts the record count
+use constant SHARE => 1;			# a status: ids of shares lie before the counters
 
 our @EXPORT = qw(COUNT @table pairs make_pair decode releases make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
@@ -49,8 +50,9 @@ sub decode {
 	my ($hex) = @_;
 	my $bytes = pack 'H*', $hex;
 	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
-	my $counter = $counter{ord substr $bytes, 1, 1};
-	return [unpack "x16 q< x120 ($counter)*", substr $bytes, 0, -4];
+	my ($width, $status, $releases) = unpack 'x C C x9 V', $bytes;
+	my $skip = 120 + ($status == SHARE ? 8 * $releases : 0);
+	return [unpack "x16 q< x$skip ($counter{$width})*", substr $bytes, 0, -4];
 }
 
 # n releases of the exact sketch of that name
