@@ -384,7 +384,7 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!fits_sobol(part, sobol))
-				return PROBLEM("sequence \"sobol\" needs dims, and power times (dims + 1) of at most %d (a product: of all its kernels)",
+				return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) for l2 and l1, power times dims for angular, power for match",
 							   RACE_SOBOL_DIMENSIONS);
 			sobol += race_sobol_dimensions(part);
 		}

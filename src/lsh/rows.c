@@ -8,7 +8,8 @@
  *	match		the category at a random place
  *
  * A transform goes into a and b, so that it costs nothing later:
- * a.(M (x - o)) = (M'a).x - (M'a).o.  hash.c says how codes become a bucket.
+ * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
+ * about its sign.)  hash.c says how codes become a bucket.
  */
 #include "lsh.h"
 

@@ -3,15 +3,16 @@
 -- procedures below alone.  No foreign key leads from a release to its charge:
 -- releases are copied to databases of analysts, charges are not.
 
-CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline int);
+CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline int, ledger oid);
 COMMENT ON TYPE race_identity IS
-	'which of the copies that a database may have: the system identifier of the cluster, the OID of the database, and the timeline, which a promotion changes';
+	'which of the copies that a database may have: the system identifier of the cluster, the OID of the database, the timeline, which a promotion changes, and the OID of the ledger, which a restore changes';
 
 CREATE FUNCTION race_identity() RETURNS @extschema@.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT ROW(c.system_identifier, d.oid,
-		('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int)::@extschema@.race_identity
+		('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int,
+		to_regclass('@extschema@.race_charges')::oid)::@extschema@.race_identity
 	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
 $$;
 REVOKE EXECUTE ON FUNCTION race_identity() FROM PUBLIC;

@@ -260,6 +260,7 @@ learn_equalities(Lineage *lineage, Level *level, Node *condition)
 {
 	ListCell   *cell;
 	List	   *arguments;
+	Oid			collation;
 	int			a;
 	int			b;
 
@@ -274,9 +275,12 @@ learn_equalities(Lineage *lineage, Level *level, Node *condition)
 	}
 	if (!IsA(condition, OpExpr))
 		return;
+	/* some collations call different texts equal */
+	collation = ((OpExpr *) condition)->inputcollid;
 	arguments = ((OpExpr *) condition)->args;
 	if (list_length(arguments) != 2 ||
-		get_mergejoin_opfamilies(((OpExpr *) condition)->opno) == NIL)
+		get_mergejoin_opfamilies(((OpExpr *) condition)->opno) == NIL ||
+		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
 		return;
 	a = column_of(level, linitial(arguments));
 	b = column_of(level, lsecond(arguments));

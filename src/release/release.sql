@@ -247,7 +247,7 @@ BEGIN
 	IF budget.identity IS DISTINCT FROM @extschema@.race_identity() THEN
 		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', budget.budget
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('It was %s, this is %s (system identifier, database OID, timeline).',
+				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
 					budget.identity, @extschema@.race_identity()),
 				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
 	END IF;

@@ -100,7 +100,7 @@ my @reasons = (
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
 		'a lower bound is above the upper one',
 		'rows times range must be at most ', 'rows times power times (dims + ',
-		'sequence "sobol" needs dims, and power times (dims + ', 'sequence "orthogonal" is for kernels l',
+		'sequence "sobol" needs dims, and at most ', 'sequence "orthogonal" is for kernels l',
 		'rehash "fold" needs power ', 'rehash "fold" needs a range of at least ')
 );
 
