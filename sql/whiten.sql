@@ -46,6 +46,20 @@ SELECT race_whiten(array_fill(i, ARRAY[362])) FROM generate_series(1, 10) i;
 SELECT race_whiten('x'::text);
 SELECT i % 2 AS g, array_length((race_whiten(CASE i % 2 WHEN 0 THEN ARRAY[i] ELSE ARRAY[i, i * i] END)).matrix, 1) AS dims
 FROM generate_series(1, 10) i GROUP BY i % 2 ORDER BY 1;
+-- groups of other lengths, in turn: each vector has its place
+SELECT g, array_length((race_whiten(CASE g WHEN 0 THEN ARRAY[i] ELSE (SELECT array_agg(sin(i * j)) FROM generate_series(1, 20) j) END)).matrix, 1) AS dims
+FROM (SELECT i, (i + 1) % 2 AS g FROM generate_series(1, 200) i OFFSET 0) v GROUP BY g ORDER BY 1;
+-- aggregates of others' with its functions and states
+CREATE AGGREGATE whiten_from_5("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{1,2,3,4,5}');
+CREATE AGGREGATE whiten_from_none("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{}');
+CREATE AGGREGATE whiten_from_null("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{1,2,NULL}');
+CREATE AGGREGATE whiten_of_any(float8[]) (SFUNC = race_whiten_combine, STYPE = float8[], FINALFUNC = race_whiten_final);
+SELECT whiten_from_5(ARRAY[1, 2]);
+SELECT whiten_from_none(ARRAY[1, 2]);
+SELECT whiten_from_null(ARRAY[1]);
+SELECT whiten_of_any(x) FROM (VALUES (array_fill(1::float8, ARRAY[100000])), ('{{1}}')) v(x);
+SELECT whiten_of_any(x) FROM (VALUES ('{3,1,2}'::float8[]), ('{3,1,1,1,1,1}')) v(x);
+DROP AGGREGATE whiten_from_5("any"), whiten_from_none("any"), whiten_from_null("any"), whiten_of_any(float8[]);
 
 -- transforms by hand
 SELECT race_params('l2', 2, transform => race_transform('{{1,2},{3,4},{5,6}}'));

@@ -63,24 +63,32 @@ race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 	return false;
 }
 
-static Datum
-apply_cast(RaceArrayReader *reader, Datum value)
+/* The array that a value casts to; a cast may find that it is none. */
+static bool
+apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 {
+	LOCAL_FCINFO(fcinfo, 3);
+	int			i;
+
 	if (OidIsValid(reader->cast_ioparam))
-		return InputFunctionCall(&reader->cast, DatumGetCString(value),
-								 reader->cast_ioparam, -1);
+	{
+		*value = InputFunctionCall(&reader->cast, DatumGetCString(*value),
+								   reader->cast_ioparam, -1);
+		return true;
+	}
 
 	/* cast functions may want the type modifier, and whether they were asked */
-	switch (reader->cast.fn_nargs)
-	{
-		case 1:
-			return FunctionCall1(&reader->cast, value);
-		case 2:
-			return FunctionCall2(&reader->cast, value, Int32GetDatum(-1));
-		default:
-			return FunctionCall3(&reader->cast, value, Int32GetDatum(-1),
-								 BoolGetDatum(false));
-	}
+	InitFunctionCallInfoData(*fcinfo, &reader->cast, reader->cast.fn_nargs,
+							 InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = *value;
+	fcinfo->args[1].value = Int32GetDatum(-1);
+	fcinfo->args[2].value = BoolGetDatum(false);
+	for (i = 0; i < 3; i++)
+		fcinfo->args[i].isnull = false;
+	*value = FunctionCallInvoke(fcinfo);
+	if (fcinfo->isnull)
+		race_refuse(soft, errmsg("expected an array, found a null"));
+	return true;
 }
 
 /*
@@ -112,8 +120,8 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	bool		fixed_length = reader->element != NUMERICOID &&
 		reader->element != TEXTOID && reader->element != VARCHAROID;
 
-	if (reader->has_cast)
-		value = apply_cast(reader, value);
+	if (reader->has_cast && !apply_cast(reader, &value, soft))
+		return false;
 	packed = PG_DETOAST_DATUM_PACKED(value);
 	/* elements of variable length must lie aligned to each other */
 	if (VARATT_IS_SHORT(packed) && fixed_length &&
