@@ -42,14 +42,14 @@ my %kernels = (
 		flags => ['bool[]', '{t,f}', '42804', "type boolean[] $no_set"],
 	}],
 	'l2(dims=2, rows=8, range=8) * match(dims=1)' => ["ROW(ARRAY[1,2], ARRAY['a'])", {
-		one_value => ['float8[]', '{31337,2}', '22023', "$no_record 1"],
-		rows => ['two[]', "{\"(\\\"{1,2}\\\",{$secret})\"}", '22023', "$no_record 1"],
-		few => ['one', "({$secret})", '22023', "$no_record 1"],
-		many => ['three', "(\"{1,2}\",{$secret},{$secret})", '22023', "$no_record 3"],
-		five => ['five', "(1,2,3,4,$secret)", '22023', "$no_record 5"],
-		no_categories => ['two', '("{31337,2}",)', '22023', "$no_record a null"],
-		no_numbers => ['two', "(,{$secret})", '22023', "$no_record a null"],
-		nothing => ['two', '(,)', '22023', "$no_record a null"],
+		one_value => ['float8[]', '{31337,2}', '42804', "$no_record 1"],
+		rows => ['two[]', "{\"(\\\"{1,2}\\\",{$secret})\"}", '42804', "$no_record 1"],
+		few => ['one', "({$secret})", '42804', "$no_record 1"],
+		many => ['three', "(\"{1,2}\",{$secret},{$secret})", '42804', "$no_record 3"],
+		five => ['five', "(1,2,3,4,$secret)", '42804', "$no_record 5"],
+		no_categories => ['two', '("{31337,2}",)', '42804', "$no_record a null"],
+		no_numbers => ['two', "(,{$secret})", '42804', "$no_record a null"],
+		nothing => ['two', '(,)', '42804', "$no_record a null"],
 		wrong_order => ['owt', "({$secret},\"{1,2}\")", '42804', 'type text[] is not a vector of numbers'],
 		no_array => ['no_array', "(\"{1,2}\",$secret)", '42804', "type text $no_set"],
 		short_vector => ['two', "({31337},{$secret})", '22023', "$no_vector 2 dimensions, found 1"],
@@ -111,7 +111,7 @@ END
 fails("SELECT race_build('l2(dims=1) * match(dims=1)', ARRAY[31337], ARRAY[i]::float8[]) FROM generate_series(1, 2) i",
 	'42804', "type double precision[] $no_set", 'two arguments, one of the wrong type');
 fails("SELECT race_build('l2(dims=1) * match(dims=1) * jaccard', ARRAY[31337], ARRAY[i]) FROM generate_series(1, 2) i",
-	'22023', 'expected a record of 3 values, found 2', 'two arguments for three parts');
+	'42804', 'expected a record of 3 values, found 2', 'two arguments for three parts');
 
 # A constraint that fails on a record may show the row: it is PostgreSQL that does, and
 # only when the constraint is false.  When it is an error, nothing of the row is shown.

@@ -25,8 +25,9 @@ for my $i (0 .. $#blocks)
 my $answers = sql(<<'END');
 SELECT race_count(exact) = 20000, abs(race_kde(exact, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM visits)) < 0.02 FROM sketch;
 SELECT abs(race_count(s) - 20000) < 1000, race_kde(s, ARRAY[45, 120]) BETWEEN 0.1 AND 0.3 FROM release;
+SELECT abs(race_count(s) - 20000) < 1000, race_kde(s, ARRAY[45, 120]) BETWEEN 0.1 AND 0.3 FROM together;
 END
-is($answers, "t|t\nt|t", 'the answers are near the truth');
+is($answers, "t|t\nt|t\nt|t", 'the answers are near the truth');
 
 # An analyst sees releases only, and cannot make one
 like(sql_fails("SET ROLE $role; SELECT * FROM visits"), qr/42501/, 'the analyst cannot read the table');

@@ -11,12 +11,18 @@ use List::Util qw(sum);
 
 use RaceRelease;
 
-our @EXPORT = qw(size_z expected_mu mu mu_z);
+our @EXPORT = qw(square_z size_z expected_mu mu mu_z);
 
-# Mean of noise^2 against the variance, in standard errors
+# Mean of noise^2 against the variance, in standard errors, from the sum of n
+sub square_z {
+	my ($variance, $squares, $n) = @_;
+	return ($squares / $n / $variance - 1) * sqrt($n / 2);
+}
+
+# The same of a list of noise
 sub size_z {
 	my ($variance, @noise) = @_;
-	return (sum(map { $_**2 } @noise) / @noise / $variance - 1) * sqrt(@noise / 2);
+	return square_z($variance, sum(map { $_**2 } @noise), scalar @noise);
 }
 
 # ln P[release | D'] / P[release | D]; what is the same in D and D' cancels
