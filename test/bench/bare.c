@@ -5,7 +5,6 @@
  *	bare build PARAMS FILE ...	seconds to hash and count all records
  *	bare hash PARAMS FILE ...	seconds to hash them
  *	bare dgemm PARAMS FILE		seconds of OpenBLAS for the projections alone
- *	bare path					the vector code that hashing uses
  *
  * PARAMS has RaceParams as they are in memory.  Each part of the kernel has a FILE,
  * in native order: records of dims doubles, or of dims elements of 64 bits; or of
@@ -219,19 +218,6 @@ median_seconds(const char *work, const RaceRows *rows, const Records *records)
 	return seconds[RUNS / 2];
 }
 
-/* It uses the last that the machine has. */
-static const char *
-vector_code(void)
-{
-	const char *name = "none";
-	size_t		i;
-
-	for (i = 0; race_hash_paths[i] != NULL; i++)
-		if (race_hash_has(race_hash_paths[i]))
-			name = race_hash_paths[i];
-	return name;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -239,8 +225,6 @@ main(int argc, char **argv)
 	RaceRows   *rows;
 	Records		records;
 
-	if (argc == 2 && strcmp(argv[1], "path") == 0)
-		return puts(vector_code()) < 0;
 	if (argc < 4)
 		return 2;
 	params = read_params(argv[2]);

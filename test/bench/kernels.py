@@ -7,7 +7,8 @@ import numpy as np
 from lsh import Categories, Sets
 from measure import BANDWIDTH, medians
 
-ROWS = RANGE = 1024
+ROWS = 1024
+RANGE = 1024            # but where a case says otherwise
 POINTS = 1000
 SETS = 20000            # and rows of categories
 CHOICE = 10000          # distinct elements
@@ -23,6 +24,7 @@ class Case:
     parts: list             # what Library.params() is told of each part
     tables: list            # records of each part: names of files for bare.c
     source: str             # what follows FROM; columns are x and c
+    range: int = RANGE
 
     def functions(self):
         return sum(part.get('power', 1) for part in self.parts)
@@ -32,7 +34,7 @@ class Case:
         def text(kernel, **others):
             return f"{kernel}({', '.join(f'{key}={value}' for key, value in others.items())})"
 
-        shared = dict(rows=ROWS, range=RANGE)
+        shared = dict(rows=ROWS, range=self.range)
         first, *others = self.parts
         texts = [text(**first, **shared), *(text(**part) for part in others)]
         return f"'{' * '.join(texts)}'::race_params"
@@ -42,14 +44,15 @@ class Case:
 
 
 def vector_cases():
-    for kernel, dims, power in (('l2', 3, 1), ('l2', 55, 1), ('l1', 3, 1), ('l1', 55, 1),
-                                ('angular', 55, 1), ('angular', 55, 8),
-                                ('angular', 256, 1), ('angular', 256, 8)):
-        part = dict(kernel=kernel, dims=dims, power=power)
-        if kernel != 'angular':
-            part['bandwidth'] = BANDWIDTH
-        table = VECTORS[dims]
-        yield Case(f'{dims} numbers', [part], [table], table)
+    for dims in 3, 55:
+        for kernel in 'l2', 'l1':
+            yield Case(f'{dims} numbers', [dict(kernel=kernel, dims=dims, bandwidth=BANDWIDTH)],
+                       [VECTORS[dims]], VECTORS[dims])
+    for dims in 55, 256:
+        for power in 1, 8:
+            for range_ in RANGE, 2 ** power:
+                yield Case(f'{dims} numbers', [dict(kernel='angular', dims=dims, power=power)],
+                           [VECTORS[dims]], VECTORS[dims], range_)
 
 
 def element_cases():
@@ -98,7 +101,8 @@ def add_records(data):
 def measure(data, case):
     """Seconds to build, to build and to hash without PostgreSQL, and to ask of POINTS"""
     session = data.session
-    parts = [data.bare.library.params(**part, rows=ROWS, range=RANGE) for part in case.parts]
+    parts = [data.bare.library.params(**part, rows=ROWS, range=case.range)
+             for part in case.parts]
     session.run(f'CREATE TABLE built AS SELECT race_build({case.sql()}, {case.record()}) '
                 f'AS s FROM {case.source}')
     session.run(f'CREATE TABLE points AS SELECT * FROM {case.source} '
@@ -123,20 +127,20 @@ def line_of(data, case):
     power = case.parts[0].get('power', 1)
     build, bare, hashing = (t[name] / n * 1e9 for name in ('build', 'bare', 'hash'))
     evaluations = ROWS * case.functions()
-    return (kernel, case.what, power, f'{n:,}', f'{build:,.0f}', f'{bare:,.0f}',
+    return (kernel, case.what, power, case.range, f'{n:,}', f'{build:,.0f}', f'{bare:,.0f}',
             f'{hashing:,.0f}', f'{bare / build:.2f}', f'{evaluations / build * 1e3:,.0f}',
             f'{evaluations / hashing * 1e3:,.0f}', f"{t['ask'] / POINTS * 1e6:,.1f}")
 
 
 def throughput_of_kernels(report, data):
     report.heading('Kernels')
-    report.write('One process, R = W = 1024.  Nanoseconds a record: `race_build`; the same '
+    report.write('One process, R = 1024.  Nanoseconds a record: `race_build`; the same '
                  'without PostgreSQL (bare), of which hashing.  Of all, and of hashing '
                  'alone, millions of functions evaluated a second: R times power, of each '
                  f'part.  Microseconds a query: one statement over {POINTS:,} points, '
                  'divided by them.\n')
     add_records(data)
-    report.table(('kernel', 'records', 'power', 'N', 'race_build, ns', 'bare, ns',
+    report.table(('kernel', 'records', 'power', 'W', 'N', 'race_build, ns', 'bare, ns',
                   'hash, ns', 'speed / bare', 'million functions / s', 'of hashing',
                   'race_kde, µs'),
                  [line_of(data, case) for case in (*vector_cases(), *element_cases())])

@@ -59,9 +59,6 @@ class Bare:
         path = os.path.join(self.folder, f'params_{threading.get_ident()}')
         with open(path, 'wb') as file:
             file.write(self.library.product(*parts))
-        return float(self.output(work, path, *(os.path.join(self.folder, name)
-                                               for name in names)))
-
-    def output(self, *arguments):
-        return subprocess.run([self.program, *arguments], text=True, check=True,
-                              stdout=subprocess.PIPE).stdout.strip()
+        paths = [path, *(os.path.join(self.folder, name) for name in names)]
+        return float(subprocess.run([self.program, work, *paths], text=True, check=True,
+                                    stdout=subprocess.PIPE).stdout)

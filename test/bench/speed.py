@@ -34,7 +34,7 @@ def load_of_machine():
 def introduce(report, session, bare):
     report.write('# Speed, memory and sizes\n')
     report.write('Written by `make bench`.\n')
-    report.write(machine(session.value('SHOW server_version'), bare.output('path')) + '.\n')
+    report.write(machine(session.value('SHOW server_version'), bare.library.vector_code()) + '.\n')
     report.write(f'{load_of_machine()} before the run.\n')
     report.write('All figures are medians of one run; what is compared took turns.  '
                  'One thread, jit off, bandwidth 5; skin has 245,057 records.')
