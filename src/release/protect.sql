@@ -60,19 +60,22 @@ REVOKE EXECUTE ON FUNCTION race_budgets_of(regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION race_budgets_of(regclass[]) IS
 	'the budgets that tables belong to, by OID or by name';
 
-CREATE FUNCTION race_check_owner(relation regclass) RETURNS void
+-- A view alone does not make one answer for the tables under it.
+CREATE FUNCTION race_check_owner(relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	foreign_one text;
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_roles r LEFT JOIN pg_class c ON c.oid = relation
-		WHERE r.rolname = @extschema@.race_acting_role()
-			AND (r.rolsuper OR pg_has_role(r.oid, c.relowner, 'USAGE')))
-	THEN
-		RAISE EXCEPTION 'must be owner of relation "%"', relation USING ERRCODE = 'insufficient_privilege';
+	SELECT @extschema@.race_relation_name(c.oid) INTO foreign_one FROM pg_class c
+	WHERE c.oid = ANY (relations) AND NOT pg_has_role(@extschema@.race_acting_role(), c.relowner, 'USAGE')
+	ORDER BY 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_check_owner(regclass) IS
-	'raises 42501 unless the acting role owns the relation';
+COMMENT ON FUNCTION race_check_owner(regclass[]) IS
+	'raises 42501 unless the acting role owns the relations, as far as they exist';
 
 CREATE FUNCTION race_find_budget(
 	relation regclass, unit_column name, public_tables regclass[],
@@ -187,7 +190,7 @@ BEGIN
 	END IF;
 	-- raises what is wrong with the last two
 	PERFORM @extschema@.race_charge_rho('l2(dims=1, rows=1, range=2)', 1, 0, 1, max_contributions, neighbours);
-	PERFORM @extschema@.race_check_owner(relation);
+	PERFORM @extschema@.race_check_owner(ARRAY[relation]);
 	LOCK TABLE @extschema@.race_budget_tables IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
@@ -195,6 +198,7 @@ BEGIN
 	END IF;
 
 	mine := @extschema@.race_find_budget(relation, unit_column, public_tables);
+	PERFORM @extschema@.race_check_owner(mine.tables);
 	IF mine.budget IS NULL THEN
 		mine.budget := dataset;
 		INSERT INTO @extschema@.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
@@ -212,7 +216,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
+	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation and its private tables; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
 
 -- The budget of a dataset that its caller owns, locked
 CREATE FUNCTION race_own_budget(dataset text) RETURNS @extschema@.race_budgets
@@ -222,13 +226,14 @@ DECLARE
 	d @extschema@.race_datasets := @extschema@.race_dataset(dataset);
 	b @extschema@.race_budgets;
 BEGIN
-	PERFORM @extschema@.race_check_owner(d.relation);
+	PERFORM @extschema@.race_check_owner(array_agg(to_regclass(t.table_name)) || d.relation)
+	FROM @extschema@.race_budget_tables t WHERE t.budget = d.budget;
 	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;
 END $$;
 REVOKE EXECUTE ON FUNCTION race_own_budget(text) FROM PUBLIC;
 COMMENT ON FUNCTION race_own_budget(text) IS
-	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the acting role owns its relation';
+	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the acting role owns its relation and the tables of the budget';
 
 CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
 	LANGUAGE plpgsql SECURITY DEFINER
@@ -251,7 +256,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
-	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation';
+	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
 CREATE PROCEDURE race_budget_adopt(dataset text)
 	LANGUAGE plpgsql SECURITY DEFINER
@@ -265,7 +270,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
-	'declares that this copy of the database is the one that the budget of a dataset is spent in from now on, after a restore, a copy, pg_upgrade or a promotion; recorded in race_charges. See to it that no other copy goes on spending it. Error 42501 unless you own the relation';
+	'declares that this copy of the database is the one that the budget of a dataset is spent in from now on, after a restore, a copy, pg_upgrade or a promotion; recorded in race_charges. See to it that no other copy goes on spending it. Error 42501 unless you own the relation and the tables of the budget';
 
 CREATE PROCEDURE race_grant(role regrole, part text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -5,8 +5,8 @@
  * The query that collects the records is understood and planned under a search_path of
  * pg_catalog alone: nothing of the caller's stands in for what we mean.  It runs
  * under the caller's path and rights, as the caller's functions expect.  While it
- * runs, neither the client nor the log is told anything below an error, since a
- * warning could show a record; errors are for our caller to catch.  Row-level
+ * runs, neither the client nor the log is told anything that does not end the session,
+ * since a warning could show a record; errors are for our caller to catch.  Row-level
  * security would make a row depend on what its policies look at, so a query that
  * it would change is an error, too.
  */
@@ -66,8 +66,9 @@ set_quiet(void)
 	race_set("row_security", "off");
 	race_set("max_parallel_workers_per_gather", "0");
 	race_set("client_min_messages", "error");
-	if (log_min_messages < ERROR)
-		race_set("log_min_messages", "error");
+	/* an error is caught before it is logged; LOG is below FATAL */
+	if (log_min_messages < FATAL)
+		race_set("log_min_messages", "fatal");
 }
 
 static int
