@@ -6,7 +6,7 @@ use Exporter 'import';
 use File::Basename;
 use IPC::Open3;
 
-our @EXPORT = qw(sql sql_fails run);
+our @EXPORT = qw(sql sql_fails run wait_until wait_for_locks);
 
 my $database = basename($0, '.pl') . "_$$";
 
@@ -39,6 +39,26 @@ sub sql_fails
 	my ($text, $good) = run("\\set VERBOSITY verbose\n$statements",
 		qw(psql -XAtq -v ON_ERROR_STOP=1), $ENV{PGDATABASE});
 	return $good ? "no error: $text" : $text;
+}
+
+# Wait until what a query asks is true
+sub wait_until
+{
+	my ($query) = @_;
+	for (1 .. 1500)
+	{
+		return 1 if sql($query) eq 't';
+		select undef, undef, undef, 0.02;
+	}
+	die "this does not come true: $query\n";
+}
+
+# Wait until so many sessions in the database wait for locks that others hold
+sub wait_for_locks
+{
+	my ($n) = @_;
+	return wait_until("SELECT count(*) = $n FROM pg_stat_activity"
+		  . " WHERE datname = current_database() AND wait_event_type = 'Lock'");
 }
 
 run('', 'createdb', $database);

@@ -1,0 +1,153 @@
+# Many sessions race for the last of a budget, or for one name.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use RaceServer;
+use RaceSession;
+use Test::More;
+
+use constant SESSIONS => 20;
+my $params = 'l2(dims=1, rows=16, range=16)';
+my @levels = ('read uncommitted', 'read committed', 'repeatable read', 'serializable');
+sql('CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i');
+my @sessions = map { RaceSession->new } 1 .. SESSIONS;
+
+# What each of the sessions is told of its statement, when all of them wait for a
+# lock on the budgets before any goes on
+sub race
+{
+	my ($level, @statements) = @_;
+	my $lock = RaceSession->new;
+	$lock->ask('BEGIN; SELECT FROM race_budgets FOR UPDATE');
+	for my $i (0 .. $#sessions)
+	{
+		$sessions[$i]->ask("SET default_transaction_isolation = '$level'");
+		$sessions[$i]->start("\\set VERBOSITY verbose\n$statements[$i % @statements]");
+	}
+	wait_for_locks(SESSIONS);
+	$lock->ask('COMMIT');
+	return map { $_->finish } @sessions;
+}
+
+sub told
+{
+	my ($what, @told) = @_;
+	return scalar grep { /$what/ } @told;
+}
+
+sub release
+{
+	my ($name, $dataset, $arguments) = @_;
+	return "CALL race_release('$name', '$dataset', '$params', 'x', $arguments)";
+}
+
+# ------------------------------------------------------ the last of a budget
+
+# Of what all sessions ask, only so many fit: what a budget is held to, its limits,
+# what each asks, and how many fit
+my @budgets = (
+	['epsilon', '0.3', '0.1', 3],
+	['delta', '100, 5e-9', '0.1, 1e-9', 5],
+	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(race_rho_limit(1, 1e-6) / 0.005)')]);
+
+# The sessions release from a table, and from a view of it, which share a budget.
+sub test_last
+{
+	my ($level, $what, $limits, $arguments, $fit) = @_;
+	my $name = "$level, $what";
+	sql(<<END);
+CREATE TABLE "$name" AS TABLE visits;
+CREATE VIEW "view, $name" AS TABLE "$name";
+CALL race_protect('$name', '"$name"', $limits);
+CALL race_protect('view, $name', '"view, $name"', $limits);
+END
+	my @told = race($level, map { release("$name $_", $_ % 2 ? $name : "view, $name", $arguments) } 1 .. SESSIONS);
+	is(told(qr/^$/, @told), $fit, "$name: so many are granted");
+	is(told(qr/ERROR:  53400.*\nDETAIL:.*\nHINT:  Nothing was read/, @told), SESSIONS - $fit, "$name: the others are refused");
+	is(sql(<<END), "$fit|$fit|t", "$name: what was granted was charged and stored");
+SELECT (SELECT count(*) FROM race_charges WHERE budget = b.budget AND act = 'release'),
+	(SELECT count(*) FROM race_releases WHERE name LIKE '$name %'),
+	(spent_epsilon, spent_delta, spent_rho) = (SELECT sum(epsilon), sum(delta), sum(rho) FROM race_charges c WHERE c.budget = b.budget)
+FROM race_budgets b WHERE budget = '$name'
+END
+	return;
+}
+
+cmp_ok($budgets[2][3], '>', 0, 'some fit into rho');
+cmp_ok($budgets[2][3], '<', SESSIONS, 'but not all');
+for my $level (@levels)
+{
+	test_last($level, @$_) for @budgets;
+}
+
+# ------------------------------------------------------------------ one name
+
+sub charges
+{
+	my ($name) = @_;
+	return sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'");
+}
+
+sub versions
+{
+	my ($name) = @_;
+	return sql("SELECT coalesce(string_agg(version::text, ' ' ORDER BY version), '') FROM race_releases WHERE name = '$name'");
+}
+
+sql("CALL race_protect('visits', 'visits', 100000)");
+for my $level (@levels)
+{
+	my $name = "name, $level";
+	my @told = race($level, release($name, 'visits', 1));
+	is(told(qr/^$/, @told), 1, "$level: of one name, one session stores it");
+	is(told(qr/ERROR:  42710.*\nDETAIL:  This charge is lost/, @told), SESSIONS - 1, "$level: the others are told that they lost");
+	is(charges($name), SESSIONS, "$level: and all have paid");
+	is(versions($name), '1', "$level: there is one version");
+
+	@told = map { $_->ask(release($name, 'visits', 1)) } @sessions;
+	is(told(qr/NOTICE.*nothing is charged/, @told), SESSIONS, "$level: nobody pays for it again");
+	is(charges($name), SESSIONS, "$level: truly");
+
+	@told = race($level, "CALL race_release_next('$name')");
+	is(told(qr/^$/, @told), 1, "$level: one session stores the next version");
+	is(charges($name), 2 * SESSIONS, "$level: all have paid for it");
+	is(versions($name), '1 2', "$level: there are two versions");
+
+	@told = race($level, map { release("$name, mine", 'visits', $_) } 1 .. SESSIONS);
+	is(told(qr/^$/, @told), 1, "$level: of different requests of a name, one is stored");
+	is(charges("$name, mine"), SESSIONS, "$level: and all are paid");
+	is(sql("SELECT count(*), bool_and((race_info(sketch)).epsilon <= epsilon) FROM race_releases JOIN race_charges USING (charge)"
+		  . " WHERE name = '$name, mine'"), '1|t', "$level: with the noise that was paid for");
+}
+
+# -------------------------------------------- limits and datasets, at the same time
+
+# Whatever comes first, no budget is limited to less than is spent.
+for my $level (@levels)
+{
+	my $name = "limits, $level";
+	sql(qq(CREATE TABLE "$name" AS TABLE visits; CALL race_protect('$name', '"$name"', 2)));
+	my @told = race($level, (map { release("$name $_", $name, 0.1) } 1 .. SESSIONS / 2),
+		map { "CALL race_budget_limit('$name', " . $_ / 10 . ', 0)' } 1 .. SESSIONS / 2);
+	is(sql(<<END), 't|t|' . told(qr/^$/, @told), "$level: limits are changed while it is spent");
+SELECT spent_epsilon <= epsilon_limit, spent_epsilon = coalesce(sum(c.epsilon), 0),
+	count(*) FILTER (WHERE act IN ('limit', 'release'))
+FROM race_budgets b JOIN race_charges c USING (budget) WHERE budget = '$name' GROUP BY b.budget
+END
+
+	$name = "datasets, $level";
+	sql(qq(CREATE TABLE "$name" AS TABLE visits));
+	my $lock = RaceSession->new;
+	$lock->ask('BEGIN; LOCK TABLE race_budget_tables');
+	$_->start("SET default_transaction_isolation = '$level'") for @sessions;
+	$_->finish for @sessions;
+	$sessions[$_]->start(qq(CALL race_protect('$name $_', '"$name"', 1))) for 0 .. $#sessions;
+	wait_for_locks(SESSIONS);
+	$lock->ask('COMMIT');
+	$_->finish for @sessions;
+	is(sql("SELECT count(*) > 0, count(DISTINCT budget) FROM race_datasets WHERE dataset LIKE '$name %'"), 't|1',
+		"$level: datasets of one table that are made at the same time share a budget");
+}
+
+done_testing();

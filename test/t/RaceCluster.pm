@@ -1,0 +1,160 @@
+# RaceCluster.pm: a cluster of one's own, for tests that need other settings than
+# those of the server that test/run started, or that crash or copy it.
+package RaceCluster;
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use RaceServer ();
+use RaceSession;
+
+my @started;
+$SIG{INT} = $SIG{TERM} = sub { exit 1 };		# so that END stops them
+
+# A new cluster with these settings, running
+sub new
+{
+	my ($class, %settings) = @_;
+	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
+	command('initdb', '-N', '-D', $self->data, '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8');
+	return $self->configure(fsync => 'off', autovacuum => 'off', shared_buffers => '16MB', %settings)->start;
+}
+
+# A standby of a cluster, running
+sub standby
+{
+	my ($class, $primary) = @_;
+	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
+	command('pg_basebackup', '-h', $primary->{home}, '-D', $self->data, '-c', 'fast', '-R');
+	return $self->configure->start;
+}
+
+sub command
+{
+	my ($text, $good) = RaceServer::run('', @_);
+	die "@_: $text\n" unless $good;
+	return $text;
+}
+
+sub data
+{
+	my ($self) = @_;
+	return "$self->{home}/data";
+}
+
+# Settings beside those that it has; it is reached in its home only
+sub configure
+{
+	my ($self, %settings) = @_;
+	%settings = (%settings, listen_addresses => '', unix_socket_directories => $self->{home}, port => $ENV{PGPORT});
+	open my $conf, '>>', $self->data . '/postgresql.conf' or die "postgresql.conf: $!";
+	print $conf "$_ = '$settings{$_}'\n" for sort keys %settings;
+	close $conf;
+	return $self;
+}
+
+sub start
+{
+	my ($self) = @_;
+	my ($text, $good) = RaceServer::run('', 'pg_ctl', '-D', $self->data, '-w', '-l', "$self->{home}/log", 'start');
+	die "the server did not start: $text\n" . $self->log_text unless $good;
+	push @started, $self;
+	return $self;
+}
+
+sub stop
+{
+	my ($self, $mode) = @_;
+	command('pg_ctl', '-D', $self->data, '-w', '-m', $mode, 'stop') if -e $self->data . '/postmaster.pid';
+	@started = grep { $_ != $self } @started;
+	return $self;
+}
+
+# The state and the parent of a process, or nothing if it is gone
+sub process
+{
+	my ($pid) = @_;
+	open my $stat, '<', "/proc/$pid/stat" or return;
+	return (readline($stat) // '') =~ /\) (\S) (\d+)/;
+}
+
+# kill -9 of all its processes at once, as when the machine stops: none of them
+# has time to notice that another is gone.
+sub crash
+{
+	my ($self) = @_;
+	open my $file, '<', $self->data . '/postmaster.pid' or die "postmaster.pid: $!";
+	chomp(my $postmaster = readline $file);
+	kill 'STOP', $postmaster;
+	my @all = ($postmaster, grep { ((process($_))[1] // 0) == $postmaster } map { m{(\d+)} } glob '/proc/[0-9]*');
+	kill 'KILL', @all;
+	for my $pid (@all)
+	{
+		select undef, undef, undef, 0.01 while ((process($pid))[0] // 'Z') ne 'Z';
+	}
+	# nobody may have asked for the status of the dead yet, so that they look alive
+	unlink $self->data . '/postmaster.pid', "$self->{home}/.s.PGSQL.$ENV{PGPORT}.lock";
+	@started = grep { $_ != $self } @started;
+	return $self;
+}
+
+# What RaceServer does, here
+sub within
+{
+	my ($self, $database, $action) = @_;
+	local $ENV{PGHOST} = $self->{home};
+	local $ENV{PGDATABASE} = $database // 'postgres';
+	return $action->();
+}
+
+sub sql
+{
+	my ($self, $statements, $database) = @_;
+	return $self->within($database, sub { RaceServer::sql($statements) });
+}
+
+sub sql_fails
+{
+	my ($self, $statements, $database) = @_;
+	return $self->within($database, sub { RaceServer::sql_fails($statements) });
+}
+
+sub session
+{
+	my ($self, $database) = @_;
+	return $self->within($database, sub { RaceSession->new });
+}
+
+sub run_here
+{
+	my ($self, @command) = @_;
+	return $self->within(undef, sub { command(@command) });
+}
+
+sub log_text
+{
+	my ($self) = @_;
+	open my $log, '<', "$self->{home}/log" or die "log: $!";
+	local $/ = undef;
+	return scalar readline $log;
+}
+
+sub wait_until
+{
+	my ($self, $query, $database) = @_;
+	return $self->within($database, sub { RaceServer::wait_until($query) });
+}
+
+sub wait_for_locks
+{
+	my ($self, $n, $database) = @_;
+	return $self->within($database, sub { RaceServer::wait_for_locks($n) });
+}
+
+END
+{
+	my $status = $?;
+	$_->stop('immediate') for my @left = @started;
+	$? = $status;
+}
+
+1;
