@@ -1,6 +1,6 @@
 # Of each unit no more records enter a release than it may have, across all labels
 # and whatever joins made them, chosen at random and by no generator that
-# someone can seed.  (036_release_audit.pl has what that is for: epsilon.)
+# someone can seed.  (170_release_audit.pl has what that is for: epsilon.)
 #
 # False alarms: below 1e-11 a run of this file (all tests: 030_audit.pl): 20 sums of
 # 10,000 choices that are each made with probability 1/5, within 8 standard errors,
