@@ -141,8 +141,11 @@ SELECT race_release_store(:'other_charge', :exact);
 SELECT race_release_charge('released 8', 1, :request) AS charge \gset
 SELECT race_release_store(:'charge', :exact);
 SELECT race_release_store(:'charge', :exact);
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'charge', :exact);
+-- neither under a name that is taken, nor out of order
+SELECT race_release_charge('released 8', 1, :request);
+SELECT race_release_charge('released 8', 3, :request);
+SELECT race_release_charge('released 8', 2, :request || '{"rows": 8}');
+SELECT race_release_charge('released 8b', 1, :request || '{"label": "''a''", "labels": ["a", "a"]}');
 SELECT count(*) AS charges, (SELECT count(*) FROM race_releases WHERE name = 'released 8') AS releases FROM race_charges WHERE request->>'name' = 'released 8';
 
 -- exactly what fits: ten times 0.1 is 1

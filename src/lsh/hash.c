@@ -112,13 +112,29 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
 	return result;
 }
 
+/* Function by function: large sets take their time, and someone may want a pause. */
+static void
+sum_sets_slowly(RaceHashBlock b, const RaceColumn *column, size_t n,
+				uint64_t *sums, void (*pause) (void))
+{
+	uint32_t	power = b.power;
+
+	for (b.power = 1; power > 0; power--)
+	{
+		pause();
+		path()->sum_sets(&b, column, n, sums);
+		b.coefficients += 2 * RACE_LANES;
+		b.keys += 2 * RACE_LANES;
+	}
+}
+
 /* Records whose sums stay in the nearest cache */
 #define RECORDS_TOGETHER	32
 
 /* Add the codes of all parts, times their keys, and take a bucket from the sum. */
 static void
 hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
-			 size_t n, uint32_t *buckets)
+			 size_t n, uint32_t *buckets, void (*pause) (void))
 {
 	const uint64_t *first = race_rows_key(rows, block * RACE_LANES, 0);
 	uint64_t	sums[RECORDS_TOGETHER * RACE_LANES];
@@ -134,10 +150,12 @@ hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
 
 		if (race_compares_numbers(params))
 			path()->vectors(&b, &columns[p], n, sums);
-		else if (race_compares_sets(params))
-			path()->sum_sets(&b, &columns[p], n, sums);
-		else
+		else if (!race_compares_sets(params))
 			path()->sum_categories(&b, &columns[p], n, sums);
+		else if (pause != NULL)
+			sum_sets_slowly(b, &columns[p], n, sums, pause);
+		else
+			path()->sum_sets(&b, &columns[p], n, sums);
 	}
 	path()->reduce(rows->params->range, sums, n, buckets);
 }
@@ -156,9 +174,9 @@ race_column_from(const RaceColumn *column, size_t i)
 	return result;
 }
 
-void
-race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
-			   size_t n, uint32_t *buckets)
+static void
+hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
+	 uint32_t *buckets, void (*pause) (void))
 {
 	size_t		i;
 
@@ -178,16 +196,23 @@ race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
 			some[p] = race_column_from(&columns[p], i);
 		hash_by_sums(rows, block, some,
 					 n - i < RECORDS_TOGETHER ? n - i : RECORDS_TOGETHER,
-					 buckets + i * RACE_LANES);
+					 buckets + i * RACE_LANES, pause);
 	}
 }
 
 void
+race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
+			   size_t n, uint32_t *buckets)
+{
+	hash(rows, block, columns, n, buckets, NULL);
+}
+
+void
 race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
-				   uint32_t *buckets)
+				   uint32_t *buckets, void (*pause) (void))
 {
 	size_t		block;
 
 	for (block = 0; block * RACE_LANES < n; block++)
-		race_rows_hash(rows, block, columns, 1, buckets + block * RACE_LANES);
+		hash(rows, block, columns, 1, buckets + block * RACE_LANES, pause);
 }

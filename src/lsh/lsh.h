@@ -251,10 +251,12 @@ extern void race_rows_hash(const RaceRows *rows, size_t block,
 
 /*
  * The same for one record and the first n rows: buckets[row], in whole blocks of
- * RACE_LANES
+ * RACE_LANES.  As a set may be large, `pause` is called before each function of sets,
+ * if it is not NULL; it need not return.
  */
 extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
-							   const RaceColumn *columns, uint32_t *buckets);
+							   const RaceColumn *columns, uint32_t *buckets,
+							   void (*pause) (void));
 
 /*
  * The vector code that race_rows_hash() can use, NULL terminated; it uses the last

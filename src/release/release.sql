@@ -118,6 +118,15 @@ END $$;
 COMMENT ON FUNCTION race_check_labels(race_params, text, text[]) IS
 	'raises 22023 or 22004 unless labels is a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
+CREATE FUNCTION race_request_labels(request jsonb) RETURNS text[]
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT array_agg(l ORDER BY l COLLATE "C")
+	FROM jsonb_array_elements_text(nullif(request->'labels', 'null')) l
+$$;
+COMMENT ON FUNCTION race_request_labels(jsonb) IS
+	'the labels of a request in their order; NULL if there are none';
+
 -- The request in a form in which equal requests are equal
 CREATE FUNCTION race_release_request(
 	dataset text, params race_params, expression text, epsilon float8, delta float8,
@@ -200,7 +209,7 @@ BEGIN
 		CASE WHEN d.unit_column IS NULL THEN 'true' ELSE 'good.unit IS NOT NULL' END,
 		d.max_contributions);
 	RETURN @extschema@.race_read_sketches(query, params,
-		(SELECT array_agg(l ORDER BY l COLLATE "C") FROM jsonb_array_elements_text(nullif(request->'labels', 'null')) l),
+		@extschema@.race_request_labels(request),
 		path, run);
 END $$;
 REVOKE EXECUTE ON FUNCTION race_release_sketches(jsonb, text, boolean) FROM PUBLIC;
@@ -276,6 +285,24 @@ REVOKE EXECUTE ON FUNCTION race_refuse_charge(race_datasets, numeric, numeric, n
 COMMENT ON FUNCTION race_refuse_charge(race_datasets, numeric, numeric, numeric) IS
 	'raises 53400 with what was asked and what is left, or 55000 if the budget belongs to another copy of the database';
 
+CREATE FUNCTION race_check_version(name text, version int, request jsonb) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	last record;
+BEGIN
+	SELECT * INTO last FROM @extschema@.race_release_last(name);
+	IF version <> coalesce(last.version, 0) + 1 OR last.version > 0 AND last.request IS DISTINCT FROM request THEN
+		RAISE EXCEPTION 'this is not the next version of release "%", or has another request', name
+			USING ERRCODE = 'duplicate_object';
+	END IF;
+	PERFORM @extschema@.race_check_labels((request->>'params')::@extschema@.race_params, request->>'label',
+		@extschema@.race_request_labels(request));
+END $$;
+REVOKE EXECUTE ON FUNCTION race_check_version(text, int, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION race_check_version(text, int, jsonb) IS
+	'raises 42710 unless a request can be the next version of a release, and as race_check_labels';
+
 -- One UPDATE checks and charges, so that two sessions cannot both have the last of
 -- a budget.  What the caller says is not trusted: the cost is computed anew.
 CREATE FUNCTION race_release_charge(
@@ -296,6 +323,7 @@ BEGIN
 	IF name IS NULL OR version IS NULL OR asked_rho IS NULL THEN
 		RAISE EXCEPTION 'a charge needs a name, a version and a request' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
+	PERFORM @extschema@.race_check_version(name, version, request);
 	PERFORM @extschema@.race_enter_tables(tables, d.budget);
 
 	UPDATE @extschema@.race_budgets u
@@ -323,7 +351,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION race_release_charge(text, int, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION race_release_charge(text, int, jsonb) IS
-	'charges a release to the budget of its dataset; race_release_store can use the charge when this transaction is over; the commit of this transaction will be durable. Errors: 53400 what does not fit, 55000 a budget that belongs to another copy of the database';
+	'charges a release to the budget of its dataset; race_release_store can use the charge when this transaction is over; the commit of this transaction will be durable. Errors: 53400 what does not fit, 42710 not the next version or another request, 55000 a budget that belongs to another copy of the database';
 
 -- What an error says, and where, can depend on the records; so nothing of it is
 -- passed on.  That there was one is a bit of the data: the charge pays for it.
@@ -369,7 +397,7 @@ BEGIN
 	SELECT * INTO d FROM @extschema@.race_datasets s WHERE s.dataset = c.dataset;
 	SELECT q.name, q.version, q.epsilon, q.delta, q.rows, q.params INTO r
 	FROM jsonb_to_record(c.request) q (name text, version int, epsilon float8, delta float8, rows int, params text);
-	labels := (SELECT array_agg(l ORDER BY l COLLATE "C") FROM jsonb_array_elements_text(nullif(c.request->'labels', 'null')) l);
+	labels := @extschema@.race_request_labels(c.request);
 	IF cardinality(sketches) IS DISTINCT FROM coalesce(cardinality(labels), 1) OR EXISTS (
 		SELECT FROM unnest(sketches) s WHERE NOT coalesce(@extschema@.race_params(s) OPERATOR(@extschema@.=) r.params::@extschema@.race_params, false))
 	THEN

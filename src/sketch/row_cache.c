@@ -71,17 +71,17 @@ race_rows_of(const RaceRowsEntry *entry)
 	return entry->rows;
 }
 
+static void
+look_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 void
 race_rows_hash_record(const RaceRowsEntry *entry, uint32 n,
 					  const RaceColumn *columns, uint32 *buckets)
 {
-	uint32		row;
-
-	for (row = 0; row < n; row += RACE_LANES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_rows_hash(entry->rows, row / RACE_LANES, columns, 1, buckets + row);
-	}
+	race_rows_hash_one(entry->rows, n, columns, buckets, look_for_interrupts);
 }
 
 void

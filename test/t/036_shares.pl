@@ -244,7 +244,7 @@ sub attacked {
 # Merges with the share of the party that has D or D', and the shares of the others
 sub draw {
 	my ($pair, $which) = @_;
-	my ($due, $n, $others) = (federation(1), RELEASES, NEEDED - 1);
+	my ($due, $n) = (federation(1), RELEASES);
 	return map { [map { decode($_) } split /\|/] } split /\n/, sql(<<"END");
 WITH draws AS MATERIALIZED (
 	SELECT i, name, race_share(sketch, $due) AS s

@@ -93,7 +93,7 @@ digest_buckets(const RaceRows *rows)
 		RaceColumn	columns[RACE_MAX_PARTS];
 
 		random_records(rows->params, number, 1, columns);
-		race_rows_hash_one(rows, ROWS, columns, buckets);
+		race_rows_hash_one(rows, ROWS, columns, buckets, NULL);
 		for (row = 0; row < ROWS; row++)
 			digest = mix(digest ^ buckets[row]);
 		free_records(rows->params, columns);

@@ -330,6 +330,11 @@ typedef struct Differences
 } Differences;
 
 static void
+nothing(void)
+{
+}
+
+static void
 compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool plain,
 			  Differences *differences)
 {
@@ -352,7 +357,7 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	}
 	race_hash_force("auto");
 	one_of(rows, columns, n - 1, one);
-	race_rows_hash_one(rows, ROWS, one, buckets);
+	race_rows_hash_one(rows, ROWS, one, buckets, nothing);
 	differences->one += memcmp(buckets, portable + (n - 1) * ROWS,
 							   ROWS * sizeof(uint32_t)) != 0;
 	for (i = 0; i < n && plain; i++)
@@ -430,8 +435,8 @@ is_prefix(const RaceRows *rows, uint32_t few)
 		RaceColumn	x[RACE_MAX_PARTS];
 
 		random_records(params, i, 1, x);
-		race_rows_hash_one(rows, rows->params->rows, x, all_buckets);
-		race_rows_hash_one(alone, few, x, buckets);
+		race_rows_hash_one(rows, rows->params->rows, x, all_buckets, NULL);
+		race_rows_hash_one(alone, few, x, buckets, NULL);
 		different += memcmp(buckets, all_buckets, few * sizeof(uint32_t)) != 0;
 		free_records(params, x);
 	}
