@@ -122,7 +122,7 @@ CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 race_params_hash(race_params),
 	FUNCTION 2 race_params_hash_extended(race_params, bigint);
-COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash';
+COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash, then what else differs';
 COMMENT ON OPERATOR FAMILY race_params_ops USING btree IS 'order of race_params';
 COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params';
 COMMENT ON OPERATOR FAMILY race_params_ops USING hash IS 'hashing of race_params';
