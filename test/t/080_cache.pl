@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
-use File::Temp qw(tempdir);
+use RaceCluster;
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -346,35 +346,7 @@ cmp_ok(sql('SELECT count(DISTINCT sum) FROM alone WHERE i = 1'), '>=', 10, 'cont
 # A toast pointer may come to mean another value: the number of one that is gone
 # is given away again when OIDs have wrapped around.  A cluster of our own,
 # whose OIDs end soon.
-my $home = tempdir(CLEANUP => 1);
-$SIG{INT} = $SIG{TERM} = sub { exit 1 };		# so that END stops it
-
-sub command
-{
-	my ($text, $good) = run('', @_);
-	die "@_: $text\n" unless $good;
-	return;
-}
-
-sub start_cluster
-{
-	command('pg_ctl', '-D', "$home/data", '-w', '-l', "$home/log", 'start');
-	return;
-}
-
-sub stop_cluster
-{
-	my ($mode) = @_;
-	command('pg_ctl', '-D', "$home/data", '-w', '-m', $mode, 'stop');
-	return;
-}
-
-END
-{
-	my $status = $?;
-	stop_cluster('immediate') if defined $home && -e "$home/data/postmaster.pid";
-	$? = $status;
-}
+my $cluster = RaceCluster->new;
 
 # Another value in a table of one, where the first was: use up OIDs until the next
 # is that of the value that is gone.
@@ -397,22 +369,9 @@ END
 	return;
 }
 
-command('initdb', '-N', '-D', "$home/data", '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8');
-open my $conf, '>>', "$home/data/postgresql.conf" or die "postgresql.conf: $!";
-print $conf <<END;
-listen_addresses = ''
-unix_socket_directories = '$home'
-port = $ENV{PGPORT}
-fsync = off
-autovacuum = off
-shared_buffers = 16MB
-END
-close $conf;
-
 {
-	local $ENV{PGHOST} = $home;
+	local $ENV{PGHOST} = $cluster->{home};
 	local $ENV{PGDATABASE} = 'postgres';
-	start_cluster();
 	sql($setup);
 	sql(<<'END');
 INSERT INTO t VALUES (1, made(11));
@@ -422,9 +381,9 @@ CREATE TABLE lists (a race_sketch[]);
 ALTER TABLE lists ALTER a SET STORAGE EXTERNAL;
 INSERT INTO lists VALUES (ARRAY[made(1), made(31)]);
 END
-	stop_cluster('fast');
-	command('pg_resetwal', '-o', 4294967200, "$home/data");
-	start_cluster();
+	$cluster->stop('fast');
+	RaceCluster::command('pg_resetwal', '-o', 4294967200, $cluster->data);
+	$cluster->start;
 
 	my $asks = RaceSession->new;
 	my $ask_t = "SELECT race_kernel_sum(s, '{3,4}') FROM t";

@@ -87,7 +87,7 @@ END
 # ------------------------------------------------------------------ databases
 
 my $dump = "$primary->{home}/dump";
-$primary->run_here('pg_dump', '-Fc', '-f', $dump, $database);
+$primary->run_here('pg_dump', '--no-sync', '-Fc', '-f', $dump, $database);
 
 sub restore
 {
@@ -104,7 +104,7 @@ $primary->sql("CREATE DATABASE copied TEMPLATE $database");
 test_copy('a copied database', $primary, 'copied');
 
 # A copy of a copy, with two adoptions behind it
-$primary->run_here('pg_dump', '-f', "$dump.sql", 'copied');
+$primary->run_here('pg_dump', '--no-sync', '-f', "$dump.sql", 'copied');
 $primary->run_here('createdb', 'twice');
 $primary->run_here('psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.sql", 'twice');
 is(ledger($primary, 'twice'), ledger($primary, 'copied'), 'a dump of a copy: has the whole ledger');
@@ -114,12 +114,14 @@ like($primary->sql_fails(release('newer', 0.1), 'twice'), $refused, 'a dump of a
 # so that someone has to answer for it.
 restore($primary, 'replaced');
 $primary->sql("CALL race_budget_adopt('visits')", 'replaced');
-$primary->run_here('pg_dump', '-Fc', '-f', "$dump.old", 'replaced');
+$primary->run_here('pg_dump', '--no-sync', '-Fc', '-f', "$dump.old", 'replaced');
 $primary->sql(release('forgotten', 1), 'replaced');
 $primary->sql('DROP EXTENSION racepriv CASCADE; DROP TABLE visits, staff CASCADE', 'replaced');
 $primary->run_here('pg_restore', '-e', '-d', 'replaced', "$dump.old");
 is(left($primary, 'replaced'), 1, 'an old dump in place of the database: has what was left then');
 like($primary->sql_fails(release('remembered', 1), 'replaced'), $refused, 'an old dump in place of the database: refuses');
+
+$primary->run_here('dropdb', $_) for qw(restored copied twice replaced);
 
 # ------------------------------------------------------------------- clusters
 

@@ -15,8 +15,8 @@ sub new
 {
 	my ($class, %settings) = @_;
 	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
-	command('initdb', '-N', '-D', $self->data, '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8');
-	return $self->configure(fsync => 'off', autovacuum => 'off', shared_buffers => '16MB', %settings)->start;
+	command('initdb', '-N', '-D', $self->data, '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8', '--wal-segsize=1');
+	return $self->configure(fsync => 'off', autovacuum => 'off', shared_buffers => '16MB', min_wal_size => '4MB', %settings)->start;
 }
 
 # A standby of a cluster, running
@@ -24,7 +24,7 @@ sub standby
 {
 	my ($class, $primary) = @_;
 	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
-	command('pg_basebackup', '-h', $primary->{home}, '-D', $self->data, '-c', 'fast', '-R');
+	command('pg_basebackup', '-h', $primary->{home}, '-D', $self->data, '-c', 'fast', '-R', '--no-sync');
 	return $self->configure->start;
 }
 
