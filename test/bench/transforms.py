@@ -10,15 +10,14 @@ import dataclasses
 
 import numpy as np
 
-from accuracy_tasks import numbers
+from accuracy_tasks import DELTA, numbers
 
 PUBLIC = 1000
 SEEDS = 11
 DIMS = 8
 EPSILON = 1
-DELTA = 1e-6
 POWERS = [1, 2, 4]
-FACTORS = [1 / 4, 1 / 2, 1, 2, 4]   # bandwidths, of the median distance
+FACTORS = np.array([1 / 4, 1 / 2, 1, 2, 4])     # bandwidths, of the median distance
 DELTAS = [0, DELTA]
 PRIVACY = ['pure', f'δ = {DELTA:g}']
 MEASURES = ['accuracy', 'balanced', 'AUC']
@@ -154,18 +153,23 @@ def left_out_densities(kernels, is_pulsar, built_by_public, delta):
     return np.array(densities)
 
 
+def score(kernels, is_pulsar, built_by_public):
+    """[delta, measure] of public rows, the mean over draws of noise"""
+    draws = (left_out_densities(kernels, is_pulsar, built_by_public, delta).swapaxes(0, 1)
+             for delta in DELTAS)
+    return [np.mean([measures_of(draw[1] > draw[0], posterior(draw), is_pulsar)
+                     for draw in of_delta], axis=0) for of_delta in draws]
+
+
 def choose(kernel, transform, x, is_pulsar, built_by_public):
     """The bandwidths and powers that serve public rows best: [delta][measure]"""
     distances = distances_of((x - x.mean(axis=0)) @ transform.matrix.T)
-    median = np.median(distances)
-    choices = [(float(factor * median), power) for factor in FACTORS for power in POWERS]
-    scores = []
-    for bandwidth, power in choices:
-        kernels = kernel(distances / bandwidth) ** power
-        scores.append([np.mean([
-            measures_of(draw[1] > draw[0], posterior(draw), is_pulsar)
-            for draw in left_out_densities(kernels, is_pulsar, built_by_public, delta)
-            .swapaxes(0, 1)], axis=0) for delta in DELTAS])
+    choices, scores = [], []
+    for bandwidth in np.median(distances) * FACTORS:
+        kernels = kernel(distances / bandwidth)
+        for power in POWERS:
+            choices.append((float(bandwidth), power))
+            scores.append(score(kernels ** power, is_pulsar, built_by_public))
     return [[choices[i] for i in best] for best in np.argmax(scores, axis=0)]
 
 
