@@ -280,7 +280,8 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
-#define MAX_WORK		((Size) 64 * 1024 * 1024)	/* multiplications or so */
+#define MAX_WORK		((Size) 512 * 1024 * 1024)	/* multiplications or so */
+#define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements in so many functions */
 
 static Size
 max_batch_size(const RaceSketch *sketch)
@@ -315,7 +316,7 @@ static bool
 has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
 	return race_records_sets_size(sketch->batch, from, n) / sizeof(uint64) *
-		race_params_functions(sketch->params) * sketch->params->rows > MAX_WORK;
+		race_params_functions(sketch->params) * sketch->params->rows > MAX_SET_WORK;
 }
 
 /* Is no more to be added before the batch is counted? */
