@@ -46,13 +46,13 @@ my %stop = (
 	'before the charge' => sub {
 		my ($name) = @_;
 		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
-		return (start_release($name, 1), $budget);
+		return (start_release($name), $budget);
 	},
 	# the table is locked when the request has been checked
 	'between charge and read' => sub {
 		my ($name) = @_;
 		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
-		my $release = start_release($name, 1);
+		my $release = start_release($name);
 		my $table = $cluster->session->start('BEGIN; LOCK TABLE visits');
 		$cluster->wait_for_locks(2);
 		$budget->ask('COMMIT');
@@ -63,14 +63,14 @@ my %stop = (
 	'between read and noise' => sub {
 		my ($name) = @_;
 		my $releases = hold('LOCK TABLE race_releases IN SHARE MODE');
-		return (start_release($name, 1), $releases);
+		return (start_release($name), $releases);
 	},
 	# the index waits for a row of the same name that may yet be rolled back
 	'between noise and the last commit' => sub {
 		my ($name) = @_;
 		my $row = hold("INSERT INTO race_releases VALUES ('$name', 1, 1, NULL, race_sketch('$params'::race_params),"
 			  . " 'visits', gen_random_uuid(), now())");
-		return (start_release($name, 1), $row);
+		return (start_release($name), $row);
 	});
 
 sub hold
@@ -83,9 +83,9 @@ sub hold
 
 sub start_release
 {
-	my ($name, $waiting) = @_;
+	my ($name) = @_;
 	my $session = $cluster->session->start(release_statement($name));
-	$cluster->wait_for_locks($waiting);
+	$cluster->wait_for_locks(1);
 	return $session;
 }
 
