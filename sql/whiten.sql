@@ -59,6 +59,10 @@ SELECT whiten_from_none(ARRAY[1, 2]);
 SELECT whiten_from_null(ARRAY[1]);
 SELECT whiten_of_any(x) FROM (VALUES (array_fill(1::float8, ARRAY[100000])), ('{{1}}')) v(x);
 SELECT whiten_of_any(x) FROM (VALUES ('{3,1,2}'::float8[]), ('{3,1,1,1,1,1}')) v(x);
+-- small states from tuples, as workers send them, all count
+CREATE TABLE states AS SELECT i, ARRAY[1, i, i * i, 0, 0, 0]::float8[] AS state FROM generate_series(1, 5) i;
+SELECT abs((t)."offset"[2] - 11) < 1e-9 AS all FROM (SELECT whiten_of_any(state) AS t FROM states) v;
+DROP TABLE states;
 DROP AGGREGATE whiten_from_5("any"), whiten_from_none("any"), whiten_from_null("any"), whiten_of_any(float8[]);
 
 -- transforms by hand

@@ -173,10 +173,14 @@ race_whiten_step(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
-/* The state of two halves of a table, in the place of the first */
+/*
+ * The state of two halves of a table, in the place of the first, unless that came
+ * from a tuple with a short header: then in that of its copy.
+ */
 Datum
 race_whiten_combine(PG_FUNCTION_ARGS)
 {
+	ArrayType  *array;
 	State		a;
 	State		b;
 	double		n;
@@ -194,7 +198,8 @@ race_whiten_combine(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 
-	a = state_of(PG_GETARG_ARRAYTYPE_P(0));
+	array = PG_GETARG_ARRAYTYPE_P(0);
+	a = state_of(array);
 	b = state_of(PG_GETARG_ARRAYTYPE_P(1));
 	race_check_length(b.dims, a.dims, false);
 	n = *a.n + *b.n;
@@ -207,7 +212,7 @@ race_whiten_combine(PG_FUNCTION_ARGS)
 		a.products[i] += b.products[i];
 	add_products(&a, deviation, *a.n * (*b.n / n));
 	*a.n = n;
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_ARRAYTYPE_P(array);
 }
 
 /* C = L L', in the place of C, row by row up to the diagonal (Cholesky) */

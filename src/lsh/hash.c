@@ -1,6 +1,6 @@
 /*
  * hash.c
- *		From vectors to buckets: the choice of vector code.
+ *		From records to buckets: the choice of vector code.
  *
  * The codes of a row's functions go to one of `range` buckets, by one of two ways.
  *

@@ -2,8 +2,8 @@
  * hash.h
  *		What the vector code of each instruction set implements.
  *
- * Each path is a file hash_*.c: a dozen operations on vectors of doubles, and
- * hash_template.h, which is written in terms of them.  Rows are the lanes of
+ * Each path is a file hash_*.c: operations on vectors of doubles and of integers,
+ * and hash_template.h, which is written in terms of them.  Rows are the lanes of
  * a vector and every lane does the same operations in the same order, so all
  * paths give the same bits.  Functions carry their instruction set as an
  * attribute: no file needs compiler flags of its own.

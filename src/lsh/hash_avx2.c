@@ -1,6 +1,6 @@
 /*
  * hash_avx2.c
- *		Vectors to buckets, with AVX2 and FMA.
+ *		Records to buckets, with AVX2 and FMA.
  */
 #include "hash.h"
 

@@ -1,6 +1,6 @@
 /*
  * hash_avx512.c
- *		Vectors to buckets, with AVX-512.
+ *		Records to buckets, with AVX-512.
  */
 #include "hash.h"
 

@@ -1,6 +1,6 @@
 /*
  * hash_neon.c
- *		Vectors to buckets, with NEON (every 64-bit ARM).
+ *		Records to buckets, with NEON (every 64-bit ARM).
  */
 #include "hash.h"
 

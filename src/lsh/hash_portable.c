@@ -1,6 +1,6 @@
 /*
  * hash_portable.c
- *		Vectors to buckets, in plain C.
+ *		Records to buckets, in plain C.
  */
 #include "hash.h"
 

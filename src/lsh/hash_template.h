@@ -1,6 +1,6 @@
 /*
  * hash_template.h
- *		Vectors to buckets, in terms of the vector operations of one
+ *		Records to buckets, in terms of the vector operations of one
  *		instruction set.  Each hash_*.c includes this once.
  *
  * It defines before:

@@ -270,7 +270,7 @@ extern void race_hash_force(const char *name);
 /*
  * The probability with which two different codes share a bucket and so are
  * counted together, for estimates to correct: 0 where codes are folded
- * (distant codes do meet, rarely; see rows.c).
+ * (distant codes do meet, rarely; see hash.c).
  */
 extern double race_collision_probability(const RaceParams *params);
 

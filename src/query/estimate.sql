@@ -59,4 +59,4 @@ CREATE FUNCTION race_info(
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_info(race_sketch) IS
-	'what a sketch is: parameters, records, bytes a counter and in all; status exact, share (noise shares of which there are not enough yet) or private; if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and of how many releases or shares it is the sum; of a share the same, but the cost of the sum that it is made for: seen by itself it costs more. records is NULL for a share';
+	'what a sketch is: parameters (arrays and the parts of a product are in race_params(sketch) alone), records, bytes a counter and in all; status exact, share (noise shares of which there are not enough yet) or private; if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and of how many releases or shares it is the sum; of a share the same, but the cost of the sum that it is made for: seen by itself it costs more. records is NULL for a share';

@@ -8,6 +8,7 @@
 
 #include "call_site.h"
 #include "params.h"
+#include "vector.h"
 
 static void
 release_rows(RaceCallSite *site)
@@ -136,8 +137,12 @@ const uint32 *
 race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 					const double *x)
 {
+	double	   *next;
+
 	race_call_site_hold_rows(site, params);
-	memcpy(race_records_vector(site->next, 0), x, params->dims * sizeof(double));
+	next = race_records_vector(site->next, 0);
+	memcpy(next, x, params->dims * sizeof(double));
+	race_vector_clip(params, next, params->dims);
 	return hash_next(site, params);
 }
 

@@ -63,8 +63,8 @@ extern void race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int
 								const RaceParams *params, RaceRecords *records);
 
 /*
- * The bucket of each row for a record, given as one argument or as params->dims
- * finite numbers; valid until the next call.  The same record again, for another
+ * The bucket of each row for a record, given as one argument or, where it is one
+ * vector, as params->dims finite numbers; valid until the next call.  The same record again, for another
  * sketch with the same row functions, costs next to nothing.
  */
 extern const uint32 *race_call_site_buckets(RaceCallSite *site,

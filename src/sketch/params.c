@@ -83,13 +83,19 @@ race_params_check(const RaceParams *params, Node *escontext)
 void
 race_params_check_complete(const RaceParams *params)
 {
-	if (!race_params_complete(params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_params do not state the number of dimensions"),
-				 errdetail("The parameters are %s.", race_params_text(params)),
-				 errhint("Give dims, as in race_params('%s', dims => 3).",
-						 race_kernel_name(params->kernel))));
+	const RaceParams *part = params;
+
+	if (race_params_complete(params))
+		return;
+	/* of a product, the first part that lacks them */
+	while (part->dims != 0 || race_compares_sets(part))
+		part = race_params_next(part, params);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("race_params do not state the number of dimensions"),
+			 errdetail("The parameters are %s.", race_params_text(params)),
+			 errhint("Give dims, as in race_params('%s', dims => 3).",
+					 race_kernel_name(part->kernel))));
 }
 
 bool
@@ -231,6 +237,30 @@ choose_sequences(RacePartDraft *drafts, int n)
 	}
 }
 
+/* Write a part and its arrays; returns where the next one belongs. */
+static char *
+write_part(char *next, const RacePartDraft *draft)
+{
+	RaceParams *part = (RaceParams *) next;
+	int			a;
+
+	*part = draft->part;
+	part->more = 0;
+	next += sizeof(RaceParams);
+	for (a = 0; a < RACE_ARRAYS; a++)
+	{
+		double	   *to = (double *) next;
+		Size		n = race_array_length(part, 1 << a);
+		Size		i;
+
+		/* a zero has no sign: equal parameters are equal bytes */
+		for (i = 0; i < n; i++)
+			to[i] = draft->arrays[a][i] + 0.0;
+		next += n * sizeof(double);
+	}
+	return next;
+}
+
 RaceParams *
 race_params_assemble(RacePartDraft *drafts, int n, Node *escontext)
 {
@@ -258,24 +288,7 @@ race_params_assemble(RacePartDraft *drafts, int n, Node *escontext)
 	params = palloc0(sizeof(RaceParams) + more);
 	next = (char *) params;
 	for (i = 0; i < n; i++)
-	{
-		RaceParams *part = (RaceParams *) next;
-
-		*part = drafts[i].part;
-		part->more = 0;
-		next += sizeof(RaceParams);
-		for (a = 0; a < RACE_ARRAYS; a++)
-		{
-			double	   *to = (double *) next;
-			Size		m = race_array_length(part, 1 << a);
-			Size		k;
-
-			/* a zero has no sign: equal parameters are equal bytes */
-			for (k = 0; k < m; k++)
-				to[k] = drafts[i].arrays[a][k] + 0.0;
-			next += m * sizeof(double);
-		}
-	}
+		next = write_part(next, &drafts[i]);
 	params->more = (uint32) more;
 	if (params->rehash == 0)
 		params->rehash = race_default_rehash(params);

@@ -53,7 +53,7 @@ CREATE OPERATOR * (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = race_params_multiply
 );
 COMMENT ON OPERATOR * (race_params, race_params) IS
-	'product of kernels (up to 4), for records with a value for each: race_build(params, x, c), or ROW(x, c) in one argument; both sides must share rows, range and seed (22023)';
+	'product of kernels (up to 4), for records with a value for each: race_build(params, x, c), or ROW(x, c) in one argument; both sides must share rows, range and seed (22023). Multiply from left to right, as the text form is read: with parentheses the right side may have chosen other sequences, and then sketches differ';
 
 CREATE FUNCTION race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -101,7 +101,9 @@ refuse_number(int expected, int found)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("expected a record of %d values, found %d", expected, found),
+			 errmsg_plural("expected a record of %d value, found %d",
+						   "expected a record of %d values, found %d",
+						   expected, expected, found),
 			 expected == 1 ? 0 :
 			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
 }

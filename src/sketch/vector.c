@@ -81,8 +81,8 @@ convert_elements(Oid type, const RaceElements *elements, double *out)
 }
 
 /* A NaN stays one. */
-static void
-clip(const RaceParams *part, double *x, uint32 n)
+void
+race_vector_clip(const RaceParams *part, double *x, uint32 n)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
@@ -103,7 +103,7 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 
 	convert_elements(reader->element, elements, out);
 	if (part != NULL && part->arrays != 0)
-		clip(part, out, n);
+		race_vector_clip(part, out, n);
 	for (i = 0; i < n; i++)
 		if (unlikely(!isfinite(out[i])))
 			race_refuse(soft, errmsg("expected finite numbers, found %s",
