@@ -49,7 +49,7 @@ check_vectors(const RaceParams *params)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a grid needs a kernel of vectors by itself"),
-				 errdetail("The parameters are %s.", race_params_text(params))));
+				 errdetail("The parameters are %s.", race_params_brief(params))));
 }
 
 /* Number of points, checked axis by axis */

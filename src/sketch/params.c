@@ -93,7 +93,7 @@ race_params_check_complete(const RaceParams *params)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("race_params do not state the number of dimensions"),
-			 errdetail("The parameters are %s.", race_params_text(params)),
+			 errdetail("The parameters are %s.", race_params_brief(params)),
 			 errhint("Give dims, as in race_params('%s', dims => 3).",
 					 race_kernel_name(part->kernel))));
 }
@@ -123,7 +123,7 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("sketches with different parameters cannot be combined"),
 				 errdetail("One side has %s, the other has %s.",
-						   race_params_text(a), race_params_text(b))));
+						   race_params_brief(a), race_params_brief(b))));
 }
 
 /* --------------------------------------------------------------- drafts */
@@ -449,7 +449,7 @@ race_params_multiply(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernels of a product must share rows, range and seed"),
 				 errdetail("One side has %s, the other has %s.",
-						   race_params_text(left), race_params_text(right))));
+						   race_params_brief(left), race_params_brief(right))));
 	drafts[0].part.rehash = 0;
 	for (; n < all; n++)
 		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)

@@ -74,6 +74,9 @@ extern RaceParams *race_params_parse(const char *text, Node *escontext);
  */
 extern char *race_params_text(const RaceParams *params);
 
+/* The same for messages: long arrays are left out. */
+extern char *race_params_brief(const RaceParams *params);
+
 /* Raise 22023 (softly, where there is a context) unless params are good. */
 extern bool race_params_check(const RaceParams *params, Node *escontext);
 

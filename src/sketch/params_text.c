@@ -342,10 +342,15 @@ append_double(StringInfo text, double x)
 }
 
 static void
-append_numbers(StringInfo text, const double *x, uint32 n)
+append_numbers(StringInfo text, const double *x, uint32 n, uint32 most)
 {
 	uint32		i;
 
+	if (n > most)
+	{
+		appendStringInfo(text, "{%u numbers}", n);
+		return;
+	}
 	for (i = 0; i < n; i++)
 	{
 		appendStringInfoChar(text, i == 0 ? '{' : ',');
@@ -355,7 +360,7 @@ append_numbers(StringInfo text, const double *x, uint32 n)
 }
 
 static void
-append_arrays(StringInfo text, const RaceParams *part)
+append_arrays(StringInfo text, const RaceParams *part, uint32 most)
 {
 	int			a;
 	uint32		i;
@@ -369,20 +374,22 @@ append_arrays(StringInfo text, const RaceParams *part)
 		appendStringInfo(text, ", %s=", key_names[KEY_ARRAYS + a]);
 		if ((1 << a) != RACE_ARRAY_MATRIX)
 		{
-			append_numbers(text, x, part->dims);
+			append_numbers(text, x, part->dims, most);
 			continue;
 		}
-		for (i = 0; i < part->outputs; i++)
+		if (part->outputs > most)
+			appendStringInfo(text, "{%u rows", part->outputs);
+		for (i = 0; i < part->outputs && part->outputs <= most; i++)
 		{
 			appendStringInfoChar(text, i == 0 ? '{' : ',');
-			append_numbers(text, x + (Size) i * part->dims, part->dims);
+			append_numbers(text, x + (Size) i * part->dims, part->dims, most);
 		}
 		appendStringInfoChar(text, '}');
 	}
 }
 
 static void
-append_part(StringInfo text, const RaceParams *part, bool first)
+append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 {
 	appendStringInfo(text, "%s(", race_kernel_name(part->kernel));
 	if (part->dims != 0)
@@ -400,12 +407,13 @@ append_part(StringInfo text, const RaceParams *part, bool first)
 	appendStringInfo(text, ", sequence=%s", race_sequence_name(part->sequence));
 	if (first)
 		appendStringInfo(text, ", rehash=%s", race_rehash_name(part->rehash));
-	append_arrays(text, part);
+	append_arrays(text, part, most);
 	appendStringInfoChar(text, ')');
 }
 
-char *
-race_params_text(const RaceParams *params)
+/* With arrays of at most so many numbers, or rows; of others, how many there are */
+static char *
+text_of(const RaceParams *params, uint32 most)
 {
 	const RaceParams *part;
 	StringInfoData text;
@@ -415,7 +423,19 @@ race_params_text(const RaceParams *params)
 	{
 		if (part != params)
 			appendStringInfoString(&text, " * ");
-		append_part(&text, part, part == params);
+		append_part(&text, part, part == params, most);
 	}
 	return text.data;
+}
+
+char *
+race_params_text(const RaceParams *params)
+{
+	return text_of(params, PG_UINT32_MAX);
+}
+
+char *
+race_params_brief(const RaceParams *params)
+{
+	return text_of(params, 8);
 }
