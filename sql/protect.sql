@@ -125,6 +125,19 @@ CALL race_protect('protect renamed', 'humans', 2, 1e-6);
 CALL race_protect('protect anew', 'people', 2, 1e-6);
 SELECT budget, datasets, tables, accounting, epsilon_limit, delta_limit, round(rho_limit, 4) AS rho_limit, epsilon_left, delta_left, round(rho_left, 4) AS rho_left, charges
 FROM race_budget_status WHERE budget LIKE 'protect %' ORDER BY 1;
+-- a partition that is detached keeps the budget
+CREATE TABLE years (id int, x float8[], year int) PARTITION BY LIST (year);
+CREATE TABLE years1 PARTITION OF years FOR VALUES IN (1);
+CALL race_protect('protect years', 'years', 1);
+ALTER TABLE years DETACH PARTITION years1;
+CALL race_protect('protect years1', 'years1', 9);
+-- and so does a table that is made anew, protected again, and then renamed
+DROP TABLE years;
+CREATE TABLE years (id int);
+CALL race_protect('protect years anew', 'years', 1);
+ALTER TABLE years RENAME TO decades;
+CALL race_protect('protect decades', 'decades', 9);
+SELECT tables FROM race_budget_status WHERE budget = 'protect years';
 
 -- limits
 CALL race_budget_limit('protect copy', 3, 0.00001);
@@ -160,6 +173,30 @@ CALL race_protect('protect joint', 'joint', 2, 0, 'person');
 SET ROLE race_stranger;
 CALL race_budget_limit('protect theirs', 30, 0);
 RESET ROLE;
+-- nor is a view whose table was renamed
+CREATE TABLE renamed (id int);
+CREATE VIEW of_renamed AS SELECT * FROM renamed;
+CALL race_protect('protect renamed view', 'of_renamed', 1);
+ALTER VIEW of_renamed OWNER TO race_stranger;
+ALTER TABLE renamed RENAME TO renamed_since;
+SET ROLE race_stranger;
+CALL race_budget_limit('protect renamed view', 30, 0);
+-- the server calls functions of indexes as their owner, in sessions of others
+CREATE FUNCTION raise_limit() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	CALL race_budget_limit('protect copy', 30, 0);
+END $$;
+CREATE FUNCTION indexed(int) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT AS $$
+BEGIN
+	IF current_user <> session_user THEN
+		PERFORM raise_limit();
+	END IF;
+	RETURN $1;
+END $$;
+RESET ROLE;
+INSERT INTO theirs VALUES (1);
+CREATE INDEX ON theirs (indexed(id));
+SELECT epsilon_limit FROM race_budget_status WHERE budget = 'protect people';
 DROP OWNED BY race_stranger;
 DROP ROLE race_stranger;
 

@@ -58,6 +58,25 @@ SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charg
 :r 'ARRAY[rank() OVER (), 1]', 1);
 :r 'ARRAY[unnest(x), 1]', 1);
 :r 'ARRAY[random(), 1]', 1);
+-- what is not IMMUTABLE although it does not show: a default, the check of a domain, a cast
+CREATE FUNCTION most() RETURNS float8 LANGUAGE sql STABLE SET search_path FROM CURRENT AS 'SELECT max(id) FROM visits';
+CREATE FUNCTION scaled(float8, float8 DEFAULT most()) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT $1 / $2';
+CREATE DOMAIN share AS float8 CHECK (VALUE <= most());
+CREATE DOMAIN positive AS float8 CHECK (VALUE > 0);
+CREATE TYPE vec AS (a float8, b float8);
+CREATE FUNCTION vec_to_real(vec) RETURNS real[] LANGUAGE sql STABLE SET search_path FROM CURRENT AS 'SELECT ARRAY[$1.a / most(), $1.b]::real[]';
+CREATE CAST (vec AS real[]) WITH FUNCTION vec_to_real(vec) AS IMPLICIT;
+:r 'ARRAY[scaled(id), 1]', 1);
+:r 'ARRAY[id::share::float8, 1]', 1);
+:r 'ARRAY[1, 1]::share[]::float8[]', 1);
+:r 'ROW(id, 1)::vec', 1);
+:r 'visits', 1);
+CREATE VIEW defaulted AS SELECT ARRAY[scaled(id), 1] AS x FROM visits;
+CREATE VIEW checked AS SELECT id::share AS id FROM visits;
+CREATE VIEW fine AS SELECT scaled(id, 2) AS id, id::positive AS positive FROM visits;
+CALL race_protect('released x', 'defaulted', 1000000);
+CALL race_protect('released x', 'checked', 1000000);
+CALL race_protect('released fine', 'fine', 1000000);
 :r 'ARRAY[extract(epoch FROM now()), 1]', 1);
 :r 'ARRAY[tableoid::int, 1]', 1);
 :r 'ARRAY[(ctid::text::point)[0], 1]', 1);

@@ -15,7 +15,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
@@ -25,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "mutable.h"
 #include "settings.h"
 
 PG_FUNCTION_INFO_V1(race_row_expression);
@@ -121,7 +121,7 @@ check_row_local(ParseState *state, Node *expression)
 		refuse("a set-returning function");
 	if (has_system_column(expression, NULL))
 		refuse("a system column");
-	if (contain_mutable_functions(expression))
+	if (race_calls_mutable(expression))
 		refuse("a function that is not IMMUTABLE");
 }
 
@@ -188,6 +188,9 @@ race_row_expression(PG_FUNCTION_ARGS)
 	race_set_plain();
 	context = deparse_context_for(RelationGetRelationName(relation), relid);
 	result = deparse_expression(expression, context, false, false);
+	/* "people.*" by itself would be a list of columns */
+	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
+		result = psprintf("ROW(%s)", result);
 	relation_close(relation, NoLock);
 
 	error_context_stack = callback.previous;

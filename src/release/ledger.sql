@@ -19,14 +19,10 @@ REVOKE EXECUTE ON FUNCTION race_identity() FROM PUBLIC;
 COMMENT ON FUNCTION race_identity() IS
 	'which copy of the database this is; error 55000 during recovery';
 
--- The role that the session acts as, also within a SECURITY DEFINER function.
 CREATE FUNCTION race_acting_role() RETURNS name
-	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END
-$$;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
 COMMENT ON FUNCTION race_acting_role() IS
-	'the role that the session has set, or else that of its login';
+	'the role that the session has set, or else that of its login, also within a SECURITY DEFINER function; error 42501 in functions of indexes and views that the server runs for their owners, and in triggers behind a foreign key';
 
 CREATE TABLE race_budgets (
 	budget text PRIMARY KEY,
@@ -59,9 +55,10 @@ COMMENT ON TABLE race_datasets IS
 	'what race_protect registered: a table or view, whom a row is about, and the budget that its releases are charged to';
 
 CREATE TABLE race_budget_tables (
-	table_name text PRIMARY KEY,
+	table_name text NOT NULL,
 	relation regclass NOT NULL,
-	budget text NOT NULL REFERENCES race_budgets
+	budget text NOT NULL REFERENCES race_budgets,
+	PRIMARY KEY (table_name, relation)
 );
 COMMENT ON TABLE race_budget_tables IS
 	'the private tables of datasets, by name and by OID: neither to rename a table nor to make it anew gives it another budget';
@@ -142,7 +139,7 @@ COMMENT ON FUNCTION race_rho_epsilon(float8, float8) IS
 CREATE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM race_datasets d WHERE d.budget = b.budget) AS datasets,
-	(SELECT pg_catalog.array_agg(t.table_name ORDER BY t.table_name) FROM race_budget_tables t WHERE t.budget = b.budget) AS tables,
+	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
 	b.spent_epsilon, b.spent_delta, b.spent_rho,
 	CASE WHEN b.delta_limit > 0 THEN race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,

@@ -67,7 +67,7 @@ CREATE FUNCTION race_check_owner(relations regclass[]) RETURNS void
 DECLARE
 	foreign_one text;
 BEGIN
-	SELECT @extschema@.race_relation_name(c.oid) INTO foreign_one FROM pg_class c
+	SELECT @extschema@.race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
 	WHERE c.oid = ANY (relations) AND NOT pg_has_role(@extschema@.race_acting_role(), c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
@@ -107,17 +107,18 @@ REVOKE EXECUTE ON FUNCTION race_find_budget(regclass, name, regclass[]) FROM PUB
 COMMENT ON FUNCTION race_find_budget(regclass, name, regclass[]) IS
 	'the private tables of a relation, and the one budget that they belong to, or NULL; errors: 22023 if there are several, if a public table has one, and as race_private_tables';
 
--- A name that a table had before stays with its budget.
+-- A name that a table had before stays with its budget, and so does a partition
+-- that is detached.
 CREATE FUNCTION race_enter_tables(tables regclass[], budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO @extschema@.race_budget_tables (table_name, relation, budget)
-	SELECT @extschema@.race_relation_name(t), t, budget FROM unnest(tables) t
-	ON CONFLICT (table_name) DO NOTHING
+	SELECT @extschema@.race_relation_name(t), t, budget FROM unnest(@extschema@.race_with_parts(tables)) t
+	ON CONFLICT DO NOTHING
 $$;
 REVOKE EXECUTE ON FUNCTION race_enter_tables(regclass[], text) FROM PUBLIC;
 COMMENT ON FUNCTION race_enter_tables(regclass[], text) IS
-	'gives tables, by the names that they have now, to a budget';
+	'gives tables, with their partitions, by the names that they have now, to a budget';
 
 CREATE FUNCTION race_enter_act(budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
@@ -189,7 +190,7 @@ BEGIN
 			USING ERRCODE = 'null_value_not_allowed';
 	END IF;
 	-- raises what is wrong with the last two
-	PERFORM @extschema@.race_charge_rho('l2(dims=1, rows=1, range=2)', 1, 0, 1, max_contributions, neighbours);
+	PERFORM @extschema@.race_charge_rho('l2(dims=1, rows=1, range=2)'::@extschema@.race_params, 1::float8, 0::float8, 1, max_contributions, neighbours);
 	PERFORM @extschema@.race_check_owner(ARRAY[relation]);
 	LOCK TABLE @extschema@.race_budget_tables IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = race_protect.dataset) THEN
@@ -226,7 +227,8 @@ DECLARE
 	d @extschema@.race_datasets := @extschema@.race_dataset(dataset);
 	b @extschema@.race_budgets;
 BEGIN
-	PERFORM @extschema@.race_check_owner(array_agg(to_regclass(t.table_name)) || d.relation)
+	-- by OID too: a table that was renamed has the same owner still
+	PERFORM @extschema@.race_check_owner(array_agg(t.relation) || array_agg(to_regclass(t.table_name)) || d.relation)
 	FROM @extschema@.race_budget_tables t WHERE t.budget = d.budget;
 	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;

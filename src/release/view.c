@@ -4,10 +4,10 @@
  */
 #include "postgres.h"
 
-#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "mutable.h"
 #include "view.h"
 
 void
@@ -67,6 +67,6 @@ race_check_view_query(Oid relid, Query *query)
 	if (what != NULL)
 		race_refuse_relation(relid, psprintf("Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
 											 what));
-	if (contain_mutable_functions((Node *) query))
+	if (race_calls_mutable((Node *) query))
 		race_refuse_relation(relid, "Its definition calls a function that is not IMMUTABLE: such a function may look at other rows, or answer differently each time.");
 }

@@ -47,9 +47,11 @@ race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 	reader->element = get_element_type(base);
 	if (accepts(reader->element))
 		return true;
+	/* what is IMMUTABLE here must not call what is not */
 	if (OidIsValid(otherwise) &&
 		find_coercion_pathway(get_array_type(otherwise), base, COERCION_IMPLICIT,
-							  &function) == COERCION_PATH_FUNC)
+							  &function) == COERCION_PATH_FUNC &&
+		func_volatile(function) == PROVOLATILE_IMMUTABLE)
 	{
 		AclResult	allowed = race_function_aclcheck(function);
 
