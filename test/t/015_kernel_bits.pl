@@ -174,7 +174,7 @@ for my $mode (qw(force_custom_plan force_generic_plan))
 	my $session = RaceSession->new;
 	$session->ask(<<END);
 SET plan_cache_mode = $mode;
-PREPARE numbers(int[]) AS SELECT race_kernel_sum(j, \$1) = race_kernel_sum(j, \$1 || \$1::bigint[]) FROM stored;
+PREPARE numbers(int[]) AS SELECT race_kernel_sum(j, \$1) = race_kernel_sum(j, (\$1 || \$1)::bigint[]) FROM stored;
 PREPARE categories(text[]) AS SELECT race_kernel_sum(m, \$1) FROM stored;
 END
 	is($session->ask("EXECUTE numbers('{3,4,5}'); EXECUTE numbers('{}'); EXECUTE numbers(NULL)"), "t\nt\n", "sets as parameters, $mode");
