@@ -115,6 +115,8 @@ race_arrays_size(const RaceParams *part)
 	uint64_t	n = 0;
 	int			array;
 
+	if (part->arrays == 0)
+		return 0;
 	for (array = RACE_ARRAY_BANDWIDTHS; array <= RACE_ARRAY_OFFSET; array *= 2)
 		n += race_array_length(part, array);
 	return n * sizeof(double);
@@ -136,8 +138,11 @@ race_array(const RaceParams *part, RaceArray array)
 const RaceParams *
 race_params_next(const RaceParams *part, const RaceParams *params)
 {
-	const char *next = (const char *) (part + 1) + race_arrays_size(part);
+	const char *next;
 
+	if (params->more == 0)
+		return NULL;
+	next = (const char *) (part + 1) + race_arrays_size(part);
 	return next < (const char *) params + race_params_size(params) ?
 		(const RaceParams *) next : NULL;
 }

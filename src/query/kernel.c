@@ -39,13 +39,27 @@ get_site(FmgrInfo *flinfo)
 	return (KernelSite *) flinfo->fn_extra;
 }
 
-/* Room for records of these parameters; a length that they do not state is open. */
+/* Lengths that the parameters do not state are open again. */
+static void
+open_lengths(RaceRecords *records, const RaceParams *params)
+{
+	const RaceParams *part;
+	int			i = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		records->parts[i++].width = part->dims;
+}
+
+/* Have room for records of these parameters. */
 static void
 use_params(KernelSite *site, const RaceParams *params)
 {
-	if (site->params != NULL && race_params_complete(params) &&
-		race_params_same(site->params, params))
+	if (site->params != NULL && race_params_same(site->params, params))
+	{
+		open_lengths(site->x, params);
+		open_lengths(site->y, params);
 		return;
+	}
 	site->params = NULL;		/* an error may come from here on */
 	MemoryContextReset(site->space);
 	site->x = race_records_create(params, site->space);

@@ -26,6 +26,7 @@ race_records_create(const RaceParams *params, MemoryContext context)
 
 		column->is_vector = race_compares_numbers(part);
 		column->is_set = race_compares_sets(part);
+		records->has_sets |= column->is_set;
 		column->width = part->dims;
 	}
 	return records;

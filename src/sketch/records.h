@@ -26,6 +26,7 @@ typedef struct RaceRecords
 	MemoryContext context;
 	uint32		n;				/* records that are complete */
 	uint32		capacity;
+	bool		has_sets;
 	int			n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;

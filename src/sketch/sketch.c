@@ -325,11 +325,12 @@ batch_is_full(const RaceSketch *sketch)
 {
 	const RaceRecords *batch = sketch->batch;
 
-	return (batch->n == batch->capacity &&
-			batch->capacity >= max_batch_capacity(sketch)) ||
-		(batch->n >= MIN_RECORDS &&
-		 race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch)) ||
-		has_large_sets(sketch, 0, batch->n);
+	if (batch->n == batch->capacity && batch->capacity >= max_batch_capacity(sketch))
+		return true;
+	return batch->has_sets &&
+		((batch->n >= MIN_RECORDS &&
+		  race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch)) ||
+		 has_large_sets(sketch, 0, batch->n));
 }
 
 RaceRecords *
