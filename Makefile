@@ -3,8 +3,8 @@
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
 # make check            all tests, on a throw-away cluster
-# make bench            accuracy and speed on real data, in the folder RACEPRIV_DATA
-# make bench-accuracy   the former alone
+# make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
+# make bench-accuracy   the first alone
 
 EXTENSION = racepriv
 EXTVERSION = 0.1.0
