@@ -31,7 +31,7 @@ ORDER BY 1;
 
 -- what only those may call who answer for releases
 SELECT p.oid::regprocedure FROM pg_proc p
-WHERE p.proname LIKE 'race\_%' AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
+WHERE p.proname ~ '^_?race_' AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- whatever is called with NULLs alone answers or raises an error

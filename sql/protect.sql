@@ -13,9 +13,11 @@ CREATE TABLE aliases (code varchar(9));
 CREATE DOMAIN code AS text;
 CREATE TABLE typed (code code);
 CREATE VIEW nested AS SELECT id + 0 AS sum, id AS who, s.days FROM people JOIN stays s ON s.person = id;
-CREATE MATERIALIZED VIEW copy AS SELECT * FROM people;
+CREATE VIEW copy AS SELECT * FROM people;
+CREATE MATERIALIZED VIEW filled AS SELECT * FROM people;
 
 -- the private tables of a view, or why it has none
+CREATE DOMAIN pg_temp.passing_int AS int;
 CREATE FUNCTION tables_of(definition text, unit name, public_tables regclass[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -23,7 +25,7 @@ DECLARE
 BEGIN
 	EXECUTE 'CREATE VIEW tried AS ' || definition;
 	BEGIN
-		answer := race_private_tables('tried', unit, public_tables)::text;
+		answer := _race_private_tables('tried', unit, public_tables)::text;
 	EXCEPTION WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
 		answer := SQLSTATE || ' ' || why;
@@ -88,15 +90,32 @@ FROM (VALUES
 	(50, 'SELECT c.* FROM codes c JOIN typed t USING (code)', 'code', NULL),
 	(51, 'SELECT a.* FROM (codes c JOIN aliases a USING (code)) JOIN typed t USING (code)', 'code', NULL),
 	(52, 'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) ON p.region = q.region', 'id', '{regions}'),
-	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person', 'id', '{regions}')
+	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person', 'id', '{regions}'),
+	-- where and when a row was written depends on other rows
+	(54, 'SELECT id, array[((ctid::text::point)[1]::int + id) % 2 * 1000] AS x FROM people', NULL, NULL),
+	(55, 'SELECT id FROM people WHERE ctid <= ''(0,10)''', NULL, NULL),
+	(56, 'SELECT id, xmin FROM people', NULL, NULL),
+	(57, 'SELECT id FROM logs WHERE tableoid = 0', NULL, NULL),
+	(58, 'SELECT p.id FROM people p JOIN stays s ON person = id AND s.ctid = p.ctid', 'id', NULL),
+	(59, 'WITH q AS (SELECT id, cmax AS c FROM people) SELECT id FROM q', NULL, NULL),
+	(60, 'SELECT id FROM (SELECT id, xmax AS m FROM people) q', NULL, NULL),
+	(61, 'SELECT p.id FROM people p LEFT JOIN regions r ON r.region = p.region AND r.xmin::text = ''1''', 'id', '{regions}'),
+	(62, 'SELECT p.id, s.c FROM people p, LATERAL (SELECT p.ctid::text AS c) s', 'id', NULL),
+	(63, 'SELECT id, people::text AS whole FROM people', NULL, NULL),
+	(64, 'SELECT id, p AS composite FROM people p', NULL, NULL),
+	-- what a materialized view holds was made in the past
+	(65, 'SELECT id FROM filled', NULL, NULL),
+	(66, 'SELECT p.id FROM people p JOIN filled f USING (id)', 'id', NULL),
+	-- what lasts no longer than a session
+	(67, 'SELECT id::pg_temp.passing_int AS id FROM people', NULL, NULL)
 ) v(i, definition, unit, public_tables) ORDER BY i;
 \pset format aligned
 \t off
-SELECT race_private_tables('people', 'age', '{}');
+SELECT _race_private_tables('people', 'age', '{}');
 CREATE TEMP TABLE passing (id int);
-SELECT race_private_tables('passing', NULL, '{}');
+SELECT _race_private_tables('passing', NULL, '{}');
 CREATE SEQUENCE numbers;
-SELECT race_private_tables('numbers', NULL, '{}');
+SELECT _race_private_tables('numbers', NULL, '{}');
 
 -- arguments
 CALL race_protect(NULL, 'people', 1);

@@ -136,37 +136,6 @@ CALL race_release('released 7', 'released rows', :p, 'x', 1, label => '1 / (id -
 SELECT count(*), sum(epsilon) AS charged FROM race_charges WHERE request->>'name' = 'released 7';
 \set VERBOSITY default
 CALL race_release('released 7', 'released rows', :p, 'x', 1);
--- a charge serves the session that made it, once, and after it is committed
-\set request 'jsonb_build_object(''dataset'', ''released rows'', ''params'', ''l2(dims=2, rows=16, range=32)'', ''expression'', ''x'', ''epsilon'', 1, ''delta'', 0)'
-\set exact 'ARRAY[race_sketch(''l2(dims=2, rows=16, range=32)''::race_params)]'
-SELECT race_release_store(charge, :exact) FROM race_charges WHERE request->>'name' = 'released 7' LIMIT 1;
-BEGIN;
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'charge', :exact);
-ROLLBACK;
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-BEGIN;
-SELECT race_release_store(:'charge', :exact);
-ROLLBACK;
-SELECT race_release_store(:'charge', :exact);
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'charge', '{}');
-SELECT race_release_store(:'charge', :exact);
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'charge', ARRAY[race_sketch('l2(dims=1)'::race_params)]);
-SELECT race_release_charge('released 8', 1, :request) AS other_charge \gset
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'other_charge', :exact);
-SELECT race_release_charge('released 8', 1, :request) AS charge \gset
-SELECT race_release_store(:'charge', :exact);
-SELECT race_release_store(:'charge', :exact);
--- neither under a name that is taken, nor out of order
-SELECT race_release_charge('released 8', 1, :request);
-SELECT race_release_charge('released 8', 3, :request);
-SELECT race_release_charge('released 8', 2, :request || '{"rows": 8}');
-SELECT race_release_charge('released 8b', 1, :request || '{"label": "''a''", "labels": ["a", "a"]}');
-SELECT count(*) AS charges, (SELECT count(*) FROM race_releases WHERE name = 'released 8') AS releases FROM race_charges WHERE request->>'name' = 'released 8';
-
 -- exactly what fits: ten times 0.1 is 1
 CREATE TABLE tenths AS SELECT * FROM visits;
 CALL race_protect('released tenths', 'tenths', 1, 1e-6);

@@ -89,23 +89,34 @@ checked_neighbours(const char *name)
 	return 0;					/* not reached */
 }
 
+RaceRequest
+race_make_request(const RaceParams *params, double epsilon, double delta,
+				  const int *rows, int max_contributions, const char *neighbours)
+{
+	RaceRequest request;
+
+	request.epsilon = checked_epsilon(epsilon);
+	request.delta = race_checked_delta(delta);
+	request.rows = rows == NULL ? 0 : checked_rows(*rows, params->rows);
+	request.max_contributions = checked_contributions(max_contributions);
+	request.neighbours = checked_neighbours(neighbours);
+	return request;
+}
+
 bool
 race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
 				  RaceRequest *request)
 {
+	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
 	int			i;
 
 	for (i = 1; i < rows_arg + 3; i++)
 		if (i != rows_arg && PG_ARGISNULL(i))
 			return false;
-	request->epsilon = checked_epsilon(PG_GETARG_FLOAT8(1));
-	request->delta = race_checked_delta(PG_GETARG_FLOAT8(2));
-	request->rows = PG_ARGISNULL(rows_arg) ? 0 :
-		checked_rows(PG_GETARG_INT32(rows_arg), params->rows);
-	request->max_contributions =
-		checked_contributions(PG_GETARG_INT32(rows_arg + 1));
-	request->neighbours =
-		checked_neighbours(text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)));
+	*request = race_make_request(params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								 PG_ARGISNULL(rows_arg) ? NULL : &rows,
+								 PG_GETARG_INT32(rows_arg + 1),
+								 text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)));
 	return true;
 }
 
@@ -220,6 +231,16 @@ race_plan_release(const RaceRequest *request, uint32 rows, RacePlan *plan)
 	if (!(request->delta == 0 ? plan_laplace(request, rows, plan) :
 		  plan_gaussian(request, rows, plan)))
 		refuse_noise(request, rows);
+}
+
+double
+race_request_rho(const RaceRequest *request, const RaceParams *params)
+{
+	RacePlan	plan;
+
+	race_plan_release(request, request->rows > 0 ? request->rows : params->rows,
+					  &plan);
+	return request->delta > 0 ? plan.noise.rho : race_rho_of_pure(request->epsilon);
 }
 
 /*

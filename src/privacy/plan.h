@@ -43,12 +43,27 @@ typedef struct RacePlan
 extern double race_checked_delta(double delta);
 
 /*
- * Arguments of a function: epsilon and delta from 1 on; rows, max_contributions and
- * neighbours from `rows_arg` on.  NULL rows are to be chosen, any other NULL up to
- * the last gives false.  Raises 22023 for what is out of its limits.
+ * A request for noise; rows NULL: they are to be chosen.  Raises 22023 for what is
+ * out of its limits.
+ */
+extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
+									 double delta, const int *rows,
+									 int max_contributions, const char *neighbours);
+
+/*
+ * The same from arguments of a function: epsilon and delta from 1 on; rows,
+ * max_contributions and neighbours from `rows_arg` on.  NULL rows are to be chosen; any
+ * other NULL up to the last gives false.
  */
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 							  int rows_arg, RaceRequest *request);
+
+/*
+ * rho of the release that a request makes of any data, at most.  Where rows are chosen
+ * by the noisy count, the true cost depends a little on it, so it is that of all
+ * epsilon.
+ */
+extern double race_request_rho(const RaceRequest *request, const RaceParams *params);
 
 /*
  * The noise for a release of so many rows.  That of the count does not depend on

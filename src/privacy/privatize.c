@@ -16,6 +16,7 @@
 #include "../sketch/pool.h"
 #include "../sketch/sketch.h"
 #include "plan.h"
+#include "privatize.h"
 #include "random.h"
 
 PG_FUNCTION_INFO_V1(race_privatize);
@@ -60,6 +61,23 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	return sketch;
 }
 
+RaceSketch *
+race_private_sketch(const RaceView *exact, const RaceRequest *request,
+					MemoryContext context)
+{
+	RacePlan	plan;
+	int64		noisy_count;
+
+	/* all rows take the most noise: if they fail, it is before anything is drawn */
+	race_plan_release(request, request->rows > 0 ? request->rows : exact->params->rows,
+					  &plan);
+	noisy_count = noisy(exact->header->count, &plan, plan.count_noise);
+	if (request->rows == 0)
+		race_plan_release(request,
+						  race_choose_rows(request, exact->params, noisy_count), &plan);
+	return release(exact, &plan, noisy_count, context);
+}
+
 /*
  * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbours)
  */
@@ -68,27 +86,15 @@ race_privatize(PG_FUNCTION_ARGS)
 {
 	RaceView	exact;
 	RaceRequest request;
-	RacePlan	plan;
-	const RaceParams *params;
-	int64		noisy_count;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
-	params = exact.params;
 	race_check_exact(exact.header, "made private again");
-	if (!race_read_request(fcinfo, params, 3, &request))
+	if (!race_read_request(fcinfo, exact.params, 3, &request))
 		PG_RETURN_NULL();
-
-	/* all rows take the most noise: if they fail, it is before anything is drawn */
-	race_plan_release(&request, request.rows > 0 ? request.rows : params->rows,
-					  &plan);
-	noisy_count = noisy(exact.header->count, &plan, plan.count_noise);
-	if (request.rows == 0)
-		race_plan_release(&request,
-						  race_choose_rows(&request, params, noisy_count), &plan);
-	return RaceSketchGetDatum(release(&exact, &plan, noisy_count,
-									  race_result_context(fcinfo)));
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request,
+												  race_result_context(fcinfo)));
 }
 
 /* Of how many, how many may collude or drop out */

@@ -1,42 +1,32 @@
 /*
  * cost.c
- *		What a release is charged, and what a budget holds, in rho of
- *		zero-concentrated privacy.
+ *		What a budget holds in rho of zero-concentrated privacy, and for which units.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/builtins.h"
 
 #include "../noise/noise.h"
 #include "../privacy/plan.h"
 
-PG_FUNCTION_INFO_V1(race_charge_rho);
+PG_FUNCTION_INFO_V1(_race_check_unit);
 PG_FUNCTION_INFO_V1(race_rho_limit);
 PG_FUNCTION_INFO_V1(race_rho_epsilon);
 
 /*
- * race_charge_rho(params, epsilon, delta, rows, max_contributions, neighbours):
- * rho of the release that race_privatize would make of any data, at most, or the
- * error that it would raise.  Where rows are chosen by the noisy count, the true
- * cost depends a little on it, so it is that of all epsilon.
+ * _race_check_unit(max_contributions, neighbours): raise what a release of such units
+ * would
  */
 Datum
-race_charge_rho(PG_FUNCTION_ARGS)
+_race_check_unit(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params;
-	RaceRequest request;
-	RacePlan	plan;
+	int			rows = 1;
+	RaceParams	any = {.rows = rows};
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	params = race_params_arg(PG_GETARG_DATUM(0));
-	race_params_check_complete(params);
-	if (!race_read_request(fcinfo, params, 3, &request))
-		PG_RETURN_NULL();
-	race_plan_release(&request, request.rows > 0 ? request.rows : params->rows,
-					  &plan);
-	PG_RETURN_FLOAT8(request.delta > 0 ? plan.noise.rho :
-					 race_rho_of_pure(request.epsilon));
+	(void) race_make_request(&any, 1, 0, &rows, PG_GETARG_INT32(0),
+							 text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	PG_RETURN_VOID();
 }
 
 /* race_rho_limit(epsilon, delta): the largest rho that they allow */

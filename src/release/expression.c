@@ -1,33 +1,25 @@
 /*
  * expression.c
- *		race_row_expression: an expression of the caller's, made safe to run.
+ *		An expression of the caller's, checked to depend on one row alone.
  *
  * A release may look at each row by itself only: with x / (SELECT max(x) ...) one
- * person could change the records of all others.  So the text is parsed here,
- * alone, against the relation alone, and what is run later is not that text but
- * PostgreSQL's own rendering of what it was understood to mean, all names
- * qualified.  Nothing can be smuggled in, and no search_path changes its meaning.
+ * person could change the records of all others.  So the text is parsed here, alone,
+ * and analyzed against the relation alone.  The result is a part of the query that
+ * will run: no text of it is analyzed a second time under other names.
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/sysattr.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
-#include "parser/parse_relation.h"
 #include "parser/parser.h"
-#include "utils/builtins.h"
-#include "utils/rel.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "mutable.h"
+#include "expression.h"
 #include "settings.h"
-
-PG_FUNCTION_INFO_V1(race_row_expression);
 
 static void
 refuse(const char *what)
@@ -66,16 +58,21 @@ is_star(Node *node)
 		IsA(llast(((ColumnRef *) node)->fields), A_Star);
 }
 
+List *
+race_parse(const char *text)
+{
+#if PG_VERSION_NUM >= 140000
+	return raw_parser(text, RAW_PARSE_DEFAULT);
+#else
+	return raw_parser(text);
+#endif
+}
+
 /* The one expression that a text is, not yet looked up anywhere */
 static Node *
 parse_alone(const char *text)
 {
-	char	   *statement = psprintf("SELECT %s", text);
-#if PG_VERSION_NUM >= 140000
-	List	   *parsed = raw_parser(statement, RAW_PARSE_DEFAULT);
-#else
-	List	   *parsed = raw_parser(statement);
-#endif
+	List	   *parsed = race_parse(psprintf("SELECT %s", text));
 	Node	   *select;
 	ResTarget  *target;
 
@@ -96,104 +93,83 @@ parse_alone(const char *text)
 	return NULL;				/* not reached */
 }
 
-/* System columns say where a row lies, which depends on all others. */
-static bool
-has_system_column(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno < 0;
-	return expression_tree_walker(node, has_system_column, context);
-}
-
 static void
-check_row_local(ParseState *state, Node *expression)
+check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *calls)
 {
-	/* first, as what follows does not look into them */
-	if (state->p_hasSubLinks)
+	if (pstate->p_hasSubLinks)
 		refuse("a subquery");
-	if (state->p_hasAggs)
+	if (pstate->p_hasAggs)
 		refuse("an aggregate function");
-	if (state->p_hasWindowFuncs)
+	if (pstate->p_hasWindowFuncs)
 		refuse("a window function");
 	if (expression_returns_set(expression))
 		refuse("a set-returning function");
-	if (has_system_column(expression, NULL))
+	/* where a row lies depends on all others */
+	if (calls->system_column)
 		refuse("a system column");
-	if (race_calls_mutable(expression))
+	if (calls->mutable)
 		refuse("a function that is not IMMUTABLE");
+	if (calls->temporary)
+		refuse("a temporary function or type");
 }
 
-/* The expression over a relation, understood under the current search_path */
+/* The raw expression, analyzed under the current search_path */
 static Node *
-understand(Relation relation, const char *text, bool as_text)
+analyze(ParseState *pstate, Node *raw, bool as_text)
 {
-	ParseState *state = make_parsestate(NULL);
-	ParseNamespaceItem *item = addRangeTableEntryForRelation(state, relation,
-															 AccessShareLock, NULL,
-															 true, true);
-	Node	   *expression;
-	Oid			type;
+	Node	   *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
+	Oid			type = exprType(expression);
 
-	addNSItemToQuery(state, item, false, true, true);
-	expression = transformExpr(state, parse_alone(text), EXPR_KIND_OTHER);
-	type = exprType(expression);
 	/* a literal, as it would be in a subquery */
 	if (type == UNKNOWNOID)
-		expression = coerce_type(state, expression, type, TEXTOID, -1,
+		expression = coerce_type(pstate, expression, type, TEXTOID, -1,
 								 COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
 	if (as_text)
-		expression = coerce_to_target_type(state, expression, exprType(expression),
+		expression = coerce_to_target_type(pstate, expression, exprType(expression),
 										   TEXTOID, -1, COERCION_EXPLICIT,
 										   COERCE_EXPLICIT_CAST, -1);
 	if (expression == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("a label must be of a type that can be cast to text")));
-	assign_expr_collations(state, expression);
-	check_row_local(state, expression);
 	return expression;
 }
 
-/*
- * race_row_expression(relation, expression, path, as_text): the expression as
- * text to run, which means the same under every search_path but for what it
- * calls; it is understood under `path`.
- */
-Datum
-race_row_expression(PG_FUNCTION_ARGS)
+/* The expression as text, the same in all sessions */
+static char *
+write_expression(Node *expression, Oid relation)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	char	   *path = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	bool		as_text = PG_GETARG_BOOL(3);
-	ErrorContextCallback callback;
-	Relation	relation;
+	List	   *context = deparse_context_for(get_rel_name(relation), relation);
+
+	race_set_path(RACE_SAFE_PATH);
+	race_set_plain();
+	return deparse_expression(expression, context, false, false);
+}
+
+Node *
+race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
+						const char *path, bool as_text, char **written,
+						RaceCalls *calls)
+{
+	ErrorContextCallback callback = {error_context_stack, add_context, (void *) text};
+	RaceCalls	own = {NIL};
 	Node	   *expression;
-	List	   *context;
-	char	   *result;
 	int			level = NewGUCNestLevel();
 
-	callback.callback = add_context;
-	callback.arg = source;
-	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-
-	relation = relation_open(relid, AccessShareLock);
 	race_set_path(path);
 	race_set("standard_conforming_strings", "on");
-	expression = understand(relation, source, as_text);
-	race_set_path("");
-	race_set_plain();
-	context = deparse_context_for(RelationGetRelationName(relation), relid);
-	result = deparse_expression(expression, context, false, false);
-	/* "people.*" by itself would be a list of columns */
+	expression = analyze(pstate, parse_alone(text), as_text);
+	/* "people" by itself, a whole row, is written "people.*", which is no expression */
 	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
-		result = psprintf("ROW(%s)", result);
-	relation_close(relation, NoLock);
-
+		expression = analyze(pstate,
+							 parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))),
+							 as_text);
+	race_calls_add(&own, expression);
+	check_row_local(pstate, expression, &own);
+	*written = write_expression(expression, relation);
 	error_context_stack = callback.previous;
 	AtEOXact_GUC(true, level);
-	PG_RETURN_TEXT_P(cstring_to_text(result));
+	calls->functions = list_concat(calls->functions, own.functions);
+	return expression;
 }

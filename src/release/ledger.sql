@@ -7,7 +7,7 @@ CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline i
 COMMENT ON TYPE race_identity IS
 	'which of the copies that a database may have: the system identifier of the cluster, the OID of the database, the timeline, which a promotion changes, and the OID of the ledger, which a restore changes';
 
-CREATE FUNCTION race_identity() RETURNS @extschema@.race_identity
+CREATE FUNCTION _race_identity() RETURNS @extschema@.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT ROW(c.system_identifier, d.oid,
@@ -15,13 +15,13 @@ CREATE FUNCTION race_identity() RETURNS @extschema@.race_identity
 		to_regclass('@extschema@.race_charges')::oid)::@extschema@.race_identity
 	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
 $$;
-REVOKE EXECUTE ON FUNCTION race_identity() FROM PUBLIC;
-COMMENT ON FUNCTION race_identity() IS
+REVOKE EXECUTE ON FUNCTION _race_identity() FROM PUBLIC;
+COMMENT ON FUNCTION _race_identity() IS
 	'which copy of the database this is; error 55000 during recovery';
 
-CREATE FUNCTION race_acting_role() RETURNS name
+CREATE FUNCTION _race_acting_role() RETURNS name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
-COMMENT ON FUNCTION race_acting_role() IS
+COMMENT ON FUNCTION _race_acting_role() IS
 	'the role that the session has set, or else that of its login, also within a SECURITY DEFINER function; error 42501 in functions of indexes and views that the server runs for their owners, and in triggers behind a foreign key';
 
 CREATE TABLE race_budgets (
@@ -45,6 +45,7 @@ CREATE TABLE race_datasets (
 	dataset text PRIMARY KEY,
 	relation regclass NOT NULL,
 	relation_name text NOT NULL,
+	owner name NOT NULL,
 	unit_column name,
 	max_contributions int NOT NULL CHECK (max_contributions >= 1),
 	neighbours text NOT NULL,
@@ -52,16 +53,19 @@ CREATE TABLE race_datasets (
 	budget text NOT NULL REFERENCES race_budgets
 );
 COMMENT ON TABLE race_datasets IS
-	'what race_protect registered: a table or view, whom a row is about, and the budget that its releases are charged to';
+	'what race_protect registered: a table or view and its owner, whom a row is about, and the budget that its releases are charged to';
 
 CREATE TABLE race_budget_tables (
 	table_name text NOT NULL,
 	relation regclass NOT NULL,
+	owner name NOT NULL,
 	budget text NOT NULL REFERENCES race_budgets,
-	PRIMARY KEY (table_name, relation)
+	identity race_identity NOT NULL,
+	PRIMARY KEY (table_name, relation, owner)
 );
+CREATE INDEX race_budget_tables_relation ON race_budget_tables (relation);
 COMMENT ON TABLE race_budget_tables IS
-	'the private tables of datasets, by name and by OID: neither to rename a table nor to make it anew gives it another budget';
+	'the private tables of datasets: name, OID and owner when a budget was given or charged, and in which copy of the database. A table belongs to a budget by its OID, and by its name together with its owner: to rename it or to make it anew gives it no other budget, and a table that someone else makes under its name does not belong to it';
 
 CREATE TABLE race_charges (
 	charge uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -96,29 +100,29 @@ CREATE TABLE race_releases (
 COMMENT ON TABLE race_releases IS
 	'the releases, immutable: private sketches by name, version (of a refresh), and part (1, or one for each label). released_at is when the release was charged, before its data were read';
 
-CREATE FUNCTION race_refuse_change() RETURNS trigger
+CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RAISE EXCEPTION '% of % is refused: the ledger only grows', TG_OP, TG_TABLE_NAME
 		USING ERRCODE = 'object_not_in_prerequisite_state',
 			HINT = 'What has been spent stays spent.';
 END $$;
-COMMENT ON FUNCTION race_refuse_change() IS
+COMMENT ON FUNCTION _race_refuse_change() IS
 	'trigger that refuses changes: a guard against accidents, since the owner of a table can disable its triggers';
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_charges
-	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+	FOR EACH STATEMENT EXECUTE FUNCTION _race_refuse_change();
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_releases
-	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+	FOR EACH STATEMENT EXECUTE FUNCTION _race_refuse_change();
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_datasets
-	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+	FOR EACH STATEMENT EXECUTE FUNCTION _race_refuse_change();
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON race_budget_tables
-	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+	FOR EACH STATEMENT EXECUTE FUNCTION _race_refuse_change();
 CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON race_budgets
-	FOR EACH STATEMENT EXECUTE FUNCTION race_refuse_change();
+	FOR EACH STATEMENT EXECUTE FUNCTION _race_refuse_change();
 CREATE TRIGGER race_no_refund BEFORE UPDATE ON race_budgets
 	FOR EACH ROW WHEN (new.budget <> old.budget OR new.spent_epsilon < old.spent_epsilon
 		OR new.spent_delta < old.spent_delta OR new.spent_rho < old.spent_rho)
-	EXECUTE FUNCTION race_refuse_change();
+	EXECUTE FUNCTION _race_refuse_change();
 
 SELECT pg_catalog.pg_extension_config_dump('race_budgets', '');
 SELECT pg_catalog.pg_extension_config_dump('race_datasets', '');

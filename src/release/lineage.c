@@ -1,7 +1,7 @@
 /*
  * lineage.c
- *		race_private_tables: which tables a relation is made of, and whether each
- *		of its rows belongs to one unit.
+ *		Which tables a relation is made of, and whether each of its rows belongs to
+ *		one unit.
  *
  * A view is followed to its base tables, through views and subqueries.  Each
  * table in a FROM clause is an occurrence.  Where there is more than one thing in
@@ -27,9 +27,11 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
+#include "lineage.h"
+#include "oids.h"
 #include "view.h"
 
-PG_FUNCTION_INFO_V1(race_private_tables);
+PG_FUNCTION_INFO_V1(_race_private_tables);
 
 #define NO_COLUMN	(-1)
 
@@ -46,6 +48,7 @@ typedef struct Lineage
 {
 	Oid			relid;			/* that is being looked at */
 	List	   *public_tables;	/* of OIDs */
+	RaceLineage *result;
 	List	   *occurrences;	/* of Occurrence */
 	int			columns;
 	int			capacity;
@@ -149,6 +152,7 @@ source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 	Source	   *source = NULL;
 
 	check_stack_depth();
+	lineage->result->relations = list_append_unique_oid(lineage->result->relations, relid);
 	switch (relation->rd_rel->relkind)
 	{
 		case RELKIND_RELATION:
@@ -156,8 +160,11 @@ source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 		case RELKIND_FOREIGN_TABLE:
 			source = source_of_table(lineage, relation, nullable);
 			break;
-		case RELKIND_VIEW:
 		case RELKIND_MATVIEW:
+			race_refuse_relation(lineage->relid, psprintf("It reads materialized view \"%s\", whose rows were made by definitions and policies of the past, which nobody can check now.",
+														  RelationGetRelationName(relation)));
+			break;
+		case RELKIND_VIEW:
 			source = source_of_query(lineage, race_view_query(relation), NULL, nullable);
 			break;
 		default:
@@ -335,7 +342,7 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 	ListCell   *cell;
 
 	check_stack_depth();
-	race_check_view_query(lineage->relid, query);
+	race_check_view_query(lineage->relid, query, &lineage->result->calls);
 	level.query = query;
 	level.parent = parent;
 	level.sources = palloc0((list_length(query->rtable) + 1) * sizeof(Source *));
@@ -409,73 +416,65 @@ find_unit(Oid relid, const char *unit_column)
 	return number;
 }
 
-static List *
-read_oids(ArrayType *array)
-{
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-	int			i;
-	List	   *list = NIL;
-
-	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
-					  &values, &nulls, &n);
-	for (i = 0; i < n; i++)
-		if (!nulls[i])
-			list = lappend_oid(list, DatumGetObjectId(values[i]));
-	return list;
-}
-
 /* The private tables, each once */
-static Datum
+static List *
 private_tables(const Lineage *lineage)
 {
-	Datum	   *tables = palloc(list_length(lineage->occurrences) * sizeof(Datum));
-	List	   *seen = NIL;
+	List	   *tables = NIL;
 	ListCell   *cell;
 
 	foreach(cell, lineage->occurrences)
 	{
 		Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
-		if (!occurrence->private || !OidIsValid(occurrence->table) ||
-			list_member_oid(seen, occurrence->table))
-			continue;
-		tables[list_length(seen)] = ObjectIdGetDatum(occurrence->table);
-		seen = lappend_oid(seen, occurrence->table);
+		if (occurrence->private && OidIsValid(occurrence->table))
+			tables = list_append_unique_oid(tables, occurrence->table);
 	}
-	if (seen == NIL)
+	if (tables == NIL)
 		race_refuse_relation(lineage->relid, "It has no private table in it.");
-	return PointerGetDatum(construct_array(tables, list_length(seen), REGCLASSOID,
-										   sizeof(Oid), true, TYPALIGN_INT));
+	return tables;
+}
+
+RaceLineage *
+race_lineage(Oid relid, const char *unit_column, List *public_tables)
+{
+	Lineage		lineage = {.relid = relid,.public_tables = public_tables,.capacity = 64};
+	int			unit = NO_COLUMN;
+	Source	   *source;
+
+	lineage.result = palloc0(sizeof(RaceLineage));
+	lineage.same_as = palloc(lineage.capacity * sizeof(int));
+	source = source_of_relation(&lineage, relid, false);
+	if (get_rel_persistence(relid) == RELPERSISTENCE_TEMP)
+		race_refuse_relation(relid, "It is temporary: a budget lasts.");
+	if (unit_column != NULL)
+		unit = source->columns[find_unit(relid, unit_column) - 1];
+	lineage.result->private_tables = private_tables(&lineage);
+	check_unit(&lineage, unit_column, unit);
+	return lineage.result;
+}
+
+bool
+race_lineage_same(const RaceLineage *a, const RaceLineage *b)
+{
+	return equal(a->relations, b->relations) &&
+		equal(a->private_tables, b->private_tables) &&
+		race_calls_same(&a->calls, &b->calls);
 }
 
 /*
- * race_private_tables(relation, unit_column, public_tables): the base tables that
+ * _race_private_tables(relation, unit_column, public_tables): the base tables that
  * are not among the public ones, if the relation can be protected.
  */
 Datum
-race_private_tables(PG_FUNCTION_ARGS)
+_race_private_tables(PG_FUNCTION_ARGS)
 {
-	Lineage		lineage = {0};
-	char	   *unit_column = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
-	int			unit = NO_COLUMN;
-	Source	   *source;
-	Datum		tables;
+	RaceLineage *lineage;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	lineage.relid = PG_GETARG_OID(0);
-	lineage.public_tables = read_oids(PG_GETARG_ARRAYTYPE_P(2));
-	lineage.capacity = 64;
-	lineage.same_as = palloc(lineage.capacity * sizeof(int));
-
-	source = source_of_relation(&lineage, lineage.relid, false);
-	if (get_rel_persistence(lineage.relid) == RELPERSISTENCE_TEMP)
-		race_refuse_relation(lineage.relid, "It is temporary: a budget lasts.");
-	if (unit_column != NULL)
-		unit = source->columns[find_unit(lineage.relid, unit_column) - 1];
-	tables = private_tables(&lineage);
-	check_unit(&lineage, unit_column, unit);
-	PG_RETURN_DATUM(tables);
+	lineage = race_lineage(PG_GETARG_OID(0),
+						   PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)),
+						   race_oids_of(PG_GETARG_ARRAYTYPE_P(2)));
+	PG_RETURN_ARRAYTYPE_P(race_oids_array(lineage->private_tables));
 }

@@ -1,31 +1,42 @@
 -- ------------------------------------------------------------------------
 -- What is protected: datasets, and the budget that those of the same tables share
 
-CREATE FUNCTION race_private_tables(relation regclass, unit_column name, public_tables regclass[])
+CREATE FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[])
 	RETURNS regclass[] AS 'MODULE_PATHNAME'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-REVOKE EXECUTE ON FUNCTION race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION race_private_tables(regclass, name, regclass[]) IS
-	'the base tables of a table or view that are not among the public ones. Error 22023 if its rows do not depend on one row of each table and, where there is more than one thing in FROM, if they are not tied to the unit column by equalities of inner joins';
+REVOKE EXECUTE ON FUNCTION _race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_private_tables(regclass, name, regclass[]) IS
+	'the base tables of a table or view that are not among the public ones. Error 22023 if its rows do not depend on one row of each table alone, or on where or when rows were written, and, where there is more than one thing in FROM, if they are not tied to the unit column by equalities of inner joins';
 
-CREATE FUNCTION race_exact_decimal(value float8) RETURNS numeric
+CREATE FUNCTION _race_check_unit(max_contributions int, neighbours text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _race_check_unit(int, text) IS
+	'raises what race_privatize says of these arguments: 22023 out of limits';
+
+CREATE FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+REVOKE EXECUTE ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) IS
+	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
+
+CREATE FUNCTION _race_exact_decimal(value float8) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 	SELECT value::text::numeric
 $$;
-COMMENT ON FUNCTION race_exact_decimal(float8) IS
+COMMENT ON FUNCTION _race_exact_decimal(float8) IS
 	'the shortest decimal that stands for a number: what was written, so that ten times 0.1 is 1';
 
-CREATE FUNCTION race_relation_name(relation regclass) RETURNS text
+CREATE FUNCTION _race_relation_name(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT format('%I.%I', n.nspname, c.relname)
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation
 $$;
-COMMENT ON FUNCTION race_relation_name(regclass) IS
+COMMENT ON FUNCTION _race_relation_name(regclass) IS
 	'the name of a relation with its schema, the same under all settings';
 
-CREATE FUNCTION race_with_parts(tables regclass[]) RETURNS regclass[]
+CREATE FUNCTION _race_with_parts(tables regclass[]) RETURNS regclass[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH RECURSIVE parts AS (
@@ -33,10 +44,10 @@ CREATE FUNCTION race_with_parts(tables regclass[]) RETURNS regclass[]
 		UNION SELECT i.inhrelid FROM parts JOIN pg_inherits i ON i.inhparent = part)
 	SELECT coalesce(array_agg(part::regclass), '{}') FROM parts
 $$;
-COMMENT ON FUNCTION race_with_parts(regclass[]) IS
+COMMENT ON FUNCTION _race_with_parts(regclass[]) IS
 	'tables with their partitions and the tables that inherit from them';
 
-CREATE FUNCTION race_topmost(tables regclass[]) RETURNS regclass[]
+CREATE FUNCTION _race_topmost(tables regclass[]) RETURNS regclass[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH RECURSIVE wholes AS (
@@ -45,42 +56,62 @@ CREATE FUNCTION race_topmost(tables regclass[]) RETURNS regclass[]
 	SELECT coalesce(array_agg(whole::regclass), '{}') FROM wholes
 	WHERE NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = whole)
 $$;
-COMMENT ON FUNCTION race_topmost(regclass[]) IS
+COMMENT ON FUNCTION _race_topmost(regclass[]) IS
 	'the tables that these are partitions of, or inherit from; or themselves';
 
-CREATE FUNCTION race_budgets_of(tables regclass[]) RETURNS text[]
+-- A name alone proves nothing: anyone who may create tables in a schema can take a name
+-- that has become free.  An OID alone proves nothing in another copy of the database.
+CREATE FUNCTION _race_entries_of(tables regclass[])
+	RETURNS TABLE (relation regclass, budget text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT coalesce(array_agg(DISTINCT b.budget), '{}')
-	FROM @extschema@.race_budget_tables b
-	WHERE b.relation = ANY (tables)
-		OR b.table_name IN (SELECT @extschema@.race_relation_name(t) FROM unnest(tables) t)
+	SELECT c.oid::regclass, b.budget
+	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid) n (name)
+		CROSS JOIN @extschema@._race_identity() i
+		JOIN @extschema@.race_budget_tables b
+		ON b.relation = c.oid AND (b.table_name = n.name
+			OR (b.identity).system_identifier = i.system_identifier AND (b.identity).database = i.database)
+			OR b.table_name = n.name AND b.owner = pg_get_userbyid(c.relowner)
+	WHERE c.oid = ANY (tables)
 $$;
-REVOKE EXECUTE ON FUNCTION race_budgets_of(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION race_budgets_of(regclass[]) IS
-	'the budgets that tables belong to, by OID or by name';
+REVOKE EXECUTE ON FUNCTION _race_entries_of(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_entries_of(regclass[]) IS
+	'the budgets that tables belong to: by OID, in the copy of the database where it was entered or under the same name; or by name and owner';
 
 -- A view alone does not make one answer for the tables under it.
-CREATE FUNCTION race_check_owner(relations regclass[]) RETURNS void
+CREATE FUNCTION _race_check_owner(relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	foreign_one text;
 BEGIN
-	SELECT @extschema@.race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
-	WHERE c.oid = ANY (relations) AND NOT pg_has_role(@extschema@.race_acting_role(), c.relowner, 'USAGE')
+	SELECT @extschema@._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
+	WHERE c.oid = ANY (relations) AND NOT pg_has_role(@extschema@._race_acting_role(), c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_check_owner(regclass[]) IS
+COMMENT ON FUNCTION _race_check_owner(regclass[]) IS
 	'raises 42501 unless the acting role owns the relations, as far as they exist';
 
-CREATE FUNCTION race_find_budget(
-	relation regclass, unit_column name, public_tables regclass[],
-	OUT tables regclass[], OUT budget text)
-	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000
+-- Two owners share a budget only if one role may act for both.
+CREATE FUNCTION _race_check_budget_owner(budget text) RETURNS void
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT @extschema@._race_check_owner(array_agg(e.relation))
+	FROM @extschema@._race_entries_of(ARRAY(
+		SELECT c.oid::regclass FROM pg_class c, @extschema@.race_budget_tables b
+		WHERE b.budget = _race_check_budget_owner.budget
+			AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
+	WHERE e.budget = _race_check_budget_owner.budget
+$$;
+REVOKE EXECUTE ON FUNCTION _race_check_budget_owner(text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_check_budget_owner(text) IS
+	'raises 42501 unless the acting role owns all tables of a budget, as far as they exist';
+
+CREATE FUNCTION _race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	budgets text[];
@@ -89,48 +120,69 @@ BEGIN
 		RAISE EXCEPTION 'public_tables must be tables' USING ERRCODE = 'wrong_object_type',
 			HINT = 'Name the tables that a view is made of.';
 	END IF;
-	IF @extschema@.race_budgets_of(@extschema@.race_with_parts(@extschema@.race_topmost(public_tables))) <> '{}' THEN
+	IF EXISTS (SELECT FROM @extschema@._race_entries_of(
+			@extschema@._race_with_parts(@extschema@._race_topmost(public_tables)))) THEN
 		RAISE EXCEPTION 'a table that has a budget cannot be public' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	tables := @extschema@.race_topmost(@extschema@.race_private_tables(
-		relation, unit_column, @extschema@.race_with_parts(public_tables)));
-	budgets := @extschema@.race_budgets_of(@extschema@.race_with_parts(tables));
+	budgets := ARRAY(SELECT DISTINCT e.budget FROM @extschema@._race_entries_of(
+		@extschema@._race_with_parts(@extschema@._race_topmost(tables))) e ORDER BY 1);
 	IF cardinality(budgets) > 1 THEN
-		RAISE EXCEPTION 'the tables of relation "%" belong to different budgets', relation
+		RAISE EXCEPTION 'the tables of this relation belong to different budgets'
 			USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = format('They belong to "%s".', array_to_string(budgets, '", "')),
 				HINT = 'Protect a relation over all of them first; what is protected then shares its budget.';
 	END IF;
-	budget := budgets[1];
+	RETURN budgets[1];
 END $$;
-REVOKE EXECUTE ON FUNCTION race_find_budget(regclass, name, regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION race_find_budget(regclass, name, regclass[]) IS
-	'the private tables of a relation, and the one budget that they belong to, or NULL; errors: 22023 if there are several, if a public table has one, and as race_private_tables';
+REVOKE EXECUTE ON FUNCTION _race_find_budget(regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_find_budget(regclass[], regclass[]) IS
+	'the one budget that private tables belong to, or NULL; error 22023 if there are several, or if a public table has one';
 
 -- A name that a table had before stays with its budget, and so does a partition
 -- that is detached.
-CREATE FUNCTION race_enter_tables(tables regclass[], budget text) RETURNS void
+CREATE FUNCTION _race_enter_tables(tables regclass[], budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	INSERT INTO @extschema@.race_budget_tables (table_name, relation, budget)
-	SELECT @extschema@.race_relation_name(t), t, budget FROM unnest(@extschema@.race_with_parts(tables)) t
+	INSERT INTO @extschema@.race_budget_tables (table_name, relation, owner, budget, identity)
+	SELECT @extschema@._race_relation_name(c.oid), c.oid, pg_get_userbyid(c.relowner), budget, @extschema@._race_identity()
+	FROM pg_class c WHERE c.oid = ANY (tables)
 	ON CONFLICT DO NOTHING
 $$;
-REVOKE EXECUTE ON FUNCTION race_enter_tables(regclass[], text) FROM PUBLIC;
-COMMENT ON FUNCTION race_enter_tables(regclass[], text) IS
-	'gives tables, with their partitions, by the names that they have now, to a budget';
+REVOKE EXECUTE ON FUNCTION _race_enter_tables(regclass[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_enter_tables(regclass[], text) IS
+	'gives tables, by the names and owners that they have now, to a budget; their locks must be held';
 
-CREATE FUNCTION race_enter_act(budget text, dataset text, act text, request jsonb) RETURNS void
+-- A charge does not wait for others: whoever enters these tables now gives them to the
+-- same budget, which their lineage leads to.
+CREATE FUNCTION _race_enter_new_tables(tables regclass[], budget text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	new_ones regclass[] := ARRAY(
+		SELECT c.oid FROM pg_class c
+		WHERE c.oid = ANY (@extschema@._race_with_parts(@extschema@._race_topmost(tables)))
+			AND NOT EXISTS (SELECT FROM @extschema@.race_budget_tables b
+				WHERE b.table_name = @extschema@._race_relation_name(c.oid) AND b.relation = c.oid
+					AND b.owner = pg_get_userbyid(c.relowner)));
+BEGIN
+	PERFORM @extschema@._race_enter_tables(
+		@extschema@._race_lock_tables('@extschema@.race_budget_tables', new_ones, false), budget);
+END $$;
+REVOKE EXECUTE ON FUNCTION _race_enter_new_tables(regclass[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_enter_new_tables(regclass[], text) IS
+	'gives to a budget what has become of its tables: new partitions, names and owners';
+
+CREATE FUNCTION _race_enter_act(budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO @extschema@.race_charges (budget, dataset, act, request, charged_by, charged_at, identity)
-	VALUES (budget, dataset, act, request, @extschema@.race_acting_role(), statement_timestamp(), @extschema@.race_identity())
+	VALUES (budget, dataset, act, request, @extschema@._race_acting_role(), statement_timestamp(), @extschema@._race_identity())
 $$;
-REVOKE EXECUTE ON FUNCTION race_enter_act(text, text, text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION race_enter_act(text, text, text, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _race_enter_act(text, text, text, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _race_enter_act(text, text, text, jsonb) IS
 	'records an act on a budget that costs nothing';
 
-CREATE FUNCTION race_check_limits(
+CREATE FUNCTION _race_check_limits(
 	epsilon_limit float8, delta_limit float8, accounting text,
 	OUT epsilon numeric, OUT delta numeric, OUT rho numeric)
 	RETURNS record LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000
@@ -144,23 +196,23 @@ BEGIN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	epsilon := @extschema@.race_exact_decimal(epsilon_limit);
-	delta := @extschema@.race_exact_decimal(delta_limit);
+	epsilon := @extschema@._race_exact_decimal(epsilon_limit);
+	delta := @extschema@._race_exact_decimal(delta_limit);
 	IF accounting = 'zcdp' THEN
-		rho := @extschema@.race_exact_decimal(@extschema@.race_rho_limit(epsilon_limit, delta_limit));
+		rho := @extschema@._race_exact_decimal(@extschema@.race_rho_limit(epsilon_limit, delta_limit));
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_check_limits(float8, float8, text) IS
+COMMENT ON FUNCTION _race_check_limits(float8, float8, text) IS
 	'limits of a budget as exact decimals, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
 -- Whoever joins a budget must know what it is.
-CREATE FUNCTION race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
+CREATE FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
 	RETURNS void LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	b @extschema@.race_budgets;
 BEGIN
-	SELECT * INTO b FROM @extschema@.race_budgets s WHERE s.budget = race_check_shared.budget;
+	SELECT * INTO b FROM @extschema@.race_budgets s WHERE s.budget = _race_check_shared.budget;
 	IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, epsilon_limit, delta_limit) THEN
 		RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
 			DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
@@ -168,8 +220,8 @@ BEGIN
 			HINT = 'Give the same limits to share it; race_budget_limit changes them.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION race_check_shared(text, numeric, numeric, text) FROM PUBLIC;
-COMMENT ON FUNCTION race_check_shared(text, numeric, numeric, text) IS
+REVOKE EXECUTE ON FUNCTION _race_check_shared(text, numeric, numeric, text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_check_shared(text, numeric, numeric, text) IS
 	'raises 22023 unless the budget has these limits and this accounting';
 
 CREATE PROCEDURE race_protect(
@@ -180,8 +232,10 @@ CREATE PROCEDURE race_protect(
 	LANGUAGE plpgsql SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	limits record := @extschema@.race_check_limits(epsilon_limit, delta_limit, accounting);
-	mine record;
+	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, accounting);
+	tables regclass[];
+	parts regclass[];
+	shared text;
 BEGIN
 	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbours IS NULL
 		OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL
@@ -189,29 +243,32 @@ BEGIN
 		RAISE EXCEPTION 'dataset, relation, max_contributions, neighbours and public_tables must not be NULL'
 			USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	-- raises what is wrong with the last two
-	PERFORM @extschema@.race_charge_rho('l2(dims=1, rows=1, range=2)'::@extschema@.race_params, 1::float8, 0::float8, 1, max_contributions, neighbours);
-	PERFORM @extschema@.race_check_owner(ARRAY[relation]);
-	LOCK TABLE @extschema@.race_budget_tables IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM @extschema@._race_check_unit(max_contributions, neighbours);
+	PERFORM @extschema@._race_check_owner(ARRAY[relation]);
+	tables := @extschema@._race_topmost(@extschema@._race_private_tables(
+		relation, unit_column, @extschema@._race_with_parts(public_tables)));
+	PERFORM @extschema@._race_check_owner(tables);
+	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables', @extschema@._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
 			HINT = 'race_budget_limit changes the limits of its budget.';
 	END IF;
 
-	mine := @extschema@.race_find_budget(relation, unit_column, public_tables);
-	PERFORM @extschema@.race_check_owner(mine.tables);
-	IF mine.budget IS NULL THEN
-		mine.budget := dataset;
+	shared := @extschema@._race_find_budget(tables, public_tables);
+	IF shared IS NULL THEN
 		INSERT INTO @extschema@.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
-		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, @extschema@.race_identity());
+		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, @extschema@._race_identity());
 	ELSE
-		PERFORM @extschema@.race_check_shared(mine.budget, limits.epsilon, limits.delta, accounting);
+		PERFORM @extschema@._race_check_budget_owner(shared);
+		PERFORM @extschema@._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
 	END IF;
-	PERFORM @extschema@.race_enter_tables(mine.tables, mine.budget);
+	PERFORM @extschema@._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO @extschema@.race_datasets
-	VALUES (dataset, relation, @extschema@.race_relation_name(relation), unit_column, max_contributions, neighbours, public_tables, mine.budget);
-	PERFORM @extschema@.race_enter_act(mine.budget, dataset, 'protect', jsonb_build_object(
-		'relation', @extschema@.race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
+	SELECT dataset, relation, @extschema@._race_relation_name(relation), pg_get_userbyid(c.relowner),
+		unit_column, max_contributions, neighbours, public_tables, coalesce(shared, dataset)
+	FROM pg_class c WHERE c.oid = relation;
+	PERFORM @extschema@._race_enter_act(coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
+		'relation', @extschema@._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbours', neighbours, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
@@ -220,29 +277,28 @@ COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, tex
 	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation and its private tables; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
 
 -- The budget of a dataset that its caller owns, locked
-CREATE FUNCTION race_own_budget(dataset text) RETURNS @extschema@.race_budgets
+CREATE FUNCTION _race_own_budget(dataset text) RETURNS @extschema@.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d @extschema@.race_datasets := @extschema@.race_dataset(dataset);
+	d @extschema@.race_datasets := @extschema@._race_dataset(dataset);
 	b @extschema@.race_budgets;
 BEGIN
-	-- by OID too: a table that was renamed has the same owner still
-	PERFORM @extschema@.race_check_owner(array_agg(t.relation) || array_agg(to_regclass(t.table_name)) || d.relation)
-	FROM @extschema@.race_budget_tables t WHERE t.budget = d.budget;
+	PERFORM @extschema@._race_check_owner(ARRAY[d.relation]);
+	PERFORM @extschema@._race_check_budget_owner(d.budget);
 	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;
 END $$;
-REVOKE EXECUTE ON FUNCTION race_own_budget(text) FROM PUBLIC;
-COMMENT ON FUNCTION race_own_budget(text) IS
+REVOKE EXECUTE ON FUNCTION _race_own_budget(text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_own_budget(text) IS
 	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the acting role owns its relation and the tables of the budget';
 
 CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
 	LANGUAGE plpgsql SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@.race_own_budget(dataset);
-	limits record := @extschema@.race_check_limits(epsilon_limit, delta_limit, b.accounting);
+	b @extschema@.race_budgets := @extschema@._race_own_budget(dataset);
+	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 BEGIN
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
@@ -252,7 +308,7 @@ BEGIN
 	END IF;
 	UPDATE @extschema@.race_budgets
 	SET epsilon_limit = limits.epsilon, delta_limit = limits.delta, rho_limit = limits.rho WHERE budget = b.budget;
-	PERFORM @extschema@.race_enter_act(b.budget, dataset, 'limit', jsonb_build_object(
+	PERFORM @extschema@._race_enter_act(b.budget, dataset, 'limit', jsonb_build_object(
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta,
 		'epsilon_limit_before', b.epsilon_limit, 'delta_limit_before', b.delta_limit));
 END $$;
@@ -264,10 +320,10 @@ CREATE PROCEDURE race_budget_adopt(dataset text)
 	LANGUAGE plpgsql SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@.race_own_budget(dataset);
+	b @extschema@.race_budgets := @extschema@._race_own_budget(dataset);
 BEGIN
-	UPDATE @extschema@.race_budgets SET identity = @extschema@.race_identity() WHERE budget = b.budget;
-	PERFORM @extschema@.race_enter_act(b.budget, dataset, 'adopt',
+	UPDATE @extschema@.race_budgets SET identity = @extschema@._race_identity() WHERE budget = b.budget;
+	PERFORM @extschema@._race_enter_act(b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity)));
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
@@ -278,10 +334,7 @@ CREATE PROCEDURE race_grant(role regrole, part text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
-	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left,race_checked_dataset,
-		race_row_expression,race_release_request,race_release_exists,race_release_last,race_release_again,
-		race_release_run,race_release_charge,race_release_read,race_release_sketches,race_check_row_type,race_read_sketches,
-		race_release_store}';
+	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left}';
 	analyst_sees CONSTANT text[] := '{race_releases}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges}';

@@ -1,75 +1,48 @@
 /*
  * read.c
- *		race_read_sketches: the read phase of a release.
+ *		The read phase of a release: the query runs, and noise is drawn.
  *
- * The query that collects the records is understood and planned under a search_path of
- * pg_catalog alone: nothing of the caller's stands in for what we mean.  It runs
- * under the caller's path and rights, as the caller's functions expect.  While it
- * runs, neither the client nor the log is told anything that does not end the session,
- * since a warning could show a record; errors are for our caller to catch.  Row-level
- * security would make a row depend on what its policies look at, so a query that
- * it would change is an error, too.
+ * Exact sketches exist in the executor's memory only: as a sketch arrives, a private
+ * one is made of it.  While the query runs, neither the client nor the log is told
+ * anything that does not end the session, since a warning could show a record.  The
+ * query has no identifier, so that extensions that collect statistics do not see it.
+ * Row-level security would make a row depend on what its policies look at, so a
+ * query that it would change is an error, too.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "fmgr.h"
+#include "executor/executor.h"
+#include "executor/tuptable.h"
+#include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
+#include "../privacy/privatize.h"
 #include "../sketch/sketch.h"
+#include "read.h"
 #include "settings.h"
 
-PG_FUNCTION_INFO_V1(race_read_sketches);
+/* What the query is called where the server names queries */
+#define QUERY_NAME	"the records of a release"
 
-/* The sketches that are collected: one for each declared label, or one */
+/* The parts of a release: one for each declared label, or one */
 typedef struct Parts
 {
-	Oid			type;			/* race_sketch */
+	DestReceiver receiver;		/* first, so that it is the whole */
+	const RaceRequest *noise;
 	int			n;
 	Datum	   *labels;			/* or NULL */
-	Datum	   *sketches;
-	bool	   *found;
-	MemoryContext context;		/* of the sketches */
+	Datum	   *sketches;		/* private, or 0 while none has arrived */
+	MemoryContext context;		/* of the private sketches */
 } Parts;
 
-static void
-read_parts(Parts *parts, FunctionCallInfo fcinfo)
-{
-	ArrayType  *labels;
-
-	parts->type = get_element_type(get_func_rettype(fcinfo->flinfo->fn_oid));
-	parts->n = 1;
-	parts->labels = NULL;
-	parts->context = CurrentMemoryContext;
-	if (!PG_ARGISNULL(2))
-	{
-		labels = PG_GETARG_ARRAYTYPE_P(2);
-		if (array_contains_nulls(labels))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a label must not be NULL")));
-		deconstruct_array(labels, TEXTOID, -1, false, TYPALIGN_INT,
-						  &parts->labels, NULL, &parts->n);
-	}
-	parts->sketches = palloc0(Max(parts->n, 1) * sizeof(Datum));
-	parts->found = palloc0(Max(parts->n, 1) * sizeof(bool));
-}
-
-/* The settings of the read phase; what is changed lasts as long as the GUC level. */
-static void
-set_quiet(void)
-{
-	race_set("row_security", "off");
-	race_set("max_parallel_workers_per_gather", "0");
-	race_set("client_min_messages", "error");
-	/* an error is caught before it is logged; LOG is below FATAL */
-	if (log_min_messages < FATAL)
-		race_set("log_min_messages", "fatal");
-}
+/* ------------------------------------------------------------------ parts */
 
 static int
 find_part(const Parts *parts, Datum label)
@@ -90,105 +63,189 @@ find_part(const Parts *parts, Datum label)
 	return 0;					/* not reached */
 }
 
-/* A row (label, sketch) of the query */
+/* Make a part private. */
 static void
-take_row(Parts *parts, HeapTuple row, TupleDesc desc)
+take_sketch(Parts *parts, int i, const RaceView *exact)
 {
-	bool		is_null;
-	Datum		label = SPI_getbinval(row, desc, 1, &is_null);
-	int			i = is_null ? 0 : find_part(parts, label);
-	Datum		sketch = SPI_getbinval(row, desc, 2, &is_null);
-	MemoryContext old;
+	MemoryContext context = AllocSetContextCreate(parts->context, "private sketch",
+												  ALLOCSET_START_SMALL_SIZES);
 
-	if (is_null || i >= parts->n)
-		return;
-	old = MemoryContextSwitchTo(parts->context);
-	parts->sketches[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
-	parts->found[i] = true;
-	MemoryContextSwitchTo(old);
+	Assert(parts->sketches[i] == (Datum) 0);
+	parts->sketches[i] = RaceSketchGetDatum(race_private_sketch(exact, parts->noise,
+																context));
 }
 
-static void
-fetch_all(Parts *parts, Portal portal)
+/* A row (label, exact sketch) of the query */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	for (;;)
+	Parts	   *parts = (Parts *) self;
+	RaceView	exact;
+
+	slot_getallattrs(slot);
+	if (!slot->tts_isnull[1])
 	{
-		SPI_cursor_fetch(portal, true, 1);
-		if (SPI_processed == 0)
-			return;
-		take_row(parts, SPI_tuptable->vals[0], SPI_tuptable->tupdesc);
-		SPI_freetuptable(SPI_tuptable);
+		race_sketch_view(slot->tts_values[1], &exact);
+		take_sketch(parts, slot->tts_isnull[0] ? 0 :
+					find_part(parts, slot->tts_values[0]), &exact);
 	}
+	return true;
 }
 
-/*
- * Plan the query, check rights, and if it is to run, fetch what it gives.  Planning
- * and running are apart so that the path can change between them.
- */
 static void
-run_query(Parts *parts, const char *query, const char *path, bool run,
-		  FunctionCallInfo fcinfo)
+start_rows(DestReceiver *self, int operation, TupleDesc row)
 {
-	Oid			types[2] = {get_fn_expr_argtype(fcinfo->flinfo, 1), TEXTARRAYOID};
-	Datum		values[2] = {PG_GETARG_DATUM(1), PG_ARGISNULL(2) ? (Datum) 0 : PG_GETARG_DATUM(2)};
-	char		nulls[2] = {' ', PG_ARGISNULL(2) ? 'n' : ' '};
-	int			level = NewGUCNestLevel();
-	SPIPlanPtr	plan;
-	Portal		portal;
+	(void) self;
+	(void) operation;
+	(void) row;
+}
 
-	set_quiet();
-	race_set_plain();
-	race_set_path("pg_catalog, pg_temp");
-	SPI_connect();
-	plan = SPI_prepare(query, 2, types);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, values, nulls, false);
-	if (portal->tupDesc == NULL || portal->tupDesc->natts != 2 ||
-		SPI_gettypeid(portal->tupDesc, 1) != TEXTOID ||
-		SPI_gettypeid(portal->tupDesc, 2) != parts->type)
-		elog(ERROR, "the query of a release must give labels and sketches");
-	race_set_path(path);
-	if (run)
-		fetch_all(parts, portal);
-	SPI_cursor_close(portal);
-	SPI_finish();
-	AtEOXact_GUC(true, level);
+static void
+end_rows(DestReceiver *self)
+{
+	(void) self;
 }
 
 /* What no record was found for is an empty sketch, to get noise like any other. */
 static void
 fill_parts(Parts *parts, const RaceParams *params)
 {
-	RaceSketch *empty = race_sketch_create(params, params->rows, 1, CurrentMemoryContext);
+	RaceView	empty;
 	int			i;
 
+	race_sketch_view(RaceSketchGetDatum(race_sketch_create(params, params->rows, 1,
+														   CurrentMemoryContext)),
+					 &empty);
 	for (i = 0; i < parts->n; i++)
-		if (!parts->found[i])
-			parts->sketches[i] = RaceSketchGetDatum(empty);
+		if (parts->sketches[i] == (Datum) 0)
+			take_sketch(parts, i, &empty);
+}
+
+static void
+start_parts(Parts *parts, const RaceAsked *asked, const RaceChecked *checked, int n)
+{
+	memset(parts, 0, sizeof(Parts));
+	parts->receiver.receiveSlot = receive_row;
+	parts->receiver.rStartup = start_rows;
+	parts->receiver.rShutdown = end_rows;
+	parts->receiver.rDestroy = end_rows;
+	parts->receiver.mydest = DestNone;
+	parts->noise = &checked->noise;
+	parts->n = n;
+	if (asked->labels != 0)
+		deconstruct_array(DatumGetArrayTypeP(asked->labels), TEXTOID, -1, false,
+						  TYPALIGN_INT, &parts->labels, NULL, &parts->n);
+	Assert(parts->n == n);
+	parts->sketches = palloc0(n * sizeof(Datum));
+	parts->context = CurrentMemoryContext;
+}
+
+/* ------------------------------------------------------------------ query */
+
+/*
+ * The query as a plan.  Without pg_plan_query, nothing of the plan is logged, which
+ * may hold estimates that are exact counts.
+ */
+static PlannedStmt *
+plan_query(Query *query)
+{
+	/* the rewriter and the planner change what they get */
+	List	   *rewritten = QueryRewrite(copyObject(query));
+
+	return planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
+}
+
+static void
+run_query(Query *query, DestReceiver *receiver, bool check_only)
+{
+	QueryDesc  *run;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	run = CreateQueryDesc(plan_query(query), QUERY_NAME, GetActiveSnapshot(),
+						  InvalidSnapshot, receiver, NULL, NULL, 0);
+	ExecutorStart(run, check_only ? EXEC_FLAG_EXPLAIN_ONLY : 0);
+	if (!check_only)
+	{
+#if PG_VERSION_NUM >= 180000
+		ExecutorRun(run, ForwardScanDirection, 0);
+#else
+		ExecutorRun(run, ForwardScanDirection, 0, true);
+#endif
+		ExecutorFinish(run);
+	}
+	ExecutorEnd(run);
+	FreeQueryDesc(run);
+	PopActiveSnapshot();
+}
+
+void
+race_read_check(Query *query)
+{
+	int			level = NewGUCNestLevel();
+
+	race_set("row_security", "off");
+	run_query(query, None_Receiver, true);
+	AtEOXact_GUC(true, level);
 }
 
 /*
- * race_read_sketches(query, params, labels, path, run): exact sketches in the order
- * of the labels, or one if there are none.  The query gives (label, sketch), with
- * params and labels as its parameters.  If not `run`, it is checked only, and
- * the result is NULL.
+ * The settings of the read phase.  How often functions are called, and statements in
+ * them, is how many records there are.
  */
-Datum
-race_read_sketches(PG_FUNCTION_ARGS)
+static void
+set_quiet(void)
 {
-	Parts		parts;
-	bool		run;
+	const char *statements = "pg_stat_statements.track";
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
-		PG_RETURN_NULL();
-	run = PG_GETARG_BOOL(4);
-	read_parts(&parts, fcinfo);
-	run_query(&parts, text_to_cstring(PG_GETARG_TEXT_PP(0)),
-			  text_to_cstring(PG_GETARG_TEXT_PP(3)), run, fcinfo);
-	if (!run)
-		PG_RETURN_NULL();
-	fill_parts(&parts, race_params_arg(PG_GETARG_DATUM(1)));
-	PG_RETURN_ARRAYTYPE_P(construct_array(parts.sketches, parts.n, parts.type,
-										  -1, false, TYPALIGN_DOUBLE));
+	race_set("track_functions", "none");
+	if (GetConfigOption(statements, true, false) != NULL)
+		race_set(statements, "none");
+	race_set("row_security", "off");
+	race_set("client_min_messages", "error");
+	/* an error is caught before it is logged; LOG is below FATAL */
+	if (log_min_messages < FATAL)
+		race_set("log_min_messages", "fatal");
+}
+
+/*
+ * What an error says, and where, can depend on the records, so nothing of it is passed
+ * on.  That there was one is a bit of the data: the charge pays for it.
+ */
+static void
+hide_error(int level, MemoryContext context)
+{
+	int			code = geterrcode();
+
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+	AtEOXact_GUC(false, level);
+	ereport(ERROR,
+			(errcode(code == ERRCODE_QUERY_CANCELED ? code : ERRCODE_DATA_EXCEPTION),
+			 errmsg("the release failed while its data were read"),
+			 errdetail("What happened may depend on private data, so it is not told. The charge stands."),
+			 errhint("See that the expression works on every row that there could be.")));
+}
+
+Datum *
+race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Parts		parts;
+	int			level = NewGUCNestLevel();
+
+	start_parts(&parts, asked, checked, n);
+	PG_TRY();
+	{
+		set_quiet();
+		race_set_path(asked->run_path);
+		run_query(checked->query, &parts.receiver, false);
+		fill_parts(&parts, asked->params);
+	}
+	PG_CATCH();
+	{
+		hide_error(level, context);
+	}
+	PG_END_TRY();
+	AtEOXact_GUC(true, level);
+	return parts.sketches;
 }

@@ -1,7 +1,7 @@
 /*
  * settings.h
- *		Settings for the rest of a function, between NewGUCNestLevel() and
- *		AtEOXact_GUC().
+ *		Settings that hold until AtEOXact_GUC() of a level that NewGUCNestLevel()
+ *		gave, or until the transaction ends.
  */
 #ifndef RACE_SETTINGS_H
 #define RACE_SETTINGS_H
@@ -10,12 +10,23 @@
 
 #include "utils/guc.h"
 
-/* Set it whatever the caller's rights: it is we who set it, and take it back. */
+/* The search_path under which the extension's own statements are analyzed */
+#define RACE_SAFE_PATH	"pg_catalog, pg_temp"
+
+/* Set it until the level ends, whatever the caller's rights: we take it back. */
 static inline void
 race_set(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* Set it until the transaction ends. */
+static inline void
+race_set_local(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 static inline void
@@ -24,10 +35,7 @@ race_set_path(const char *path)
 	race_set("search_path", path);
 }
 
-/*
- * What the text of an expression depends on, so that it means the same in every
- * session
- */
+/* What the text of an expression depends on, so that every session writes it alike */
 static inline void
 race_set_plain(void)
 {

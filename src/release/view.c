@@ -7,7 +7,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "mutable.h"
 #include "view.h"
 
 void
@@ -60,13 +59,18 @@ what_ties_rows(const Query *query)
 }
 
 void
-race_check_view_query(Oid relid, Query *query)
+race_check_view_query(Oid relid, Query *query, RaceCalls *calls)
 {
 	const char *what = what_ties_rows(query);
 
 	if (what != NULL)
 		race_refuse_relation(relid, psprintf("Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
 											 what));
-	if (race_calls_mutable((Node *) query))
+	race_calls_add(calls, (Node *) query);
+	if (calls->mutable)
 		race_refuse_relation(relid, "Its definition calls a function that is not IMMUTABLE: such a function may look at other rows, or answer differently each time.");
+	if (calls->system_column)
+		race_refuse_relation(relid, "Its definition has a system column: where and when a row was written depends on other rows.");
+	if (calls->temporary)
+		race_refuse_relation(relid, "Its definition has a temporary function or type: a budget lasts.");
 }

@@ -10,16 +10,19 @@
 #include "nodes/parsenodes.h"
 #include "utils/rel.h"
 
+#include "calls.h"
+
 /* Raise 22023: this relation cannot be protected, and why. */
 extern void race_refuse_relation(Oid relid, const char *why);
 
-/* The query that a view, materialized or not, stands for */
+/* The query that a view stands for */
 extern Query *race_view_query(Relation view);
 
 /*
- * Refuse `relid` because of what is in this level of its definition: each of
- * its rows must come from one row of each relation in FROM, and from nothing else.
+ * Check one level of the definition of `relid`, and add the functions that it calls.
+ * Each row must come from one row of each relation in FROM, and from nothing else:
+ * neither from other rows, nor from where or when a row was written.
  */
-extern void race_check_view_query(Oid relid, Query *query);
+extern void race_check_view_query(Oid relid, Query *query, RaceCalls *calls);
 
 #endif							/* RACE_VIEW_H */

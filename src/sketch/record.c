@@ -57,18 +57,26 @@ use_row(RaceRecordReader *reader, Oid type, int32 typmod)
 {
 	uint64		identifier = assign_record_type_identifier(type, typmod);
 	TupleDesc	row;
-	MemoryContext old;
-	int			i;
 
 	if (reader->row != NULL && reader->row_identifier == identifier)
 		return;
-	forget_row(reader);
 	row = lookup_rowtype_tupdesc(type, typmod);
+	race_record_use_row(reader, row);
+	reader->row_identifier = identifier;
+	ReleaseTupleDesc(row);
+}
+
+void
+race_record_use_row(RaceRecordReader *reader, TupleDesc row)
+{
+	MemoryContext old;
+	int			i;
+
+	forget_row(reader);
 	old = MemoryContextSwitchTo(reader->context);
 	reader->row = CreateTupleDescCopy(row);
-	reader->row_identifier = identifier;
 	MemoryContextSwitchTo(old);
-	ReleaseTupleDesc(row);
+	reader->row_identifier = 0;
 	for (i = 0; i < reader->row->natts; i++)
 		if (!TupleDescAttr(reader->row, i)->attisdropped &&
 			reader->n_columns++ < RACE_MAX_PARTS)
@@ -148,8 +156,13 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 	int			i = 0;
 
 	if (reader->n_types == 1 && reader->is_row && n_parts > 1)
-		return;
-	if (reader->n_types != n_parts)
+	{
+		if (reader->row == NULL)
+			return;
+		if (reader->n_columns != n_parts)
+			refuse_number(n_parts, reader->n_columns);
+	}
+	else if (reader->n_types != n_parts)
 		refuse_number(n_parts, reader->n_types);
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		value_reader(reader, i++, part);

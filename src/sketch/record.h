@@ -46,6 +46,9 @@ extern void race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo,
 extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
 									 MemoryContext context);
 
+/* Expect rows with these columns, before the first one comes. */
+extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
+
 /*
  * Write a record where the next one of `records` belongs, without completing it.
  * Raises 42804 for types, or a number of values, that cannot be a record, and 22023
@@ -57,7 +60,7 @@ extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 
 /*
  * Raise what race_record_read() would because of types alone, as far as can be told
- * without a value: a row shows its columns only when it comes.
+ * without a value: a row shows its columns only when it comes, or if they were told.
  */
 extern void race_record_check_types(RaceRecordReader *reader,
 									const RaceParams *params);

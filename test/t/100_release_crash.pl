@@ -17,6 +17,8 @@ $cluster->sql(<<'END');
 CREATE EXTENSION racepriv;
 CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;
 CREATE TABLE unflushed (id int);
+CREATE FUNCTION gate(value int[]) RETURNS int[] IMMUTABLE LANGUAGE plpgsql AS
+	'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN value; END';
 CALL race_protect('visits', 'visits', 100);
 CREATE VIEW ledger AS
 SELECT (SELECT count(*) FROM race_charges WHERE act = 'release') AS charges,
@@ -35,7 +37,7 @@ END
 sub release_statement
 {
 	my ($name) = @_;
-	return "SET synchronous_commit = off; CALL race_release('$name', 'visits', '$params', 'x', 1,"
+	return "SET synchronous_commit = off; CALL race_release('$name', 'visits', '$params', 'gate(x)', 1,"
 		. " label => 'id % 2', labels => '{0,1}')";
 }
 
@@ -48,17 +50,20 @@ my %stop = (
 		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
 		return (start_release($name), $budget);
 	},
-	# the table is locked when the request has been checked
+	# the request is checked again after the charge, which reads the datasets
 	'between charge and read' => sub {
 		my ($name) = @_;
 		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
 		my $release = start_release($name);
-		my $table = $cluster->session->start('BEGIN; LOCK TABLE visits');
-		$cluster->wait_for_locks(2);
+		my $datasets = hold('LOCK TABLE race_datasets');
 		$budget->ask('COMMIT');
-		$table->finish;
-		$cluster->wait_for_locks(1);
-		return ($release, $table);
+		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'race_datasets'::regclass");
+		return ($release, $datasets);
+	},
+	'while it is read' => sub {
+		my ($name) = @_;
+		my $gate = hold('SELECT pg_advisory_xact_lock(1)');
+		return (start_release($name), $gate);
 	},
 	'between read and noise' => sub {
 		my ($name) = @_;
@@ -139,6 +144,7 @@ for my $way ('kill -9', 'terminate', 'cancel')
 {
 	test_stop($way, 'before the charge', 0);
 	test_stop($way, 'between charge and read', 1);
+	test_stop($way, 'while it is read', 1);
 	test_stop($way, 'between read and noise', 1);
 	test_stop($way, 'between noise and the last commit', 1);
 }

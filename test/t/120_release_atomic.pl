@@ -1,6 +1,5 @@
-# No way of calling a release refunds its charge, or draws its noise twice: where a
-# rollback could follow it is refused, and its steps called by hand give one draw
-# for a charge that stays.
+# No way of calling a release refunds its charge: where a rollback could follow it is
+# refused.
 use strict;
 use warnings;
 use FindBin;
@@ -133,56 +132,6 @@ SKIP:
 	}
 }
 
-# --------------------------------------------------------------- steps by hand
-
-# A curator may call the steps one by one.  She knows the data; but even she gets no
-# more draws than were charged.
-my $exact = "ARRAY[race_sketch('$params'::race_params)]";
-my $charge = "SELECT race_release_charge('NAME', 1, jsonb_build_object('dataset', 'visits', 'params', '$params',"
-	. " 'expression', 'x', 'epsilon', 1, 'delta', 0)) AS charge \\gset\n";
-my $store = "SELECT race_release_store(:'charge', $exact);";
-my $see = "SELECT 'seen' FROM race_releases WHERE name = 'NAME';";
-
-# What is done, and how many charges, stored releases, and draws that were seen it
-# must give
-for (
-	['in one go', "$charge $store $see", 1, 1, 1],
-	['in one transaction', "BEGIN; $charge $store $see ROLLBACK;", 0, 0, 0],
-	['in one transaction, by savepoints', "BEGIN; SAVEPOINT a; $charge RELEASE a; $store $see ROLLBACK;", 0, 0, 0],
-	['in one transaction, by a cursor', "BEGIN; $charge DECLARE c CURSOR FOR $store FETCH c; $see ROLLBACK;", 0, 0, 0],
-	['charge rolled back', "BEGIN; $charge ROLLBACK; $store $see", 0, 0, 0],
-	['charge rolled back to a savepoint', "BEGIN; SAVEPOINT a; $charge ROLLBACK TO a; COMMIT; $store $see", 0, 0, 0],
-	['charge prepared', "BEGIN; $charge PREPARE TRANSACTION 'p'; $store $see ROLLBACK PREPARED 'p'; $store $see", 0, 0, 0],
-	['charge prepared and committed', "BEGIN; $charge PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p'; $store $see", 1, 1, 1],
-	['stored twice', "$charge $store $see $store", 1, 1, 1],
-	['rolled back', "$charge BEGIN; $store $see ROLLBACK; $store $see", 1, 0, 1],
-	['rolled back to a savepoint', "$charge BEGIN; SAVEPOINT a; $store $see ROLLBACK TO a; $store $see COMMIT;", 1, 0, 1],
-	['store prepared and rolled back', "$charge BEGIN; $store $see PREPARE TRANSACTION 'p'; ROLLBACK PREPARED 'p'; $store $see", 1, 0, 1],
-	['rolled back by an exception block', <<"END", 1, 0, 0],
-$charge
-SELECT FROM set_config('test.charge', :'charge', false);
-DO \$\$ BEGIN PERFORM race_release_store(current_setting('test.charge')::uuid, $exact); PERFORM 1/0; EXCEPTION WHEN division_by_zero THEN NULL; END \$\$;
-$store $see
-END
-	['twice in a statement', "$charge SELECT race_release_store(:'charge', $exact) FROM generate_series(1, 2); $see $store $see", 1, 0, 0],
-	['by a cursor that goes back', "$charge BEGIN; DECLARE c SCROLL CURSOR FOR $store FETCH c; $see FETCH PRIOR c; FETCH c; ROLLBACK; $store $see", 1, 0, 1],
-	['by a view', "$charge CREATE VIEW stores AS SELECT race_release_store(:'charge', $exact)::text AS void; BEGIN; TABLE stores; $see ROLLBACK; TABLE stores; $see", 1, 0, 1],
-	['by a prepared statement', "$charge PREPARE s AS SELECT race_release_store(\$1, $exact); BEGIN; EXECUTE s(:'charge'); $see ROLLBACK; EXECUTE s(:'charge'); $see", 1, 0, 1],
-	['with an older charge', "$charge \\set first :charge\n$charge SELECT race_release_store(:'first', $exact); $store $see", 2, 0, 0],
-	['with other sketches first', "$charge SELECT race_release_store(:'charge', '{}'); $store $see", 1, 0, 0])
-{
-	my ($name, $statements, $charges, $releases, $draws) = @$_;
-	my $told = $cluster->session->ask($statements =~ s/NAME/$name/gr);
-	is(charged($name), "$charges|$releases", "by hand, $name: charges and releases") or diag $told;
-	is(scalar(() = $told =~ /^seen$/mg), $draws, "by hand, $name: draws that are seen") or diag $told;
-}
-
-my ($one, $other) = ($cluster->session, $cluster->session);
-$one->ask($charge =~ s/NAME/lent/r);
-my $lent = $one->ask("\\echo :charge");
-like($other->ask("SELECT race_release_store('$lent', $exact)"), qr/this charge cannot be used/, 'a charge serves the session that made it');
-is($one->ask($store), '', 'there, once');
-like($one->ask($store), qr/this charge cannot be used/, 'only');
 is($cluster->sql('SELECT spent_epsilon - (SELECT sum(epsilon) FROM race_charges) FROM race_budgets'), 0,
 	'in the end, what is spent is what was charged');
 is($cluster->sql("SELECT count(*) FROM race_releases LEFT JOIN race_charges USING (charge) WHERE act IS DISTINCT FROM 'release'"), 0,

@@ -1,0 +1,207 @@
+/*
+ * calls.c
+ *		Which functions an expression or a query calls, seen or unseen.
+ *
+ * A release promises that each record depends on one row alone, and that what was
+ * checked is what runs.  Both are statements about functions.  An analyzed
+ * expression does not name all of them: the planner fills in the defaults of
+ * arguments, and the executor checks domains.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "calls.h"
+
+/* A function, and the transaction that wrote its present definition */
+typedef struct RaceFunction
+{
+	Oid			id;
+	TransactionId written_by;
+} RaceFunction;
+
+static bool collect(Node *node, void *context);
+
+/* Who wrote the present definition?  InvalidTransactionId if there is none. */
+static TransactionId
+definition_of(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	TransactionId written_by;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidTransactionId;
+	written_by = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	ReleaseSysCache(tuple);
+	return written_by;
+}
+
+static bool
+add_function(Oid id, void *context)
+{
+	RaceCalls  *calls = (RaceCalls *) context;
+	RaceFunction *function = palloc(sizeof(RaceFunction));
+
+	function->id = id;
+	function->written_by = definition_of(id);
+	calls->functions = lappend(calls->functions, function);
+	if (isAnyTempNamespace(get_func_namespace(id)))
+		calls->temporary = true;
+	return false;				/* look on */
+}
+
+static void
+add_type(RaceCalls *calls, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	if (isAnyTempNamespace(((Form_pg_type) GETSTRUCT(tuple))->typnamespace))
+		calls->temporary = true;
+	ReleaseSysCache(tuple);
+}
+
+/* The planner adds the defaults of arguments that a call leaves out. */
+static void
+add_defaults(RaceCalls *calls, FuncExpr *call)
+{
+	HeapTuple	function;
+	List	   *arguments;
+
+	if (get_func_nargs(call->funcid) == list_length(call->args))
+		return;
+	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
+	if (!HeapTupleIsValid(function))
+		elog(ERROR, "a function was dropped");
+#if PG_VERSION_NUM >= 140000
+	arguments = expand_function_arguments(call->args, false, call->funcresulttype, function);
+#else
+	arguments = expand_function_arguments(call->args, call->funcresulttype, function);
+#endif
+	ReleaseSysCache(function);
+	race_calls_add(calls, (Node *) list_copy_tail(arguments, list_length(call->args)));
+}
+
+static void
+add_checks(RaceCalls *calls, Oid domain)
+{
+	DomainConstraintRef *checks = palloc(sizeof(DomainConstraintRef));
+	ListCell   *cell;
+
+	/* belongs to its memory context, until that goes */
+	InitDomainConstraintRef(domain, checks, CurrentMemoryContext, false);
+	foreach(cell, checks->constraints)
+		race_calls_add(calls,
+					   (Node *) ((DomainConstraintState *) lfirst(cell))->check_expr);
+}
+
+static bool
+collect(Node *node, void *context)
+{
+	RaceCalls  *calls = (RaceCalls *) context;
+
+	check_stack_depth();
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, collect, context, 0);
+	(void) check_functions_in_node(node, add_function, context);
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			if (((Var *) node)->varattno < 0)
+				calls->system_column = true;
+			break;
+		case T_FuncExpr:
+			add_defaults(calls, (FuncExpr *) node);
+			add_type(calls, exprType(node));
+			break;
+		case T_CoerceToDomain:
+			add_checks(calls, exprType(node));
+			add_type(calls, exprType(node));
+			break;
+		case T_Const:
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_RowExpr:
+			add_type(calls, exprType(node));
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, collect, context);
+}
+
+void
+race_calls_add(RaceCalls *calls, Node *node)
+{
+	if (contain_mutable_functions(node))
+		calls->mutable = true;
+	(void) collect(node, calls);
+}
+
+bool
+race_calls_same(const RaceCalls *a, const RaceCalls *b)
+{
+	ListCell   *x;
+	ListCell   *y;
+
+	if (list_length(a->functions) != list_length(b->functions))
+		return false;
+	forboth(x, a->functions, y, b->functions)
+	{
+		RaceFunction *f = (RaceFunction *) lfirst(x);
+		RaceFunction *g = (RaceFunction *) lfirst(y);
+
+		if (f->id != g->id || f->written_by != g->written_by)
+			return false;
+	}
+	return true;
+}
+
+bool
+race_calls_current(const RaceCalls *calls)
+{
+	ListCell   *cell;
+
+	foreach(cell, calls->functions)
+	{
+		RaceFunction *function = (RaceFunction *) lfirst(cell);
+
+		if (definition_of(function->id) != function->written_by)
+			return false;
+	}
+	return true;
+}
+
+bool
+race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, calls->functions)
+	{
+		Oid			id = ((RaceFunction *) lfirst(cell))->id;
+
+		if (get_func_namespace(id) == schema && strcmp(get_func_name(id), name) == 0 &&
+			getExtensionOfObject(ProcedureRelationId, id) != extension)
+			return false;
+	}
+	return true;
+}

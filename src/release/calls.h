@@ -1,0 +1,41 @@
+/*
+ * calls.h
+ *		Which functions an expression or a query calls, seen or unseen.
+ */
+#ifndef RACE_CALLS_H
+#define RACE_CALLS_H
+
+#include "postgres.h"
+
+#include "nodes/nodes.h"
+#include "nodes/pg_list.h"
+
+/* The functions that some expressions call, with the version of each definition */
+typedef struct RaceCalls
+{
+	List	   *functions;		/* of RaceFunction, in the order of the expressions */
+	bool		mutable;		/* is there one that is not IMMUTABLE? */
+	bool		temporary;		/* is there a temporary function or type? */
+	bool		system_column;	/* is there a system column? */
+} RaceCalls;
+
+/*
+ * Add what an expression or a query calls.  It has been analyzed, but not planned.
+ * This includes the defaults of arguments and the checks of domains.
+ */
+extern void race_calls_add(RaceCalls *calls, Node *node);
+
+/* Are these the same functions, and has none of them been defined again? */
+extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
+
+/* Has none of the functions been defined again since they were added? */
+extern bool race_calls_current(const RaceCalls *calls);
+
+/*
+ * Do all functions of these names that live in a schema belong to an extension?
+ * Otherwise someone has created a function that PostgreSQL prefers to ours.
+ */
+extern bool race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension,
+							  const char *name);
+
+#endif							/* RACE_CALLS_H */

@@ -1,0 +1,29 @@
+/*
+ * read.h
+ *		The read phase of a release: the query runs, and noise is drawn.
+ */
+#ifndef RACE_READ_H
+#define RACE_READ_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+
+#include "request.h"
+
+/*
+ * Raise what planning says of a query, and 42501 unless the current user has the
+ * rights that running it takes.
+ */
+extern void race_read_check(Query *query);
+
+/*
+ * Run the query of a request, and draw noise: one private sketch for each part, in
+ * the order of the labels.  The caller's functions run under her search_path.  Raises
+ * 22000, or 57014 if it was cancelled, for everything that goes wrong while rows are
+ * read, with no more said: it may depend on the rows.
+ */
+extern Datum *race_read_private(const RaceAsked *asked, const RaceChecked *checked,
+								int n);
+
+#endif							/* RACE_READ_H */

@@ -1,0 +1,387 @@
+/*
+ * release.c
+ *		race_release and race_release_next: checked, charged, committed; then read,
+ *		given noise, stored, committed.
+ *
+ * A release is one procedure without public steps.  It commits its charge before it
+ * reads anything, so that no rollback refunds what was seen.  What it checked stays in
+ * memory, and the relations stay locked by the session, across the commit.  After the
+ * commit the request is checked again, and it must have come out as the same query over
+ * the same objects.  The right to draw noise is that this procedure has come so far.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "../noise/noise.h"
+#include "../sketch/params.h"
+#include "ledger.h"
+#include "oids.h"
+#include "read.h"
+#include "request.h"
+#include "settings.h"
+
+PG_FUNCTION_INFO_V1(race_release);
+PG_FUNCTION_INFO_V1(race_release_next);
+
+typedef struct Release
+{
+	RaceLedger	ledger;
+	Oid			role;			/* whose release it is */
+	RaceAsked	asked;
+	int			version;
+	RaceChecked *checked;
+	Datum		request;		/* jsonb: equal requests are equal */
+	RaceCharge	charge;
+} Release;
+
+/* ------------------------------------------------------------ transactions */
+
+/*
+ * Where it could not commit, a rollback would refund the charge after the answer was
+ * seen.
+ */
+static void
+check_context(FunctionCallInfo fcinfo)
+{
+	bool		atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		((CallContext *) fcinfo->context)->atomic;
+
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("a release cannot be made during recovery"),
+				 errhint("Make it on the primary server; it will appear here.")));
+	if (atomic || IsTransactionBlock() || IsSubTransaction())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("a release cannot be made inside a transaction block, a function or an exception block"),
+				 errdetail("Its charge must be committed before any data are read, so that no rollback refunds it."),
+				 errhint("CALL it as a statement of its own.")));
+}
+
+/* Commit, and go on in a new transaction. */
+static void
+commit(void)
+{
+	SPI_commit();
+	SPI_start_transaction();
+}
+
+/*
+ * The same, in a transaction of the release.  At a higher level of isolation those who
+ * wait for the budget would fail instead, and others would lose what they were charged.
+ */
+static void
+next_transaction(const Release *release)
+{
+	commit();
+	race_set_local("transaction_isolation", "read committed");
+	/* SET LOCAL ROLE ends with its transaction */
+	if (GetUserId() != release->role)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the role has changed during a release"),
+				 errhint("SET ROLE for the session, not for the transaction.")));
+}
+
+/* Keep the definitions of relations as they are, across commits, until it is done. */
+static void
+lock_relations(const List *relations, bool lock)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		LockRelId	relation = {.relId = lfirst_oid(cell),.dbId = MyDatabaseId};
+
+		if (lock)
+			LockRelationIdForSession(&relation, AccessShareLock);
+		else
+			UnlockRelationIdForSession(&relation, AccessShareLock);
+	}
+}
+
+/* -------------------------------------------------------------- the steps */
+
+static RaceChecked *
+check(const Release *release)
+{
+	RaceChecked *checked;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	checked = race_request_check(&release->ledger, &release->asked);
+	PopActiveSnapshot();
+	return checked;
+}
+
+/* The request in a form in which equal requests are equal */
+static void
+write_request(Release *release)
+{
+	const RaceAsked *asked = &release->asked;
+	RaceParameter parameters[] = {
+		RaceText(asked->dataset),
+		{release->ledger.params_type, asked->params_datum, false},
+		RaceText(release->checked->expression),
+		{FLOAT8OID, Float8GetDatum(asked->epsilon), false},
+		{FLOAT8OID, Float8GetDatum(asked->delta), false},
+		{INT4OID, Int32GetDatum(asked->rows), asked->choose_rows},
+		RaceText(release->checked->label),
+		{TEXTARRAYOID, asked->labels, asked->labels == 0}
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8)",
+					lengthof(parameters), parameters);
+	release->request = race_ledger_value(1, &isnull);
+}
+
+/* Is there a release of that name and request?  Error 42710 if of another request. */
+static bool
+exists(const Release *release)
+{
+	RaceParameter parameters[] = {
+		RaceText(release->asked.name), {JSONBOID, release->request, false}
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT $schema._race_release_exists($1, $2)",
+					lengthof(parameters), parameters);
+	return DatumGetBool(race_ledger_value(1, &isnull));
+}
+
+/* Charge the budget.  The commit that follows is on disk before anything is read. */
+static void
+enter_charge(Release *release)
+{
+	const RaceChecked *checked = release->checked;
+	double		rho = race_request_rho(&checked->noise, release->asked.params);
+	RaceParameter parameters[] = {
+		RaceText(release->asked.dataset),
+		RaceText(release->asked.name),
+		{INT4OID, Int32GetDatum(release->version), false},
+		{JSONBOID, release->request, false},
+		{FLOAT8OID, Float8GetDatum(rho), false},
+		RaceText(checked->dataset->budget),
+		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
+		RaceText(GetUserNameFromId(release->role, false))
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM $schema._race_charge($1, $2, $3, $4, $5, $6, $7, $8)",
+					lengthof(parameters), parameters);
+	release->charge.id = race_ledger_value(1, &isnull);
+	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
+	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		race_set_local("synchronous_commit", "on");
+}
+
+static void
+refuse_changed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("what the release is made of was changed while it was made"),
+			 errdetail("A function, a type, a partition or a right is not what was checked before the charge. The charge stands."),
+			 errhint("CALL it again when nobody changes definitions.")));
+}
+
+static void
+store_part(const Release *release, int part, Datum label, Datum sketch)
+{
+	RaceParameter parameters[] = {
+		RaceText(release->asked.name),
+		{INT4OID, Int32GetDatum(release->version), false},
+		{INT4OID, Int32GetDatum(part), false},
+		{TEXTOID, label, label == 0},
+		{release->ledger.sketch_type, sketch, false},
+		RaceText(release->asked.dataset),
+		{UUIDOID, release->charge.id, false},
+		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false}
+	};
+
+	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
+					" (name, version, part, label, sketch, dataset, charge, released_at)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+					lengthof(parameters), parameters);
+	if (SPI_processed != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("another session has stored release \"%s\" meanwhile",
+						release->asked.name),
+				 errdetail("This charge is lost.")));
+}
+
+/* Read, draw noise, and store. */
+static void
+make_private(const Release *release)
+{
+	RaceChecked *checked = check(release);
+	Datum	   *labels = NULL;
+	Datum	   *sketches;
+	int			n = 1;
+	int			i;
+
+	if (!race_request_same(release->checked, checked))
+		refuse_changed();
+	if (release->asked.labels != 0)
+		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
+						  TYPALIGN_INT, &labels, NULL, &n);
+	sketches = race_read_private(&release->asked, checked, n);
+	AcceptInvalidationMessages();
+	if (!race_request_current(checked))
+		refuse_changed();
+	for (i = 0; i < n; i++)
+		store_part(release, i + 1, labels == NULL ? (Datum) 0 : labels[i], sketches[i]);
+}
+
+static void
+charge_and_make(Release *release)
+{
+	List	   *relations = release->checked->lineage->relations;
+
+	lock_relations(relations, true);
+	next_transaction(release);
+	enter_charge(release);
+	next_transaction(release);
+	make_private(release);
+	commit();
+	lock_relations(relations, false);
+}
+
+/* ----------------------------------------------------------------- procedures */
+
+static char *
+text_arg(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
+}
+
+/* What memory keeps across transactions is in the memory context of this connection. */
+static void
+begin(Release *release, FunctionCallInfo fcinfo)
+{
+	check_context(fcinfo);
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect_ext failed");
+	memset(release, 0, sizeof(Release));
+	race_ledger_open(&release->ledger, fcinfo);
+	release->role = GetUserId();
+	release->asked.name = text_arg(fcinfo, 0);
+	release->asked.run_path = pstrdup(namespace_search_path);
+}
+
+/* The labels in the order of the parts; raises what is wrong with them. */
+static Datum
+order_labels(const Release *release, Datum labels)
+{
+	RaceParameter parameters[] = {
+		{release->ledger.params_type, release->asked.params_datum, false},
+		RaceText(release->asked.label),
+		{TEXTARRAYOID, labels, labels == 0}
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT $schema._race_ordered_labels($1, $2, $3)",
+					lengthof(parameters), parameters);
+	return race_ledger_value(1, &isnull);
+}
+
+static void
+read_arguments(Release *release, FunctionCallInfo fcinfo)
+{
+	RaceAsked  *asked = &release->asked;
+
+	if (asked->name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a release needs a name")));
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4) ||
+		PG_ARGISNULL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("dataset, params, expression, epsilon and delta must not be NULL")));
+	asked->dataset = text_arg(fcinfo, 1);
+	asked->params_datum = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(2)));
+	asked->params = race_params_arg(asked->params_datum);
+	asked->expression = text_arg(fcinfo, 3);
+	asked->epsilon = PG_GETARG_FLOAT8(4);
+	asked->delta = PG_GETARG_FLOAT8(5);
+	asked->choose_rows = PG_ARGISNULL(6);
+	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
+	asked->label = text_arg(fcinfo, 7);
+	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
+	asked->path = asked->run_path;
+	release->version = 1;
+}
+
+/*
+ * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels)
+ */
+Datum
+race_release(PG_FUNCTION_ARGS)
+{
+	Release		release;
+
+	begin(&release, fcinfo);
+	read_arguments(&release, fcinfo);
+	release.checked = check(&release);
+	write_request(&release);
+	if (!exists(&release))
+		charge_and_make(&release);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* The arguments that the latest version was asked with, as the ledger has them */
+static void
+read_last(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	RaceParameter name = RaceText(asked->name);
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
+					" rows, label, labels FROM $schema._race_last_request($1)",
+					1, &name);
+	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
+	asked->dataset = race_ledger_text(2);
+	asked->params_datum = race_ledger_value(3, &isnull);
+	asked->params = race_params_arg(asked->params_datum);
+	asked->expression = race_ledger_text(4);
+	asked->epsilon = DatumGetFloat8(race_ledger_value(5, &isnull));
+	asked->delta = DatumGetFloat8(race_ledger_value(6, &isnull));
+	asked->rows = DatumGetInt32(race_ledger_value(7, &asked->choose_rows));
+	asked->label = race_ledger_text(8);
+	asked->labels = race_ledger_value(9, &isnull);
+	asked->path = RACE_SAFE_PATH;
+}
+
+/* race_release_next(name) */
+Datum
+race_release_next(PG_FUNCTION_ARGS)
+{
+	Release		release;
+
+	begin(&release, fcinfo);
+	read_last(&release);
+	release.checked = check(&release);
+	write_request(&release);
+	charge_and_make(&release);
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,261 @@
+/*
+ * request.c
+ *		A release as it is asked for, and as it was checked and understood.
+ *
+ * The query that collects the records is a template of ours, analyzed under a
+ * search_path of pg_catalog.  Its parameters are not values: when the parser meets
+ * one, it gets the node that the parameter stands for, and for $3 and $4 that is an
+ * expression of the caller's, analyzed under her own search_path at that place.  So
+ * names are looked up once, each under the path that it was written for, and what
+ * was checked is what is planned.
+ *
+ * Bad records and NULL units are left out first, then each unit keeps as many as it
+ * may.  The choice is by strong random numbers: with a generator that someone can
+ * seed, one person's rows would decide which rows of others are chosen.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/analyze.h"
+#include "parser/parse_node.h"
+#include "parser/parser.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "../sketch/record.h"
+#include "expression.h"
+#include "oids.h"
+#include "read.h"
+#include "request.h"
+#include "settings.h"
+
+/* Parameters of the template: nodes that the parser gets in their place */
+enum
+{
+	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL
+};
+
+typedef struct Template
+{
+	const RaceLedger *ledger;
+	const RaceAsked *asked;
+	RaceChecked *checked;
+	bool		in_expression;	/* of the caller's, which has no parameters */
+} Template;
+
+/* ------------------------------------------------------------- the record */
+
+/* Raise 42804 if an expression cannot give records, as far as its type says. */
+static void
+check_record_type(const RaceParams *params, Node *expression)
+{
+	TupleDesc	row = get_expr_result_tupdesc(expression, true);
+	RaceRecordReader reader;
+
+	race_record_prepare_type(&reader, exprType(expression), CurrentMemoryContext);
+	if (row != NULL && race_params_parts(params) > 1)
+		race_record_use_row(&reader, row);
+	race_record_check_types(&reader, params);
+}
+
+static Node *
+give_record(Template *template, ParseState *pstate)
+{
+	RaceChecked *checked = template->checked;
+	Node	   *record = race_analyze_expression(pstate, checked->dataset->relation,
+												 template->asked->expression,
+												 template->asked->path, false,
+												 &checked->expression, &checked->calls);
+
+	check_record_type(template->asked->params, record);
+	return record;
+}
+
+static Node *
+give_label(Template *template, ParseState *pstate)
+{
+	RaceChecked *checked = template->checked;
+
+	if (template->asked->label == NULL)
+		return (Node *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
+	return race_analyze_expression(pstate, checked->dataset->relation,
+								   template->asked->label, template->asked->path, true,
+								   &checked->label, &checked->calls);
+}
+
+/* ----------------------------------------------------------- the template */
+
+/* The parser's hook for $n */
+static Node *
+give_node(ParseState *pstate, ParamRef *parameter)
+{
+	Template   *template = (Template *) pstate->p_ref_hook_state;
+	const RaceAsked *asked = template->asked;
+	Node	   *node = NULL;
+
+	if (template->in_expression)
+		return NULL;			/* the parser says that there is none */
+	template->in_expression = true;
+	switch (parameter->number)
+	{
+		case GIVE_PARAMS:
+			node = (Node *) makeConst(template->ledger->params_type, -1, InvalidOid, -1,
+									  asked->params_datum, false, false);
+			break;
+		case GIVE_LABELS:
+			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1,
+									  asked->labels, asked->labels == 0, false);
+			break;
+		case GIVE_RECORD:
+			node = give_record(template, pstate);
+			break;
+		case GIVE_LABEL:
+			node = give_label(template, pstate);
+			break;
+	}
+	template->in_expression = false;
+	return node;
+}
+
+static char *
+template_text(const RaceLedger *ledger, const RaceDataset *dataset)
+{
+	const char *schema = ledger->schema;
+	bool		by_unit = dataset->unit_column != NULL;
+
+	return psprintf("SELECT kept.label, %s.race_build($1, kept.x)"
+					" FROM (SELECT good.x, good.label, %s AS nth"
+					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label"
+					" FROM %s OFFSET 0) good"
+					" WHERE %s AND %s.race_is_record($1, good.x)"
+					" AND ($2 IS NULL OR good.label = ANY ($2))) kept"
+					" WHERE kept.nth <= %d GROUP BY kept.label",
+					schema,
+					by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
+					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)),
+											   get_rel_name(dataset->relation)),
+					by_unit ? "good.unit IS NOT NULL" : "true",
+					schema, dataset->max_contributions);
+}
+
+/* The relation that the innermost SELECT of the template reads */
+static Oid
+relation_read(Query *query)
+{
+	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
+		query = linitial_node(RangeTblEntry, query->rtable)->subquery;
+	return linitial_node(RangeTblEntry, query->rtable)->relid;
+}
+
+/*
+ * Names of the template are found in the extension's schema.  Whoever may create
+ * functions there could create one whose arguments fit better than those of ours.
+ */
+static void
+check_impostors(const RaceLedger *ledger, Query *query)
+{
+	RaceCalls	calls = {NIL};
+
+	race_calls_add(&calls, (Node *) query);
+	if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, "race_build") ||
+		!race_calls_belong(&calls, ledger->schema_id, ledger->extension, "race_is_record"))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a function in schema %s stands in for one of racepriv", ledger->schema),
+				 errdetail("It is called race_build or race_is_record, and PostgreSQL prefers it for this record."),
+				 errhint("Drop it, and revoke CREATE on this schema from other roles.")));
+}
+
+static Query *
+analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	Template	template = {ledger, asked, checked, false};
+	char	   *text = template_text(ledger, checked->dataset);
+	ParseState *pstate = make_parsestate(NULL);
+	Query	   *query;
+	int			level = NewGUCNestLevel();
+
+	pstate->p_sourcetext = text;
+	pstate->p_paramref_hook = give_node;
+	pstate->p_ref_hook_state = &template;
+	race_set_path(RACE_SAFE_PATH);
+	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, race_parse(text)));
+	free_parsestate(pstate);
+	AtEOXact_GUC(true, level);
+	if (relation_read(query) != checked->dataset->relation)
+		elog(ERROR, "the relation was renamed");
+	check_impostors(ledger, query);
+	return query;
+}
+
+/* ------------------------------------------------------------- the checks */
+
+/* Who may read nothing of a relation learns nothing of it here. */
+static void
+check_rights(Oid relation)
+{
+	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)),
+					   get_rel_name(relation));
+}
+
+static void
+check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+{
+	RaceParameter parameters[] = {
+		RaceText(asked->dataset),
+		RaceText(checked->dataset->budget),
+		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
+		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
+	};
+
+	race_ledger_run(ledger, "SELECT $schema._race_check_budget($1, $2, $3, $4)",
+					lengthof(parameters), parameters);
+}
+
+RaceChecked *
+race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
+{
+	RaceChecked *checked = palloc0(sizeof(RaceChecked));
+	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+
+	checked->dataset = dataset;
+	check_rights(dataset->relation);
+	race_params_check_complete(asked->params);
+	checked->noise = race_make_request(asked->params, asked->epsilon, asked->delta,
+									   asked->choose_rows ? NULL : &asked->rows,
+									   dataset->max_contributions, dataset->neighbours);
+	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
+									dataset->public_tables);
+	check_budget(ledger, asked, checked);
+	checked->query = analyze_template(ledger, asked, checked);
+	race_read_check(checked->query);
+	return checked;
+}
+
+bool
+race_request_same(const RaceChecked *a, const RaceChecked *b)
+{
+	return a->dataset->relation == b->dataset->relation &&
+		race_lineage_same(a->lineage, b->lineage) &&
+		race_calls_same(&a->calls, &b->calls) &&
+		equal(a->query, b->query);
+}
+
+bool
+race_request_current(const RaceChecked *checked)
+{
+	return race_calls_current(&checked->lineage->calls) &&
+		race_calls_current(&checked->calls);
+}

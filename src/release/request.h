@@ -1,0 +1,60 @@
+/*
+ * request.h
+ *		A release as it is asked for, and as it was checked and understood.
+ */
+#ifndef RACE_RELEASE_REQUEST_H
+#define RACE_RELEASE_REQUEST_H
+
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+
+#include "../privacy/plan.h"
+#include "ledger.h"
+#include "lineage.h"
+
+/* The arguments of race_release */
+typedef struct RaceAsked
+{
+	char	   *name;
+	char	   *dataset;
+	Datum		params_datum;	/* race_params */
+	const RaceParams *params;
+	char	   *expression;
+	double		epsilon;
+	double		delta;
+	bool		choose_rows;	/* rows are NULL */
+	int			rows;
+	char	   *label;			/* an expression, or NULL */
+	Datum		labels;			/* text[] in the order of the parts, or 0 */
+	char	   *path;			/* search_path that the expressions are written for, */
+	char	   *run_path;		/* and that the functions they call run under */
+} RaceAsked;
+
+/* A request that was checked: all that a release will run */
+typedef struct RaceChecked
+{
+	RaceDataset *dataset;
+	RaceLineage *lineage;
+	RaceRequest noise;
+	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
+	char	   *label;			/* the same, or NULL */
+	Query	   *query;			/* gives (label, exact sketch) */
+	RaceCalls	calls;			/* what both expressions call */
+} RaceChecked;
+
+/*
+ * Check a request as far as can be without reading data: arguments, the rights of the
+ * current user, the lineage of the dataset, the expressions, and that the query can be
+ * run.  Relations stay locked until the transaction ends.
+ */
+extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked);
+
+/* Do both checks of a request stand for the same query over the same objects? */
+extern bool race_request_same(const RaceChecked *a, const RaceChecked *b);
+
+/* Is no function that the query calls defined anew since it was checked? */
+extern bool race_request_current(const RaceChecked *checked);
+
+#endif							/* RACE_RELEASE_REQUEST_H */
