@@ -24,7 +24,7 @@ SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
 	src/release/named.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
-EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate results
+EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate test/modules/*.so results
 
 REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 
@@ -62,9 +62,10 @@ HEADERS = $(wildcard src/*/*.h)
 $(OBJS): $(HEADERS)
 $(OBJS:.o=.bc): $(HEADERS)
 
-# Programs that tests run: the pure C rooms alone, or a client of the server.
+# What tests run: programs of the pure C rooms alone, a client of the server, and a
+# module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(wildcard test/unit/*_test.c))
-test-programs: $(UNIT_TESTS) test/fuzz/mutate
+test-programs: $(UNIT_TESTS) test/fuzz/mutate test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
 	src/query/student.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(wildcard test/unit/*.h) $(PURE_OBJS)
@@ -72,6 +73,8 @@ $(UNIT_TESTS): %: %.c $(wildcard test/unit/*.h) $(PURE_OBJS)
 test/fuzz/mutate: test/fuzz/mutate.c
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq
+test/modules/fail_alloc.so: test/modules/fail_alloc.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<
 .PHONY: test-programs
 
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
