@@ -42,15 +42,21 @@ my $log_before = length $cluster->log_text;
 # Who makes releases, and who looks at the ledger meanwhile
 my ($session, $watcher);
 
+sub connect_session
+{
+	$session = $cluster->session;
+	$session->ask('\set VERBOSITY verbose');
+	$session->ask('SELECT fail_alloc(0, 0)');		# loads the module
+	return;
+}
+
 sub connect_both
 {
 	undef $session;
 	undef $watcher;
-	select undef, undef, undef, 0.05 until eval { $cluster->sql('SELECT 1') };		# after a restart
-	($session, $watcher) = ($cluster->session, $cluster->session);
-	$session->ask('\set VERBOSITY verbose');
-	$session->ask('SELECT fail_alloc(0, 0)');
-	return;
+	select undef, undef, undef, 0.05 until eval { $cluster->sql('SELECT 1') };		# it may restart
+	$watcher = $cluster->session;
+	return connect_session();
 }
 
 sub release_statement
@@ -124,7 +130,7 @@ sub try_failures
 
 	$wrong->("$charges charges, $releases releases") unless defined $far;
 	$wrong->("told a secret: $told") if $told =~ $secret;
-	if ($n == 1) { check_session($wrong, $told, $releases) } else { connect_both() }
+	if ($n == 1) { check_session($wrong, $told, $releases) } else { connect_session() }
 	my $again = $session->ask(release_statement($name));
 	$wrong->("again: $again") unless $again eq '' || $releases && $again =~ /\ANOTICE: .*exists/;
 	my ($more_charges, $more_releases) = growth($before);
@@ -196,18 +202,18 @@ ok($seen{$_}, "control: some come as far as: $_") for 'none', 'charged, read', '
 ok($total > 1000, "control: there are many allocations to fail, $total");
 
 # In a new session nothing is cached yet.
-connect_both();
+connect_session();
 my $total_of_first = allocations('first of a session');
 for my $place (places(30, $total_of_first))
 {
-	connect_both();
+	connect_session();
 	try_failures($place, 1);
 }
 nothing_wrong('a failure in the first release of a session');
 
 # What cleans up lacks memory, too: PostgreSQL may end the session, or no longer know
 # which state it is in.
-connect_both();
+connect_session();
 try_failures($_, 1000) for places(30, $total);
 nothing_wrong('many failures in a row');
 

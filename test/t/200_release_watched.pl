@@ -8,6 +8,7 @@ use lib $FindBin::Bin;
 use RaceCluster;
 use Test::More;
 
+RaceCluster::need_contrib(qw(test_decoding pg_stat_statements auto_explain));
 my $cluster = RaceCluster->new(wal_level => 'logical', log_line_prefix => '',
 	shared_preload_libraries => 'pg_stat_statements,auto_explain', 'pg_stat_statements.track' => 'all',
 	'auto_explain.log_min_duration' => -1,

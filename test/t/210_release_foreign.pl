@@ -9,6 +9,7 @@ use Test::More;
 
 # `hush` and 31337 are the secrets of one record.
 my $secret = qr/hush|31337/;
+RaceCluster::need_contrib(qw(postgres_fdw));
 my $cluster = RaceCluster->new;
 $cluster->run_here('createdb', 'far');
 $cluster->sql(q{ALTER DATABASE far SET log_min_messages = 'panic'});		# another server has another log

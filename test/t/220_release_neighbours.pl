@@ -8,6 +8,7 @@ use lib $FindBin::Bin;
 use RaceCluster;
 use Test::More;
 
+RaceCluster::need_contrib(qw(dblink));
 my $cluster = RaceCluster->new;
 my $params = 'l2(dims=1, rows=16, range=16)';
 $cluster->sql(<<'END');

@@ -6,6 +6,7 @@ use warnings;
 use File::Temp qw(tempdir);
 use RaceServer ();
 use RaceSession;
+use Test::More ();
 
 my @started;
 $SIG{INT} = $SIG{TERM} = sub { exit 1 };		# so that END stops them
@@ -26,6 +27,16 @@ sub standby
 	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
 	command('pg_basebackup', '-h', $primary->{home}, '-D', $self->data, '-c', 'fast', '-R', '--no-sync');
 	return $self->configure->start;
+}
+
+# Skip a file of tests where a server lacks modules of contrib, which Debian's has
+sub need_contrib
+{
+	my @modules = @_;
+	my $folder = command('pg_config', '--pkglibdir');
+	my @missing = grep { !-e "$folder/$_.so" } @modules;
+	Test::More::plan(skip_all => "not installed: @missing") if @missing;
+	return;
 }
 
 sub command
