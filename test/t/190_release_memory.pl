@@ -54,7 +54,11 @@ sub connect_both
 {
 	undef $session;
 	undef $watcher;
-	select undef, undef, undef, 0.05 until eval { $cluster->sql('SELECT 1') };		# it may restart
+	for (1 .. 600)				# it may restart
+	{
+		last if eval { $cluster->sql('SELECT 1') };
+		select undef, undef, undef, 0.05;
+	}
 	$watcher = $cluster->session;
 	return connect_session();
 }
@@ -85,8 +89,11 @@ my @wrong;						# what was not as it must be
 sub release_with_failures
 {
 	my ($name, $first, $n) = @_;
-	$session->ask("SELECT fail_alloc($first, $n)");
-	my $told = eval { $session->ask(release_statement($name)) } // $@;
+	my $told = eval
+	{
+		$session->ask("SELECT fail_alloc($first, $n)");
+		$session->ask(release_statement($name));
+	} // $@;
 	if (!eval { $session->ask('SELECT fail_alloc(0, 0)'); 1 })
 	{
 		$restarts++;
