@@ -9,12 +9,39 @@
 EXTENSION = racepriv
 EXTVERSION = 0.1.0
 
+PG_CONFIG ?= pg_config
+
+# The folder of this file: another one than the current in a VPATH build
+# (mkdir build && cd build && make -f ../Makefile).
+SOURCE := $(or $(VPATH:%/=%),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
+ifeq ($(wildcard $(SOURCE)/$(EXTENSION).control),)
+$(error make cannot build from a folder with spaces in its path: run make in that folder itself)
+endif
+
+ifneq ($(filter check demo bench bench-accuracy,$(MAKECMDGOALS)),)
+# These install what they need first, PGXS included.  The last line that is
+# printed is theirs.
+MAKEFLAGS += --no-print-directory
+check:
+	$(SOURCE)/test/run
+demo:
+	$(SOURCE)/demo/run
+bench:
+	$(SOURCE)/test/bench/run
+bench-accuracy:
+	$(SOURCE)/test/bench/run accuracy
+.PHONY: check demo bench bench-accuracy
+else
+
+# The files of the source that match patterns, by their names in it
+files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
+
 # The rooms of src/, each above those it may import from.
 ROOMS = lsh noise sketch privacy query learn release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
-	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))))
+	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(call files_of,src/$(room)/*.c))))
 
 # The install script is made of the SQL beside the C, in the order of its needs.
 SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
@@ -26,31 +53,19 @@ EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate test/modules/*.so results
 
-REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+REGRESS = $(sort $(patsubst sql/%.sql,%,$(call files_of,sql/*.sql)))
 
 # The same bits everywhere, in JIT bitcode too: no contraction to fused
 # multiply-add but where the code says fma.
 PG_CPPFLAGS = -ffp-contract=off
 SHLIB_LINK = -lm
 
-PG_CONFIG ?= pg_config
 # Warnings are about our code, not about the server's headers.
-PG_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir-server)
-
-ifneq ($(filter check demo bench bench-accuracy,$(MAKECMDGOALS)),)
-# These install what they need first, PGXS included.  The last line that is
-# printed is theirs.
-MAKEFLAGS += --no-print-directory
-check:
-	test/run
-demo:
-	demo/run
-bench:
-	test/bench/run
-bench-accuracy:
-	test/bench/run accuracy
-.PHONY: check demo bench bench-accuracy
-else
+SERVER_HEADERS := $(shell $(PG_CONFIG) --includedir-server)
+ifeq ($(wildcard $(SERVER_HEADERS)/postgres.h),)
+$(error PostgreSQL's server headers are missing: install them (on Debian a package postgresql-server-dev-VERSION), or set PG_CONFIG to the pg_config of another installation)
+endif
+PG_CPPFLAGS += -isystem $(SERVER_HEADERS)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -58,17 +73,17 @@ include $(PGXS)
 # Loops over counters are written for vectors.
 src/sketch/counters.o: CFLAGS += -ftree-vectorize
 
-HEADERS = $(wildcard src/*/*.h)
+HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)
 $(OBJS:.o=.bc): $(HEADERS)
 
 # What tests run: programs of the pure C rooms alone, a client of the server, and a
 # module that they load into a server of theirs.
-UNIT_TESTS = $(patsubst %.c,%,$(wildcard test/unit/*_test.c))
+UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) test/fuzz/mutate test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
 	src/query/student.o,$(OBJS))
-$(UNIT_TESTS): %: %.c $(wildcard test/unit/*.h) $(PURE_OBJS)
+$(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 test/fuzz/mutate: test/fuzz/mutate.c
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< \
@@ -79,5 +94,14 @@ test/modules/fail_alloc.so: test/modules/fail_alloc.c
 
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
-	  cat $(SQL_PARTS); } > $@
+	  cat $(filter %.sql,$^); } > $@
+
+# In a VPATH build make takes what was built in the source for its own, and it does not
+# make folders.
+ifneq ($(realpath $(SOURCE)),$(realpath .))
+ifneq ($(call files_of,$(EXTENSION_SQL) src/*.o),)
+$(error run make clean in $(SOURCE) first: it has been built there)
+endif
+$(shell mkdir -p $(sort $(dir $(OBJS) $(UNIT_TESTS))) test/fuzz)
+endif
 endif

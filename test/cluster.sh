@@ -8,49 +8,32 @@
 
 set -eu
 export LC_ALL=C.UTF-8
-PG_MAJOR=${PG_MAJOR:-15}
-PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
-export PG_CONFIG
+. test/packages.sh
 
-die() {
-	echo "$*" >&2
-	exit 1
+# The unprivileged owner of the cluster: ourselves, or if we are root the user that
+# Debian's package made
+owner() {
+	if [ "$(id -u)" != 0 ]; then
+		id -un
+	elif id postgres >/dev/null 2>&1; then
+		echo postgres
+	else
+		echo nobody
+	fi
 }
 
-# Run as root: directly, or through sudo
-as_root() {
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
-}
-
-# Run as the unprivileged owner of the cluster: ourselves, or if we are root
-# the user that Debian's package made
 as_owner() {
 	if [ "$(id -u)" = 0 ]; then
-		runuser -u postgres -- env PATH="$PATH" "$@"
+		runuser -u "$(owner)" -- env PATH="$PATH" "$@"
 	else
 		"$@"
 	fi
 }
 
-# install_missing FILE=PACKAGE ...: what a fresh Debian lacks
-install_missing() {
-	packages=
-	for need in "$@"; do
-		[ -e "${need%%=*}" ] || packages="$packages ${need#*=}"
-	done
-	[ -n "$packages" ] || return 0
-	echo "Installing$packages ..."
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null &&
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
-			install --no-install-recommends $packages >"$WORK/apt.log" 2>&1 ||
-		{ cat "$WORK/apt.log" >&2; die "could not install$packages"; }
-}
-
-install_postgresql() {
-	install_missing /usr/bin/gcc=gcc /usr/bin/make=make \
-		"$PG_CONFIG=postgresql-$PG_MAJOR" \
-		"/usr/lib/postgresql/$PG_MAJOR/lib/pgxs/src/makefiles/pgxs.mk=postgresql-server-dev-$PG_MAJOR" \
-		"$@"
+# PGXS in the copy of the tree.  What make was told about the tree itself does not
+# hold there.
+make_build() {
+	make -s -C "$WORK/build" PG_CONFIG="$PG_CONFIG" VPATH= "$@"
 }
 
 # build MAKE_ARGUMENTS ...: in a copy of the tree, so that this one stays clean
@@ -58,7 +41,7 @@ build() {
 	mkdir -p "$WORK/build"
 	tar -C "$TOP" --exclude=./.git --exclude='*.o' --exclude='*.bc' \
 		--exclude='*.so' -cf - . | tar -C "$WORK/build" -xf -
-	make -s -C "$WORK/build" -j2 "$@" all >"$WORK/build.log" 2>&1 ||
+	make_build -j2 "$@" all >"$WORK/build.log" 2>&1 ||
 		{ cat "$WORK/build.log" >&2; die "the build failed"; }
 	[ ! -s "$WORK/build.log" ] || cat "$WORK/build.log"
 }
@@ -71,7 +54,7 @@ install_copy() {
 		tar -C "$path" --exclude=./bitcode --exclude=./pgxs -chf - . |
 			tar -C "$WORK/root$path" -xf -
 	done
-	make -s -C "$WORK/build" "$@" install DESTDIR="$WORK/root" \
+	make_build "$@" install DESTDIR="$WORK/root" \
 		>"$WORK/install.log" 2>&1 ||
 		{ cat "$WORK/install.log" >&2; die "the installation failed"; }
 	PATH="$WORK/root$("$PG_CONFIG" --bindir):$PATH"
@@ -82,7 +65,9 @@ start_cluster() {
 	mkdir "$WORK/cluster"
 	cd "$WORK/cluster"		# the owner may not be able to enter $TOP
 	chmod 755 "$WORK"
-	[ "$(id -u)" != 0 ] || chown postgres "$WORK/cluster"
+	[ "$(id -u)" != 0 ] || chown "$(owner)" "$WORK/cluster"
+	as_owner test -w "$WORK/cluster" ||
+		die "the user $(owner) cannot write to $WORK/cluster: set TMPDIR to a folder that everybody may enter"
 	as_owner initdb -D "$WORK/cluster/data" -E UTF8 --locale=C.UTF-8 -A trust \
 		-U postgres >"$WORK/initdb.log" 2>&1 ||
 		{ cat "$WORK/initdb.log" >&2; die "initdb failed"; }

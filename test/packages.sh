@@ -1,0 +1,330 @@
+# packages.sh: finds what the scripts need, and installs what is missing.  cluster.sh
+# sources this.
+#
+# Each piece is looked for itself.  A package may be there without the piece, and a
+# piece may come from elsewhere than a package.
+
+# Where Debian keeps its servers, in a folder for each version
+POSTGRESQL_ROOT=${POSTGRESQL_ROOT:-/usr/lib/postgresql}
+OLDEST_MAJOR=13
+
+packages=		# those that are missing
+as_root=		# the command that makes root run something
+rights=			# whether there is one: empty, yes or no
+lists_updated=
+
+die() {
+	echo "$*" >&2
+	exit 1
+}
+
+have() {
+	command -v "$1" >/dev/null
+}
+
+##### which PostgreSQL
+
+# What pg_config says, or nothing where there is none
+pg_place() {
+	[ -z "$PG_CONFIG" ] || "$PG_CONFIG" "$1" 2>/dev/null || true
+}
+
+makefile_global() {
+	echo "$(dirname "$(dirname "$(pg_place --pgxs)")")/Makefile.global"
+}
+
+# has PIECE: whether the PostgreSQL of PG_CONFIG has it
+has() {
+	case $1 in
+	server) [ -x "$(pg_place --bindir)/postgres" ] ;;
+	headers) [ -e "$(pg_place --includedir-server)/postgres.h" ] ;;
+	esac
+}
+
+# version_has MAJOR PIECE
+version_has() (
+	PG_CONFIG=$POSTGRESQL_ROOT/$1/bin/pg_config
+	has "$2"
+)
+
+# The versions of which Debian's folder has something, newest first
+installed_versions() {
+	for folder in "$POSTGRESQL_ROOT"/*/bin; do
+		basename "$(dirname "$folder")"
+	done | grep -E '^[0-9]+$' | sort -rn |
+		while read -r major; do
+			[ "$major" -lt "$OLDEST_MAJOR" ] || echo "$major"
+		done
+}
+
+# The version that is installed with its headers, the newest of these
+complete_version() {
+	for major in $(installed_versions); do
+		if version_has "$major" server && version_has "$major" headers; then
+			echo "$major"
+			return
+		fi
+	done
+}
+
+# offered PACKAGE: whether the distribution has it.  If the lists of packages were
+# never fetched, nobody knows, and the answer is yes.
+offered() {
+	[ -n "$(apt-cache madison "$1" 2>/dev/null)" ] ||
+		[ -z "$(apt-cache madison postgresql 2>/dev/null)" ]
+}
+
+# The version that is installed in part and that packages can complete: one with a
+# server first.  After an upgrade of Debian the old server is still there, but its
+# headers are no longer offered.
+partial_version() {
+	for pair in server:postgresql-server-dev headers:postgresql; do
+		for major in $(installed_versions); do
+			if version_has "$major" "${pair%:*}" && offered "${pair#*:}-$major"; then
+				echo "$major"
+				return
+			fi
+		done
+	done
+}
+
+# What the package postgresql depends on
+newest_version() {
+	apt-cache show --no-all-versions postgresql 2>/dev/null |
+		sed -n 's/^Depends:.*postgresql-\([0-9][0-9]*\).*/\1/p' | head -n 1
+}
+
+# PG_CONFIG as it was given: a path, or the name of a program
+resolve_pg_config() {
+	case $PG_CONFIG in
+	/*) ;;
+	*/*) PG_CONFIG=${OLDPWD:-$(pwd)}/$PG_CONFIG ;;		# the scripts went to the top
+	*) PG_CONFIG=$(command -v "$PG_CONFIG" || echo "$PG_CONFIG") ;;
+	esac
+	wanted=${PG_MAJOR:-}
+	PG_MAJOR=$(pg_place --version | sed -n 's/^PostgreSQL \([0-9][0-9]*\).*/\1/p')
+	if [ -z "$PG_MAJOR" ] && [ ! -e "$PG_CONFIG" ]; then
+		PG_MAJOR=${PG_CONFIG#"$POSTGRESQL_ROOT"/}
+		PG_MAJOR=${PG_MAJOR%/bin/pg_config}
+	fi
+	case $PG_MAJOR in
+	'' | *[!0-9]*) die "PG_CONFIG is $PG_CONFIG: that is not a pg_config of PostgreSQL" ;;
+	"${wanted:-$PG_MAJOR}") ;;
+	*) die "PG_CONFIG is of PostgreSQL $PG_MAJOR, but PG_MAJOR is $wanted" ;;
+	esac
+}
+
+# PG_MAJOR without any wish: what is installed, else the newest that there is.  It
+# stays empty if that is not known.
+find_version() {
+	PG_MAJOR=$(complete_version)
+	if [ -z "$PG_MAJOR" ] && own_pg_config; then
+		return
+	fi
+	[ -n "$PG_MAJOR" ] || ! may_install || update_lists
+	[ -n "$PG_MAJOR" ] || PG_MAJOR=$(partial_version)
+	[ -n "$PG_MAJOR" ] || PG_MAJOR=$(newest_version)
+}
+
+# Somebody's own build in the PATH, if it is complete
+own_pg_config() {
+	PG_CONFIG=$(command -v pg_config) && has server && has headers &&
+		resolve_pg_config || { PG_CONFIG=; false; }
+}
+
+# Sets PG_CONFIG and PG_MAJOR
+choose_postgresql() {
+	PG_CONFIG=${PG_CONFIG:-}
+	if [ -n "$PG_CONFIG" ]; then
+		resolve_pg_config
+	elif [ -z "${PG_MAJOR:-}" ]; then
+		find_version
+	fi
+	if [ -z "$PG_CONFIG" ] && [ -n "$PG_MAJOR" ]; then
+		PG_CONFIG=$POSTGRESQL_ROOT/$PG_MAJOR/bin/pg_config
+	fi
+	case $PG_MAJOR in
+	'') ;;
+	*[!0-9]*) die "PG_MAJOR is $PG_MAJOR: it should be a number like 17" ;;
+	*) [ "$PG_MAJOR" -ge "$OLDEST_MAJOR" ] ||
+		die "this is PostgreSQL $PG_MAJOR: racepriv needs $OLDEST_MAJOR or newer" ;;
+	esac
+	export PG_CONFIG PG_MAJOR
+}
+
+##### what is missing
+
+# need PACKAGE TEST ...: the package is missing if the test fails
+need() {
+	package=$1
+	shift
+	case " $packages " in
+	*" $package "*) ;;
+	*) "$@" >/dev/null 2>&1 || packages="$packages $package" ;;
+	esac
+}
+
+# need_of_postgresql KIND TEST ...: the same for a piece of PostgreSQL.  No package
+# has what a server lacks that somebody built.
+need_of_postgresql() {
+	kind=$1
+	shift
+	case $(pg_place --bindir) in
+	'' | "$POSTGRESQL_ROOT"/*) ;;
+	*) "$@" >/dev/null 2>&1 ||
+		die "$PG_CONFIG belongs to no package, and its PostgreSQL is not complete: this failed: $*" ;;
+	esac
+	case $kind-$PG_MAJOR in
+	server-) package=postgresql ;;
+	client-) package=postgresql-client ;;
+	headers-) package=postgresql-server-dev-all ;;
+	server-*) package=postgresql-$PG_MAJOR ;;
+	client-*) package=postgresql-client-$PG_MAJOR ;;
+	headers-*) package=postgresql-server-dev-$PG_MAJOR ;;
+	esac
+	need "$package" "$@"
+}
+
+# The compiler that PostgreSQL was built with compiles extensions too
+compiler() {
+	name=$(pg_place --cc)
+	name=${name%% *}
+	echo "${name:-gcc}"
+}
+
+compiles() {
+	echo "$1" | "$(compiler)" -x c -fsyntax-only -
+}
+
+need_build() {
+	need make have make
+	need "$(basename "$(compiler)")" have "$(compiler)"
+	need libc6-dev compiles '#include <stdio.h>'
+	need_of_postgresql client test -e "$(pg_place --pgxs)"
+	need_of_postgresql headers test -e "$(pg_place --includedir-server)/postgres.h"
+}
+
+need_server() {
+	for program in postgres initdb pg_ctl; do
+		need_of_postgresql server test -x "$(pg_place --bindir)/$program"
+	done
+	for program in psql createdb; do
+		need_of_postgresql client test -x "$(pg_place --bindir)/$program"
+	done
+}
+
+# JIT bitcode needs the LLVM that PostgreSQL was built with.
+need_llvm() {
+	makefile=$(makefile_global)
+	grep -q '^with_llvm[[:space:]]*=[[:space:]]*yes' "$makefile" 2>/dev/null || return 0
+	clang=$(sed -n 's/^CLANG[[:space:]]*=[[:space:]]*//p' "$makefile")
+	llvm=$(sed -n 's/^LLVM_BINPATH[[:space:]]*=[[:space:]]*//p' "$makefile")
+	need "$(basename "$clang")" have "$clang"
+	need "$(basename "$(dirname "$llvm")")" test -x "$llvm/llvm-lto"
+}
+
+# The modules that tests load, except their own
+loads_modules() {
+	modules=$(sed -n 's/^use \([A-Z][A-Za-z0-9:]*\).*/\1/p' test/t/*.p[lm] | sort -u)
+	for module in $modules; do
+		[ -e "test/t/$module.pm" ] || perl -M"$module" -e 1 || return 1
+	done
+}
+
+need_tests() {
+	need_llvm
+	need perl have prove
+	need perl loads_modules
+	need libpq-dev test -e "$(pg_place --includedir)/libpq-fe.h"
+	need_of_postgresql client test -x \
+		"$(dirname "$(makefile_global)")/test/regress/pg_regress"
+	need_of_postgresql server test -e \
+		"$(pg_place --sharedir)/extension/postgres_fdw.control"
+}
+
+need_numpy() {
+	need python3-numpy /usr/bin/python3 -c 'import numpy'
+}
+
+need_openblas() {
+	need libopenblas-dev compiles '#include <cblas.h>'
+}
+
+find_missing() {
+	packages=
+	choose_postgresql
+	for kind in "$@"; do
+		"need_$kind"
+	done
+	packages=${packages# }
+}
+
+##### how to install it
+
+# Finds out how to run something as root, once.  Without a terminal sudo cannot ask
+# for a password.
+find_rights() {
+	rights=yes
+	if [ "$(id -u)" = 0 ]; then
+		as_root=
+	elif have sudo && sudo -n true 2>/dev/null; then
+		as_root='sudo -n'
+	elif have sudo && [ -t 0 ]; then
+		echo "Packages are missing.  sudo may ask for your password to install them."
+		as_root=sudo
+		sudo -v || rights=no
+	else
+		rights=no
+	fi
+}
+
+may_install() {
+	[ -n "$rights" ] || find_rights
+	[ "$rights" = yes ]
+}
+
+apt_get() {
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+		-o DPkg::Lock::Timeout=120 "$@" >>"$WORK/apt.log" 2>&1
+}
+
+# Old lists may do, so that no network is no error here.
+update_lists() {
+	[ -n "$lists_updated" ] || apt_get update || true
+	lists_updated=yes
+}
+
+no_rights() {
+	die "
+These packages are missing: $packages
+Only root can install them.  As root, run
+
+    apt-get update && apt-get install --no-install-recommends $packages
+
+and then start this again."
+}
+
+install_packages() {
+	have apt-get || die "
+These are missing, by the names of Debian's packages: $packages
+There is no apt-get here.  Install them as your system does it, and set PG_CONFIG."
+	may_install || no_rights
+	echo "Installing $packages ..."
+	update_lists
+	apt_get -y install --no-install-recommends $packages ||
+		{ cat "$WORK/apt.log" >&2; die "could not install $packages"; }
+}
+
+# provide KIND ...: installs what is missing of build, server, tests, numpy and
+# openblas.  What PostgreSQL itself asks for is known when it is there, so that a
+# second round may be needed.
+provide() {
+	for round in 1 2; do
+		find_missing "$@"
+		[ -n "$packages" ] || return 0
+		install_packages
+	done
+	find_missing "$@"
+	[ -z "$packages" ] ||
+		die "What these packages should have is still not there: $packages"
+}
