@@ -46,7 +46,8 @@ build() {
 	[ ! -s "$WORK/build.log" ] || cat "$WORK/build.log"
 }
 
-# A copy of the installed server with the extension in it
+# A copy of the installed server with the extension in it.  PGXS cannot install bitcode
+# to a path with spaces; seen from the build, the path has none.
 install_copy() {
 	for dir in --bindir --pkglibdir --sharedir; do
 		path=$("$PG_CONFIG" $dir)
@@ -54,7 +55,7 @@ install_copy() {
 		tar -C "$path" --exclude=./bitcode --exclude=./pgxs -chf - . |
 			tar -C "$WORK/root$path" -xf -
 	done
-	make_build "$@" install DESTDIR="$WORK/root" \
+	make_build "$@" install DESTDIR=../root \
 		>"$WORK/install.log" 2>&1 ||
 		{ cat "$WORK/install.log" >&2; die "the installation failed"; }
 	PATH="$WORK/root$("$PG_CONFIG" --bindir):$PATH"

@@ -164,17 +164,14 @@ need() {
 	esac
 }
 
-# need_of_postgresql KIND TEST ...: the same for a piece of PostgreSQL.  No package
-# has what a server lacks that somebody built.
+# need_of_postgresql KIND FILE: the same for a file of PostgreSQL.  No package has what
+# a PostgreSQL lacks that somebody built.
 need_of_postgresql() {
-	kind=$1
-	shift
 	case $(pg_place --bindir) in
 	'' | "$POSTGRESQL_ROOT"/*) ;;
-	*) "$@" >/dev/null 2>&1 ||
-		die "$PG_CONFIG belongs to no package, and its PostgreSQL is not complete: this failed: $*" ;;
+	*) [ -e "$2" ] || die "the PostgreSQL of $PG_CONFIG lacks $2, and no package has it" ;;
 	esac
-	case $kind-$PG_MAJOR in
+	case $1-$PG_MAJOR in
 	server-) package=postgresql ;;
 	client-) package=postgresql-client ;;
 	headers-) package=postgresql-server-dev-all ;;
@@ -182,7 +179,7 @@ need_of_postgresql() {
 	client-*) package=postgresql-client-$PG_MAJOR ;;
 	headers-*) package=postgresql-server-dev-$PG_MAJOR ;;
 	esac
-	need "$package" "$@"
+	need "$package" test -e "$2"
 }
 
 # The compiler that PostgreSQL was built with compiles extensions too
@@ -200,16 +197,16 @@ need_build() {
 	need make have make
 	need "$(basename "$(compiler)")" have "$(compiler)"
 	need libc6-dev compiles '#include <stdio.h>'
-	need_of_postgresql client test -e "$(pg_place --pgxs)"
-	need_of_postgresql headers test -e "$(pg_place --includedir-server)/postgres.h"
+	need_of_postgresql client "$(pg_place --pgxs)"
+	need_of_postgresql headers "$(pg_place --includedir-server)/postgres.h"
 }
 
 need_server() {
 	for program in postgres initdb pg_ctl; do
-		need_of_postgresql server test -x "$(pg_place --bindir)/$program"
+		need_of_postgresql server "$(pg_place --bindir)/$program"
 	done
 	for program in psql createdb; do
-		need_of_postgresql client test -x "$(pg_place --bindir)/$program"
+		need_of_postgresql client "$(pg_place --bindir)/$program"
 	done
 }
 
@@ -236,9 +233,9 @@ need_tests() {
 	need perl have prove
 	need perl loads_modules
 	need libpq-dev test -e "$(pg_place --includedir)/libpq-fe.h"
-	need_of_postgresql client test -x \
+	need_of_postgresql client \
 		"$(dirname "$(makefile_global)")/test/regress/pg_regress"
-	need_of_postgresql server test -e \
+	need_of_postgresql server \
 		"$(pg_place --sharedir)/extension/postgres_fdw.control"
 }
 
