@@ -30,10 +30,12 @@ as_owner() {
 	fi
 }
 
-# PGXS in the copy of the tree.  What make was told about the tree itself does not
-# hold there.
+# make_build AS MAKE_ARGUMENTS ...: make in the copy of the tree, run by as_owner or
+# env.  What an outer make was told about the tree itself does not hold there.
 make_build() {
-	make -s -C "$WORK/build" PG_CONFIG="$PG_CONFIG" VPATH= "$@"
+	runner=$1
+	shift
+	"$runner" make -s -C "$WORK/build" PG_CONFIG="$PG_CONFIG" VPATH= "$@"
 }
 
 # build MAKE_ARGUMENTS ...: in a copy of the tree, so that this one stays clean
@@ -41,7 +43,7 @@ build() {
 	mkdir -p "$WORK/build"
 	tar -C "$TOP" --exclude=./.git --exclude='*.o' --exclude='*.bc' \
 		--exclude='*.so' -cf - . | tar -C "$WORK/build" -xf -
-	make_build -j2 "$@" all >"$WORK/build.log" 2>&1 ||
+	make_build env -j2 "$@" all >"$WORK/build.log" 2>&1 ||
 		{ cat "$WORK/build.log" >&2; die "the build failed"; }
 	[ ! -s "$WORK/build.log" ] || cat "$WORK/build.log"
 }
@@ -55,7 +57,7 @@ install_copy() {
 		tar -C "$path" --exclude=./bitcode --exclude=./pgxs -chf - . |
 			tar -C "$WORK/root$path" -xf -
 	done
-	make_build "$@" install DESTDIR=../root \
+	make_build env "$@" install DESTDIR=../root \
 		>"$WORK/install.log" 2>&1 ||
 		{ cat "$WORK/install.log" >&2; die "the installation failed"; }
 	PATH="$WORK/root$("$PG_CONFIG" --bindir):$PATH"

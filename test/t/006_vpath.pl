@@ -1,0 +1,62 @@
+# A build in another folder than the source: it installs the same files, its
+# installcheck passes on the server of test/run, and it leaves the source alone.
+use strict;
+use warnings;
+use File::Find;
+use File::Temp qw(tempdir);
+use FindBin;
+use lib $FindBin::Bin;
+use RaceServer;
+use Test::More;
+
+my $home = tempdir(CLEANUP => 1);
+my ($source, $build) = ("$home/source", "$home/build");
+my $make = "make -s with_llvm=no COPT=-O1 PG_CONFIG='$ENV{PG_CONFIG}'";
+delete $ENV{MAKEFLAGS};
+
+# The files in a folder, by their paths in it
+sub files
+{
+	my ($folder) = @_;
+	my @files;
+	find(sub { push @files, $File::Find::name =~ s/^\Q$folder\E//r if -f }, $folder);
+	return join "\n", sort @files;
+}
+
+sub shell
+{
+	my ($folder, $script) = @_;
+	my ($text, $good) = run("cd '$folder' && $script", 'sh');
+	ok($good, $script) or diag $text;
+	return $text;
+}
+
+mkdir $_ for $source, $build;
+shell("$FindBin::Bin/../..", "tar --exclude='*.o' --exclude='*.bc' --exclude='*.so' --exclude='racepriv--*.sql' --exclude='*_test'"
+	. " --exclude=./results --exclude=./test/fuzz/mutate -cf - . | tar -C '$source' -xf -");
+my $before = files($source);
+is(shell($build, "$make -f ../source/Makefile -j2"), '', 'the build says nothing');
+shell($build, "$make -f ../source/Makefile test/unit/rows_test test/fuzz/mutate");
+like(shell($build, 'test/unit/rows_test'), qr/^ok 1 /m, 'a unit test');
+shell($build, "$make -f ../source/Makefile install DESTDIR='$home/installed'");
+my $passed = shell($build, "$make -f ../source/Makefile installcheck REGRESS='00_api sketch'");
+is(() = $passed =~ /^(?:ok \d+ |test .*\.\.\. ok)/mg, 2, 'two regression tests');
+is(files($source), $before, 'the source is as it was');
+
+# The build that test/run installed was in the source
+shell("$FindBin::Bin/../..", "$make install DESTDIR='$home/there'");
+is(files("$home/installed"), files("$home/there"), 'the same files are installed');
+my ($sql) = files("$home/there") =~ /^(.*--.*\.sql)$/m;
+is((run('', 'cmp', "$home/installed$sql", "$home/there$sql"))[1], 1, 'the same SQL');
+
+# Where it cannot work it says so
+shell($source, "$make racepriv--0.1.0.sql");
+my ($text, $good) = run("cd '$build' && $make -f ../source/Makefile", 'sh');
+like($text, qr/run make clean in \.\.\/source first/, 'a source that has been built');
+shell($home, "cp -R source 'a b'");
+($text, $good) = run("cd '$build' && $make -f '../a b/Makefile'", 'sh');
+like($text, qr/make cannot build from a folder with spaces/, 'a path with spaces');
+($text, $good) = run("cd '$source' && $make PG_CONFIG=/nowhere/pg_config", 'sh');
+like($text, qr/server headers are missing/, 'no server headers');
+
+done_testing();
