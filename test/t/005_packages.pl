@@ -258,8 +258,9 @@ is(contents("$home/asked"), '', 'and apt-get is not tried');
 is_deeply([shell("exec $tools/sh demo/run")], [$message, ''], 'demo/run says the same, and nothing else');
 program("$system/bin/sudo", 'echo "sudo: a password is required" >&2; exit 1');
 is(provided($all), "failed: $message", 'so is a user whose sudo wants a password, without a terminal');
-program("$system/bin/sudo", '[ "$1" = -n ] && shift && exec "$@"');
+program("$system/bin/sudo", "echo \"sudo \$*\" >>$home/asked; [ \$1 = -n ] && shift && exec \"\$@\"");
 is(provided($all), '15: gcc libc6-dev postgresql-server-dev-15', 'sudo without a password installs');
+like(contents("$home/asked"), qr/^sudo -n env .* install /m, 'through sudo');
 SKIP: {
 	skip 'script makes a terminal', 2 unless -x '/usr/bin/script';
 	my $in_terminal = "exec /usr/bin/script -qec '$tools/sh -c \". test/packages.sh; provide build server\"' /dev/null";
