@@ -36,8 +36,8 @@ shell("$FindBin::Bin/../..", "tar --exclude='*.o' --exclude='*.bc' --exclude='*.
 	. " --exclude=./results --exclude=./test/fuzz/mutate -cf - . | tar -C '$source' -xf -");
 my $before = files($source);
 is(shell($build, "$make -f ../source/Makefile -j2"), '', 'the build says nothing');
-shell($build, "$make -f ../source/Makefile test/unit/rows_test test/fuzz/mutate");
-like(shell($build, 'test/unit/rows_test'), qr/^ok 1 /m, 'a unit test');
+shell($build, "$make -f ../source/Makefile test/unit/params_test test/fuzz/mutate");
+like(shell($build, 'test/unit/params_test'), qr/^ok 1 /m, 'a unit test');
 shell($build, "$make -f ../source/Makefile install DESTDIR='$home/installed'");
 my $passed = shell($build, "$make -f ../source/Makefile installcheck REGRESS='00_api sketch'");
 is(() = $passed =~ /^(?:ok \d+ |test .*\.\.\. ok)/mg, 2, 'two regression tests');
