@@ -71,4 +71,8 @@ FROM (SELECT race_merge(race_share(exact, 1e-4, 1e-6, 7, max_contributions => 10
 SELECT race_share(exact, 1e-4, 1e-6, 7, max_contributions => 1000, rows => 1) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, 5, rows => 3) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, NULL), race_share(NULL, 1, 1e-6, 5), race_share(exact, NULL, 1e-6, 5) FROM hospitals WHERE party = 1;
+-- with a delta near 1 epsilon can be 0, for as many shares and for one release
+SELECT epsilon FROM (SELECT race_merge(race_share(exact, 1e-6, 0.99999999, 5, 1, 1)) AS s FROM hospitals) v,
+	race_info(s::text::race_sketch);
+SELECT epsilon FROM hospitals, race_info(race_privatize(exact, 1e-6, 0.99999999)::text::race_sketch) WHERE party = 1;
 DROP TABLE hospitals, shares, merged;

@@ -390,7 +390,9 @@ noise_problem(const RaceNoise *noise)
 	if (noise->max_contributions < 1 || noise->max_contributions > PG_INT32_MAX ||
 		noise->releases < 1 || noise->releases > PG_INT32_MAX)
 		return "A count of contributions or releases is out of range.";
-	if (!is_cost(noise->epsilon) || noise->epsilon == 0 ||
+	/* a large delta may pay for all of the noise */
+	if (!is_cost(noise->epsilon) || signbit(noise->epsilon) ||
+		(noise->epsilon == 0 && noise->delta == 0) ||
 		!is_cost(noise->delta) || signbit(noise->delta) ||
 		(noise->delta == 0) != (noise->mechanism == RACE_MECHANISM_LAPLACE) ||
 		!is_cost(noise->rho) ||
