@@ -154,4 +154,10 @@ race_add_share_noise(RaceNoise *noise, const RaceNoise *other,
 		noise->epsilon = Min(Min(noise->epsilon, other->epsilon),
 							 race_epsilon_of_rho(noise->rho, noise->delta));
 	}
+	else
+	{
+		/* shares of one sum claim the same; if a forged one does not, the worse */
+		noise->rho = Max(noise->rho, other->rho);
+		noise->epsilon = Max(noise->epsilon, other->epsilon);
+	}
 }
