@@ -51,7 +51,11 @@ SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
 	src/release/named.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
-EXTRA_CLEAN = test/unit/*_test test/fuzz/mutate test/modules/*.so results
+EXTRA_CLEAN = test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
+
+FUZZERS = test/fuzz/mutate test/fuzz/structure
+SANITIZER_CONTROLS = test/sanitize/control test/sanitize/control.so \
+	test/sanitize/first.so
 
 REGRESS = $(sort $(patsubst sql/%.sql,%,$(call files_of,sql/*.sql)))
 
@@ -77,20 +81,29 @@ HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)
 $(OBJS:.o=.bc): $(HEADERS)
 
-# What tests run: programs of the pure C rooms alone, a client of the server, and a
+# What tests run: programs of the pure C rooms alone, clients of the server, and a
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
-test-programs: $(UNIT_TESTS) test/fuzz/mutate test/modules/fail_alloc.so
+test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
 	src/query/student.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
-test/fuzz/mutate: test/fuzz/mutate.c
-	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< \
+$(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h
+	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $< test/fuzz/fuzz.c \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq
 test/modules/fail_alloc.so: test/modules/fail_alloc.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<
-.PHONY: test-programs
+
+# What test/run sanitize needs beside these.
+sanitizer-controls: $(SANITIZER_CONTROLS)
+test/sanitize/control: test/sanitize/control.c
+	$(CC) $(CFLAGS) -o $@ $<
+test/sanitize/control.so: test/sanitize/control.c
+	$(CC) $(CFLAGS) $(CPPFLAGS) -DCONTROL_IN_SERVER -fPIC -shared -o $@ $<
+test/sanitize/first.so: test/sanitize/first.c
+	$(CC) -shared -fPIC -Wl,-z,initfirst -o $@ $<
+.PHONY: test-programs sanitizer-controls
 
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \

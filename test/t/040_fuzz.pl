@@ -1,5 +1,8 @@
-# Bad input from outside: damaged values, and bad arguments to every function.
-# Each must be an error of the right kind, and none may show a record.
+# Bad input from outside: damaged values, values with hostile fields, alone and in
+# pairs, and bad arguments to every function.  Each must be an error of the right
+# kind, and none may show a record.
+#
+# FUZZ_INPUTS, from the environment, is how many inputs each fuzzer sends.
 use strict;
 use warnings;
 
@@ -10,7 +13,8 @@ use Test::More;
 
 use constant {
 	SEED => 20211118,
-	MUTATIONS => 12_000,
+	MUTATIONS => $ENV{FUZZ_INPUTS} // 12_000,
+	PAIRS => $ENV{FUZZ_INPUTS} // 24_000,
 };
 
 # ------------------------------------------------------------------- fuzz
@@ -104,6 +108,29 @@ my @reasons = (
 		'rehash "fold" needs power ', 'rehash "fold" needs a range of at least ')
 );
 
+# What a fuzzer says when it has sent so many inputs
+sub fuzz {
+	my ($program, $inputs) = @_;
+	my @command = ("test/fuzz/$program", SEED, $inputs);
+	note "@command";
+	# few rows will do, whatever race_estimate thinks of their intervals
+	local $ENV{PGOPTIONS} = '-c client_min_messages=error';
+	open my $fuzzer, '-|', @command or die "could not run $command[0]: $!\n";
+	my @output = <$fuzzer>;
+	ok(close($fuzzer), "$program: no violation");
+	chomp @output;
+	(/VIOLATION|\tvalue/ ? diag($_) : note($_)) for @output;
+	return @output;
+}
+
+# Were values refused for all these reasons?
+sub test_reasons {
+	my ($output, @expected) = @_;
+	my %met = map { $_ => 1 } @$output;
+	ok($met{"reason: $_"}, "refused because: $_") for @expected;
+	return;
+}
+
 sub test_mutations {
 	make_samples();
 	is(sql(<<'END'), '1,2,4,8|exact|private', 'samples of every width');
@@ -111,15 +138,7 @@ SELECT string_agg(DISTINCT get_byte(wire, 1)::text, ','), min(i.status), max(i.s
 FROM samples, race_info(form::race_sketch) i WHERE type = 'race_sketch'
 END
 
-	my @command = ('test/fuzz/mutate', SEED, MUTATIONS);
-	note "@command";
-	# few rows will do, whatever race_estimate thinks of their intervals
-	local $ENV{PGOPTIONS} = '-c client_min_messages=error';
-	open my $mutate, '-|', @command or die "could not run $command[0]: $!\n";
-	my @output = <$mutate>;
-	ok(close($mutate), 'every damaged value was refused, or is a proper value');
-	chomp @output;
-	(/VIOLATION|\tvalue/ ? diag($_) : note($_)) for @output;
+	my @output = fuzz('mutate', MUTATIONS);
 	test_coverage(@output);
 	return;
 }
@@ -136,8 +155,32 @@ sub test_coverage {
 			if $route =~ /fresh|params/;
 	}
 	is($sent, MUTATIONS, 'all were sent');
-	my %met = map { $_ => 1 } @output;
-	ok($met{"reason: $_"}, "refused because: $_") for @reasons;
+	test_reasons(\@output, @reasons);
+	return;
+}
+
+# What only a value with a valid checksum gets to
+my @reasons_of_structure = (
+	'Numbers of parties are out of range.',
+	'Shares are not in order, or there twice.',
+);
+
+# Values made field by field, and what is done with two of them
+sub test_structure {
+	my @output = fuzz('structure', PAIRS);
+	my %accepted = map { /^(race_\w+): sent (\d+) accepted (\d+)$/ ? ($1 => [$2, $3]) : () } @output;
+	for my $type (qw(race_params race_sketch)) {
+		my ($sent, $accepted) = @{$accepted{$type}};
+		cmp_ok($accepted, '>', $sent / 4, "$type: many are accepted");
+		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
+	}
+	my @operations = grep { /: asked / } @output;
+	is(scalar @operations, 12, 'every operation was tried');
+	for (@operations) {
+		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
+		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");
+	}
+	test_reasons(\@output, @reasons_of_structure, @reasons[2 .. 12]);
 	return;
 }
 
@@ -254,6 +297,7 @@ sub test_bad_arguments {
 
 my $started = sql('SELECT pg_postmaster_start_time()');
 test_mutations();
+test_structure();
 make_sketches();
 test_bad_records();
 test_bad_arguments();

@@ -1,0 +1,632 @@
+/*
+ * structure.c
+ *		Sends well-formed values with hostile fields to a server, and pairs of them.
+ *
+ *	structure SEED COUNT
+ *
+ * connects as libpq's environment says, and COUNT times makes two values of
+ * race_sketch or race_params, field by field from the wire format: with a valid
+ * checksum, sizes that fit, and in every other case one field that is extreme.  The
+ * second value has mostly the parameters of the first.  What must hold:
+ *
+ * - the server refuses a value with an error of class 22, data exceptions;
+ * - what is accepted comes back as exactly the bytes that were sent, but for the
+ *   signs of zeros in arrays, and so it does after a way through the text form;
+ * - an operation on two accepted values answers, or is refused with an error of class
+ *   22 or with 55000, which is about exact sketches, shares and private ones;
+ * - what an operation claims is true, and the value that it gives comes back too;
+ * - one and the same backend serves to the end.
+ *
+ * Output: a line of counts for each kind of value and each operation; the reasons for
+ * which values were refused, up to the first number; and every violation, with the
+ * values that led to it.  The exit status is 1 when there was one.
+ */
+#include "fuzz.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ARRAYS		64		/* numbers that a part gets, whatever it says */
+#define MAX_SHARES		16		/* ids of shares, likewise */
+#define MAX_COUNTERS	512		/* and counters */
+#define ROWS_AT			12		/* of params: rows and range, */
+#define SEED_AT			24		/* and the seed, which factors share */
+#define MAX_COUNT		(INT64_C(1) << 62)
+#define BITS(x)			(((union { double number; uint64_t bits; }) {x}).bits)
+
+/* A field by its number, and the bytes that it takes (format.c) */
+enum
+{
+	VERSION, KERNEL, SEQUENCE, REHASH, DIMS, POWER, ROWS, RANGE, OUTPUTS, SEED,
+	BANDWIDTH, MORE, ARRAYS, RESERVED, PART_FIELDS
+};
+static const int part_sizes[PART_FIELDS] = {1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 1, 19};
+
+enum
+{
+	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBOURS, SKETCH_RESERVED, CONTRIBUTIONS,
+	RELEASES, COUNT, EPSILON, DELTA, RHO, COUNTER_VARIANCE, COUNT_VARIANCE,
+	PARTIES, COLLUDERS, DROPOUTS, LAST_RESERVED, HEADER_FIELDS
+};
+static const int header_sizes[HEADER_FIELDS] = {
+	1, 1, 1, 1, 1, 3, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
+};
+
+enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH};
+enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL};
+enum {FOLD = 1, MULTILINEAR};
+enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
+enum {EXACT, SHARE, PRIVATE};
+enum {LAPLACE = 1, GAUSSIAN, SEVERAL};
+
+/* The end of a value grows by a number of so many bytes. */
+static void
+put(Value *value, uint64_t number, size_t size)
+{
+	if (value->size + size > MAX_SIZE)
+		die("a value is too long");
+	memset(value->bytes + value->size, 0, size);
+	value->size += size;
+	set_number(value, value->size - size, size > 8 ? 8 : size, number);
+}
+
+static void
+put_fields(Value *value, const uint64_t *fields, const int *sizes, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		put(value, fields[i], sizes[i]);
+}
+
+static uint64_t
+at_most(uint64_t n, uint64_t limit)
+{
+	return n < limit ? n : limit;
+}
+
+/* ----------------------------------------------------------------- params */
+
+static uint64_t
+choose_arrays(uint64_t kernel)
+{
+	static const uint8_t of_l2[] = {
+		0, 0, BANDWIDTHS, LOWER, UPPER, LOWER | UPPER, BANDWIDTHS | LOWER | UPPER,
+		MATRIX, OFFSET, MATRIX | OFFSET, LOWER | UPPER | MATRIX | OFFSET
+	};
+	static const uint8_t of_l1[] = {0, BANDWIDTHS, LOWER, BANDWIDTHS | LOWER | UPPER};
+	static const uint8_t of_angular[] = {0, LOWER | UPPER, MATRIX, UPPER | OFFSET};
+
+	return kernel == L2 ? one_of(of_l2) : kernel == L1 ? one_of(of_l1) :
+		kernel == ANGULAR ? one_of(of_angular) : 0;
+}
+
+/* Numbers a row that Sobol's sequence would have to draw for a part */
+static uint64_t
+sobol_dimensions(const uint64_t *part)
+{
+	uint64_t	projected = part[OUTPUTS] > 0 ? part[OUTPUTS] : part[DIMS];
+
+	return part[POWER] * (part[KERNEL] <= L1 ? projected + 1 :
+						  part[KERNEL] == ANGULAR ? projected : 1);
+}
+
+/* A good part; the first one, if it is alone or not, states what all share. */
+static void
+choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
+{
+	static const uint32_t rows[] = {1, 2, 3, 4, 8, 16};
+	static const uint32_t ranges[] = {2, 3, 8, 16, 32};
+	static const double bandwidths[] = {1, 1, 0.5, 1e-100, 1e100, 3.7};
+
+	memset(part, 0, PART_FIELDS * sizeof(part[0]));
+	part[VERSION] = 1;
+	part[KERNEL] = L2 + below(5);
+	part[DIMS] = part[KERNEL] == JACCARD || below(32) == 0 ? 0 : 1 + below(below(4) ? 3 : 20);
+	part[POWER] = 1 + below(below(2) ? 1 : 4);
+	part[ARRAYS] = part[DIMS] > 0 && part[DIMS] < 5 ? choose_arrays(part[KERNEL]) : 0;
+	part[OUTPUTS] = part[ARRAYS] & MATRIX ? 1 + below(3) : 0;
+	part[BANDWIDTH] = BITS(part[KERNEL] <= L1 ? one_of(bandwidths) : 1.0);
+	part[SEQUENCE] = INDEPENDENT;
+	if (part[DIMS] > 0 && *sobol + sobol_dimensions(part) <= 21 && below(2))
+	{
+		part[SEQUENCE] = SOBOL;
+		*sobol += sobol_dimensions(part);
+	}
+	else if ((part[KERNEL] == L2 || part[KERNEL] == ANGULAR) && below(2))
+		part[SEQUENCE] = ORTHOGONAL;
+	if (!is_first)
+		return;
+	part[ROWS] = one_of(rows);
+	part[RANGE] = one_of(ranges);
+	part[SEED] = below(2) ? 0 : extreme_number();
+	part[REHASH] = is_alone && below(2) &&
+		((part[KERNEL] == L2 && part[POWER] == 1) ||
+		 (part[KERNEL] == ANGULAR && UINT64_C(1) << part[POWER] <= part[RANGE])) ?
+		FOLD : MULTILINEAR;
+}
+
+/* A number of an array; sometimes one that may be too much */
+static uint64_t
+choose_number(int array)
+{
+	static const double factors[] = {1, 0.5, 2, 1};
+	static const double lower[] = {-1, -0.5, 0, -1};
+	static const double upper[] = {0, 1, 5e-324, 1e100};
+
+	if (below(64) == 0)
+		return extreme_number();
+	if (array == LOWER)
+		return BITS(below(4) ? one_of(lower) : -1 / 0.0);
+	if (array == UPPER)
+		return BITS(below(4) ? one_of(upper) : 1 / 0.0);
+	return BITS(one_of(factors));
+}
+
+static void
+put_arrays(Value *params, const uint64_t *part)
+{
+	int			array;
+	uint64_t	i;
+
+	for (array = BANDWIDTHS; array <= OFFSET; array *= 2)
+	{
+		uint64_t	n = (part[ARRAYS] & array) == 0 ? 0 :
+			array == MATRIX ? part[OUTPUTS] * part[DIMS] : part[DIMS];
+
+		for (i = 0; i < at_most(n, MAX_ARRAYS); i++)
+			put(params, choose_number(array), 8);
+	}
+}
+
+/* Parameters of one to four parts; if hostile, with an extreme field */
+static void
+make_params(Value *params, bool hostile)
+{
+	int			n = below(3) ? 1 : 1 + below(hostile ? 5 : 4);
+	int			spoiled = hostile ? (int) below(n) : n;
+	uint64_t	sobol = 0;
+	int			i;
+
+	params->size = 0;
+	for (i = 0; i < n; i++)
+	{
+		uint64_t	part[PART_FIELDS];
+
+		choose_part(part, i == 0, n == 1, &sobol);
+		if (i == spoiled)
+			part[below(PART_FIELDS)] = below(2) ? below(9) : extreme_number();
+		put_fields(params, part, part_sizes, PART_FIELDS);
+		put_arrays(params, part);
+	}
+	if (!hostile || below(16) > 0)
+		set_number(params, 40, 4, params->size - PART_SIZE);
+}
+
+/* Parameters that may be multiplied, mostly, or are equal */
+static void
+make_factors(Value *pair)
+{
+	make_params(&pair[0], below(4) == 0);
+	pair[1] = pair[0];
+	if (below(8) == 0)
+		return;
+	make_params(&pair[1], below(4) == 0);
+	if (below(8) > 0)
+	{
+		memcpy(pair[1].bytes + ROWS_AT, pair[0].bytes + ROWS_AT, 8);
+		memcpy(pair[1].bytes + SEED_AT, pair[0].bytes + SEED_AT, 8);
+	}
+}
+
+/* ----------------------------------------------------------------- sketch */
+
+/* What a private sketch or a share claims to cost; shares have a variance each. */
+static void
+choose_noise(uint64_t *header)
+{
+	static const uint32_t contributions[] = {1, 1, 2, INT32_MAX};
+	static const double epsilons[] = {1, 1, 1e-9, 5e-324, 1e15, 1.7e308};
+	static const double deltas[] = {1e-6, 1e-6, 1e-300, 5e-324, 0.5, 0.999999999, 1, 1e300};
+	static const double costs[] = {1, 0, 0.125, 5e-324, 1e15, 1.7e308};
+	static const double variances[] = {4, 5, 1e10, 4503599627370496.0 / 8};
+
+	header[CONTRIBUTIONS] = one_of(contributions);
+	header[NEIGHBOURS] = 1 + below(2);
+	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(3);
+	header[EPSILON] = BITS(one_of(epsilons));
+	header[DELTA] = header[MECHANISM] == LAPLACE ? 0 : BITS(one_of(deltas));
+	header[RHO] = BITS(one_of(costs));
+	if (header[STATUS] == SHARE)
+	{
+		header[PARTIES] = 2 + below(below(4) ? 3 : 7);
+		header[COLLUDERS] = below(header[PARTIES]);
+		header[DROPOUTS] = below(header[PARTIES] - header[COLLUDERS]);
+		header[COUNTER_VARIANCE] = BITS(one_of(variances));
+		header[COUNT_VARIANCE] = BITS(one_of(variances));
+		return;
+	}
+	header[RELEASES] = below(4) ? 1 + below(3) : INT32_MAX - below(2);
+	header[COUNTER_VARIANCE] = BITS(one_of(costs));
+	header[COUNT_VARIANCE] = BITS(one_of(costs));
+}
+
+static int64_t
+choose_count(void)
+{
+	static const int64_t counts[] = {0, 1, -1, 100, MAX_COUNT, -MAX_COUNT, INT32_MAX};
+
+	return below(2) ? (int64_t) below(1000) : one_of(counts);
+}
+
+/* A sum of so many shares, of a variance each as the header says */
+static void
+set_shares(uint64_t *header, uint64_t n)
+{
+	int			field;
+
+	header[RELEASES] = n;
+	for (field = COUNTER_VARIANCE; field <= COUNT_VARIANCE; field++)
+	{
+		double		variance;
+
+		memcpy(&variance, &header[field], sizeof(variance));
+		header[field] = BITS(variance * n);
+	}
+}
+
+/*
+ * Ids of shares, in ascending order.  Those of a pair, `side` 0 and 1, differ; a
+ * hostile one may have what the other has, or have one twice.
+ */
+static void
+put_shares(Value *sketch, uint64_t n, int side, bool hostile)
+{
+	uint64_t	id = UINT64_C(1) << (below(2) ? 60 : 0);
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		id += hostile && below(8) == 0 ? 0 : 1 + below(3);
+		put(sketch, 2 * id + side, 8);
+	}
+}
+
+/* A counter of so many bits and no more, often at the end of what they hold */
+static int64_t
+choose_counter(int bits)
+{
+	int64_t		largest = (INT64_C(1) << (bits - 1)) - 1;
+
+	switch (below(6))
+	{
+		case 0:
+			return largest;
+		case 1:
+			return -largest - (bits < 63);
+		case 2:
+			return (int64_t) random64() >> (64 - bits);
+		default:
+			return (int64_t) below(100) - 50;
+	}
+}
+
+/* Counters of so many bytes; unless hostile, at least one needs them. */
+static void
+put_counters(Value *sketch, uint64_t n, int width, bool hostile)
+{
+	bool		narrow = hostile && below(8) == 0;
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		/* those of 8 bytes stay within 2^62, but for a few */
+		int			bits = narrow ? 8 : width == 8 && below(256) ? 63 : 8 * width;
+		int64_t		counter = i == 0 && !narrow ? INT64_C(1) << (bits - 2) : choose_counter(bits);
+
+		put(sketch, (uint64_t) counter, width);
+	}
+}
+
+/*
+ * A sketch with these parameters.  The header is kept but for what a pair does not
+ * share: the count, and how many shares there are.
+ */
+static void
+make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
+			bool hostile)
+{
+	uint64_t	header[HEADER_FIELDS];
+	uint64_t	rows = number_at(params, ROWS_AT);
+	uint64_t	range = number_at(params, ROWS_AT + 4);
+	int			width = 1 << below(4);
+
+	memcpy(header, base, sizeof(header));
+	header[COUNT] = (uint64_t) choose_count();
+	if (header[STATUS] == SHARE)
+		set_shares(header, 1 + below(header[PARTIES] - 1));
+	header[WIDTH] = width;
+	if (hostile)
+		header[below(HEADER_FIELDS)] = below(2) ? below(9) : extreme_number();
+
+	sketch->size = 0;
+	put_fields(sketch, header, header_sizes, HEADER_FIELDS);
+	memcpy(sketch->bytes + sketch->size, params->bytes, params->size);
+	sketch->size += params->size;
+	if (header[STATUS] == SHARE)
+		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
+	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile);
+	put(sketch, 0, 4);
+	set_checksum(sketch);
+}
+
+/* Other parameters: fewer rows, which private sketches may have, or another number */
+static void
+change_params(Value *params)
+{
+	if (below(2))
+		set_number(params, ROWS_AT, 4, (number_at(params, ROWS_AT) + 1) / 2);
+	else
+		set_number(params, 4 * below(PART_SIZE / 4), 4, extreme_number());
+}
+
+/* Two sketches that may be combined, mostly */
+static void
+make_sketches(Value *pair)
+{
+	static const uint8_t statuses[] = {EXACT, EXACT, SHARE, PRIVATE};
+	uint64_t	header[HEADER_FIELDS] = {[SKETCH_VERSION] = 1, [STATUS] = one_of(statuses)};
+	int			spoiled = below(4);
+	Value		params;
+
+	if (header[STATUS] != EXACT)
+		choose_noise(header);
+	make_params(&params, below(8) == 0);
+	make_sketch(&pair[0], &params, header, 0, spoiled == 0);
+	if (below(6) == 0)
+		change_params(&params);
+	if (header[STATUS] == PRIVATE && below(3))
+	{
+		uint64_t	contributions = header[CONTRIBUTIONS];
+		uint64_t	neighbours = header[NEIGHBOURS];
+
+		choose_noise(header);
+		header[CONTRIBUTIONS] = contributions;
+		header[NEIGHBOURS] = neighbours;
+	}
+	make_sketch(&pair[1], &params, header, 1, spoiled == 1);
+}
+
+/* ------------------------------------------------------------- operations */
+
+/*
+ * A question to a and b.  The answer is one row: a value that must come back or NULL,
+ * and claims, named by their columns, that must be true or NULL.
+ */
+typedef struct Operation
+{
+	const char *name;
+	bool		is_sketch;		/* else of parameters */
+	const char *query;			/* %s: record i, and the one before */
+	int			asked;
+	int			answered;
+} Operation;
+
+#define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
+#define SKETCHES	PAIR("race_sketch")
+#define PARAMS		PAIR("race_params")
+#define SEND(s)		"race_sketch_send(" s ")"
+
+static Operation operations[] = {
+	{.name = "+", .is_sketch = true, .query =
+		"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", "
+		"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s")
+		" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
+	{.name = "-", .is_sketch = true, .query =
+		"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a")
+		" AS \"- undoes +\", " SEND("(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES},
+	{.name = "race_merge_disjoint", .is_sketch = true, .query =
+		"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", "
+		SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)")
+		" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
+	{.name = "race_merge in a window", .is_sketch = true, .query =
+		"SELECT NULL, bool_and(" SEND("w") " = "
+		SEND("COALESCE(before + x, x)") ") AS \"a window is a sum\" FROM "
+		"(SELECT x, lag(x) OVER o AS before, race_merge(x) OVER (o ROWS 1 PRECEDING) AS w "
+		"FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b), (3, a), (4, b), (5, b)) v (i, x) "
+		"WINDOW o AS (ORDER BY i) OFFSET 0) u"},
+	{.name = "race_build in a window", .is_sketch = true, .query =
+		"SELECT NULL, bool_and(" SEND("w") " = "
+		SEND("CASE i WHEN 1 THEN race_add(e, q) ELSE race_add(race_add(e, before), q) END")
+		") AS \"a window is a sum\" FROM (SELECT *, race_build(race_params(e), q) "
+		"OVER (ORDER BY i ROWS 1 PRECEDING) AS w FROM " SKETCHES ", "
+		"LATERAL (SELECT race_sketch(race_params(a)) AS e OFFSET 0) v, "
+		"generate_series(1, 4) i, LATERAL (SELECT %s AS q, %s AS before) r OFFSET 0) u"},
+	{.name = "race_add", .is_sketch = true, .query =
+		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
+		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
+		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
+		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
+	{.name = "race_share", .is_sketch = true, .query =
+		"SELECT " SEND("race_merge(s)") ", "
+		"race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " SKETCHES ", "
+		"LATERAL (VALUES (a), (b), (b)) v (x), "
+		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
+	{.name = "race_privatize", .is_sketch = true, .query =
+		"SELECT " SEND("s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
+		"FROM " SKETCHES ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
+		"race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
+	{.name = "questions", .is_sketch = true, .query =
+		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum_mom(b, q), race_kde(a, before), "
+		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
+		"race_classify(ARRAY[a, b, NULL], q) IN (1, 2) AS \"one of the classes\", "
+		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
+		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
+		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
+	{.name = "*", .query =
+		"SELECT race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
+	{.name = "order", .query =
+		"SELECT race_params_send(greatest(a, b)), "
+		"(a < b)::int + (a = b)::int + (a > b)::int = 1 AS \"one of <, = and >\", "
+		"(a = b) = (race_params_send(a) = race_params_send(b)) AS \"= are the same bytes\", "
+		"race_params_cmp(a, b) = -race_params_cmp(b, a) AS \"the other way around\", "
+		"a <> b OR race_params_hash(a) = race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
+	{.name = "race_sketch", .query =
+		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
+		"AS \"a sketch has its params\" FROM " PARAMS}
+};
+
+/* A value of each type, on its way to the server and back */
+typedef struct Kind
+{
+	const char *name;
+	const char *query;
+	int			sent;
+	int			accepted;
+} Kind;
+
+static Kind kinds[] = {
+	{.name = "race_params", .query =
+		"SELECT race_params_send($1::race_params), "
+		"race_params_send($1::race_params::text::race_params)"},
+	{.name = "race_sketch", .query =
+		"SELECT race_sketch_send($1::race_sketch), "
+		"race_sketch_send($1::race_sketch::text::race_sketch)"}
+};
+
+/* Does the server take a value?  Then it must give it back. */
+static bool
+goes_in(const Value *value, bool is_sketch)
+{
+	static const char *const data_exceptions[] = {"22"};
+	Kind	   *kind = &kinds[is_sketch];
+	const char *bytes = (const char *) value->bytes;
+	int			length = value->size;
+	int			format = 1;
+	PGresult   *result = send_query(kind->query, 1, &bytes, &length, &format);
+	bool		accepted = PQresultStatus(result) == PGRES_TUPLES_OK;
+	Value		back;
+
+	kind->sent++;
+	kind->accepted += accepted;
+	if (accepted)
+	{
+		decode_bytea(PQgetvalue(result, 0, 0), &back);
+		if (!arrived_whole(value, &back, is_sketch))
+			violation("other bytes came back", PQgetvalue(result, 0, 0));
+		if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
+			violation("the text form is another value", PQgetvalue(result, 0, 1));
+	}
+	else if (refused_for(result, data_exceptions, lengthof(data_exceptions)))
+		note_reason(result);
+	else
+		violation("refused with another class of error", PQresultErrorMessage(result));
+	PQclear(result);
+	return accepted;
+}
+
+/* Is it true what an answer claims, and does the value in it come back, a sketch or params? */
+static void
+check_answer(const PGresult *result)
+{
+	Value		value;
+	int			i;
+
+	for (i = 1; i < PQnfields(result); i++)
+		if (strcmp(PQgetvalue(result, 0, i), "f") == 0)
+			violation("this is not so", PQfname(result, i));
+	if (PQgetisnull(result, 0, 0))
+		return;
+	decode_bytea(PQgetvalue(result, 0, 0), &value);
+	if (!goes_in(&value, strcmp(PQfname(result, 0), "race_sketch_send") == 0))
+		violation("the result is not a value", PQgetvalue(result, 0, 0));
+}
+
+/* Put records for a in, if the query wants some; false if they would take long. */
+static bool
+write_query(const Operation *operation, const Value *a, char *query, size_t size)
+{
+	char		record[RECORD_SIZE];
+	char		before[RECORD_SIZE];
+	size_t		parts[MAX_PARTS];
+	int			n = find_parts(a, operation->is_sketch ? PARAMS_AT : 0, parts);
+
+	if (is_large(a, parts, n))
+		return false;
+	write_record(a, parts, n, "i", record);
+	write_record(a, parts, n, "(i - 1)", before);
+	snprintf(query, size, operation->query, record, before);
+	return true;
+}
+
+static void
+operate(Operation *operation, const Value *pair)
+{
+	static const char *const refusals[] = {"22", "55000"};
+	const char *values[2] = {(const char *) pair[0].bytes, (const char *) pair[1].bytes};
+	int			lengths[2] = {pair[0].size, pair[1].size};
+	int			formats[2] = {1, 1};
+	char		query[4096];
+	PGresult   *result;
+
+	if (!write_query(operation, &pair[0], query, sizeof(query)))
+		return;
+	set_suspects(operation->name, &pair[0], &pair[1]);
+	operation->asked++;
+	result = send_query(query, 2, values, lengths, formats);
+	if (PQresultStatus(result) == PGRES_TUPLES_OK)
+	{
+		operation->answered++;
+		check_answer(result);
+	}
+	else if (!refused_for(result, refusals, lengthof(refusals)))
+		violation("refused with another class of error", PQresultErrorMessage(result));
+	PQclear(result);
+}
+
+/* ------------------------------------------------------------------ main */
+
+static void
+try_pair(Operation *operation)
+{
+	static Value pair[2];
+
+	if (operation->is_sketch)
+		make_sketches(pair);
+	else
+		make_factors(pair);
+	set_suspects("input", &pair[0], NULL);
+	if (!goes_in(&pair[0], operation->is_sketch))
+		return;
+	set_suspects("input", &pair[1], NULL);
+	if (goes_in(&pair[1], operation->is_sketch))
+		operate(operation, pair);
+}
+
+int
+main(int argc, char **argv)
+{
+	int			count;
+	size_t		i;
+
+	if (argc != 3)
+	{
+		fprintf(stderr, "usage: structure SEED COUNT\n");
+		return 2;
+	}
+	seed_random(argv[1]);
+	count = atoi(argv[2]);
+
+	connect_to_server();
+	for (i = 0; i < (size_t) count; i++)
+		try_pair(&operations[i % lengthof(operations)]);
+	for (i = 0; i < lengthof(kinds); i++)
+		printf("%s: sent %d accepted %d\n", kinds[i].name, kinds[i].sent, kinds[i].accepted);
+	for (i = 0; i < lengthof(operations); i++)
+		printf("%s: asked %d answered %d\n", operations[i].name, operations[i].asked,
+			   operations[i].answered);
+	return finish();
+}
