@@ -64,6 +64,7 @@ install_copy() {
 	export PATH
 }
 
+# start_cluster [VARIABLE=VALUE ...]: in the environment of the server alone
 start_cluster() {
 	mkdir "$WORK/cluster"
 	cd "$WORK/cluster"		# the owner may not be able to enter $TOP
@@ -82,18 +83,24 @@ start_cluster() {
 		max_wal_size = 4GB
 		log_min_messages = fatal
 	END
-	as_owner pg_ctl -D "$WORK/cluster/data" -w -l "$WORK/cluster/log" start \
+	as_owner env "$@" pg_ctl -D "$WORK/cluster/data" -w -l "$WORK/cluster/log" start \
 		>/dev/null || { cat "$WORK/cluster/log" >&2; die "the server did not start"; }
 	export PGHOST="$WORK/cluster" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+# Stop the server, if there is one, and remove what build and the rest have made.
+remove_cluster() {
+	cd /
+	if [ -f "$WORK/cluster/data/postmaster.pid" ]; then
+		as_owner pg_ctl -D "$WORK/cluster/data" -m immediate stop >/dev/null || true
+	fi
+	rm -rf "$WORK/build" "$WORK/root" "$WORK/cluster"
 }
 
 clean_up() {
 	status=$?
 	trap - EXIT
-	cd /
-	if [ -f "$WORK/cluster/data/postmaster.pid" ]; then
-		as_owner pg_ctl -D "$WORK/cluster/data" -m immediate stop >/dev/null || true
-	fi
+	remove_cluster
 	rm -rf "$WORK"
 	exit $status
 }

@@ -8,6 +8,13 @@
 
 #define MAX_TEST_DIMS	8
 
+/* The sanitizers make vector code many times slower. */
+#ifdef __SANITIZE_ADDRESS__
+#define FEWER	5
+#else
+#define FEWER	1
+#endif
+
 /* The answers to all zeros, key and counter, and to digits of pi: Random123 */
 static void
 test_philox(void)
@@ -548,7 +555,7 @@ main(void)
 	test_philox_lanes();
 	test_known_answers();
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], i < 4 ? 125000 : 20000);
+		test_paths(&shapes[i], (i < 4 ? 125000 : 20000) / FEWER);
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
