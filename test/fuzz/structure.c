@@ -298,7 +298,7 @@ put_shares(Value *sketch, uint64_t n, int side, bool hostile)
 static int64_t
 choose_counter(int bits)
 {
-	int64_t		largest = (INT64_C(1) << (bits - 1)) - 1;
+	int64_t		largest = INT64_MAX >> (64 - bits);
 
 	switch (below(6))
 	{

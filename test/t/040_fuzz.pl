@@ -170,7 +170,7 @@ sub test_structure {
 	my @output = fuzz('structure', PAIRS);
 	my %accepted = map { /^(race_\w+): sent (\d+) accepted (\d+)$/ ? ($1 => [$2, $3]) : () } @output;
 	for my $type (qw(race_params race_sketch)) {
-		my ($sent, $accepted) = @{$accepted{$type}};
+		my ($sent, $accepted) = @{$accepted{$type} // [0, 0]};
 		cmp_ok($accepted, '>', $sent / 4, "$type: many are accepted");
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
