@@ -119,17 +119,23 @@ my %times = (
 		$cluster->sql($change);
 		return $curator->ask(release($name));
 	}],
-	# the table is locked when the request has been checked
-	'between charge and read' => [qr/^1\|0$/, sub {
+	# The request is checked again after the charge, which reads the datasets.  What locks
+	# the table waits until the release is made.
+	'between charge and read' => [qr/^1\|[01]$/, sub {
 		my ($name, $change) = @_;
 		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
 		$curator->start(release($name));
 		$cluster->wait_for_locks(1);
-		my $changer = $cluster->session->start("BEGIN; LOCK TABLE visits; $change; COMMIT");
-		$cluster->wait_for_locks(2);
+		my $datasets = hold('LOCK TABLE race_datasets');
 		$budget->ask('COMMIT');
+		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'race_datasets'::regclass");
+		my $changer = $cluster->session->start("$change; SELECT FROM pg_notify('changed', '')");
+		$cluster->wait_until("SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event_type = 'Lock' OR query ~ 'pg_notify' AND state = 'idle'");
+		$datasets->ask('COMMIT');
 		$changer->finish;
-		return $curator->finish;
+		my $told = $curator->finish;
+		is(made($name), $change =~ /REVOKE|NOBYPASSRLS/ ? '1|0' : '1|1', "$name: rights are checked again, definitions stay");
+		return $told;
 	}],
 	# whether it waits for the end of the read or not
 	'during the read' => [qr/^1\|[01]$/, sub {
