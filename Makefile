@@ -36,17 +36,18 @@ else
 # The files of the source that match patterns, by their names in it
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
-# The rooms of src/, each above those it may import from.
-ROOMS = lsh noise sketch privacy query learn release
+# The folders of src/.  Each imports only from folders to its left.
+ROOMS = server lsh noise params record cache sketch privacy query learn transform \
+	release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(call files_of,src/$(room)/*.c))))
 
 # The install script is made of the SQL beside the C, in the order of its needs.
-SQL_PARTS = src/sketch/params.sql src/sketch/sketch.sql src/sketch/build.sql \
+SQL_PARTS = src/params/params.sql src/sketch/sketch.sql src/sketch/build.sql \
 	src/sketch/merge.sql src/privacy/privatize.sql src/privacy/cost.sql \
-	src/query/estimate.sql src/query/classify.sql src/learn/whiten.sql \
+	src/query/estimate.sql src/learn/classify.sql src/transform/whiten.sql \
 	src/release/ledger.sql src/release/protect.sql src/release/release.sql \
 	src/release/named.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql

@@ -1,17 +1,18 @@
 /*
  * racepriv.c
- *		The module: its settings.  Everything it can do is in the rooms beside this
- *		file.
+ *		The module: its settings.  Everything that it can do is in the folders beside
+ *		this file.
  */
 #include "postgres.h"
 
 #include <limits.h>
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/guc.h"
 
+#include "cache/cache.h"
 #include "lsh/lsh.h"
-#include "sketch/cache.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.1.0");
@@ -41,9 +42,16 @@ assign_vector_code(const char *name, void *extra)
 	race_hash_force(name);
 }
 
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 void
 _PG_init(void)
 {
+	race_interrupt_hook = check_for_interrupts;
 	DefineCustomIntVariable("racepriv.cache_size",
 							"Memory that a session may keep for sketches it has asked before.",
 							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",

@@ -1,6 +1,6 @@
 /*
  * hash.c
- *		From records to buckets: the choice of vector code.
+ *		From records to buckets.
  *
  * The codes of a row's functions go to one of `range` buckets, by one of two ways.
  *
@@ -21,74 +21,6 @@
 
 #include <string.h>
 
-static const RaceHashPath *const paths[] = {
-	&race_hash_portable,
-#ifdef RACE_HAVE_X86
-	&race_hash_avx2,
-	&race_hash_avx512,
-#endif
-#ifdef RACE_HAVE_NEON
-	&race_hash_neon,
-#endif
-};
-
-#define PATHS	(sizeof(paths) / sizeof(paths[0]))
-
-const char *const race_hash_paths[] = {
-	"portable",
-#ifdef RACE_HAVE_X86
-	"avx2",
-	"avx512",
-#endif
-#ifdef RACE_HAVE_NEON
-	"neon",
-#endif
-	NULL
-};
-
-static const RaceHashPath *chosen = NULL;
-
-/* The path of this name, or for "auto" the best; NULL if the machine lacks it */
-static const RaceHashPath *
-find_path(const char *name)
-{
-	bool		any = strcmp(name, "auto") == 0;
-	size_t		i;
-
-	for (i = PATHS; i-- > 0;)
-		if ((any || strcmp(name, race_hash_paths[i]) == 0) &&
-			paths[i]->available())
-			return paths[i];
-	return NULL;
-}
-
-bool
-race_hash_has(const char *name)
-{
-	return find_path(name) != NULL;
-}
-
-void
-race_hash_force(const char *name)
-{
-	chosen = find_path(name);
-}
-
-static const RaceHashPath *
-path(void)
-{
-	if (chosen == NULL)
-		chosen = find_path("auto");
-	return chosen;
-}
-
-void
-race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows,
-				  uint32_t function, uint32_t element, uint64_t *bits)
-{
-	path()->philox((uint64_t) seed, stream, rows, function, element, bits);
-}
-
 /* What vector code needs to know of a part in a block of rows */
 static RaceHashBlock
 block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
@@ -97,7 +29,7 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
 	uint32_t	first = block * RACE_LANES;
 	uint32_t	range = rows->params->range;
 	bool		fold = rows->params->rehash == RACE_REHASH_FOLD;
-	bool		signs = params->kernel == RACE_KERNEL_ANGULAR;
+	bool		signs = race_kernel_type(params->kernel)->signs;
 	RaceHashBlock result;
 
 	result.mode = !fold ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
@@ -112,52 +44,65 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
 	return result;
 }
 
-/* Function by function: large sets take their time, and someone may want a pause. */
+/* Function by function, so that large sets can be interrupted between them */
 static void
-sum_sets_slowly(RaceHashBlock b, const RaceColumn *column, size_t n,
-				uint64_t *sums, void (*pause) (void))
+sum_sets_interruptibly(RaceHashBlock b, const RaceColumn *column, size_t n,
+					   uint64_t *sums)
 {
 	uint32_t	power = b.power;
 
 	for (b.power = 1; power > 0; power--)
 	{
-		pause();
-		path()->sum_sets(&b, column, n, sums);
+		race_interrupt_hook();
+		race_hash_path()->sum_sets(&b, column, n, sums);
 		b.coefficients += 2 * RACE_LANES;
 		b.keys += 2 * RACE_LANES;
 	}
 }
 
-/* Records whose sums stay in the nearest cache */
-#define RECORDS_TOGETHER	32
+/* Add the codes of a part, times their keys, to the sums of n records. */
+static void
+sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
+		 const RaceColumn *column, size_t n, bool interruptible, uint64_t *sums)
+{
+	const RaceHashPath *path = race_hash_path();
+	RaceHashBlock b = block_of(rows, part, block);
+
+	switch (race_record_kind(part->params))
+	{
+		case RACE_RECORD_VECTOR:
+			path->vectors(&b, column, n, sums);
+			break;
+		case RACE_RECORD_SET:
+			if (interruptible && race_interrupt_hook != NULL)
+				sum_sets_interruptibly(b, column, n, sums);
+			else
+				path->sum_sets(&b, column, n, sums);
+			break;
+		case RACE_RECORD_ROW:
+			path->sum_categories(&b, column, n, sums);
+			break;
+	}
+}
+
+/* A sum takes twice as much space as a bucket. */
+#define SUMS_TOGETHER	(RACE_RECORDS_TOGETHER / 2)
 
 /* Add the codes of all parts, times their keys, and take a bucket from the sum. */
 static void
 hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
-			 size_t n, uint32_t *buckets, void (*pause) (void))
+			 size_t n, bool interruptible, uint32_t *buckets)
 {
 	const uint64_t *first = race_rows_key(rows, block * RACE_LANES, 0);
-	uint64_t	sums[RECORDS_TOGETHER * RACE_LANES];
+	uint64_t	sums[SUMS_TOGETHER * RACE_LANES];
 	size_t		i;
 	int			p;
 
 	for (i = 0; i < n; i++)
 		memcpy(sums + i * RACE_LANES, first, RACE_LANES * sizeof(uint64_t));
 	for (p = 0; p < rows->parts; p++)
-	{
-		const RaceParams *params = rows->part[p].params;
-		RaceHashBlock b = block_of(rows, &rows->part[p], block);
-
-		if (race_compares_numbers(params))
-			path()->vectors(&b, &columns[p], n, sums);
-		else if (!race_compares_sets(params))
-			path()->sum_categories(&b, &columns[p], n, sums);
-		else if (pause != NULL)
-			sum_sets_slowly(b, &columns[p], n, sums, pause);
-		else
-			path()->sum_sets(&b, &columns[p], n, sums);
-	}
-	path()->reduce(rows->params->range, sums, n, buckets);
+		sum_part(rows, &rows->part[p], block, &columns[p], n, interruptible, sums);
+	race_hash_path()->reduce(rows->params->range, sums, n, buckets);
 }
 
 RaceColumn
@@ -176,7 +121,7 @@ race_column_from(const RaceColumn *column, size_t i)
 
 static void
 hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
-	 uint32_t *buckets, void (*pause) (void))
+	 bool interruptible, uint32_t *buckets)
 {
 	size_t		i;
 
@@ -184,19 +129,18 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	{
 		RaceHashBlock b = block_of(rows, &rows->part[0], block);
 
-		path()->vectors(&b, columns, n, buckets);
+		race_hash_path()->vectors(&b, columns, n, buckets);
 		return;
 	}
-	for (i = 0; i < n; i += RECORDS_TOGETHER)
+	for (i = 0; i < n; i += SUMS_TOGETHER)
 	{
 		RaceColumn	some[RACE_MAX_PARTS];
 		int			p;
 
 		for (p = 0; p < rows->parts; p++)
 			some[p] = race_column_from(&columns[p], i);
-		hash_by_sums(rows, block, some,
-					 n - i < RECORDS_TOGETHER ? n - i : RECORDS_TOGETHER,
-					 buckets + i * RACE_LANES, pause);
+		hash_by_sums(rows, block, some, n - i < SUMS_TOGETHER ? n - i : SUMS_TOGETHER,
+					 interruptible, buckets + i * RACE_LANES);
 	}
 }
 
@@ -204,15 +148,15 @@ void
 race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
 			   size_t n, uint32_t *buckets)
 {
-	hash(rows, block, columns, n, buckets, NULL);
+	hash(rows, block, columns, n, false, buckets);
 }
 
 void
 race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
-				   uint32_t *buckets, void (*pause) (void))
+				   uint32_t *buckets)
 {
 	size_t		block;
 
 	for (block = 0; block * RACE_LANES < n; block++)
-		hash(rows, block, columns, 1, buckets + block * RACE_LANES, pause);
+		hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
 }

@@ -49,6 +49,7 @@ typedef struct RaceHashBlock
  */
 typedef struct RaceHashPath
 {
+	const char *name;
 	bool		(*available) (void);
 	void		(*vectors) (const RaceHashBlock *block, const RaceColumn *x,
 							size_t n, void *out);
@@ -67,6 +68,9 @@ typedef struct RaceHashPath
 /* The functions of hash_template.h, in this order */
 #define RACE_HASH_FUNCTIONS \
 	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes
+
+/* The path that is used */
+extern const RaceHashPath *race_hash_path(void);
 
 extern const RaceHashPath race_hash_portable;
 #ifdef RACE_HAVE_X86

@@ -164,6 +164,6 @@ available(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx2 = {available, RACE_HASH_FUNCTIONS};
+const RaceHashPath race_hash_avx2 = {"avx2", available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_X86 */

@@ -158,6 +158,6 @@ available(void)
 		__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const RaceHashPath race_hash_avx512 = {available, RACE_HASH_FUNCTIONS};
+const RaceHashPath race_hash_avx512 = {"avx512", available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_X86 */

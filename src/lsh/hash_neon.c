@@ -152,6 +152,6 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_neon = {available, RACE_HASH_FUNCTIONS};
+const RaceHashPath race_hash_neon = {"neon", available, RACE_HASH_FUNCTIONS};
 
 #endif							/* RACE_HAVE_NEON */

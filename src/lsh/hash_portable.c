@@ -151,4 +151,4 @@ available(void)
 	return true;
 }
 
-const RaceHashPath race_hash_portable = {available, RACE_HASH_FUNCTIONS};
+const RaceHashPath race_hash_portable = {"portable", available, RACE_HASH_FUNCTIONS};

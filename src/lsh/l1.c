@@ -6,19 +6,20 @@
 
 #include <math.h>
 
+#include "lsh.h"
+
 double
 race_l1_kernel(double c)
 {
-	static const double pi = 3.14159265358979323846;
 	double		t = 1 / c;			/* infinite near c = 0 */
 
 	if (c == 0)
 		return 1;
 	if (t < 1e-4)				/* where both terms are near 2t, what is left of them */
-		return t / pi * (1 - t * t / 6);
+		return t / RACE_PI * (1 - t * t / 6);
 	if (c < 1)					/* where t^2 might overflow */
-		return (2 * atan(t) - c * (log1p(c * c) - 2 * log(c))) / pi;
-	return (2 * atan(t) - c * log1p(t * t)) / pi;
+		return (2 * atan(t) - c * (log1p(c * c) - 2 * log(c))) / RACE_PI;
+	return (2 * atan(t) - c * log1p(t * t)) / RACE_PI;
 }
 
 /* sin(x) / x and cos(x) for 0 <= x <= pi / 4, by Taylor: the next term is below 1e-20 */
@@ -42,14 +43,13 @@ sine_and_cosine(double x, double *sine, double *cosine)
 double
 race_inverse_cauchy(double p)
 {
-	static const double pi = 3.14159265358979323846;
 	double		v = p - 0.5;	/* exactly, as is what follows until pi */
 	double		w = fabs(v);
 	double		sine;
 	double		cosine;
 	double		tangent;
 
-	sine_and_cosine(pi * (w <= 0.25 ? w : 0.5 - w), &sine, &cosine);
+	sine_and_cosine(RACE_PI * (w <= 0.25 ? w : 0.5 - w), &sine, &cosine);
 	tangent = w <= 0.25 ? sine / cosine : cosine / sine;
 	return v < 0 ? -tangent : tangent;
 }

@@ -23,16 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers below are stored in sketches: never reuse one. */
+#include "kernels.h"
 
-typedef enum RaceKernel
-{
-	RACE_KERNEL_L2 = 1,			/* Datar et al. 2004, p-stable with p = 2 */
-	RACE_KERNEL_L1 = 2,			/* the same with p = 1 */
-	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
-	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
-	RACE_KERNEL_MATCH = 5		/* one of a row's categories */
-} RaceKernel;
+#define RACE_PI		3.14159265358979323846
+
+/* The numbers below are stored in sketches: never reuse one. */
 
 /* How the randomness of the row functions is drawn across rows */
 typedef enum RaceSequence
@@ -59,7 +54,8 @@ typedef enum RaceArray
 	RACE_ARRAY_LOWER = 2,		/* [d]: vectors are clipped to these bounds, */
 	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
-	RACE_ARRAY_OFFSET = 16		/* [d]: o */
+	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
+	RACE_ARRAY_ALL = 31
 } RaceArray;
 
 /*
@@ -110,10 +106,8 @@ typedef struct RaceParams
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
 
 /* What a name means, and back; NULL or 0 when there is none. */
-extern const char *race_kernel_name(int kernel);
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
-extern int	race_kernel_by_name(const char *name);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 
@@ -131,12 +125,8 @@ extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
-/* Does a part measure distances?  Else its bandwidth is 1. */
-extern bool race_has_bandwidth(const RaceParams *part);
-
-/* What a part compares: vectors of numbers, or elements (and then sets?) */
-extern bool race_compares_numbers(const RaceParams *part);
-extern bool race_compares_sets(const RaceParams *part);
+/* What a record of a part is */
+extern RaceRecordKind race_record_kind(const RaceParams *part);
 
 /* Does the kernel say how long its records are, or need it not? */
 extern bool race_params_complete(const RaceParams *params);
@@ -148,13 +138,16 @@ extern uint32_t race_params_functions(const RaceParams *params);
 extern int	race_params_sequence(const RaceParams *params);
 
 /*
- * What "auto" stands for, of a part by itself and of a product's when so many of
- * Sobol's dimensions are taken.  Sobol' where its dimensions suffice; orthogonal
- * where right angles mean something; fold where codes need no correction.
+ * What "auto" stands for.  The sequence of a part is Sobol's where it has enough
+ * dimensions: race_sobol_dimensions() of them are needed, and so many are taken by
+ * other parts.  Else it is orthogonal where the kernel has that, else independent.
+ * Codes are folded where race_can_fold() says that estimates then need no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
+extern bool race_fits_sobol(const RaceParams *part, uint32_t taken);
 extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 extern int	race_default_rehash(const RaceParams *params);
+extern bool race_can_fold(const RaceParams *params);
 
 /*
  * Check parameters from anywhere, of `size` bytes.  Returns NULL when they are
@@ -187,17 +180,10 @@ extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
 extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);
 
 /*
- * The exact kernel k(x, y) of two records, a column a part, by libm: the ground
- * truth to compare estimates with.  Elements of sets are sorted, and none twice.
- */
-extern double race_kernel_value(const RaceParams *params,
-								const RaceColumn *x, const RaceColumn *y);
-
-/*
  * Row functions, made once for a parameter value in memory of the caller's:
- * race_rows_size() bytes.  race_rows_init() prepares them; race_rows_generate()
- * draws function j (of all parts) of all rows of a block, in any order, for callers
- * who want to be interruptible, and race_rows_generate_all() draws all of them.
+ * race_rows_size() bytes.  race_rows_init() prepares them; race_rows_generate_all()
+ * draws all of them, and is interruptible (race_interrupt_hook).  One by one, in any
+ * order: race_rows_generate() draws function j (of all parts) of all rows of a block.
  *
  * Rows lie in blocks of RACE_LANES, which are hashed together: a lane is a row.
  */
@@ -243,27 +229,36 @@ extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 /*
  * Hash n records, a column a part, with the functions of a block of rows:
  * buckets[i * RACE_LANES + lane] gets the bucket of record i.  Lanes beyond the
- * last row get what means nothing.
+ * last row are written too; ignore their values.
+ *
+ * Hand over RACE_RECORDS_TOGETHER records at a time: then their buckets stay in the
+ * nearest cache.
  */
+#define RACE_RECORDS_TOGETHER	64
+
 extern void race_rows_hash(const RaceRows *rows, size_t block,
 						   const RaceColumn *columns, size_t n,
 						   uint32_t *buckets);
 
 /*
  * The same for one record and the first n rows: buckets[row], in whole blocks of
- * RACE_LANES.  As a set may be large, `pause` is called before each function of sets,
- * if it is not NULL; it need not return.
+ * RACE_LANES.  A set may be large, so this is interruptible.
  */
 extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
-							   const RaceColumn *columns, uint32_t *buckets,
-							   void (*pause) (void));
+							   const RaceColumn *columns, uint32_t *buckets);
 
 /*
- * The vector code that race_rows_hash() can use, NULL terminated; it uses the last
- * that the machine has.  All give the same bits.  For tests, race_hash_force()
- * sets one that it has, or with "auto" the best again.
+ * Functions that take long, and that are said above to be interruptible, call this
+ * now and then if it is not NULL.  It need not return.
  */
-extern const char *const race_hash_paths[];
+extern void (*race_interrupt_hook) (void);
+
+/*
+ * The vector code that race_rows_hash() can use: the name of number i, from 0 on, or
+ * NULL after the last.  It uses the last that the machine has.  All give the same
+ * bits.  race_hash_force() sets one that the machine has, or with "auto" the best.
+ */
+extern const char *race_hash_path_name(int i);
 extern bool race_hash_has(const char *name);
 extern void race_hash_force(const char *name);
 
@@ -273,5 +268,12 @@ extern void race_hash_force(const char *name);
  * (distant codes do meet, rarely; see hash.c).
  */
 extern double race_collision_probability(const RaceParams *params);
+
+/*
+ * The expected variance of a kernel sum over so many rows, that comes from the rows
+ * themselves, in a typical table of so many records (sampling.c)
+ */
+extern double race_sampling_variance(const RaceParams *params, uint32_t rows,
+									 double records);
 
 #endif							/* RACE_LSH_H */

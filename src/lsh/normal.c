@@ -19,7 +19,7 @@
  * in its last bit; this one may not.
  */
 static double
-exact_log(double x)
+portable_log(double x)
 {
 	uint64_t	bits;
 	int			exponent;
@@ -106,7 +106,7 @@ race_inverse_normal(double p)
 		return q * polynomial(central_num, r) / polynomial(central_den, r);
 	}
 
-	r = sqrt(-exact_log(q < 0 ? p : 1 - p));
+	r = sqrt(-portable_log(q < 0 ? p : 1 - p));
 	if (r <= 5)
 		z = polynomial(middle_num, r - 1.6) / polynomial(middle_den, r - 1.6);
 	else

@@ -9,14 +9,13 @@
  *
  * A transform goes into a and b, so that it costs nothing later:
  * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
- * about its sign.)  hash.c says how codes become a bucket.
+ * about its sign.)  hash.c says how codes become a bucket.  Which kernel has which
+ * functions is in the table of kernels.
  */
 #include "lsh.h"
 
 #include <string.h>
 
-#include "l1.h"
-#include "normal.h"
 #include "orthogonal.h"
 #include "philox.h"
 #include "sobol.h"
@@ -45,8 +44,15 @@ keys_of(const RaceParams *params)
 static size_t
 words_of_function(const RaceParams *part)
 {
-	return race_compares_numbers(part) ? (size_t) part->dims + 1 :
-		race_compares_sets(part) ? 2 : 1;
+	switch (race_record_kind(part))
+	{
+		case RACE_RECORD_VECTOR:
+			return (size_t) part->dims + 1;
+		case RACE_RECORD_SET:
+			return 2;
+		default:
+			return 1;
+	}
 }
 
 /* What all functions take in a row, and where transforms are worked out */
@@ -183,7 +189,7 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 		/* signs have no element 0 */
 		race_sobol_start(&sequence, rows->params->seed, part->dimension +
 						 (j - part->function) * a_function + element -
-						 (params->kernel == RACE_KERNEL_ANGULAR));
+						 race_kernel_type(params->kernel)->signs);
 		race_sobol_lanes(&sequence, first, bits);
 		return;
 	}
@@ -194,13 +200,16 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 }
 
 static void
-generate_keys(RaceRows *rows, uint32_t row)
+generate_keys(RaceRows *rows, size_t block)
 {
+	uint32_t	first = block * RACE_LANES;
+	uint32_t	row;
 	uint32_t	i;
 
-	for (i = 0; i < keys_of(rows->params); i++)
-		*race_rows_key(rows, row, i) =
-			race_philox_bits(rows->params->seed, RACE_STREAM_REHASH, row, 0, i);
+	for (row = first; row < first + RACE_LANES; row++)
+		for (i = 0; i < keys_of(rows->params); i++)
+			*race_rows_key(rows, row, i) =
+				race_philox_bits(rows->params->seed, RACE_STREAM_REHASH, row, 0, i);
 }
 
 /* ------------------------------------------------------------- projections */
@@ -267,14 +276,13 @@ generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
 	double	   *projections = offsets + RACE_LANES;
 	double	   *a = params->outputs > 0 ? rows->workspace : projections;
 	uint32_t	m = params->outputs > 0 ? params->outputs : params->dims;
-	double		(*quantile) (double) = params->kernel == RACE_KERNEL_L1 ?
-		race_inverse_cauchy : race_inverse_normal;
+	const RaceKernelType *type = race_kernel_type(params->kernel);
 	uint64_t	bits[RACE_LANES];
 	uint32_t	element;
 	int			i;
 
 	memset(offsets, 0, RACE_LANES * sizeof(double));
-	if (params->kernel != RACE_KERNEL_ANGULAR)
+	if (!type->signs)
 	{
 		element_bits(rows, block, j, 0, bits);
 		for (i = 0; i < RACE_LANES; i++)
@@ -284,7 +292,7 @@ generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
 	{
 		element_bits(rows, block, j, element + 1, bits);
 		for (i = 0; i < RACE_LANES; i++)
-			a[(size_t) element * RACE_LANES + i] = quantile(open_uniform(bits[i]));
+			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i]));
 	}
 	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
 		race_orthogonalize(a, m);
@@ -331,16 +339,21 @@ void
 race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
 	const RaceParams *params = part_of(rows, j)->params;
-	uint32_t	i;
 
-	if (race_compares_numbers(params))
-		generate_projection(rows, params, block, j);
-	else if (race_compares_sets(params))
-		generate_order(rows, block, j);
-	else
-		generate_place(rows, params, block, j);
-	for (i = 0; j == 0 && i < RACE_LANES; i++)
-		generate_keys(rows, block * RACE_LANES + i);
+	if (j == 0)
+		generate_keys(rows, block);
+	switch (race_record_kind(params))
+	{
+		case RACE_RECORD_VECTOR:
+			generate_projection(rows, params, block, j);
+			break;
+		case RACE_RECORD_SET:
+			generate_order(rows, block, j);
+			break;
+		case RACE_RECORD_ROW:
+			generate_place(rows, params, block, j);
+			break;
+	}
 }
 
 void
@@ -351,5 +364,9 @@ race_rows_generate_all(RaceRows *rows)
 
 	for (block = 0; block < rows->blocks; block++)
 		for (j = 0; j < race_params_functions(rows->params); j++)
+		{
+			if (race_interrupt_hook != NULL)
+				race_interrupt_hook();
 			race_rows_generate(rows, block, j);
+		}
 }

@@ -114,17 +114,3 @@ race_gaussian_budget(double epsilon, double delta,
 	budget->epsilon = fmin(epsilon, race_epsilon_of_rho(budget->rho, delta));
 	return true;
 }
-
-double
-race_rho_of_pure(double epsilon)
-{
-	return race_up(race_up(epsilon * epsilon) / 2);
-}
-
-double
-race_cost_sum(double a, double b)
-{
-	if (a == 0 || b == 0)
-		return a + b;
-	return race_up(a + b);
-}

@@ -119,3 +119,9 @@ race_rho_allowed(double epsilon, double delta)
 
 	return -least(minus_rho_at, epsilon, log_delta);
 }
+
+double
+race_rho_of_pure(double epsilon)
+{
+	return race_up(race_up(epsilon * epsilon) / 2);
+}

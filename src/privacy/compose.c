@@ -2,34 +2,26 @@
  * compose.c
  *		race_compose: what several releases about the same people cost together.
  *
- * Two accounts, each an upper bound.  Basic composition: epsilons and deltas add
- * up (Dwork & Roth 2014, theorem 3.16).  Zero-concentrated privacy: rhos add up
- * (Bun & Steinke 2016, lemma 2.3), and their sum means an epsilon at a delta
- * (zcdp.c).  The smaller epsilon at that delta is reported.
+ * The two accounts are in noise/state.h.  The smaller epsilon at a delta is reported.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
-#include "utils/builtins.h"
 
-#include "../noise/noise.h"
+#include "../noise/state.h"
+#include "../server/result.h"
 #include "plan.h"
 
 PG_FUNCTION_INFO_V1(race_compose_step);
 PG_FUNCTION_INFO_V1(race_compose_final);
 
-typedef struct Total
+typedef struct State
 {
-	int64		releases;
-	double		epsilon;
-	double		delta;
-	double		rho;
+	RaceTotal	total;
 	double		at_delta;		/* NaN: the sum of deltas */
-} Total;
+} State;
 
 /* Argument `arg`, a cost; its error names it */
 static double
@@ -68,55 +60,50 @@ target_arg(FunctionCallInfo fcinfo, int arg)
 Datum
 race_compose_step(PG_FUNCTION_ARGS)
 {
-	Total	   *total = PG_ARGISNULL(0) ? NULL : (Total *) PG_GETARG_POINTER(0);
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	double		at_delta = target_arg(fcinfo, 4);
+	double		epsilon;
+	double		delta;
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "race_compose_step called in non-aggregate context");
-	if (total == NULL)
+	if (state == NULL)
 	{
-		total = MemoryContextAllocZero(context, sizeof(Total));
-		total->at_delta = at_delta;
+		state = MemoryContextAllocZero(context, sizeof(State));
+		state->at_delta = at_delta;
 	}
-	else if (total->at_delta != at_delta && !isnan(at_delta))
+	else if (state->at_delta != at_delta && !isnan(at_delta))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("all releases must be composed at the same delta")));
-	total->releases++;
-	total->epsilon = race_cost_sum(total->epsilon, cost_arg(fcinfo, 1, "epsilon"));
-	total->delta = race_cost_sum(total->delta, cost_arg(fcinfo, 2, "delta"));
-	total->rho = race_cost_sum(total->rho, cost_arg(fcinfo, 3, "rho"));
-	PG_RETURN_POINTER(total);
+	epsilon = cost_arg(fcinfo, 1, "epsilon");
+	delta = cost_arg(fcinfo, 2, "delta");
+	race_total_add(&state->total, epsilon, delta, cost_arg(fcinfo, 3, "rho"));
+	PG_RETURN_POINTER(state);
 }
 
 Datum
 race_compose_final(PG_FUNCTION_ARGS)
 {
-	const Total *total = PG_ARGISNULL(0) ? NULL : (Total *) PG_GETARG_POINTER(0);
+	const State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	RaceResultRow row;
 	double		delta;
 	double		basic;
 	double		zcdp;
-	TupleDesc	tupdesc;
-	Datum		values[7];
-	bool		nulls[7] = {false};
 
-	if (total == NULL)
+	if (state == NULL)
 		PG_RETURN_NULL();
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-
-	delta = isnan(total->at_delta) ? total->delta : total->at_delta;
-	basic = total->delta <= delta ? total->epsilon : INFINITY;
-	zcdp = delta >= RACE_MIN_DELTA && delta < 1 ?
-		race_epsilon_of_rho(total->rho, delta) : INFINITY;
-	values[0] = Int64GetDatum(total->releases);
-	values[1] = CStringGetTextDatum(basic <= zcdp ? "basic" : "zCDP");
-	values[2] = Float8GetDatum(Min(basic, zcdp));
-	values[3] = Float8GetDatum(delta);
-	values[4] = Float8GetDatum(total->rho);
-	values[5] = Float8GetDatum(basic);
-	values[6] = Float8GetDatum(zcdp);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
-													  values, nulls)));
+	race_row_start(&row, fcinfo);
+	delta = isnan(state->at_delta) ? state->total.delta : state->at_delta;
+	basic = race_total_basic(&state->total, delta);
+	zcdp = race_total_zcdp(&state->total, delta);
+	race_row_add(&row, Int64GetDatum(state->total.releases));
+	race_row_add_text(&row, basic <= zcdp ? "basic" : "zCDP");
+	race_row_add(&row, Float8GetDatum(Min(basic, zcdp)));
+	race_row_add(&row, Float8GetDatum(delta));
+	race_row_add(&row, Float8GetDatum(state->total.rho));
+	race_row_add(&row, Float8GetDatum(basic));
+	race_row_add(&row, Float8GetDatum(zcdp));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -7,11 +7,9 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
-#include "utils/builtins.h"
 
+#include "../server/result.h"
 #include "plan.h"
 
 PG_FUNCTION_INFO_V1(race_privacy_cost);
@@ -44,13 +42,11 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	const RaceParams *params;
 	RaceRequest request;
 	RacePlan	plan;
-	TupleDesc	tupdesc;
-	Datum		values[10];
-	bool		nulls[10] = {false};
+	RaceResultRow row;
 	double		noise;
+	double		error;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
+	race_row_start(&row, fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	params = race_params_arg(PG_GETARG_DATUM(0));
@@ -66,22 +62,20 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	race_plan_release(&request, request.rows, &plan);
 
 	noise = plan.noise.counter_variance / plan.rows;
-	values[0] = CStringGetTextDatum(race_mechanism_name(plan.noise.mechanism));
-	values[1] = Int32GetDatum(plan.rows);
-	nulls[2] = plan.noise.mechanism != RACE_MECHANISM_LAPLACE;
-	values[2] = Float8GetDatum(plan.noise.epsilon);
-	values[3] = Float8GetDatum(plan.noise.epsilon);
-	values[4] = Float8GetDatum(plan.noise.delta);
-	values[5] = Float8GetDatum(plan.noise.rho);
-	values[6] = Float8GetDatum(sqrt(plan.noise.counter_variance));
-	values[7] = Float8GetDatum(sqrt(plan.noise.count_variance));
-	values[8] = Float8GetDatum(sqrt(noise));
-	nulls[9] = !has_records;
-	if (has_records)
-		values[9] = Float8GetDatum(sqrt(noise + race_sampling_variance(params, plan.rows,
-																	   records)) / records);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
-													  values, nulls)));
+	error = has_records ?
+		sqrt(noise + race_sampling_variance(params, plan.rows, records)) / records : 0;
+	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
+	race_row_add(&row, Int32GetDatum(plan.rows));
+	race_row_add_if(&row, plan.noise.mechanism == RACE_MECHANISM_LAPLACE,
+					Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.delta));
+	race_row_add(&row, Float8GetDatum(plan.noise.rho));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance)));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
+	race_row_add(&row, Float8GetDatum(sqrt(noise)));
+	race_row_add_if(&row, has_records, Float8GetDatum(error));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
 /* race_error_bound(rows, epsilon, kernel_mass_sqrt, failure_probability) */

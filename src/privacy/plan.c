@@ -23,8 +23,6 @@
 
 #include "utils/builtins.h"
 
-#include "../noise/noise.h"
-#include "../sketch/share.h"
 #include "plan.h"
 
 static double
@@ -241,41 +239,6 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 	race_plan_release(request, request->rows > 0 ? request->rows : params->rows,
 					  &plan);
 	return request->delta > 0 ? plan.noise.rho : race_rho_of_pure(request->epsilon);
-}
-
-/*
- * With independent rows the variance is at most g^2 / R, where g is the sum of
- * the square roots of the kernel (Coleman & Shrivastava 2021, theorem 2.5).  What
- * share of the records g is depends on the table and the query; the prior is
- * KERNEL_MASS for tables of up to USUAL_RECORDS, and less for larger ones, as
- * larger tables are asked at finer bandwidths (Silverman 1986: N^(-1/(d+4))).
- */
-#define KERNEL_MASS			0.135
-#define USUAL_RECORDS		20000.0
-
-static double
-kernel_mass(double records)
-{
-	return KERNEL_MASS * Min(1, pow(USUAL_RECORDS / records, 0.25));
-}
-
-/*
- * Rows that share the work do better the more there are of them: measured, the
- * variance falls like R^-1.15 to R^-1.33 with Sobol' rows in 1 to 15 dimensions,
- * and like R^-1.06 with orthogonal ones in 30.
- */
-static double
-variance_exponent(int sequence)
-{
-	return sequence == RACE_SEQUENCE_SOBOL ? 1.2 :
-		sequence == RACE_SEQUENCE_ORTHOGONAL ? 1.1 : 1;
-}
-
-double
-race_sampling_variance(const RaceParams *params, uint32 rows, double records)
-{
-	return pow(kernel_mass(records) * records, 2) /
-		pow(rows, variance_exponent(race_params_sequence(params)));
 }
 
 /*

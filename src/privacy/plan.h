@@ -11,7 +11,8 @@
 
 #include "fmgr.h"
 
-#include "../sketch/format.h"
+#include "../noise/state.h"
+#include "../params/params.h"
 
 /* What the caller asks of a release, checked */
 typedef struct RaceRequest
@@ -23,7 +24,7 @@ typedef struct RaceRequest
 	RaceNeighbours neighbours;
 } RaceRequest;
 
-/* Who adds up noise shares (share.c) */
+/* Who adds up noise shares (noise/sum.c) */
 typedef struct RaceFederation
 {
 	uint32		parties;
@@ -85,12 +86,5 @@ extern void race_plan_share(const RaceRequest *request, const RaceParams *params
  */
 extern uint32 race_choose_rows(const RaceRequest *request,
 							   const RaceParams *params, double records);
-
-/*
- * The expected variance of a kernel sum over rows that comes from the rows
- * themselves, for a number of records, in a table like many (plan.c)
- */
-extern double race_sampling_variance(const RaceParams *params, uint32 rows,
-									 double records);
 
 #endif							/* RACE_PLAN_H */

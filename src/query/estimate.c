@@ -13,13 +13,9 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 
-#include "../privacy/plan.h"
-#include "../sketch/call_site.h"
-#include "../sketch/share.h"
+#include "../server/result.h"
 #include "estimate.h"
 #include "student.h"
 
@@ -34,17 +30,18 @@ PG_FUNCTION_INFO_V1(race_estimate);
 
 /* Mean over rows from ... to - 1 */
 static double
-mean_of_rows(const RaceView *view, const uint32 *buckets,
-			 uint32 from, uint32 to)
+mean_of_rows(const RaceQuestion *question, uint32 from, uint32 to)
 {
-	return race_counters_sum(view->counters, view->width, buckets, from, to,
+	const RaceView *view = &question->view;
+
+	return race_counters_sum(view->counters, view->width, question->buckets, from, to,
 							 view->params->range) / (to - from);
 }
 
 static double
-mean_of_all_rows(const RaceView *view, const uint32 *buckets)
+mean_of_all_rows(const RaceQuestion *question)
 {
-	return mean_of_rows(view, buckets, 0, view->params->rows);
+	return mean_of_rows(question, 0, question->view.params->rows);
 }
 
 /*
@@ -84,11 +81,10 @@ least_variance(const RaceView *view)
  * below what is known of it.  One block alone does not tell.
  */
 static double
-variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
-				 double known)
+variance_of_mean(const RaceQuestion *question, double mean, double known)
 {
-	uint64		rows = view->params->rows;
-	uint32		blocks = variance_blocks(view->params);
+	uint64		rows = question->view.params->rows;
+	uint32		blocks = variance_blocks(question->view.params);
 	double		sum = 0;
 	uint32		i;
 
@@ -96,7 +92,7 @@ variance_of_mean(const RaceView *view, const uint32 *buckets, double mean,
 		return INFINITY;
 	for (i = 0; i < blocks; i++)
 	{
-		double		d = mean_of_rows(view, buckets, i * rows / blocks,
+		double		d = mean_of_rows(question, i * rows / blocks,
 									 (i + 1) * rows / blocks) - mean;
 
 		sum += d * d;
@@ -114,10 +110,10 @@ correct_collisions(const RaceParams *params, double mean, double n)
 }
 
 double
-race_estimate_sum(const RaceView *view, const uint32 *buckets)
+race_estimate_sum(const RaceQuestion *question)
 {
-	return correct_collisions(view->params, mean_of_all_rows(view, buckets),
-							  view->header->count);
+	return correct_collisions(question->view.params, mean_of_all_rows(question),
+							  question->view.header->count);
 }
 
 double
@@ -127,15 +123,15 @@ race_estimate_divisor(const RaceHeader *header)
 }
 
 void
-race_estimate_density(const RaceView *view, const uint32 *buckets,
-					  RaceDensity *result)
+race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
+	const RaceView *view = &question->view;
 	const RaceHeader *header = view->header;
 	double		ratio;
 
-	result->mean = mean_of_all_rows(view, buckets);
+	result->mean = mean_of_all_rows(question);
 	result->noise_variance = header->noise.counter_variance / view->params->rows;
-	result->mean_variance = variance_of_mean(view, buckets, result->mean,
+	result->mean_variance = variance_of_mean(question, result->mean,
 											 least_variance(view));
 	result->n = race_estimate_divisor(header);
 	result->n_variance = header->noise.count_variance;
@@ -154,9 +150,10 @@ race_estimate_density(const RaceView *view, const uint32 *buckets,
  * within its noise of zero, nothing can be said.
  */
 void
-race_estimate_bounds(const RaceView *view, const RaceDensity *estimate,
+race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 					 double confidence, double *lower, double *upper)
 {
+	const RaceView *view = &question->view;
 	uint32		blocks = variance_blocks(view->params);
 	/* 1, but for counts below 1 */
 	double		whole = view->header->count / estimate->n;
@@ -182,32 +179,19 @@ race_estimate_bounds(const RaceView *view, const RaceDensity *estimate,
 Datum
 race_count(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceQuestion question;
 
-	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
-	race_check_askable(view.header);
-	PG_RETURN_FLOAT8(view.header->count);
-}
-
-/* View argument 0 and hash argument 1 */
-static const uint32 *
-look_up(FunctionCallInfo fcinfo, RaceView *view)
-{
-	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
-
-	race_call_site_view(site, PG_GETARG_DATUM(0), view);
-	race_check_askable(view->header);
-	return race_call_site_buckets(site, view->params,
-								  PG_GETARG_DATUM(1));
+	race_ask_header(PG_GETARG_DATUM(0), &question);
+	PG_RETURN_FLOAT8(question.view.header->count);
 }
 
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
-	const uint32 *buckets = look_up(fcinfo, &view);
+	RaceQuestion question;
 
-	PG_RETURN_FLOAT8(race_estimate_sum(&view, buckets));
+	race_ask(fcinfo, 0, &question);
+	PG_RETURN_FLOAT8(race_estimate_sum(&question));
 }
 
 static int
@@ -221,15 +205,14 @@ compare_doubles(const void *a, const void *b)
 
 /* The median of the means of `groups` groups of rows */
 static double
-median_of_means(const RaceView *view, const uint32 *buckets, uint32 groups)
+median_of_means(const RaceQuestion *question, uint32 groups)
 {
-	uint64		rows = view->params->rows;
+	uint64		rows = question->view.params->rows;
 	double	   *means = palloc(groups * sizeof(double));
 	uint32		i;
 
 	for (i = 0; i < groups; i++)
-		means[i] = mean_of_rows(view, buckets, i * rows / groups,
-								(i + 1) * rows / groups);
+		means[i] = mean_of_rows(question, i * rows / groups, (i + 1) * rows / groups);
 	qsort(means, groups, sizeof(double), compare_doubles);
 	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
 }
@@ -239,29 +222,29 @@ Datum
 race_kernel_sum_mom(PG_FUNCTION_ARGS)
 {
 	double		failure = PG_GETARG_FLOAT8(2);
-	RaceView	view;
-	const uint32 *buckets;
+	RaceQuestion question;
+	const RaceView *view = &question.view;
 	uint32		groups;
 
 	if (!(failure >= 1e-300 && failure < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("failure_probability must be between 0 and 1")));
-	buckets = look_up(fcinfo, &view);
-	groups = Min((uint32) ceil(-8 * log(failure)), view.params->rows);
-	PG_RETURN_FLOAT8(correct_collisions(view.params,
-										median_of_means(&view, buckets, Max(groups, 1)),
-										view.header->count));
+	race_ask(fcinfo, 0, &question);
+	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
+	PG_RETURN_FLOAT8(correct_collisions(view->params,
+										median_of_means(&question, Max(groups, 1)),
+										view->header->count));
 }
 
 Datum
 race_kde(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
-	const uint32 *buckets = look_up(fcinfo, &view);
+	RaceQuestion question;
 
-	PG_RETURN_FLOAT8(race_estimate_sum(&view, buckets) /
-					 race_estimate_divisor(view.header));
+	race_ask(fcinfo, 0, &question);
+	PG_RETURN_FLOAT8(race_estimate_sum(&question) /
+					 race_estimate_divisor(question.view.header));
 }
 
 /*
@@ -269,16 +252,16 @@ race_kde(PG_FUNCTION_ARGS)
  * other than their mean varies: no method knows.  Said once for a call site.
  */
 static void
-warn_of_few_rows(RaceCallSite *site, const RaceParams *params,
-				 const RaceDensity *estimate)
+warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
 {
+	const RaceParams *params = question->view.params;
 	int			sequence = race_params_sequence(params);
 
-	if (site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
+	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
 		params->rows >= ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
-	site->warned = true;
+	question->site->warned = true;
 	ereport(WARNING,
 			(errmsg("intervals of fewer than %d rows may be too short",
 					ROWS_FOR_INTERVALS),
@@ -291,31 +274,25 @@ Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
 	double		confidence = PG_GETARG_FLOAT8(2);
-	RaceView	view;
+	RaceQuestion question;
 	RaceDensity estimate;
+	RaceResultRow row;
 	double		lower;
 	double		upper;
-	const uint32 *buckets;
-	TupleDesc	tupdesc;
-	Datum		values[5];
-	bool		nulls[5] = {false};
 
 	if (!(confidence > 0 && confidence < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("confidence must be between 0 and 1")));
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-
-	buckets = look_up(fcinfo, &view);
-	race_estimate_density(&view, buckets, &estimate);
-	warn_of_few_rows(race_call_site(fcinfo, 1, 1), view.params, &estimate);
-	race_estimate_bounds(&view, &estimate, confidence, &lower, &upper);
-	values[0] = Float8GetDatum(estimate.kernel_sum);
-	values[1] = Float8GetDatum(estimate.density);
-	values[2] = Float8GetDatum(estimate.standard_error);
-	values[3] = Float8GetDatum(lower);
-	values[4] = Float8GetDatum(upper);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
-													  values, nulls)));
+	race_row_start(&row, fcinfo);
+	race_ask(fcinfo, 0, &question);
+	race_estimate_density(&question, &estimate);
+	warn_of_few_rows(&question, &estimate);
+	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
+	race_row_add(&row, Float8GetDatum(estimate.density));
+	race_row_add(&row, Float8GetDatum(estimate.standard_error));
+	race_row_add(&row, Float8GetDatum(lower));
+	race_row_add(&row, Float8GetDatum(upper));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -7,10 +7,10 @@
 
 #include "postgres.h"
 
-#include "../sketch/sketch.h"
+#include "question.h"
 
 /* f(q) = sum over all records x of k(x, q), estimated without bias */
-extern double race_estimate_sum(const RaceView *view, const uint32 *buckets);
+extern double race_estimate_sum(const RaceQuestion *question);
 
 /* The number of records as a divisor: the (noisy) count, but at least 1 */
 extern double race_estimate_divisor(const RaceHeader *header);
@@ -28,11 +28,10 @@ typedef struct RaceDensity
 	double		standard_error; /* of the density */
 } RaceDensity;
 
-extern void race_estimate_density(const RaceView *view, const uint32 *buckets,
-								  RaceDensity *result);
+extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
 
 /* Bounds of the density at a confidence between 0 and 1 */
-extern void race_estimate_bounds(const RaceView *view,
+extern void race_estimate_bounds(const RaceQuestion *question,
 								 const RaceDensity *estimate,
 								 double confidence,
 								 double *lower, double *upper);

@@ -4,15 +4,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/array.h"
 
-#include "../sketch/call_site.h"
-#include "../sketch/share.h"
-#include "../sketch/vector.h"
+#include "../record/vector.h"
+#include "../server/result.h"
 #include "estimate.h"
 
 PG_FUNCTION_INFO_V1(race_kde_grid);
@@ -21,8 +18,8 @@ PG_FUNCTION_INFO_V1(race_kde_grid);
 
 typedef struct Grid
 {
-	RaceView	view;
-	RaceCallSite *site;
+	RaceQuestion question;
+	RaceResultRow row;
 	uint32		dims;
 	double	   *lower;
 	double	   *upper;
@@ -45,7 +42,7 @@ read_axis_values(Datum value, Oid type, uint32 dims)
 static void
 check_vectors(const RaceParams *params)
 {
-	if (!race_compares_numbers(params) || race_params_parts(params) > 1)
+	if (race_record_kind(params) != RACE_RECORD_VECTOR || race_params_parts(params) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a grid needs a kernel of vectors by itself"),
@@ -56,14 +53,14 @@ check_vectors(const RaceParams *params)
 static uint64
 read_grid(FunctionCallInfo fcinfo, Grid *grid)
 {
+	RaceCallSite *site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
 	double	   *steps;
 	uint64		points = 1;
 	uint32		i;
 
-	race_call_site_view(grid->site, PG_GETARG_DATUM(0), &grid->view);
-	race_check_askable(grid->view.header);
-	check_vectors(grid->view.params);
-	grid->dims = grid->view.params->dims;
+	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
+	check_vectors(grid->question.view.params);
+	grid->dims = grid->question.view.params->dims;
 	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
 	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
 	steps = read_axis_values(PG_GETARG_DATUM(3), INT4ARRAYOID, grid->dims);
@@ -134,12 +131,8 @@ start_grid(FunctionCallInfo fcinfo)
 	FuncCallContext *call = SRF_FIRSTCALL_INIT();
 	MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
 	Grid	   *grid = palloc(sizeof(Grid));
-	TupleDesc	tupdesc;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	call->tuple_desc = BlessTupleDesc(tupdesc);
-	grid->site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
+	race_row_start(&grid->row, fcinfo);
 	call->max_calls = read_grid(fcinfo, grid);
 	call->user_fctx = grid;
 	MemoryContextSwitchTo(old);
@@ -152,8 +145,6 @@ race_kde_grid(PG_FUNCTION_ARGS)
 	FuncCallContext *call;
 	Grid	   *grid;
 	RaceDensity estimate;
-	Datum		values[3];
-	bool		nulls[3] = {false};
 
 	if (SRF_IS_FIRSTCALL())
 		start_grid(fcinfo);
@@ -163,14 +154,10 @@ race_kde_grid(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 
 	locate(grid, call->call_cntr);
-	race_estimate_density(&grid->view,
-						  race_call_site_hash(grid->site,
-											  grid->view.params, grid->x),
-						  &estimate);
-	values[0] = point_array(grid);
-	values[1] = Float8GetDatum(estimate.density);
-	values[2] = Float8GetDatum(estimate.standard_error);
-	SRF_RETURN_NEXT(call,
-					HeapTupleGetDatum(heap_form_tuple(call->tuple_desc,
-													  values, nulls)));
+	race_ask_about_vector(&grid->question, grid->x);
+	race_estimate_density(&grid->question, &estimate);
+	race_row_add(&grid->row, point_array(grid));
+	race_row_add(&grid->row, Float8GetDatum(estimate.density));
+	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
+	SRF_RETURN_NEXT(call, race_row_datum(&grid->row));
 }

@@ -7,12 +7,12 @@
 #include "fmgr.h"
 #include "utils/memutils.h"
 
-#include "../sketch/params.h"
-#include "../sketch/record.h"
+#include "../params/params.h"
+#include "../record/record.h"
 
 PG_FUNCTION_INFO_V1(race_kernel);
 
-/* How both records are read, and room for them, kept between calls */
+/* How both records are read, and space for them, kept between calls */
 typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
@@ -50,7 +50,7 @@ open_lengths(RaceRecords *records, const RaceParams *params)
 		records->parts[i++].width = part->dims;
 }
 
-/* Have room for records of these parameters. */
+/* Have space for records of these parameters. */
 static void
 use_params(KernelSite *site, const RaceParams *params)
 {
@@ -101,7 +101,7 @@ read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 
 	race_record_read(reader, params, &value, records, false);
 	for (i = 0; i < records->n_parts; i++)
-		if (records->parts[i].is_set)
+		if (records->parts[i].kind == RACE_RECORD_SET)
 			normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
 	race_records_columns(records, 0, columns);
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "../lsh/lsh.h"
 #include "../lsh/normal.h"
 
 /* Hill's expansion around the normal quantile, for all but the far tails */
@@ -34,7 +35,6 @@ tail(double y, double n, double d)
 double
 race_student_two_sided(double p, double df)
 {
-	static const double half_pi = 1.57079632679489661923;
 	double		n = df;
 	double		a;
 	double		b;
@@ -43,14 +43,14 @@ race_student_two_sided(double p, double df)
 	double		y;
 
 	if (n == 1)
-		return 1 / tan(p * half_pi);
+		return 1 / tan(p * (RACE_PI / 2));
 	if (n == 2)
 		return sqrt(2 / (p * (2 - p)) - 2);
 
 	a = 1 / (n - 0.5);
 	b = 48 / (a * a);
 	c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
-	d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * half_pi) * n;
+	d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * (RACE_PI / 2)) * n;
 	y = pow(d * p, 2 / n);
 	y = y > 0.05 + a ? central(p, n, a, b, c, d) : tail(y, n, d);
 	return sqrt(n * y);

@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "../query/questions.h"
-#include "../sketch/moment.h"
+#include "../cache/snapshot_key.h"
 
 PG_FUNCTION_INFO_V1(race_count_named);
 PG_FUNCTION_INFO_V1(race_kernel_sum_named);
@@ -45,7 +45,7 @@ typedef struct Named
 	FmgrInfo	question;
 	bool		valid;			/* there is a release, of this name and moment */
 	char	   *name;
-	RaceMoment	moment;
+	RaceSnapshotKey	moment;
 	Datum		value;			/* its sketch, or array of sketches */
 	Datum		labels;			/* text[], where it is an array, */
 	Datum		prior;			/* and the text that says uniform */
@@ -156,12 +156,12 @@ static void
 hold_release(FunctionCallInfo fcinfo, Named *named, bool classes)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	RaceMoment	moment = {0};
-	bool		has_moment = race_moment_get(&moment);
+	RaceSnapshotKey	moment = {0};
+	bool		has_moment = race_snapshot_key_get(&moment);
 	Release		release;
 	MemoryContext old;
 
-	if (named->valid && has_moment && race_moment_same(&named->moment, &moment) &&
+	if (named->valid && has_moment && race_snapshot_key_same(&named->moment, &moment) &&
 		strcmp(named->name, name) == 0)
 		return;
 	named->valid = false;

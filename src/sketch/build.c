@@ -9,7 +9,7 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "call_site.h"
+#include "../cache/call_site.h"
 #include "pool.h"
 #include "sketch.h"
 
@@ -46,16 +46,13 @@ read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
  * can fail because of the record comes before the first change.
  */
 static Datum
-update(FunctionCallInfo fcinfo, int arg, int delta)
+update(FunctionCallInfo fcinfo, int arg, int weight)
 {
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
 	read_record(fcinfo, arg, sketch);
-	if (delta > 0)
-		race_sketch_add(sketch);
-	else
-		race_sketch_remove(sketch);
+	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
 
@@ -117,7 +114,7 @@ race_build_step(PG_FUNCTION_ARGS)
 	if (!lacks_record(fcinfo))
 	{
 		read_record(fcinfo, 2, sketch);
-		race_sketch_add(sketch);
+		race_sketch_add(sketch, 1);
 	}
 	return RaceSketchGetDatum(sketch);
 }
@@ -162,7 +159,7 @@ race_is_record(PG_FUNCTION_ARGS)
 
 /*
  * From 18 on, plpgsql asks whether s := race_add(s, x) may change s where it
- * is.  It may: an error leaves s as it was (race_sketch_count).
+ * is.  It may: an error leaves s as it was (race_sketch_next).
  */
 Datum
 race_update_support(PG_FUNCTION_ARGS)

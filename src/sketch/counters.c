@@ -156,7 +156,7 @@ race_counters_limit(int width)
 #define DEFINE_BUMP_ROWS(type) \
 INLINE void \
 bump_rows_##type(type *c, const uint32_t *buckets, size_t n, int rows, \
-				 size_t range, int delta) \
+				 size_t range, type delta) \
 { \
 	size_t		i; \
 	int			k; \
@@ -173,7 +173,7 @@ DEFINE_BUMP_ROWS(int64_t)
 
 INLINE void
 bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
-		  size_t n, int rows, size_t range, int delta)
+		  size_t n, int rows, size_t range, int64_t delta)
 {
 	switch (width)
 	{
@@ -194,7 +194,7 @@ bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
 
 INLINE void
 bump(void *counters, int width, const uint32_t *buckets, size_t n,
-	 uint32_t rows, size_t range, int delta)
+	 uint32_t rows, size_t range, int64_t delta)
 {
 	uint32_t	r = 0;
 
@@ -207,11 +207,11 @@ bump(void *counters, int width, const uint32_t *buckets, size_t n,
 
 void
 race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
-				   uint32_t rows, uint32_t range, int delta)
+				   uint32_t rows, uint32_t range, int64_t delta)
 {
-	/* constants make the innermost loop one instruction a counter */
-	if (delta > 0)
+	/* a constant makes the innermost loop one instruction a counter */
+	if (delta == 1)
 		bump(counters, width, buckets, n, rows, range, 1);
 	else
-		bump(counters, width, buckets, n, rows, range, -1);
+		bump(counters, width, buckets, n, rows, range, delta);
 }

@@ -51,13 +51,13 @@ extern double race_counters_sum(const void *counters, int width,
 								uint32_t to, uint32_t range);
 
 /*
- * Count n records: add delta, +1 or -1, to counter buckets[i * RACE_LANES + row]
- * of each row of `range` counters, for at most RACE_LANES rows.  All counters
- * must be n away from race_counters_limit(), at least: nothing is checked here.
+ * Count n records: add delta to counter buckets[i * RACE_LANES + row] of each row of
+ * `range` counters, for at most RACE_LANES rows.  All counters must be at least
+ * n |delta| away from race_counters_limit(): nothing is checked here.
  */
 extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
-							   uint32_t rows, uint32_t range, int delta);
+							   uint32_t rows, uint32_t range, int64_t delta);
 
 /* How far from 0 counters of this width may be */
 extern int64_t race_counters_limit(int width);

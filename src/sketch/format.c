@@ -1,116 +1,38 @@
 /*
  * format.c
- *		The wire format of race_params and race_sketch, and its validator.
+ *		The wire format of race_sketch, and its validator.
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- *	params, 64 bytes or more	sketch, 80 bytes and what follows
- *	 0	u8	version = 1			 0	u8	version = 1
- *	 1	u8	kernel				 1	u8	width of a counter: 1, 2, 4, 8
- *	 2	u8	sequence			 2	u8	status
- *	 3	u8	rehash				 3	u8	mechanism
- *	 4	u32 dims				 4	u8	neighbours
- *	 8	u32 power				 5	3 bytes reserved
- *	12	u32 rows				 8	u32 max_contributions
- *	16	u32 range				12	u32 releases
- *	20	u32 rows of a matrix	16	i64 count
- *	24	i64 seed				24	f64 epsilon
- *	32	f64 bandwidth			32	f64 delta
- *	40	u32 bytes from 64 on	40	f64 rho
- *	44	u8	which arrays		48	f64 variance of a counter's noise
- *	45	19 bytes reserved		56	f64 variance of the count's noise
- *	64	f64 arrays, and			64	u32 parties with noise shares
- *		more parts of a product	68	u32 colluders
- *		like this one			72	u32 dropouts
- *								76	4 bytes reserved
- *								80	params
- *									u64 ids of shares, as many as releases
- *									rows * range counters, row by row
- *							   end	u32 CRC-32C of all bytes before it
+ *	 0	u8	version = 1				40	f64 rho
+ *	 1	u8	width of a counter		48	f64 variance of a counter's noise
+ *	 2	u8	status					56	f64 variance of the count's noise
+ *	 3	u8	mechanism				64	u32 parties with noise shares
+ *	 4	u8	neighbours				68	u32 colluders
+ *	 5	3 bytes reserved			72	u32 dropouts
+ *	 8	u32 max_contributions		76	4 bytes reserved
+ *	12	u32 releases				80	params (params/wire.c)
+ *	16	i64 count						u64 ids of shares, as many as releases
+ *	24	f64 epsilon						rows * range counters, row by row
+ *	32	f64 delta				   end	u32 CRC-32C of all bytes before it
  *
- * A part of a product after the first has 0 where the first speaks for all.
- *
- * The width is the narrowest that holds all counters, so that equal sketches
- * are equal bytes.
+ * The width is 1, 2, 4 or 8, the narrowest that holds all counters, so that equal
+ * sketches are equal bytes.
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "port/pg_crc32c.h"
 
+#include "../server/bytes.h"
 #include "format.h"
-#include "share.h"
 
-StaticAssertDecl(sizeof(RaceParams) == 64, "no padding: compared as bytes");
 StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
 StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
 				 "parameters and counters are aligned");
 
-#define PART_WIRE_SIZE		64	/* of a part of the kernel, without arrays */
 #define SKETCH_WIRE_HEADER	80
-#define MORE_POSITION		40	/* in the first part */
 #define SKETCH_WIRE_SIZE(params_size, n) \
 	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
-
-/* ---------------------------------------------------------------- bytes */
-
-/* An integer of n bytes, the lowest first */
-static void
-put(StringInfo out, uint64 value, int n)
-{
-	while (n-- > 0)
-	{
-		appendStringInfoCharMacro(out, (char) (value & 0xFF));
-		value >>= 8;
-	}
-}
-
-static void
-put_double(StringInfo out, double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	put(out, bits, 8);
-}
-
-static void
-put_zeros(StringInfo out, int n)
-{
-	while (n-- > 0)
-		put(out, 0, 1);
-}
-
-/* The next n bytes; the caller has checked that they are there. */
-static uint64
-take(const unsigned char **bytes, int n)
-{
-	uint64		value = 0;
-	int			i;
-
-	for (i = n - 1; i >= 0; i--)
-		value = value << 8 | (*bytes)[i];
-	*bytes += n;
-	return value;
-}
-
-/* An integer of 4 bytes, which stays to be taken */
-static uint32
-peek_uint32(const unsigned char *bytes)
-{
-	return take(&bytes, 4);
-}
-
-static double
-take_double(const unsigned char **bytes)
-{
-	uint64		bits = take(bytes, 8);
-	double		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
 
 static bool
 take_zeros(const unsigned char **bytes, int n)
@@ -118,7 +40,7 @@ take_zeros(const unsigned char **bytes, int n)
 	bool		zero = true;
 
 	while (n-- > 0)
-		zero &= take(bytes, 1) == 0;
+		zero &= race_take(bytes, 1) == 0;
 	return zero;
 }
 
@@ -163,124 +85,6 @@ race_sketch_seal(RaceSketchDatum *flat)
 	flat->content_hash = crc;
 }
 
-/* --------------------------------------------------------------- params */
-
-static void
-put_part(StringInfo out, const RaceParams *part)
-{
-	const double *numbers = (const double *) (part + 1);
-	Size		n = race_arrays_size(part) / sizeof(double);
-	Size		i;
-
-	put(out, RACE_FORMAT_VERSION, 1);
-	put(out, part->kernel, 1);
-	put(out, part->sequence, 1);
-	put(out, part->rehash, 1);
-	put(out, part->dims, 4);
-	put(out, part->power, 4);
-	put(out, part->rows, 4);
-	put(out, part->range, 4);
-	put(out, part->outputs, 4);
-	put(out, (uint64) part->seed, 8);
-	put_double(out, part->bandwidth);
-	put(out, part->more, 4);
-	put(out, part->arrays, 1);
-	put_zeros(out, 19);
-	for (i = 0; i < n; i++)
-		put_double(out, numbers[i]);
-}
-
-void
-race_params_write(StringInfo out, const RaceParams *params)
-{
-	const RaceParams *part;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		put_part(out, part);
-}
-
-/* A part without its arrays; false if it is none */
-static bool
-take_part(const unsigned char **bytes, RaceParams *part)
-{
-	bool		good = take(bytes, 1) == RACE_FORMAT_VERSION;
-
-	memset(part, 0, sizeof(RaceParams));
-	part->kernel = take(bytes, 1);
-	part->sequence = take(bytes, 1);
-	part->rehash = take(bytes, 1);
-	part->dims = take(bytes, 4);
-	part->power = take(bytes, 4);
-	part->rows = take(bytes, 4);
-	part->range = take(bytes, 4);
-	part->outputs = take(bytes, 4);
-	part->seed = (int64) take(bytes, 8);
-	part->bandwidth = take_double(bytes);
-	part->more = take(bytes, 4);
-	part->arrays = take(bytes, 1);
-	return take_zeros(bytes, 19) && good;
-}
-
-/*
- * Parts and their arrays, which take as many bytes in memory as on the wire:
- * `left` of them.  False if they do not add up to that.
- */
-static bool
-take_parts(const unsigned char **bytes, Size left, RaceParams *params)
-{
-	char	   *next = (char *) params;
-
-	while (left >= PART_WIRE_SIZE)
-	{
-		RaceParams *part = (RaceParams *) next;
-		uint64		arrays;
-		Size		i;
-
-		if (!take_part(bytes, part))
-			return false;
-		left -= PART_WIRE_SIZE;
-		next += sizeof(RaceParams);
-		arrays = race_arrays_size(part);
-		if (arrays > left)
-			return false;
-		for (i = 0; i < arrays; i += sizeof(double), next += sizeof(double))
-			*(double *) next = take_double(bytes) + 0.0;	/* zero has no sign */
-		left -= arrays;
-	}
-	return left == 0;
-}
-
-RaceParamsDatum *
-race_params_read(const char *bytes, Size size, Node *escontext)
-{
-	const unsigned char *next = (const unsigned char *) bytes;
-	RaceParamsDatum *datum;
-	Size		datum_size = offsetof(RaceParamsDatum, params) + size;
-
-	if (size < PART_WIRE_SIZE || size > PART_WIRE_SIZE + RACE_MAX_MORE ||
-		*next != RACE_FORMAT_VERSION)
-		ereturn(escontext, NULL,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary representation of type race_params"),
-				 errdetail("A value of format version %d has %d bytes or more.",
-						   RACE_FORMAT_VERSION, PART_WIRE_SIZE)));
-
-	datum = palloc0(datum_size);
-	SET_VARSIZE(datum, datum_size);
-	datum->version = RACE_FORMAT_VERSION;
-	if (!take_parts(&next, size, &datum->params) ||
-		race_params_size(&datum->params) != size)
-		ereturn(escontext, NULL,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary representation of type race_params"),
-				 errdetail("Its parts do not fit its size, or reserved bytes are not zero.")));
-	if (!race_params_check(&datum->params, escontext))
-		return NULL;
-	return datum;
-}
-
-/* --------------------------------------------------------------- sketch */
-
 /* n counters, narrowed from one width to another */
 static void
 put_counters(StringInfo out, const void *counters, int from_width,
@@ -318,87 +122,30 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_counters_bounds(counters, width, n, &min, &max);
 	wire_width = race_counters_width_for(min, max);
 
-	put(out, RACE_FORMAT_VERSION, 1);
-	put(out, wire_width, 1);
-	put(out, noise->status, 1);
-	put(out, noise->mechanism, 1);
-	put(out, noise->neighbours, 1);
-	put_zeros(out, 3);
-	put(out, noise->max_contributions, 4);
-	put(out, noise->releases, 4);
-	put(out, (uint64) header->count, 8);
-	put_double(out, noise->epsilon);
-	put_double(out, noise->delta);
-	put_double(out, noise->rho);
-	put_double(out, noise->counter_variance);
-	put_double(out, noise->count_variance);
-	put(out, noise->parties, 4);
-	put(out, noise->colluders, 4);
-	put(out, noise->dropouts, 4);
-	put_zeros(out, 4);
+	race_put(out, RACE_FORMAT_VERSION, 1);
+	race_put(out, wire_width, 1);
+	race_put(out, noise->status, 1);
+	race_put(out, noise->mechanism, 1);
+	race_put(out, noise->neighbours, 1);
+	race_put(out, 0, 3);
+	race_put(out, noise->max_contributions, 4);
+	race_put(out, noise->releases, 4);
+	race_put(out, (uint64) header->count, 8);
+	race_put_double(out, noise->epsilon);
+	race_put_double(out, noise->delta);
+	race_put_double(out, noise->rho);
+	race_put_double(out, noise->counter_variance);
+	race_put_double(out, noise->count_variance);
+	race_put(out, noise->parties, 4);
+	race_put(out, noise->colluders, 4);
+	race_put(out, noise->dropouts, 4);
+	race_put(out, 0, 4);
 	race_params_write(out, params);
 	for (i = 0; i < RaceShares(header); i++)
-		put(out, shares[i], 8);
+		race_put(out, shares[i], 8);
 
 	put_counters(out, counters, width, wire_width, n);
-	put(out, checksum(out->data + start, out->len - start), 4);
-}
-
-/* Is x a finite number that is not negative? */
-static bool
-is_cost(double x)
-{
-	return isfinite(x) && x >= 0;
-}
-
-/* Can a sketch have these shares?  They are Gaussian, of integer variance. */
-static bool
-are_shares(const RaceNoise *noise)
-{
-	return noise->parties >= 1 && noise->parties <= RACE_MAX_PARTIES &&
-		(uint64) noise->colluders + noise->dropouts < noise->parties &&
-		noise->releases <= noise->parties &&
-		noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
-		race_is_share_variance(race_share_variance(noise->counter_variance,
-												   noise->releases),
-							   noise->parties) &&
-		race_is_share_variance(race_share_variance(noise->count_variance,
-												   noise->releases),
-							   noise->parties);
-}
-
-/* What is wrong with the noise that a header claims, or NULL */
-static const char *
-noise_problem(const RaceNoise *noise)
-{
-	static const RaceNoise none;
-
-	if (noise->status == RACE_STATUS_EXACT)
-		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
-			"An exact sketch claims to carry noise.";
-	if (noise->status == RACE_STATUS_SHARE ?
-		!are_shares(noise) : noise->parties != 0 || noise->colluders != 0 ||
-		noise->dropouts != 0)
-		return "Numbers of parties are out of range.";
-	if (noise->status != RACE_STATUS_SHARE && noise->status != RACE_STATUS_PRIVATE)
-		return "Unknown status.";
-	if (race_mechanism_name(noise->mechanism) == NULL)
-		return "Unknown mechanism.";
-	if (noise->neighbours != RACE_NEIGHBOURS_ADD_REMOVE &&
-		noise->neighbours != RACE_NEIGHBOURS_SUBSTITUTE)
-		return "Unknown kind of neighbours.";
-	if (noise->max_contributions < 1 || noise->max_contributions > PG_INT32_MAX ||
-		noise->releases < 1 || noise->releases > PG_INT32_MAX)
-		return "A count of contributions or releases is out of range.";
-	/* a large delta may pay for all of the noise */
-	if (!is_cost(noise->epsilon) || signbit(noise->epsilon) ||
-		(noise->epsilon == 0 && noise->delta == 0) ||
-		!is_cost(noise->delta) || signbit(noise->delta) ||
-		(noise->delta == 0) != (noise->mechanism == RACE_MECHANISM_LAPLACE) ||
-		!is_cost(noise->rho) ||
-		!is_cost(noise->counter_variance) || !is_cost(noise->count_variance))
-		return "A privacy cost or variance is out of range.";
-	return NULL;
+	race_put(out, checksum(out->data + start, out->len - start), 4);
 }
 
 /* What is wrong with the numbers of a sketch, or NULL */
@@ -427,7 +174,7 @@ take_shares(const unsigned char **bytes, Size n, uint64 *shares)
 
 	for (i = 0; i < n; i++)
 	{
-		shares[i] = take(bytes, 8);
+		shares[i] = race_take(bytes, 8);
 		if (i > 0 && shares[i] <= shares[i - 1])
 			return false;
 	}
@@ -453,36 +200,36 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 			 errmsg("invalid binary representation of type race_sketch"), \
 			 errdetail_internal("%s", detail)))
 
-	if (size < SKETCH_WIRE_SIZE(PART_WIRE_SIZE, 0) || take(&next, 1) != RACE_FORMAT_VERSION)
+	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) || race_take(&next, 1) != RACE_FORMAT_VERSION)
 		MALFORMED("Too short, or of an unknown format version.");
 	crc = (const unsigned char *) bytes + size - 4;
-	if (take(&crc, 4) != checksum(bytes, size - 4))
+	if (race_take(&crc, 4) != checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");
 
 	memset(&header, 0, sizeof(header));
-	width = take(&next, 1);
-	header.noise.status = take(&next, 1);
-	header.noise.mechanism = take(&next, 1);
-	header.noise.neighbours = take(&next, 1);
+	width = race_take(&next, 1);
+	header.noise.status = race_take(&next, 1);
+	header.noise.mechanism = race_take(&next, 1);
+	header.noise.neighbours = race_take(&next, 1);
 	zeros = take_zeros(&next, 3);
-	header.noise.max_contributions = take(&next, 4);
-	header.noise.releases = take(&next, 4);
-	header.count = (int64) take(&next, 8);
-	header.noise.epsilon = take_double(&next);
-	header.noise.delta = take_double(&next);
-	header.noise.rho = take_double(&next);
-	header.noise.counter_variance = take_double(&next);
-	header.noise.count_variance = take_double(&next);
-	header.noise.parties = take(&next, 4);
-	header.noise.colluders = take(&next, 4);
-	header.noise.dropouts = take(&next, 4);
+	header.noise.max_contributions = race_take(&next, 4);
+	header.noise.releases = race_take(&next, 4);
+	header.count = (int64) race_take(&next, 8);
+	header.noise.epsilon = race_take_double(&next);
+	header.noise.delta = race_take_double(&next);
+	header.noise.rho = race_take_double(&next);
+	header.noise.counter_variance = race_take_double(&next);
+	header.noise.count_variance = race_take_double(&next);
+	header.noise.parties = race_take(&next, 4);
+	header.noise.colluders = race_take(&next, 4);
+	header.noise.dropouts = race_take(&next, 4);
 	zeros &= take_zeros(&next, 4);
 	if (!zeros)
 		MALFORMED("Reserved bytes are not zero.");
-	if ((problem = noise_problem(&header.noise)) != NULL)
+	if ((problem = race_noise_problem(&header.noise)) != NULL)
 		MALFORMED(problem);
 
-	params_size = PART_WIRE_SIZE + peek_uint32(next + MORE_POSITION);
+	params_size = race_params_wire_size(next);
 	if (size < SKETCH_WIRE_SIZE(params_size, 0))
 		MALFORMED("The size does not fit the parameters.");
 	params = race_params_read((const char *) next, params_size, escontext);
@@ -513,21 +260,4 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	race_sketch_seal(flat);
 	return flat;
 #undef MALFORMED
-}
-
-/* ---------------------------------------------------------------- names */
-
-const char *
-race_neighbours_name(int neighbours)
-{
-	return neighbours == RACE_NEIGHBOURS_ADD_REMOVE ? "add_remove" :
-		neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? "substitute" : NULL;
-}
-
-const char *
-race_mechanism_name(int mechanism)
-{
-	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" :
-		mechanism == RACE_MECHANISM_GAUSSIAN ? "discrete Gaussian" :
-		mechanism == RACE_MECHANISM_SEVERAL ? "several" : NULL;
 }

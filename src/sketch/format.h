@@ -1,8 +1,8 @@
 /*
  * format.h
- *		What race_params and race_sketch look like, on disk and on the wire.
+ *		What a race_sketch looks like, on disk and on the wire.
  *
- * On disk both are varlenas in native byte order, like PostgreSQL's own types.
+ * On disk it is a varlena in native byte order, like PostgreSQL's own types.
  * The wire format (COPY BINARY, the binary protocol, and in hexadecimal the
  * text form of race_sketch) is little-endian everywhere, begins with a version
  * and ends, for a sketch, with a checksum.  format.c describes it.
@@ -14,57 +14,9 @@
 
 #include "lib/stringinfo.h"
 
+#include "../noise/state.h"
+#include "../params/params.h"
 #include "counters.h"
-#include "params.h"
-
-/* The numbers below are stored in sketches: never reuse one. */
-
-typedef enum RaceStatus
-{
-	RACE_STATUS_EXACT = 0,		/* no noise: not to be shown */
-	RACE_STATUS_SHARE = 1,		/* shares of noise: private when there are enough */
-	RACE_STATUS_PRIVATE = 2
-} RaceStatus;
-
-typedef enum RaceMechanism
-{
-	RACE_MECHANISM_NONE = 0,
-	RACE_MECHANISM_LAPLACE = 1, /* discrete Laplace: pure privacy */
-	RACE_MECHANISM_GAUSSIAN = 2,	/* discrete Gaussian: delta > 0 */
-	RACE_MECHANISM_SEVERAL = 3	/* a sum of both */
-} RaceMechanism;
-
-typedef enum RaceNeighbours
-{
-	RACE_NEIGHBOURS_NONE = 0,
-	RACE_NEIGHBOURS_ADD_REMOVE = 1,
-	RACE_NEIGHBOURS_SUBSTITUTE = 2
-} RaceNeighbours;
-
-/*
- * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
- * noise shares: what it costs with as many shares as there are, or as there must be.
- */
-typedef struct RaceNoise
-{
-	uint8		status;			/* RaceStatus */
-	uint8		mechanism;		/* RaceMechanism */
-	uint8		neighbours;		/* RaceNeighbours */
-	uint8		reserved[5];	/* 0 */
-	uint32		max_contributions;	/* records a person may have */
-	uint32		releases;		/* private sketches, or shares, merged into this one */
-	double		epsilon;		/* true cost, rounded up */
-	double		delta;
-	double		rho;			/* the same in zCDP */
-	double		counter_variance;	/* of the noise in each counter */
-	double		count_variance; /* of the noise in the record count */
-	uint32		parties;		/* that have a share each; else 0 */
-	uint32		colluders;		/* of them, who may know each other's noise */
-	uint32		dropouts;		/* and who may fail to take part */
-	uint32		reserved32;		/* 0 */
-} RaceNoise;
-
-#define RACE_MAX_PARTIES	10000
 
 typedef struct RaceHeader
 {
@@ -103,21 +55,15 @@ typedef struct RaceSketchDatum
 
 /*
  * Set the hash of the content, when all else is set.  It tells readers who have
- * seen a value before whether a stored one is still the same (sketch_cache.c).
+ * seen a value before whether a stored one is still the same (cache/stored.h).
  */
 extern void race_sketch_seal(RaceSketchDatum *flat);
-
-extern const char *race_neighbours_name(int neighbours);
-extern const char *race_mechanism_name(int mechanism);
 
 /*
  * To and from the wire.  Reading is the one validator of outside bytes: it
  * raises 22P03 for what is not a value at all and 22023 for parameters out of
  * their limits, and returns NULL after a soft error.
  */
-extern void race_params_write(StringInfo out, const RaceParams *params);
-extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
-										 Node *escontext);
 extern void race_sketch_write(StringInfo out, const RaceHeader *header,
 							  const RaceParams *params, const uint64 *shares,
 							  const void *counters, int width);

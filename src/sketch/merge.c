@@ -5,7 +5,7 @@
  * A merge adds counters.  Private sketches add their noise as well, and their
  * privacy costs by basic composition, or by the larger one when no person is
  * in both; the rows that only one of them kept are dropped.  Noise shares add up to
- * the noise of one release (share.c).
+ * the noise of one release (noise/sum.c).
  */
 #include "postgres.h"
 
@@ -14,9 +14,8 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "../noise/noise.h"
+#include "../noise/state.h"
 #include "pool.h"
-#include "share.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_plus);
@@ -28,6 +27,23 @@ status_text(const RaceNoise *noise)
 {
 	return noise->status == RACE_STATUS_EXACT ? "exact" :
 		noise->status == RACE_STATUS_SHARE ? "a noise share" : "private";
+}
+
+/* Raise 22023 unless the shares of both belong together. */
+static void
+check_shares(const RaceNoise *a, const RaceNoise *b)
+{
+	if (race_shares_match(a, b))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("noise shares that were made for different sums cannot be combined"),
+			 errdetail("One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+					   a->parties, a->colluders, a->dropouts,
+					   sqrt(a->counter_variance / a->releases),
+					   b->parties, b->colluders, b->dropouts,
+					   sqrt(b->counter_variance / b->releases)),
+			 errhint("All parties must give race_share the same arguments.")));
 }
 
 static void
@@ -52,8 +68,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 
 	if (!race_params_same_rows(a->params, b->params))
 		race_params_check_same(a->params, b->params);
-	if (x->max_contributions != y->max_contributions ||
-		x->neighbours != y->neighbours)
+	if (!race_noise_same_unit(x, y))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("private sketches that protect different things cannot be combined"),
@@ -61,7 +76,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 						   x->max_contributions, race_neighbours_name(x->neighbours),
 						   y->max_contributions, race_neighbours_name(y->neighbours))));
 	if (x->status == RACE_STATUS_SHARE)
-		race_check_shares(x, y);
+		check_shares(x, y);
 }
 
 /* Keep the first rows only; counters lie row by row. */
@@ -109,61 +124,45 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
-/*
- * A substituted record may leave one part for another, which costs half of each:
- * together no more than the larger whole where halves of both are counted alike,
- * in epsilon for Laplace and in rho for Gaussian noise; but not of one and the
- * other.
- */
-static void
-check_disjoint(const RaceNoise *a, const RaceNoise *b)
-{
-	if (a->neighbours == RACE_NEIGHBOURS_SUBSTITUTE &&
-		(a->mechanism != b->mechanism || a->mechanism == RACE_MECHANISM_SEVERAL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbours are \"substitute\""),
-				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
-}
-
+/* What the sum of two private sketches says of its noise; exact ones have none. */
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
-	if (disjoint)
-	{
-		check_disjoint(noise, other);
-		noise->epsilon = Max(noise->epsilon, other->epsilon);
-		noise->delta = Max(noise->delta, other->delta);
-		noise->rho = Max(noise->rho, other->rho);
-		/* halves of rho are no halves of epsilon: what the larger rho means */
-		if (noise->neighbours == RACE_NEIGHBOURS_SUBSTITUTE &&
-			noise->mechanism == RACE_MECHANISM_GAUSSIAN && noise->delta < 1)
-			noise->epsilon = Max(noise->epsilon,
-								 race_epsilon_of_rho(noise->rho, noise->delta));
-	}
-	else
-	{
-		noise->epsilon = race_cost_sum(noise->epsilon, other->epsilon);
-		noise->delta = race_cost_sum(noise->delta, other->delta);
-		noise->rho = race_cost_sum(noise->rho, other->rho);
-	}
-	if (noise->mechanism != other->mechanism)
-		noise->mechanism = RACE_MECHANISM_SEVERAL;
-	noise->counter_variance += other->counter_variance;
-	noise->count_variance += other->count_variance;
-	noise->releases += other->releases; /* both within int32 */
-
-	/* doubling s + s gets there; what cannot be stored must not be made */
-	if (noise->releases > PG_INT32_MAX ||
-		!isfinite(noise->epsilon) || !isfinite(noise->delta) ||
-		!isfinite(noise->rho) ||
-		!isfinite(noise->counter_variance) || !isfinite(noise->count_variance))
+	if (disjoint && !race_noise_may_be_disjoint(noise, other))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbours are \"substitute\""),
+				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+	if (!race_noise_compose(noise, other, disjoint))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("too many private sketches are combined"),
 				 errdetail("The number of releases or their privacy cost is out of range.")));
+}
+
+/* The ids of the shares of both, in the current context */
+static uint64 *
+merge_ids(const RaceView *a, const RaceView *b)
+{
+	const RaceNoise *x = &a->header->noise;
+	const RaceNoise *y = &b->header->noise;
+	uint64		n = (uint64) x->releases + y->releases;
+	uint64	   *ids;
+
+	if (n > x->parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are more noise shares than parties"),
+				 errdetail("One side has %u shares, the other %u, of %u.",
+						   x->releases, y->releases, x->parties)));
+	ids = palloc(n * sizeof(uint64));
+	if (!race_merge_share_ids(x, a->shares, y, b->shares, ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a noise share cannot be counted twice")));
+	return ids;
 }
 
 /* Shares of one sum; all that can fail comes before the first change. */
@@ -179,12 +178,11 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("noise shares are not merged as disjoint"),
 				 errhint("race_merge reckons what their sum costs.")));
-	ids = race_merge_share_ids(&mine->header->noise, mine->shares,
-							   &other->header->noise, other->shares,
-							   CurrentMemoryContext);
+	ids = merge_ids(mine, other);
 	sketch = race_writable_arg(fcinfo, mine);
 	add_counters(sketch, other, 1);
-	race_add_share_noise(&sketch->header.noise, &other->header->noise, sketch->params);
+	race_add_shares(&sketch->header.noise, &other->header->noise,
+					sketch->params->rows, sketch->params->range);
 	race_sketch_set_shares(sketch, ids);
 	pfree(ids);
 	return sketch;

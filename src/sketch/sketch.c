@@ -8,7 +8,7 @@
 #include "common/int.h"
 #include "utils/memutils.h"
 
-#include "row_cache.h"
+#include "../cache/row_cache.h"
 #include "sketch.h"
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
@@ -82,6 +82,7 @@ check_format(const RaceSketchDatum *flat, Size size)
 		flat->version != RACE_FORMAT_VERSION ||
 		!race_counters_width_valid(flat->width) ||
 		flat->params.more > RACE_MAX_MORE ||
+		race_kernel_type(flat->params.kernel) == NULL ||
 		size != RaceFlatSize(&flat->header, &flat->params, flat->width))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -117,6 +118,15 @@ race_sketch_view(Datum value, RaceView *view)
 		view->counters = RaceFlatCounters(flat);
 		view->width = flat->width;
 	}
+}
+
+void
+race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
+{
+	/* the header holds a hash of the content */
+	race_sketch_view(race_call_site_fetch(site, value,
+										  sizeof(RaceSketchDatum) - VARHDRSZ),
+					 view);
 }
 
 /* The first bytes of a stored sketch; a damaged one may have less */
@@ -163,7 +173,7 @@ race_sketch_stored_width(Datum value)
 	return view.width;
 }
 
-/* Room for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
+/* Space for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
 static void *
 allocate_counters(const RaceParams *params, int width, MemoryContext context)
 {
@@ -195,7 +205,7 @@ race_sketch_create(const RaceParams *params, uint32 rows, int width,
 	RaceSketch *sketch = allocate_sketch(params, rows, width, context);
 
 	memset(sketch->counters, 0, RaceCounters(sketch->params) * width);
-	sketch->room = race_counters_limit(width);
+	sketch->headroom = race_counters_limit(width);
 	return sketch;
 }
 
@@ -230,7 +240,7 @@ void
 race_sketch_touch(RaceSketch *sketch)
 {
 	sketch->flat_size = 0;
-	sketch->room = 0;
+	sketch->headroom = 0;
 	sketch->counted = sketch->params->range;
 }
 
@@ -297,7 +307,7 @@ work_of_record(const RaceParams *params)
 	Size		work = 0;
 
 	for (part = params; part != NULL; part = race_params_next(part, params))
-		work += part->power * ((race_compares_numbers(part) ? part->dims : 0) + 8);
+		work += part->power * ((race_record_kind(part) == RACE_RECORD_VECTOR ? part->dims : 0) + 8);
 	return work * params->rows;
 }
 
@@ -356,48 +366,45 @@ race_sketch_next(RaceSketch *sketch)
 #define READS_A_RECORD	8		/* counters read in the time that one is counted */
 
 static void
-make_room(RaceSketch *sketch, uint32 n)
+make_headroom(RaceSketch *sketch, int64 n)
 {
 	int64		min;
 	int64		max;
 
-	if (sketch->room < n &&
+	if (sketch->headroom < n &&
 		(sketch->width == sizeof(int64) ||
 		 sketch->counted >= sketch->params->range / READS_A_RECORD))
 	{
 		race_counters_bounds(sketch->counters, sketch->width,
 							 RaceCounters(sketch->params), &min, &max);
-		sketch->room = race_counters_limit(sketch->width) - Max(-min, max);
+		sketch->headroom = race_counters_limit(sketch->width) - Max(-min, max);
 		sketch->counted = 0;
 	}
-	while (sketch->room < n)
+	while (sketch->headroom < n)
 	{
 		int64		limit = race_counters_limit(sketch->width);
 
 		if (sketch->width == sizeof(int64))
 			too_many_records();
 		race_sketch_widen(sketch, 2 * sketch->width);
-		sketch->room = race_counters_limit(sketch->width) - limit;
+		sketch->headroom = race_counters_limit(sketch->width) - limit;
 	}
 }
 
-/* Records that are hashed and counted at a time, to stay in the nearest cache */
-#define RECORDS_TOGETHER	64
-
-/* Count n records in the rows of a block, once more (1) or once less (-1). */
+/* Count n records in the rows of a block, `weight` times. */
 static void
 count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
-			uint32 n, int delta)
+			uint32 n, int64 weight)
 {
 	const RaceParams *params = sketch->params;
 	Size		row = block * RACE_LANES;
 	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		buckets[RECORDS_TOGETHER * RACE_LANES];
+	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint32		i;
 
-	for (i = 0; i < n; i += RECORDS_TOGETHER)
+	for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
 	{
-		uint32		m = Min(n - i, RECORDS_TOGETHER);
+		uint32		m = Min(n - i, RACE_RECORDS_TOGETHER);
 
 		race_records_columns(sketch->batch, from + i, columns);
 		race_rows_hash(rows, block, columns, m, buckets);
@@ -405,7 +412,7 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 						   row * params->range * sketch->width,
 						   sketch->width, buckets, m,
 						   Min(params->rows - row, RACE_LANES),
-						   params->range, delta);
+						   params->range, weight);
 	}
 }
 
@@ -414,7 +421,7 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
  * changes: until then the user may interrupt.
  */
 static void
-count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int delta)
+count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int64 weight)
 {
 	const RaceParams *params = sketch->params;
 	uint32	   *buckets = palloc(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32));
@@ -422,12 +429,12 @@ count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int de
 	Size		row;
 
 	race_records_columns(sketch->batch, from, columns);
-	race_rows_hash_record(entry, params->rows, columns, buckets);
+	race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets);
 	for (row = 0; row < params->rows; row += RACE_LANES)
 		race_counters_bump((char *) sketch->counters +
 						   row * params->range * sketch->width, sketch->width,
 						   buckets + row, 1, Min(params->rows - row, RACE_LANES),
-						   params->range, delta);
+						   params->range, weight);
 	pfree(buckets);
 }
 
@@ -436,27 +443,28 @@ count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int de
  * before the first change.
  */
 static void
-count_records(RaceSketch *sketch, uint32 from, uint32 n, int delta)
+count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceRowsEntry *entry;
 	Size		block;
+	int64		change = n * (weight < 0 ? -weight : weight);
 
-	make_room(sketch, n);
+	make_headroom(sketch, change);
 	entry = race_rows_acquire(sketch->params);
 	PG_TRY();
 	{
 		if (n == 1 && has_large_sets(sketch, from, 1))
-			count_slowly(sketch, entry, from, delta);
+			count_slowly(sketch, entry, from, weight);
 		else
 			for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
-				count_block(sketch, race_rows_of(entry), block, from, n, delta);
+				count_block(sketch, race_rows_of(entry), block, from, n, weight);
 	}
 	PG_FINALLY();
 	{
 		race_rows_release(entry);
 	}
 	PG_END_TRY();
-	sketch->room -= n;
+	sketch->headroom -= change;
 	sketch->counted += n;
 	sketch->flat_size = 0;
 }
@@ -472,7 +480,7 @@ race_sketch_flush(RaceSketch *sketch)
 	while (batch->n > 0)
 	{
 		uint32		n = has_large_sets(sketch, 0, batch->n) ? 1 :
-			Min(batch->n, sketch->width == 1 ? RECORDS_TOGETHER : MAX_RECORDS);
+			Min(batch->n, sketch->width == 1 ? RACE_RECORDS_TOGETHER : MAX_RECORDS);
 
 		count_records(sketch, batch->n - n, n, 1);
 		batch->n -= n;
@@ -481,26 +489,21 @@ race_sketch_flush(RaceSketch *sketch)
 }
 
 void
-race_sketch_add(RaceSketch *sketch)
-{
-	if (sketch->header.count >= RACE_MAX_COUNT)
-		too_many_records();
-	sketch->header.count++;
-	sketch->batch->n++;
-}
-
-void
-race_sketch_remove(RaceSketch *sketch)
+race_sketch_add(RaceSketch *sketch, int64 weight)
 {
 	uint32		last = sketch->batch->n;
+	int64		count = race_bounded_sum(sketch->header.count, weight, true);
 
-	if (sketch->header.count <= -RACE_MAX_COUNT)
-		too_many_records();
-	/* the batch may wait: sums do not depend on their order */
-	count_records(sketch, last, 1, -1);
-	sketch->header.count--;
-	if (last == 0)
-		race_records_clear(sketch->batch);
+	if (weight == 1)
+		sketch->batch->n++;
+	else
+	{
+		/* the batch may wait: sums do not depend on their order */
+		count_records(sketch, last, 1, weight);
+		if (last == 0)
+			race_records_clear(sketch->batch);
+	}
+	sketch->header.count = count;
 }
 
 void

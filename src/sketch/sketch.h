@@ -18,8 +18,9 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
+#include "../cache/call_site.h"
+#include "../record/records.h"
 #include "format.h"
-#include "records.h"
 
 typedef struct RaceSketch
 {
@@ -31,7 +32,7 @@ typedef struct RaceSketch
 	uint64	   *shares;			/* ids of noise shares, or NULL */
 	void	   *counters;		/* [rows][range] */
 	RaceRecords *batch;			/* or NULL */
-	int64		room;			/* all counters can change by so much, at least */
+	int64		headroom;		/* all counters can change by so much, at least */
 	int64		counted;		/* records since that was looked up */
 	Size		flat_size;		/* 0 = not known since the last change */
 	int			flat_width;		/* goes with flat_size */
@@ -51,6 +52,9 @@ typedef struct RaceView
 
 /* Look into a sketch without copying more than detoasting does. */
 extern void race_sketch_view(Datum value, RaceView *view);
+
+/* The same, but a stored sketch is detoasted once for many calls (call_site.h). */
+extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* The header and the width alone: of a stored sketch, no more is read. */
 extern void race_sketch_view_header(Datum value, RaceView *view);
@@ -79,16 +83,14 @@ extern void race_sketch_touch(RaceSketch *sketch);
 extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
- * Add a record, in two steps: race_sketch_next() gives room for one more,
+ * Add a record, in two steps: race_sketch_next() gives space for one more,
  * race_sketch_add() takes what was written there.  Nothing happens in between
- * but reading it, and an error there leaves the sketch as it was.  Error 22003
- * beyond RACE_MAX_COUNT records.
+ * but reading it, and an error there leaves the sketch as it was.  The record counts
+ * `weight` times: 1 adds it, -1 takes it away.  Error 22003 beyond RACE_MAX_COUNT
+ * records.
  */
 extern RaceRecords *race_sketch_next(RaceSketch *sketch);
-extern void race_sketch_add(RaceSketch *sketch);
-
-/* Take away the record that was written to race_sketch_next(). */
-extern void race_sketch_remove(RaceSketch *sketch);
+extern void race_sketch_add(RaceSketch *sketch, int64 weight);
 
 /* Count the records of the batch; 22003 as above. */
 extern void race_sketch_flush(RaceSketch *sketch);

@@ -96,7 +96,7 @@ read_column(const char *name, const RaceParams *part, size_t *n)
 	size_t		size;
 	void	   *content = read_file(name, &size);
 
-	if (race_compares_sets(part))
+	if (race_record_kind(part) == RACE_RECORD_SET)
 	{
 		*n = *(size_t *) content;
 		column.starts = (size_t *) content + 1;
@@ -104,7 +104,7 @@ read_column(const char *name, const RaceParams *part, size_t *n)
 		return column;
 	}
 	*n = size / 8 / part->dims;
-	if (race_compares_numbers(part))
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
 		column.numbers = content;
 	else
 		column.elements = content;

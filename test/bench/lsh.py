@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 
 LANES = 64          # RACE_LANES
-MAX_PATHS = 8       # more than there are race_hash_paths, which end with NULL
 
 
 class Params(ctypes.Structure):
@@ -79,13 +78,14 @@ class Library:
         self.lsh = ctypes.CDLL(path)
         for function, result in (('race_rows_size', ctypes.c_size_t),
                                  ('race_hash_has', ctypes.c_bool),
+                                 ('race_hash_path_name', ctypes.c_char_p),
                                  ('race_element_of_integer', ctypes.c_uint64)):
             getattr(self.lsh, function).restype = result
         self.lsh.race_element_of_integer.argtypes = [ctypes.c_int64] * 2
 
     def vector_code(self):
         """The last that the machine has is used"""
-        names = (ctypes.c_char_p * MAX_PATHS).in_dll(self.lsh, 'race_hash_paths')
+        names = map(self.lsh.race_hash_path_name, itertools.count())
         known = itertools.takewhile(lambda name: name is not None, names)
         return [name for name in known if self.lsh.race_hash_has(name)][-1].decode()
 

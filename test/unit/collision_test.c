@@ -168,9 +168,9 @@ make_pair(const RaceParams *part, int place, int number)
 	};
 
 	number = (number + 3 * place) % PAIRS;
-	if (race_compares_numbers(part))
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
 		pair_of_vectors(part, number, &pair);
-	else if (race_compares_sets(part))
+	else if (race_record_kind(part) == RACE_RECORD_SET)
 		pair_of_sets(number, &pair);
 	else
 		pair_of_categories(part, number, &pair);

@@ -190,7 +190,7 @@ hash_vector(const RaceRows *rows, const double *x, uint32_t *buckets)
 {
 	RaceColumn	column = vectors(rows->params->dims, x);
 
-	race_rows_hash_one(rows, rows->params->rows, &column, buckets, NULL);
+	race_rows_hash_one(rows, rows->params->rows, &column, buckets);
 }
 
 /* In what share of the rows the buckets of two records are the same */
@@ -202,8 +202,8 @@ share(const RaceRows *rows, const RaceColumn *x, const RaceColumn *y)
 	uint32_t	same = 0;
 	uint32_t	row;
 
-	race_rows_hash_one(rows, rows->params->rows, x, a, NULL);
-	race_rows_hash_one(rows, rows->params->rows, y, b, NULL);
+	race_rows_hash_one(rows, rows->params->rows, x, a);
+	race_rows_hash_one(rows, rows->params->rows, y, b);
 	for (row = 0; row < rows->params->rows; row++)
 		same += a[row] == b[row];
 	free(b);

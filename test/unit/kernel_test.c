@@ -301,7 +301,7 @@ kernel_of_number(const RaceParams *params, uint64_t number)
 	/* near each other, whatever their exponents were */
 	for (part = params; part != NULL; part = race_params_next(part, params), p++)
 		for (i = 0; i < part->dims; i++)
-			if (race_compares_numbers(part))
+			if (race_record_kind(part) == RACE_RECORD_VECTOR)
 			{
 				((double *) x[p].numbers)[i] = 2 * signed_unit(mix(number * 99 + i));
 				((double *) y[p].numbers)[i] = 2 * signed_unit(mix(number * 99 + i + 50));

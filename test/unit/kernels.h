@@ -139,11 +139,11 @@ allocate_column(const RaceParams *part, size_t n, size_t elements)
 {
 	RaceColumn	column = {.width = part->dims};
 
-	if (race_compares_numbers(part))
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
 		column.numbers = calloc(n * part->dims, sizeof(double));
 	else
 		column.elements = calloc(elements + 1, sizeof(uint64_t));
-	if (race_compares_sets(part))
+	if (race_record_kind(part) == RACE_RECORD_SET)
 		column.starts = calloc(n + 1, sizeof(size_t));
 	if (column.numbers == NULL && column.elements == NULL)
 		abort();
@@ -191,7 +191,7 @@ random_vector(uint64_t number, uint32_t dims, double *x)
 static inline RaceColumn
 random_column(const RaceParams *part, uint64_t number, size_t n)
 {
-	size_t		width = race_compares_sets(part) ? MAX_SET : part->dims;
+	size_t		width = race_record_kind(part) == RACE_RECORD_SET ? MAX_SET : part->dims;
 	RaceColumn	column = allocate_column(part, n, n * width);
 	double	   *numbers = (double *) column.numbers;
 	uint64_t   *elements = (uint64_t *) column.elements;
@@ -203,12 +203,12 @@ random_column(const RaceParams *part, uint64_t number, size_t n)
 	{
 		uint64_t	bits = mix((number + i) * 64 + 5);
 
-		if (race_compares_sets(part))
+		if (race_record_kind(part) == RACE_RECORD_SET)
 		{
 			width = bits % (MAX_SET + 1);
 			starts[i + 1] = starts[i] + width;
 		}
-		if (race_compares_numbers(part))
+		if (race_record_kind(part) == RACE_RECORD_VECTOR)
 			random_vector(number + i, part->dims, numbers + i * width);
 		else
 			for (e = 0; e < width; e++)

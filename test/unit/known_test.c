@@ -93,7 +93,7 @@ digest_buckets(const RaceRows *rows)
 		RaceColumn	columns[RACE_MAX_PARTS];
 
 		random_records(rows->params, number, 1, columns);
-		race_rows_hash_one(rows, ROWS, columns, buckets, NULL);
+		race_rows_hash_one(rows, ROWS, columns, buckets);
 		for (row = 0; row < ROWS; row++)
 			digest = mix(digest ^ buckets[row]);
 		free_records(rows->params, columns);
@@ -186,13 +186,13 @@ main(void)
 	int			p;
 	size_t		i;
 
-	for (p = 0; race_hash_paths[p] != NULL; p++)
+	for (p = 0; race_hash_path_name(p) != NULL; p++)
 	{
-		if (!race_hash_has(race_hash_paths[p]))
+		if (!race_hash_has(race_hash_path_name(p)))
 			continue;
-		race_hash_force(race_hash_paths[p]);
+		race_hash_force(race_hash_path_name(p));
 		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-			test_known(&known[i], race_hash_paths[p]);
+			test_known(&known[i], race_hash_path_name(p));
 	}
 	race_hash_force("auto");
 	test_elements();

@@ -22,7 +22,7 @@ hash_set(const RaceRows *rows, const uint64_t *elements, size_t n, uint32_t *buc
 	size_t		starts[2] = {0, n};
 	RaceColumn	column = {.elements = elements, .starts = starts};
 
-	race_rows_hash_one(rows, ROWS, &column, buckets, NULL);
+	race_rows_hash_one(rows, ROWS, &column, buckets);
 }
 
 /*

@@ -1,0 +1,157 @@
+/*
+ * call_site.c
+ *		What a place in a statement keeps between its calls.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "../params/params.h"
+#include "../record/vector.h"
+#include "call_site.h"
+
+static void
+release_rows(RaceCallSite *site)
+{
+	if (site->rows != NULL)
+		race_rows_release(site->rows);
+	site->rows = NULL;
+	site->rows_hashed = 0;
+}
+
+static void
+release_all(void *arg)
+{
+	RaceCallSite *site = (RaceCallSite *) arg;
+
+	release_rows(site);
+	race_stored_release(&site->stored);
+}
+
+static RaceCallSite *
+create(MemoryContext context)
+{
+	RaceCallSite *site = MemoryContextAllocZero(context, sizeof(RaceCallSite));
+
+	site->context = context;
+	site->release.func = release_all;
+	site->release.arg = site;
+	MemoryContextRegisterResetCallback(context, &site->release);
+	return site;
+}
+
+RaceCallSite *
+race_call_site_create(Oid type, MemoryContext context)
+{
+	RaceCallSite *site = create(context);
+
+	race_record_prepare_type(&site->reader, type, context);
+	return site;
+}
+
+RaceCallSite *
+race_call_site(FunctionCallInfo fcinfo, int arg, int n)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+	{
+		RaceCallSite *site = create(flinfo->fn_mcxt);
+
+		race_record_prepare(&site->reader, flinfo, arg, n, flinfo->fn_mcxt);
+		flinfo->fn_extra = site;
+	}
+	return (RaceCallSite *) flinfo->fn_extra;
+}
+
+Datum
+race_call_site_fetch(RaceCallSite *site, Datum value, Size identity)
+{
+	if (!race_is_stored(value))
+		return value;
+	race_stored_hold(&site->stored, value, identity);
+	return race_stored_datum(site->stored);
+}
+
+static void
+use_rows(RaceCallSite *site, const RaceParams *params)
+{
+	MemoryContext space = site->space;
+
+	release_rows(site);
+	site->space = NULL;			/* an error may come from here on */
+	if (space != NULL)
+		MemoryContextDelete(space);
+	space = AllocSetContextCreate(site->context, "race call site",
+								  ALLOCSET_START_SMALL_SIZES);
+	site->params = race_params_copy(params, space);
+	site->next = race_records_create(params, space);
+	site->last = race_records_create(params, space);
+	race_records_reserve(site->next, 1);
+	race_records_reserve(site->last, 1);
+	site->buckets = MemoryContextAlloc(space, TYPEALIGN(RACE_LANES, params->rows) *
+									   sizeof(uint32));
+	site->space = space;
+	site->rows = race_rows_acquire(params);
+}
+
+void
+race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
+{
+	if (site->rows == NULL || site->params->rows < params->rows ||
+		!race_params_same_rows(site->params, params))
+		use_rows(site, params);
+}
+
+/* Buckets of the record in site->next */
+static const uint32 *
+hash_next(RaceCallSite *site, const RaceParams *params)
+{
+	RaceRecords *next = site->next;
+	RaceColumn	columns[RACE_MAX_PARTS];
+
+	if (site->rows_hashed >= params->rows && race_records_same(next, site->last))
+		return site->buckets;
+
+	site->rows_hashed = 0;
+	race_records_columns(next, 0, columns);
+	race_rows_hash_one(race_rows_of(site->rows), params->rows, columns, site->buckets);
+	site->rows_hashed = params->rows;
+	site->next = site->last;
+	site->last = next;
+	return site->buckets;
+}
+
+const uint32 *
+race_call_site_hash(RaceCallSite *site, const RaceParams *params,
+					const double *x)
+{
+	double	   *next;
+
+	race_call_site_hold_rows(site, params);
+	next = race_records_vector(site->next, 0);
+	memcpy(next, x, params->dims * sizeof(double));
+	race_vector_clip(params, next, params->dims);
+	return hash_next(site, params);
+}
+
+void
+race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
+					const RaceParams *params, RaceRecords *records)
+{
+	Datum		values[RACE_MAX_PARTS];
+	int			i;
+
+	for (i = 0; i < site->reader.n_types; i++)
+		values[i] = PG_GETARG_DATUM(arg + i);
+	race_record_read(&site->reader, params, values, records, false);
+}
+
+const uint32 *
+race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
+{
+	race_params_check_complete(params);
+	race_call_site_hold_rows(site, params);
+	race_record_read(&site->reader, params, &x, site->next, false);
+	return hash_next(site, params);
+}

@@ -1,0 +1,22 @@
+/*
+ * row_cache.h
+ *		Row functions, made once a backend for each parameter value in use.
+ */
+#ifndef RACE_ROW_CACHE_H
+#define RACE_ROW_CACHE_H
+
+#include "postgres.h"
+
+#include "../lsh/lsh.h"
+
+typedef struct RaceRowsEntry RaceRowsEntry;
+
+/*
+ * The row functions of these parameters, and perhaps of more rows.  They stay
+ * until release; some are kept beyond it, for the next statement.
+ */
+extern RaceRowsEntry *race_rows_acquire(const RaceParams *params);
+extern const RaceRows *race_rows_of(const RaceRowsEntry *entry);
+extern void race_rows_release(RaceRowsEntry *entry);
+
+#endif							/* RACE_ROW_CACHE_H */

@@ -1,0 +1,30 @@
+/*
+ * snapshot_key.h
+ *		What tells one snapshot from another: with equal keys, the same data are visible.
+ *
+ * The key holds the transaction, the commands of its own that it sees, and which other
+ * transactions it sees.  Transactions below xmax can only end.  So with equal xmax and
+ * equal numbers of running transactions, the same ones run.
+ */
+#ifndef RACE_SNAPSHOT_KEY_H
+#define RACE_SNAPSHOT_KEY_H
+
+#include "postgres.h"
+
+typedef struct RaceSnapshotKey
+{
+	LocalTransactionId transaction;
+	CommandId	command;
+	TransactionId xmin;
+	TransactionId xmax;
+	uint32		running;
+	int32		running_subtransactions;
+} RaceSnapshotKey;
+
+/* The key of the active snapshot; false if there is no such snapshot */
+extern bool race_snapshot_key_get(RaceSnapshotKey *key);
+
+extern bool race_snapshot_key_same(const RaceSnapshotKey *a,
+								   const RaceSnapshotKey *b);
+
+#endif							/* RACE_SNAPSHOT_KEY_H */

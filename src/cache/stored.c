@@ -1,0 +1,154 @@
+/*
+ * stored.c
+ *		Large stored values, detoasted once: for a statement, and for the next.
+ *
+ * A toast pointer says where a value is, not what it is.  After DELETE, VACUUM and a
+ * wrap-around of OIDs another value of the same size may lie there.  While the
+ * snapshot key is the same this cannot be, so an entry is good for the snapshot in
+ * which it was fetched or last checked.  In another one it is checked first: the first
+ * bytes of the stored value, its identity, must be those of the entry.  They are in the
+ * first chunk, so that this is cheap.  A value without identity is good for one snapshot
+ * only.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "utils/memutils.h"
+
+#include "cache.h"
+#include "snapshot_key.h"
+#include "stored.h"
+
+struct RaceStoredEntry
+{
+	RaceCacheEntry base;		/* must be first */
+	struct varatt_external pointer;
+	Size		identity;		/* bytes after the length word that identify it, or 0 */
+	bool		has_key;
+	RaceSnapshotKey key;		/* of the snapshot in which it was right */
+	struct varlena *value;
+};
+
+static RaceCache cache = RACE_CACHE_INIT(cache);
+
+bool
+race_is_stored(Datum value)
+{
+	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value));
+}
+
+static bool
+same_pointer(const struct varatt_external *a, const struct varatt_external *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* Is the value good now?  If it was not checked in this snapshot, check it. */
+static bool
+is_current(RaceStoredEntry *entry, Datum value, bool has_key,
+		   const RaceSnapshotKey *key)
+{
+	Size		identity = entry->identity;
+	struct varlena *slice;
+	bool		same;
+
+	if (has_key && entry->has_key && race_snapshot_key_same(&entry->key, key))
+		return true;
+	if (identity == 0)
+		return false;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), 0,
+							   identity);
+	same = VARSIZE(slice) == identity + VARHDRSZ &&
+		VARSIZE(entry->value) > identity + VARHDRSZ &&
+		memcmp(VARDATA(slice), VARDATA(entry->value), identity) == 0;
+	pfree(slice);
+	if (same)
+	{
+		entry->has_key = has_key;
+		entry->key = *key;
+	}
+	return same;
+}
+
+static RaceStoredEntry *
+fetch(Datum value, const struct varatt_external *pointer, Size identity,
+	  bool has_key, const RaceSnapshotKey *key)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "race_sketch cache",
+												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceStoredEntry *entry = palloc0(sizeof(RaceStoredEntry));
+
+	entry->base.context = context;
+	entry->pointer = *pointer;
+	entry->identity = identity;
+	entry->has_key = has_key;
+	entry->key = *key;
+	entry->value = detoast_attr((struct varlena *) DatumGetPointer(value));
+	MemoryContextSwitchTo(old);
+	race_cache_add(&cache, &entry->base, VARSIZE(entry->value));
+	return entry;
+}
+
+static RaceStoredEntry *
+find(const struct varatt_external *pointer, Size identity)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &cache.entries)
+	{
+		RaceStoredEntry *entry = dlist_container(RaceStoredEntry, base.node,
+												 iter.cur);
+
+		if (!entry->base.stale && entry->identity == identity &&
+			same_pointer(&entry->pointer, pointer))
+			return entry;
+	}
+	return NULL;
+}
+
+/* *held is always what the caller holds, so that an error cannot release it twice. */
+void
+race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
+{
+	struct varatt_external pointer;
+	RaceSnapshotKey key = {0};
+	bool		has_key = race_snapshot_key_get(&key);
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
+	if (*held != NULL && (*held)->identity == identity &&
+		same_pointer(&(*held)->pointer, &pointer))
+	{
+		if (is_current(*held, value, has_key, &key))
+			return;
+		race_cache_forget(&cache, &(*held)->base);
+	}
+	race_stored_release(held);
+
+	*held = find(&pointer, identity);
+	if (*held != NULL)
+	{
+		race_cache_acquire(&cache, &(*held)->base);
+		if (is_current(*held, value, has_key, &key))
+			return;
+		race_cache_forget(&cache, &(*held)->base);
+		race_stored_release(held);
+	}
+	*held = fetch(value, &pointer, identity, has_key, &key);
+}
+
+void
+race_stored_release(RaceStoredEntry **held)
+{
+	if (*held != NULL)
+		race_cache_release(&cache, &(*held)->base);
+	*held = NULL;
+}
+
+Datum
+race_stored_datum(const RaceStoredEntry *entry)
+{
+	return PointerGetDatum(entry->value);
+}

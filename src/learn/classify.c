@@ -1,0 +1,379 @@
+/*
+ * classify.c
+ *		race_classify and race_posterior: which class is a query from?
+ *
+ * Each class has a sketch.  Its score is the likelihood of the query, the
+ * density of the class at q; with the prior "counts" the score is density times
+ * record count, the kernel sum.  Noise can push scores out of their range, so
+ * they are clamped: a density to [0, 1], a kernel sum to at least 0.  And it
+ * could make a class of next to no records look dense, so a density divides by
+ * no less than twice the noise of the count.
+ *
+ * The highest score wins; among equals the class with more records, then the
+ * smaller label.  So where no class has seen anything like q, all scores being
+ * zero, the answer is the largest class.
+ *
+ * The state holds labels and scores, and no sketch.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/arrayaccess.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "../query/estimate.h"
+#include "../query/questions.h"
+
+PG_FUNCTION_INFO_V1(race_classify_step);
+PG_FUNCTION_INFO_V1(race_classify_final);
+PG_FUNCTION_INFO_V1(race_posterior_final);
+PG_FUNCTION_INFO_V1(race_classify_array);
+
+typedef enum Prior
+{
+	PRIOR_UNIFORM,				/* maximum likelihood */
+	PRIOR_COUNTS				/* maximum a posteriori */
+} Prior;
+
+typedef struct Score
+{
+	Datum		label;
+	double		score;
+	double		count;			/* records of the class, at least 0 */
+} Score;
+
+typedef struct Scores
+{
+	Prior		prior;
+	Oid			label_type;
+	int16		label_length;
+	bool		label_by_value;
+	int			n;
+	int			capacity;
+	Score	   *list;
+} Scores;
+
+static Prior
+read_prior(text *name)
+{
+	char	   *prior = text_to_cstring(name);
+
+	if (strcmp(prior, "uniform") == 0)
+		return PRIOR_UNIFORM;
+	if (strcmp(prior, "counts") == 0)
+		return PRIOR_COUNTS;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown prior \"%s\"", prior),
+			 errhint("Use uniform (maximum likelihood) or counts (maximum a posteriori).")));
+	return PRIOR_UNIFORM;		/* not reached */
+}
+
+static Score
+score_class(const RaceQuestion *question, Prior prior)
+{
+	const RaceHeader *header = question->view.header;
+	double		divisor = Max(race_estimate_divisor(header),
+							  2 * sqrt(header->noise.count_variance));
+	double		sum = race_estimate_sum(question);
+	Score		score;
+
+	score.label = (Datum) 0;
+	score.count = Max(header->count, 0);
+	if (prior == PRIOR_COUNTS)
+		score.score = Max(sum, 0);
+	else
+		score.score = Min(Max(sum / divisor, 0), 1);
+	return score;
+}
+
+/* > 0 when a beats b, 0 when only the label can decide */
+static int
+compare_scores(const Score *a, const Score *b)
+{
+	if (a->score != b->score)
+		return a->score > b->score ? 1 : -1;
+	if (a->count != b->count)
+		return a->count > b->count ? 1 : -1;
+	return 0;
+}
+
+/* ----------------------------------------------------------- aggregates */
+
+static Scores *
+start_scores(FunctionCallInfo fcinfo, MemoryContext context)
+{
+	Scores	   *scores = MemoryContextAllocZero(context, sizeof(Scores));
+
+	scores->label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	if (!OidIsValid(scores->label_type))
+		elog(ERROR, "could not determine the type of a label");
+	get_typlenbyval(scores->label_type, &scores->label_length,
+					&scores->label_by_value);
+	scores->capacity = 4;
+	scores->list = MemoryContextAlloc(context, scores->capacity * sizeof(Score));
+	return scores;
+}
+
+static void
+append_score(Scores *scores, Score score, Datum label, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	if (scores->n == scores->capacity)
+	{
+		/* repalloc refuses what is over 1 GB, which doubling from 4 meets first */
+		scores->list = repalloc(scores->list,
+								2 * (Size) scores->capacity * sizeof(Score));
+		scores->capacity *= 2;
+	}
+	score.label = datumCopy(label, scores->label_by_value, scores->label_length);
+	scores->list[scores->n++] = score;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Transition of race_classify and race_posterior (label, sketch, q [, prior]).
+ * A row where any of them is NULL is no class.
+ */
+Datum
+race_classify_step(PG_FUNCTION_ARGS)
+{
+	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
+	Prior		prior = PRIOR_UNIFORM;
+	MemoryContext context;
+	RaceQuestion question;
+	int			i;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "race_classify_step called in non-aggregate context");
+	if (scores == NULL)
+		scores = start_scores(fcinfo, context);
+	for (i = 1; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_POINTER(scores);
+
+	if (PG_NARGS() > 4)
+		prior = read_prior(PG_GETARG_TEXT_PP(4));
+	if (scores->n > 0 && scores->prior != prior)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("all classes must have the same prior")));
+	scores->prior = prior;
+
+	race_ask(fcinfo, 2, &question);
+	append_score(scores, score_class(&question, prior), PG_GETARG_DATUM(1), context);
+	PG_RETURN_POINTER(scores);
+}
+
+static FmgrInfo *
+label_comparison(const Scores *scores)
+{
+	TypeCacheEntry *type = lookup_type_cache(scores->label_type,
+											 TYPECACHE_CMP_PROC_FINFO);
+
+	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify a comparison function for type %s",
+						format_type_be(scores->label_type)),
+				 errhint("Classes with equal scores are told apart by the order of their labels.")));
+	return &type->cmp_proc_finfo;
+}
+
+static int
+compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
+{
+	return DatumGetInt32(FunctionCall2Coll(compare,
+										   OidIsValid(collation) ? collation :
+										   DEFAULT_COLLATION_OID, a, b));
+}
+
+Datum
+race_classify_final(PG_FUNCTION_ARGS)
+{
+	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
+	FmgrInfo   *compare;
+	Score	   *best;
+	int			i;
+
+	if (scores == NULL || scores->n == 0)
+		PG_RETURN_NULL();
+
+	compare = label_comparison(scores);
+	best = &scores->list[0];
+	for (i = 1; i < scores->n; i++)
+	{
+		Score	   *other = &scores->list[i];
+		int			order = compare_scores(other, best);
+
+		if (order == 0)
+			order = compare_labels(compare, PG_GET_COLLATION(), best->label,
+								   other->label);
+		if (order > 0)
+			best = other;
+	}
+	PG_RETURN_DATUM(best->label);
+}
+
+/*
+ * The probability of a class.  Without any evidence, all scores being zero,
+ * the prior remains, and without any records the uniform one.
+ */
+static double
+probability(const Scores *scores, int i, double score_sum, double count_sum)
+{
+	if (score_sum > 0)
+		return scores->list[i].score / score_sum;
+	if (scores->prior == PRIOR_COUNTS && count_sum > 0)
+		return scores->list[i].count / count_sum;
+	return 1.0 / scores->n;
+}
+
+static void
+check_distinct(char **labels, int n)
+{
+	int			i;
+
+	qsort(labels, n, sizeof(char *), pg_qsort_strcmp);
+	for (i = 1; i < n; i++)
+		if (strcmp(labels[i - 1], labels[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" stands for more than one class",
+							labels[i])));
+}
+
+/* {label: probability} */
+static Datum
+posterior(const Scores *scores)
+{
+	double		score_sum = 0;
+	double		count_sum = 0;
+	StringInfoData json;
+	FmgrInfo	output;
+	Oid			function;
+	bool		varlena;
+	char	  **labels;
+	int			i;
+
+	for (i = 0; i < scores->n; i++)
+	{
+		score_sum += scores->list[i].score;
+		count_sum += scores->list[i].count;
+	}
+
+	getTypeOutputInfo(scores->label_type, &function, &varlena);
+	fmgr_info(function, &output);
+	labels = palloc(scores->n * sizeof(char *));
+	initStringInfo(&json);
+	for (i = 0; i < scores->n; i++)
+	{
+		labels[i] = OutputFunctionCall(&output, scores->list[i].label);
+		appendStringInfoString(&json, i == 0 ? "{" : ", ");
+		escape_json(&json, labels[i]);
+		appendStringInfo(&json, ": %.15g",
+						 probability(scores, i, score_sum, count_sum));
+	}
+	appendStringInfoChar(&json, '}');
+	check_distinct(labels, scores->n);
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+Datum
+race_posterior_final(PG_FUNCTION_ARGS)
+{
+	Scores	   *scores = PG_ARGISNULL(0) ? NULL : (Scores *) PG_GETARG_POINTER(0);
+
+	if (scores == NULL || scores->n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(posterior(scores));
+}
+
+/* ---------------------------------------------------------------- array */
+
+/*
+ * Scores of an array of sketches, argument 0, for the query and the prior in
+ * arguments 1 and 2; the label of each is its position, from 1.
+ */
+static void
+score_array(FunctionCallInfo fcinfo, Scores *scores)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
+	AnyArrayType *array =
+		DatumGetAnyArrayP(race_call_site_fetch(site, PG_GETARG_DATUM(0), 0));
+	array_iter	iterator;
+	int			n;
+	int			i;
+
+	if (AARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected a list of sketches, found an array of %d dimensions",
+						AARR_NDIM(array))));
+	n = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	array_iter_setup(&iterator, array);
+	scores->prior = read_prior(PG_GETARG_TEXT_PP(2));
+	scores->n = 0;
+	scores->list = palloc(Max(n, 1) * sizeof(Score));
+	for (i = 0; i < n; i++)
+	{
+		bool		is_null;
+		Datum		sketch = array_iter_next(&iterator, &is_null, i, -1, false,
+											 TYPALIGN_DOUBLE);
+		RaceQuestion question;
+
+		if (is_null)
+			continue;
+		race_ask_sketch(site, sketch, &question);
+		race_ask_about(&question, PG_GETARG_DATUM(1));
+		scores->list[scores->n] = score_class(&question, scores->prior);
+		scores->list[scores->n++].label = Int32GetDatum(i + 1);
+	}
+}
+
+/* race_classify(sketches, q, prior): the position of the winner */
+Datum
+race_classify_array(PG_FUNCTION_ARGS)
+{
+	Scores		scores;
+	const Score *best;
+	int			i;
+
+	score_array(fcinfo, &scores);
+	if (scores.n == 0)
+		PG_RETURN_NULL();
+	best = &scores.list[0];
+	for (i = 1; i < scores.n; i++)
+		if (compare_scores(&scores.list[i], best) > 0)
+			best = &scores.list[i];
+	PG_RETURN_DATUM(best->label);
+}
+
+/* (sketches, q, prior, labels), for callers in C: as race_posterior */
+Datum
+race_posterior_array(PG_FUNCTION_ARGS)
+{
+	Scores		scores;
+	Datum	   *labels;
+	int			n;
+	int			i;
+
+	score_array(fcinfo, &scores);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT,
+					  &labels, NULL, &n);
+	scores.label_type = TEXTOID;
+	for (i = 0; i < scores.n; i++)
+		scores.list[i].label = labels[DatumGetInt32(scores.list[i].label) - 1];
+	PG_RETURN_DATUM(posterior(&scores));
+}

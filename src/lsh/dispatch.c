@@ -1,0 +1,72 @@
+/*
+ * dispatch.c
+ *		What the machine and the program around give to this room: the best vector code,
+ *		and a way to interrupt.
+ */
+#include "hash.h"
+
+#include <string.h>
+
+void		(*race_interrupt_hook) (void) = NULL;
+
+static const RaceHashPath *const paths[] = {
+	&race_hash_portable,
+#ifdef RACE_HAVE_X86
+	&race_hash_avx2,
+	&race_hash_avx512,
+#endif
+#ifdef RACE_HAVE_NEON
+	&race_hash_neon,
+#endif
+};
+
+#define PATHS	(sizeof(paths) / sizeof(paths[0]))
+
+static const RaceHashPath *chosen = NULL;
+
+/* The path of this name, or for "auto" the best; NULL if the machine lacks it */
+static const RaceHashPath *
+find_path(const char *name)
+{
+	bool		any = strcmp(name, "auto") == 0;
+	size_t		i;
+
+	for (i = PATHS; i-- > 0;)
+		if ((any || strcmp(name, paths[i]->name) == 0) &&
+			paths[i]->available())
+			return paths[i];
+	return NULL;
+}
+
+const char *
+race_hash_path_name(int i)
+{
+	return (size_t) i < PATHS ? paths[i]->name : NULL;
+}
+
+bool
+race_hash_has(const char *name)
+{
+	return find_path(name) != NULL;
+}
+
+void
+race_hash_force(const char *name)
+{
+	chosen = find_path(name);
+}
+
+const RaceHashPath *
+race_hash_path(void)
+{
+	if (chosen == NULL)
+		chosen = find_path("auto");
+	return chosen;
+}
+
+void
+race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows,
+				  uint32_t function, uint32_t element, uint64_t *bits)
+{
+	race_hash_path()->philox((uint64_t) seed, stream, rows, function, element, bits);
+}

@@ -1,0 +1,122 @@
+/*
+ * kernels.c
+ *		The table of kernels.
+ */
+#include "kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "l1.h"
+#include "lsh.h"
+#include "normal.h"
+#include "values.h"
+
+/* The codes of one projection: neighbouring codes get different buckets. */
+static bool
+one_function(uint32_t power, uint32_t range)
+{
+	(void) range;
+	return power == 1;
+}
+
+/* The signs of all functions of a row: each combination has a bucket of its own. */
+static bool
+all_signs(uint32_t power, uint32_t range)
+{
+	return power < 32 && (UINT64_C(1) << power) <= range;
+}
+
+#define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
+#define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_ORTHOGONAL)
+
+/* Codes of l1 are not folded: the tails of Cauchy's distribution are too long. */
+static const RaceKernelType kernels[] = {
+	[RACE_KERNEL_L2] = {
+		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
+		race_inverse_normal, one_function, race_l2_value
+	},
+	[RACE_KERNEL_L1] = {
+		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
+		race_inverse_cauchy, NULL, race_l1_value
+	},
+	[RACE_KERNEL_ANGULAR] = {
+		"angular", RACE_RECORD_VECTOR,
+		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
+		race_inverse_normal, all_signs, race_angular_value
+	},
+	[RACE_KERNEL_JACCARD] = {
+		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, race_jaccard_value
+	},
+	[RACE_KERNEL_MATCH] = {
+		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS, false, NULL, NULL, race_match_value
+	},
+};
+
+#define KERNELS		((int) (sizeof(kernels) / sizeof(kernels[0])))
+
+const RaceKernelType *
+race_kernel_type(int kernel)
+{
+	if (kernel <= 0 || kernel >= KERNELS || kernels[kernel].name == NULL)
+		return NULL;
+	return &kernels[kernel];
+}
+
+int
+race_kernel_by_name(const char *name)
+{
+	int			kernel;
+
+	for (kernel = 1; kernel < KERNELS; kernel++)
+		if (kernels[kernel].name != NULL && strcmp(kernels[kernel].name, name) == 0)
+			return kernel;
+	return 0;
+}
+
+const char *
+race_kernel_name(int kernel)
+{
+	const RaceKernelType *type = race_kernel_type(kernel);
+
+	return type != NULL ? type->name : NULL;
+}
+
+const char *
+race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
+				 char *list, size_t length)
+{
+	size_t		used = 0;
+	int			left = 0;
+	int			pass;
+	int			kernel;
+
+	/* the first pass counts, the second writes */
+	list[0] = '\0';
+	for (pass = 0; pass < 2; pass++)
+		for (kernel = 1; kernel < KERNELS; kernel++)
+		{
+			const RaceKernelType *type = race_kernel_type(kernel);
+
+			if (type == NULL || (is != NULL && !is(type)))
+				continue;
+			left += pass == 0 ? 1 : -1;
+			if (pass == 1 && used < length)
+				used += snprintf(list + used, length - used, "%s%s%s%s", type->name,
+								 left == 0 ? "" : left == 1 ? " " : ", ",
+								 left == 1 ? word : "", left == 1 ? " " : "");
+		}
+	return list;
+}
+
+double
+race_kernel_value(const RaceParams *params, const RaceColumn *x, const RaceColumn *y)
+{
+	const RaceParams *part;
+	double		k = 1;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		k *= pow(race_kernel_type(part->kernel)->value(part, x++, y++), part->power);
+	return k;
+}

@@ -1,0 +1,98 @@
+/*
+ * kernels.h
+ *		The table of kernels: everything that tells one kernel from another.
+ *
+ * A kernel is a similarity of two records between 0 and 1.  Each comes with a family
+ * of hash functions h for which P[h(x) = h(y)] is that similarity.  All other code
+ * asks the table, and never whether a kernel is this or that one.
+ *
+ * To add a kernel: give it a number here, a line in the table in kernels.c, and, if
+ * none of those that exist fits, a function for its exact value (values.c) or a
+ * distribution of its coefficients (like l1.c).
+ */
+#ifndef RACE_KERNELS_H
+#define RACE_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct RaceParams;
+struct RaceColumn;
+
+/* The numbers below are stored in sketches: never reuse one. */
+
+typedef enum RaceKernel
+{
+	RACE_KERNEL_L2 = 1,			/* Datar et al. 2004, p-stable with p = 2 */
+	RACE_KERNEL_L1 = 2,			/* the same with p = 1 */
+	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
+	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
+	RACE_KERNEL_MATCH = 5		/* one of a row's categories */
+} RaceKernel;
+
+/* What a record of the kernel is.  This decides how it is read and hashed. */
+typedef enum RaceRecordKind
+{
+	RACE_RECORD_VECTOR,			/* numbers; a function is a projection */
+	RACE_RECORD_SET,			/* elements in any number; a function is an order */
+	RACE_RECORD_ROW				/* categories; a function is a place in the row */
+} RaceRecordKind;
+
+/* Which parameters, besides those of all kernels, a kernel has */
+typedef enum RaceTakes
+{
+	RACE_TAKES_DIMS = 1,		/* all its records have the same length */
+	RACE_TAKES_BANDWIDTH = 2,	/* it measures distances: bandwidth, bandwidths */
+	RACE_TAKES_BOUNDS = 4,		/* lower and upper bounds of vectors */
+	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
+	RACE_TAKES_ORTHOGONAL = 16	/* the sequence of projections at right angles: for */
+} RaceTakes;					/* kernels that are the same in all directions */
+
+typedef struct RaceKernelType
+{
+	const char *name;
+	RaceRecordKind record;
+	uint32_t	takes;			/* RaceTakes, added up */
+
+	/* Is the code of a projection its sign?  Else it is a number, rounded down. */
+	bool		signs;
+
+	/* The distribution of a projection's coefficients: from (0, 1) to a number */
+	double		(*quantile) (double p);
+
+	/*
+	 * May the bucket be the code modulo the range, for these parameters of one kernel?
+	 * NULL: never.
+	 */
+	bool		(*can_fold) (uint32_t power, uint32_t range);
+
+	/* The exact kernel value of two records, with power 1 */
+	double		(*value) (const struct RaceParams *part,
+						  const struct RaceColumn *x, const struct RaceColumn *y);
+} RaceKernelType;
+
+/* The line of a kernel; NULL if there is none with this number */
+extern const RaceKernelType *race_kernel_type(int kernel);
+
+/* The number of a name, and the name of a number; 0 or NULL if there is none */
+extern int	race_kernel_by_name(const char *name);
+extern const char *race_kernel_name(int kernel);
+
+/*
+ * The names of all kernels that `is` says yes to (NULL: all), as in "l2, l1 and
+ * angular", with this word before the last; written into `list`.
+ */
+extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
+									const char *word, char *list, size_t length);
+
+/*
+ * The exact kernel of two records, a column a part: the product of its parts, each
+ * to its power.  It is the truth that estimates are compared with.  It uses libm.
+ * Elements of sets are sorted, and none is there twice.
+ */
+extern double race_kernel_value(const struct RaceParams *params,
+								const struct RaceColumn *x,
+								const struct RaceColumn *y);
+
+#endif							/* RACE_KERNELS_H */

@@ -1,0 +1,36 @@
+/*
+ * state.c
+ *		Names of noise, and what one person changes.
+ */
+#include "state.h"
+
+#include <stddef.h>
+
+const char *
+race_neighbours_name(int neighbours)
+{
+	return neighbours == RACE_NEIGHBOURS_ADD_REMOVE ? "add_remove" :
+		neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? "substitute" : NULL;
+}
+
+const char *
+race_mechanism_name(int mechanism)
+{
+	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" :
+		mechanism == RACE_MECHANISM_GAUSSIAN ? "discrete Gaussian" :
+		mechanism == RACE_MECHANISM_SEVERAL ? "several" : NULL;
+}
+
+RaceSensitivity
+race_sensitivity(uint32_t max_contributions, RaceNeighbours neighbours,
+				 uint32_t rows, uint32_t range)
+{
+	RaceSensitivity result;
+
+	/* at most 2^62 * 2 * 2^25 */
+	result.count = (unsigned __int128) max_contributions * max_contributions *
+		(neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? 2 : 1);
+	result.counters = result.count * rows;
+	result.cells = (uint64_t) rows * range;
+	return result;
+}

@@ -1,0 +1,153 @@
+/*
+ * state.h
+ *		What a value says of the noise in it, and the rules by which that changes.
+ *
+ * Every sketch carries a RaceNoise.  This room decides what it may say, what the sum of
+ * two values costs, and when a sum of noise shares may be asked.  Plain C99 without
+ * PostgreSQL headers: where something is not allowed, functions say so by their result.
+ */
+#ifndef RACE_STATE_H
+#define RACE_STATE_H
+
+#include "noise.h"
+
+/* The numbers below are stored in sketches: never reuse one. */
+
+typedef enum RaceStatus
+{
+	RACE_STATUS_EXACT = 0,		/* no noise: not to be shown */
+	RACE_STATUS_SHARE = 1,		/* shares of noise: private when there are enough */
+	RACE_STATUS_PRIVATE = 2
+} RaceStatus;
+
+typedef enum RaceMechanism
+{
+	RACE_MECHANISM_NONE = 0,
+	RACE_MECHANISM_LAPLACE = 1, /* discrete Laplace: pure privacy */
+	RACE_MECHANISM_GAUSSIAN = 2,	/* discrete Gaussian: delta > 0 */
+	RACE_MECHANISM_SEVERAL = 3	/* a sum of both */
+} RaceMechanism;
+
+typedef enum RaceNeighbours
+{
+	RACE_NEIGHBOURS_NONE = 0,
+	RACE_NEIGHBOURS_ADD_REMOVE = 1,
+	RACE_NEIGHBOURS_SUBSTITUTE = 2
+} RaceNeighbours;
+
+/*
+ * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
+ * noise shares: what it costs with as many shares as there are, or as there must be.
+ */
+typedef struct RaceNoise
+{
+	uint8_t		status;			/* RaceStatus */
+	uint8_t		mechanism;		/* RaceMechanism */
+	uint8_t		neighbours;		/* RaceNeighbours */
+	uint8_t		reserved[5];	/* 0 */
+	uint32_t	max_contributions;	/* records a person may have */
+	uint32_t	releases;		/* private sketches, or shares, merged into this one */
+	double		epsilon;		/* true cost, rounded up */
+	double		delta;
+	double		rho;			/* the same in zCDP */
+	double		counter_variance;	/* of the noise in each counter */
+	double		count_variance; /* of the noise in the record count */
+	uint32_t	parties;		/* that have a share each; else 0 */
+	uint32_t	colluders;		/* of them, who may know each other's noise */
+	uint32_t	dropouts;		/* and who may fail to take part */
+	uint32_t	reserved32;		/* 0 */
+} RaceNoise;
+
+#define RACE_MAX_PARTIES	10000
+
+/* Names, or NULL for a number that has none */
+extern const char *race_neighbours_name(int neighbours);
+extern const char *race_mechanism_name(int mechanism);
+
+/* What is wrong with a RaceNoise from outside, or NULL (check.c) */
+extern const char *race_noise_problem(const RaceNoise *noise);
+
+/* ------------------------------------------------------------- sensitivity */
+
+/*
+ * What the records of one person change, squared in L2, in sketches of so many rows of
+ * `range` counters.  Substituting costs twice as much as adding or removing: a record may
+ * leave one sketch for another.  (privacy/plan.c has the proof.)
+ */
+extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
+										RaceNeighbours neighbours,
+										uint32_t rows, uint32_t range);
+
+/* ------------------------------------------------- composition: compose.c */
+
+/* Do both count the same as one person?  Else their sum protects neither. */
+extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
+
+/*
+ * May both be merged as disjoint, when no person is in both?  A substituted record may
+ * leave one part for another, which costs half of each.  Together that is no more than
+ * the larger whole where halves of both are counted alike, in epsilon for Laplace and in
+ * rho for Gaussian noise; but not of one and the other.
+ */
+extern bool race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b);
+
+/*
+ * Say of the noise of a private sum what it is after the other was added: costs add up,
+ * or if the data are disjoint, the larger one remains.  False if the result cannot be
+ * stored.
+ */
+extern bool race_noise_compose(RaceNoise *noise, const RaceNoise *other,
+							   bool disjoint);
+
+/* The cost of several releases about the same people */
+typedef struct RaceTotal
+{
+	int64_t		releases;
+	double		epsilon;
+	double		delta;
+	double		rho;
+} RaceTotal;
+
+extern void race_total_add(RaceTotal *total, double epsilon, double delta,
+						   double rho);
+
+/*
+ * The epsilon that all cost at a delta, by two accounts, each an upper bound; INFINITY
+ * where an account says nothing.  Basic composition: epsilons and deltas add up
+ * (Dwork & Roth 2014, theorem 3.16).  Zero-concentrated privacy: rhos add up (Bun &
+ * Steinke 2016, lemma 2.3), and their sum means an epsilon at a delta (zcdp.c).
+ */
+extern double race_total_basic(const RaceTotal *total, double delta);
+extern double race_total_zcdp(const RaceTotal *total, double delta);
+
+/* ---------------------------------------------------- noise shares: sum.c */
+
+/* The variance of each of n shares, of which this is the sum; 0 if there is none */
+extern uint64_t race_share_variance(double sum, uint32_t n);
+
+/*
+ * Can each party have a share of that variance?  That of all shares together must be
+ * exact in a RaceNoise, or it is no longer a multiple of the variance of one.
+ */
+extern bool race_is_share_variance(uint64_t variance, uint32_t parties);
+
+/* Shares that a sum must have to be asked; and has it as many?  Other values need none. */
+extern uint32_t race_shares_needed(const RaceNoise *noise);
+extern bool race_has_enough_noise(const RaceNoise *noise);
+
+/* Were the shares of both made for the same sum? */
+extern bool race_shares_match(const RaceNoise *a, const RaceNoise *b);
+
+/*
+ * The ids of both in ascending order, into `ids`, which has space for all of them.
+ * False if one is in both.
+ */
+extern bool race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
+								 const RaceNoise *b, const uint64_t *b_ids,
+								 uint64_t *ids);
+
+/* Say of the noise of a sum of shares that the other's shares are in it as well. */
+extern void race_add_shares(RaceNoise *noise, const RaceNoise *other,
+							uint32_t rows, uint32_t range);
+
+#endif							/* RACE_STATE_H */

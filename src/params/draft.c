@@ -1,0 +1,163 @@
+/*
+ * draft.c
+ *		Parameters while they are put together.
+ */
+#include "postgres.h"
+
+#include "draft.h"
+
+void
+race_draft_default(RaceDraft *draft)
+{
+	int			i;
+
+	memset(draft, 0, sizeof(RaceDraft));
+	for (i = 0; i < RACE_FIELDS; i++)
+		if (!race_field_is_array(&race_fields[i]))
+			race_field_set_default(&race_fields[i], &draft->part);
+}
+
+void
+race_draft_of(RaceDraft *draft, const RaceParams *part)
+{
+	int			key;
+
+	draft->part = *part;
+	for (key = 0; key < RACE_KEYS; key++)
+		draft->arrays[key] = race_field_is_array(&race_fields[key]) ?
+			race_array(part, race_fields[key].array) : NULL;
+}
+
+void
+race_draft_next(RaceDraft *draft)
+{
+	int			key;
+
+	for (key = 0; key < RACE_KEYS; key++)
+		if (race_fields[key].shared)
+			race_field_set_bits(&race_fields[key], &draft->part, 0);
+}
+
+bool
+race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
+					   Node *escontext)
+{
+	/* 0 dims would mean that they are not stated */
+	if (field == &race_fields[RACE_KEY_DIMS] && (value < 1 || value > RACE_MAX_DIMS))
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: dims must be between 1 and %d",
+						RACE_MAX_DIMS)));
+	/* what is cut here is out of its limits before and after */
+	if (field->type == RACE_FIELD_COUNT)
+		value = Max(0, Min(value, PG_INT32_MAX));
+	race_field_set_bits(field, &draft->part, (uint64) value);
+	return true;
+}
+
+bool
+race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
+					Node *escontext)
+{
+	bool		is_kernel = field == &race_fields[RACE_KEY_KERNEL];
+	int			value = field->value_of(name);
+	char		list[128];
+
+	if (value == 0 && (is_kernel || strcmp(name, "auto") != 0))
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown %s \"%s\"", field->what, name),
+				 !is_kernel ? 0 :
+				 errhint("The kernels are %s.",
+						 race_kernel_list(NULL, "and", list, sizeof(list)))));
+	race_field_set_bits(field, &draft->part, value);
+	return true;
+}
+
+void
+race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	race_field_set_bits(field, &draft->part, bits);
+}
+
+/* ------------------------------------------------------------- assembling */
+
+/* Replace "auto" by a sequence, in one part after the other. */
+static void
+choose_sequences(RaceDraft *drafts, int n)
+{
+	uint32		taken = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		RaceParams *part = &drafts[i].part;
+
+		if (part->sequence == 0)
+			part->sequence = race_default_sequence(part, taken);
+		if (part->sequence == RACE_SEQUENCE_SOBOL)
+			taken = Min((uint64) taken + race_sobol_dimensions(part), PG_UINT32_MAX);
+	}
+}
+
+/* Write a part and its arrays; returns where the next one belongs. */
+static char *
+write_part(char *next, const RaceDraft *draft)
+{
+	RaceParams *part = (RaceParams *) next;
+	int			key;
+
+	*part = draft->part;
+	part->more = 0;
+	next += sizeof(RaceParams);
+	for (key = 0; key < RACE_KEYS; key++)
+	{
+		double	   *to = (double *) next;
+		Size		n = race_field_is_array(&race_fields[key]) ?
+			race_array_length(part, race_fields[key].array) : 0;
+		Size		i;
+
+		/* a zero has no sign: equal parameters are equal bytes */
+		for (i = 0; i < n; i++)
+			to[i] = draft->arrays[key][i] + 0.0;
+		next += n * sizeof(double);
+	}
+	return next;
+}
+
+RaceParams *
+race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
+{
+	RaceParams *params;
+	uint64		more = 0;
+	char	   *next;
+	int			i;
+	int			key;
+
+	choose_sequences(drafts, n);
+	for (i = 0; i < n; i++)
+	{
+		for (key = 0; key < RACE_KEYS; key++)
+			if (drafts[i].arrays[key] != NULL)
+				drafts[i].part.arrays |= race_fields[key].array;
+		more += race_arrays_size(&drafts[i].part) + sizeof(RaceParams);
+	}
+	more -= sizeof(RaceParams);
+	if (more > RACE_MAX_MORE)
+		ereturn(escontext, NULL,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: bandwidths, bounds and transforms must be at most %d numbers",
+						(int) (RACE_MAX_MORE / sizeof(double)))));
+
+	params = palloc0(sizeof(RaceParams) + more);
+	next = (char *) params;
+	for (i = 0; i < n; i++)
+		next = write_part(next, &drafts[i]);
+	params->more = (uint32) more;
+	if (params->rehash == 0)
+		params->rehash = race_default_rehash(params);
+	return race_params_check(params, escontext) ? params : NULL;
+}

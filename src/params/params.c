@@ -1,0 +1,113 @@
+/*
+ * params.c
+ *		Values of the type race_params: checks and comparisons.
+ */
+#include "postgres.h"
+
+#include "params.h"
+
+RaceParamsDatum *
+race_params_datum(const RaceParams *params)
+{
+	Size		size = offsetof(RaceParamsDatum, params) + race_params_size(params);
+	RaceParamsDatum *datum = palloc0(size);
+
+	SET_VARSIZE(datum, size);
+	datum->version = RACE_FORMAT_VERSION;
+	memcpy(&datum->params, params, race_params_size(params));
+	return datum;
+}
+
+RaceParams *
+race_params_copy(const RaceParams *params, MemoryContext context)
+{
+	Size		size = race_params_size(params);
+
+	return memcpy(MemoryContextAlloc(context, size), params, size);
+}
+
+bool
+race_params_known(const RaceParams *params)
+{
+	const RaceParams *part;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		if (race_kernel_type(part->kernel) == NULL)
+			return false;
+	return true;
+}
+
+const RaceParams *
+race_params_arg(Datum value)
+{
+	RaceParamsDatum *datum = (RaceParamsDatum *) PG_DETOAST_DATUM(value);
+
+	if (VARSIZE(datum) < sizeof(RaceParamsDatum) ||
+		datum->version != RACE_FORMAT_VERSION ||
+		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
+		race_params_size(&datum->params) ||
+		!race_params_known(&datum->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("race_params value of unknown format")));
+	return &datum->params;
+}
+
+bool
+race_params_check(const RaceParams *params, Node *escontext)
+{
+	char		message[256];
+
+	if (race_params_problem(params, race_params_size(params), message,
+							sizeof(message)) != NULL)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: %s", message)));
+	return true;
+}
+
+void
+race_params_check_complete(const RaceParams *params)
+{
+	const RaceParams *part = params;
+
+	if (race_params_complete(params))
+		return;
+	/* of a product, the first part that lacks them */
+	while (part->dims != 0 || race_record_kind(part) == RACE_RECORD_SET)
+		part = race_params_next(part, params);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("race_params do not state the number of dimensions"),
+			 errdetail("The parameters are %s.", race_params_brief(params)),
+			 errhint("Give dims, as in race_params('%s', dims => 3).",
+					 race_kernel_name(part->kernel))));
+}
+
+bool
+race_params_same(const RaceParams *a, const RaceParams *b)
+{
+	return a->more == b->more && memcmp(a, b, race_params_size(a)) == 0;
+}
+
+bool
+race_params_same_rows(const RaceParams *a, const RaceParams *b)
+{
+	const Size	before = offsetof(RaceParams, rows);
+	const Size	after = before + sizeof(a->rows);
+
+	return a->more == b->more && memcmp(a, b, before) == 0 &&
+		memcmp((const char *) a + after, (const char *) b + after,
+			   race_params_size(a) - after) == 0;
+}
+
+void
+race_params_check_same(const RaceParams *a, const RaceParams *b)
+{
+	if (!race_params_same(a, b))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sketches with different parameters cannot be combined"),
+				 errdetail("One side has %s, the other has %s.",
+						   race_params_brief(a), race_params_brief(b))));
+}

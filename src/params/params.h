@@ -1,0 +1,94 @@
+/*
+ * params.h
+ *		The type race_params: what all sketches that are to be merged must share.
+ *
+ * A value of the type holds a RaceParams (lsh.h): one kernel, or several that are
+ * multiplied.  fields.h has the table of their fields.  This room reads parameters from
+ * text, from the wire and from arguments, checks them, and writes them.
+ */
+#ifndef RACE_PARAMS_H
+#define RACE_PARAMS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+
+#include "../lsh/lsh.h"
+#include "../server/compat.h"
+
+#define RACE_FORMAT_VERSION		1
+
+typedef struct RaceParamsDatum
+{
+	int32		vl_len_;		/* varlena header, do not touch directly */
+	uint8		version;		/* RACE_FORMAT_VERSION */
+	uint8		reserved[3];	/* 0 */
+	RaceParams	params;
+} RaceParamsDatum;
+
+/* ---------------------------------------------------------- values: params.c */
+
+/* A datum of these parameters, or a copy of them in a context */
+extern RaceParamsDatum *race_params_datum(const RaceParams *params);
+extern RaceParams *race_params_copy(const RaceParams *params,
+									MemoryContext context);
+
+/* The parameters in a datum; valid as long as the datum, detoasted, is. */
+extern const RaceParams *race_params_arg(Datum datum);
+
+/* Are the kernels of all parts known?  In a damaged value they need not be. */
+extern bool race_params_known(const RaceParams *params);
+
+/* Raise 22023 (softly, where there is a context) unless params are good. */
+extern bool race_params_check(const RaceParams *params, Node *escontext);
+
+/* Raise 22023 unless the parameters are good enough to make a sketch. */
+extern void race_params_check_complete(const RaceParams *params);
+
+/* Are these the same row functions and the same shape? */
+extern bool race_params_same(const RaceParams *a, const RaceParams *b);
+
+/*
+ * The same but for the number of rows?  Rows are drawn one by one, so those of the
+ * one are the first of the other.
+ */
+extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
+
+/* Raise 22023, naming both, unless they are the same. */
+extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
+
+/* ----------------------------------------------- text: print.c and parse.c */
+
+/*
+ * Text form, palloc'd: "l2(dims=3, bandwidth=5, …)", or several with * between.  It
+ * names every parameter, so that a dump never depends on the defaults of the version
+ * that reads it.
+ */
+extern char *race_params_text(const RaceParams *params);
+
+/* The same for messages: long arrays are left out. */
+extern char *race_params_brief(const RaceParams *params);
+
+/* The parameters in a text; NULL after a soft error */
+extern RaceParams *race_params_parse(const char *text, Node *escontext);
+
+/* --------------------------------------------------------- the wire: wire.c */
+
+/* Bytes of one part of the kernel on the wire, but for its arrays */
+#define RACE_PART_WIRE_SIZE		64
+
+/* Write parameters; they take as many bytes as in memory. */
+extern void race_params_write(StringInfo out, const RaceParams *params);
+
+/* How many bytes the parameters take that begin here: a whole part of them is there. */
+extern Size race_params_wire_size(const unsigned char *bytes);
+
+/*
+ * Read parameters.  Raises 22P03 for what is no value at all and 22023 for parameters
+ * out of their limits; returns NULL after a soft error.
+ */
+extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
+										 Node *escontext);
+
+#endif							/* RACE_PARAMS_H */

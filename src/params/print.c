@@ -1,0 +1,130 @@
+/*
+ * print.c
+ *		The text form of race_params: output.  parse.c reads it.
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "lib/stringinfo.h"
+
+#include "fields.h"
+#include "params.h"
+
+static void
+append_double(StringInfo text, double x)
+{
+	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	double_to_shortest_decimal_buf(x, digits);
+	appendStringInfoString(text, digits);
+}
+
+static void
+append_numbers(StringInfo text, const double *x, uint32 n, uint32 most)
+{
+	uint32		i;
+
+	if (n > most)
+	{
+		appendStringInfo(text, "{%u numbers}", n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		appendStringInfoChar(text, i == 0 ? '{' : ',');
+		append_double(text, x[i]);
+	}
+	appendStringInfoChar(text, '}');
+}
+
+static void
+append_matrix(StringInfo text, const double *x, const RaceParams *part, uint32 most)
+{
+	uint32		i;
+
+	if (part->outputs > most)
+		appendStringInfo(text, "{%u rows", part->outputs);
+	for (i = 0; i < part->outputs && part->outputs <= most; i++)
+	{
+		appendStringInfoChar(text, i == 0 ? '{' : ',');
+		append_numbers(text, x + (Size) i * part->dims, part->dims, most);
+	}
+	appendStringInfoChar(text, '}');
+}
+
+static void
+append_value(StringInfo text, const RaceField *field, const RaceParams *part,
+			 uint32 most)
+{
+	uint64		bits = field->size > 0 ? race_field_bits(field, part) : 0;
+	double		x;
+
+	switch (field->type)
+	{
+		case RACE_FIELD_CHOICE:
+			appendStringInfoString(text, field->name_of((int) bits));
+			break;
+		case RACE_FIELD_REAL:
+			memcpy(&x, &bits, sizeof(x));
+			append_double(text, x);
+			break;
+		case RACE_FIELD_VECTOR:
+			append_numbers(text, race_array(part, field->array), part->dims, most);
+			break;
+		case RACE_FIELD_MATRIX:
+			append_matrix(text, race_array(part, field->array), part, most);
+			break;
+		default:
+			appendStringInfo(text, INT64_FORMAT, (int64) bits);
+			break;
+	}
+}
+
+static void
+append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
+{
+	const char *separator = "";
+	int			key;
+
+	appendStringInfo(text, "%s(", race_kernel_name(part->kernel));
+	for (key = RACE_KEY_KERNEL + 1; key < RACE_KEYS; key++)
+	{
+		const RaceField *field = &race_fields[key];
+
+		if (!race_field_applies(field, part, first))
+			continue;
+		appendStringInfo(text, "%s%s=", separator, field->name);
+		append_value(text, field, part, most);
+		separator = ", ";
+	}
+	appendStringInfoChar(text, ')');
+}
+
+/* With arrays of at most so many numbers, or rows; of others, how many there are */
+static char *
+text_of(const RaceParams *params, uint32 most)
+{
+	const RaceParams *part;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+	{
+		if (part != params)
+			appendStringInfoString(&text, " * ");
+		append_part(&text, part, part == params, most);
+	}
+	return text.data;
+}
+
+char *
+race_params_text(const RaceParams *params)
+{
+	return text_of(params, PG_UINT32_MAX);
+}
+
+char *
+race_params_brief(const RaceParams *params)
+{
+	return text_of(params, 8);
+}

@@ -1,0 +1,58 @@
+/*
+ * question.c
+ *		The entry for all questions to a sketch.
+ */
+#include "postgres.h"
+
+#include "question.h"
+
+static void
+check_askable(const RaceNoise *noise)
+{
+	if (!race_has_enough_noise(noise))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("noise shares cannot be asked before there are enough of them"),
+				 errdetail("The sketch has %u of %u shares, and needs %u.",
+						   noise->releases, noise->parties, race_shares_needed(noise)),
+				 errhint("Merge the shares of other parties with race_merge.")));
+}
+
+void
+race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
+{
+	question->site = site;
+	question->buckets = NULL;
+	race_sketch_view_at(site, sketch, &question->view);
+	check_askable(&question->view.header->noise);
+}
+
+void
+race_ask_about(RaceQuestion *question, Datum query)
+{
+	question->buckets = race_call_site_buckets(question->site, question->view.params,
+											   query);
+}
+
+void
+race_ask_about_vector(RaceQuestion *question, const double *x)
+{
+	question->buckets = race_call_site_hash(question->site, question->view.params, x);
+}
+
+void
+race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
+{
+	race_ask_sketch(race_call_site(fcinfo, sketch + 1, 1), PG_GETARG_DATUM(sketch),
+					question);
+	race_ask_about(question, PG_GETARG_DATUM(sketch + 1));
+}
+
+void
+race_ask_header(Datum sketch, RaceQuestion *question)
+{
+	question->site = NULL;
+	question->buckets = NULL;
+	race_sketch_view_header(sketch, &question->view);
+	check_askable(&question->view.header->noise);
+}

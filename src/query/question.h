@@ -1,0 +1,41 @@
+/*
+ * question.h
+ *		The entry for all questions to a sketch.
+ *
+ * A question is a function that tells something of the counters or the count.  Every
+ * question begins here: the functions below look into the sketch, and raise 55000 if it
+ * is a sum of noise shares that has too few of them.  What estimates a sum or a density
+ * takes a RaceQuestion, which nobody else makes.
+ *
+ * To add a question: a C file in this room or in learn, its SQL beside it, and a test.
+ */
+#ifndef RACE_QUESTION_H
+#define RACE_QUESTION_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "../cache/call_site.h"
+#include "../sketch/sketch.h"
+
+typedef struct RaceQuestion
+{
+	RaceView	view;			/* of the sketch */
+	RaceCallSite *site;			/* or NULL, of a question about the header alone */
+	const uint32 *buckets;		/* of the query, in each row; or NULL, without one */
+} RaceQuestion;
+
+/* Ask the sketch in argument `sketch` about the query in argument `sketch` + 1. */
+extern void race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question);
+
+/* Ask a sketch, at a call site of the caller's; and then about a query. */
+extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
+							RaceQuestion *question);
+extern void race_ask_about(RaceQuestion *question, Datum query);
+extern void race_ask_about_vector(RaceQuestion *question, const double *x);
+
+/* Ask about the header alone: of a stored sketch, no more is read. */
+extern void race_ask_header(Datum sketch, RaceQuestion *question);
+
+#endif							/* RACE_QUESTION_H */

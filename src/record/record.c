@@ -1,0 +1,225 @@
+/*
+ * record.c
+ *		A record as SQL passes it: a value for each part of the kernel.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "record.h"
+#include "set.h"
+#include "vector.h"
+
+void
+race_record_prepare_type(RaceRecordReader *reader, Oid type, MemoryContext context)
+{
+	memset(reader, 0, sizeof(RaceRecordReader));
+	reader->context = context;
+	reader->n_types = 1;
+	reader->types[0] = type;
+	reader->is_row = OidIsValid(type) && type_is_rowtype(type);
+}
+
+void
+race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo, int arg, int n,
+					MemoryContext context)
+{
+	int			i;
+
+	Assert(n <= RACE_MAX_PARTS);
+	race_record_prepare_type(reader, get_fn_expr_argtype(flinfo, arg), context);
+	reader->n_types = n;
+	for (i = 1; i < n; i++)
+		reader->types[i] = get_fn_expr_argtype(flinfo, arg + i);
+}
+
+/* Forget the columns of a row, and how values were read. */
+static void
+forget_row(RaceRecordReader *reader)
+{
+	TupleDesc	row = reader->row;
+
+	reader->row = NULL;
+	reader->n_columns = 0;
+	memset(reader->values, 0, sizeof(reader->values));
+	if (row != NULL)
+		FreeTupleDesc(row);
+}
+
+/*
+ * Know the columns of a row, but for those that were dropped.  Its type may be
+ * altered from one value to the next: then it has another identifier.
+ */
+static void
+use_row(RaceRecordReader *reader, Oid type, int32 typmod)
+{
+	uint64		identifier = assign_record_type_identifier(type, typmod);
+	TupleDesc	row;
+
+	if (reader->row != NULL && reader->row_identifier == identifier)
+		return;
+	row = lookup_rowtype_tupdesc(type, typmod);
+	race_record_use_row(reader, row);
+	reader->row_identifier = identifier;
+	ReleaseTupleDesc(row);
+}
+
+void
+race_record_use_row(RaceRecordReader *reader, TupleDesc row)
+{
+	MemoryContext old;
+	int			i;
+
+	forget_row(reader);
+	old = MemoryContextSwitchTo(reader->context);
+	reader->row = CreateTupleDescCopy(row);
+	MemoryContextSwitchTo(old);
+	reader->row_identifier = 0;
+	for (i = 0; i < reader->row->natts; i++)
+		if (!TupleDescAttr(reader->row, i)->attisdropped &&
+			reader->n_columns++ < RACE_MAX_PARTS)
+			reader->columns[reader->n_columns - 1] = i;
+}
+
+static RaceArrayReader *
+value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
+{
+	RaceValueReader *value = &reader->values[i];
+	Oid			type = reader->row != NULL ?
+		TupleDescAttr(reader->row, reader->columns[i])->atttypid :
+		reader->types[i];
+	RaceRecordKind kind = race_record_kind(part);
+
+	if (value->ready && value->kind == kind)
+		return &value->array;
+	value->ready = false;
+	value->kind = kind;
+	if (kind == RACE_RECORD_VECTOR)
+		race_vector_prepare(&value->array, type, reader->context);
+	else
+		race_set_prepare(&value->array, type, reader->context);
+	value->ready = true;
+	return &value->array;
+}
+
+/* As other mistakes in types, this is one whatever the values are. */
+static void
+refuse_number(int expected, int found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg_plural("expected a record of %d value, found %d",
+						   "expected a record of %d values, found %d",
+						   expected, expected, found),
+			 expected == 1 ? 0 :
+			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
+}
+
+/* The columns of a row, as many as there are parts; types come before values. */
+static bool
+take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
+			   Datum *values, bool soft)
+{
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
+	HeapTupleData tuple;
+	bool		null;
+	int			i;
+
+	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
+	if (reader->n_columns != n_parts)
+		refuse_number(n_parts, reader->n_columns);
+	for (part = params, i = 0; i < n_parts; part = race_params_next(part, params))
+		value_reader(reader, i++, part);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	for (i = 0; i < n_parts; i++)
+	{
+		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
+		if (null)
+			race_refuse(soft, errmsg("expected a record of %d values, found a null",
+									 n_parts));
+	}
+	return true;
+}
+
+void
+race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
+{
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	int			i = 0;
+
+	if (reader->n_types == 1 && reader->is_row && n_parts > 1)
+	{
+		if (reader->row == NULL)
+			return;
+		if (reader->n_columns != n_parts)
+			refuse_number(n_parts, reader->n_columns);
+	}
+	else if (reader->n_types != n_parts)
+		refuse_number(n_parts, reader->n_types);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		value_reader(reader, i++, part);
+}
+
+/* Without dims in the parameters, the first record says how many there are. */
+static bool
+read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
+		   int i, Datum value, RaceRecords *records, bool soft)
+{
+	RaceRecordsPart *column = &records->parts[i];
+	RaceElements elements;
+
+	if (!race_array_open(array, value, &elements, soft))
+		return false;
+	if (column->kind != RACE_RECORD_SET)
+	{
+		if (!race_check_length(elements.n, column->width, soft))
+			return false;
+		if (column->width == 0)
+		{
+			column->width = elements.n;
+			race_records_reserve(records, records->capacity);
+		}
+	}
+	if (column->kind == RACE_RECORD_VECTOR)
+		return race_vector_convert(array, &elements, part,
+								   race_records_vector(records, i), soft);
+	race_set_convert(array, &elements, params->seed,
+					 race_records_elements(records, i, elements.n));
+	return true;
+}
+
+bool
+race_record_read(RaceRecordReader *reader, const RaceParams *params,
+				 const Datum *values, RaceRecords *records, bool soft)
+{
+	Datum		columns[RACE_MAX_PARTS];
+	const RaceParams *part;
+	int			i = 0;
+
+	/* a kernel by itself may compare values of a composite type, by its cast */
+	if (reader->n_types == 1 && reader->is_row && records->n_parts > 1)
+	{
+		if (!take_row_apart(reader, values[0], params, columns, soft))
+			return false;
+		values = columns;
+	}
+	else if (reader->n_types != records->n_parts)
+		refuse_number(records->n_parts, reader->n_types);
+	else if (reader->row != NULL)
+		forget_row(reader);		/* a product took rows apart until now */
+
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+		if (!read_value(value_reader(reader, i, part), params, part, i, values[i],
+						records, soft))
+			return false;
+	return true;
+}

@@ -1,0 +1,68 @@
+/*
+ * record.h
+ *		A record as SQL passes it: a value for each part of the kernel.
+ *
+ * A kernel by itself compares one value: a vector, a set, a row of categories.  A
+ * product compares several values.  They come in as many arguments, or in one argument as
+ * the columns of a row, ROW(x, c).
+ */
+#ifndef RACE_RECORD_H
+#define RACE_RECORD_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+#include "array.h"
+#include "records.h"
+
+/* How a value is read as a part; made for a type and a kind of part when needed */
+typedef struct RaceValueReader
+{
+	RaceArrayReader array;
+	bool		ready;
+	RaceRecordKind kind;
+} RaceValueReader;
+
+typedef struct RaceRecordReader
+{
+	MemoryContext context;
+	int			n_types;		/* arguments that make up a record, */
+	bool		is_row;			/* or one that is a row */
+	Oid			types[RACE_MAX_PARTS];
+	TupleDesc	row;			/* of one argument that is a row, as last seen, */
+	uint64		row_identifier; /* which alterations of its type change */
+	int			n_columns;		/* that it has, and where the first ones are */
+	int			columns[RACE_MAX_PARTS];
+	RaceValueReader values[RACE_MAX_PARTS];
+} RaceRecordReader;
+
+/* Prepare to read records from n arguments of a call, from number `arg` on. */
+extern void race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo,
+								int arg, int n, MemoryContext context);
+
+/* The same for a value of this type */
+extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
+									 MemoryContext context);
+
+/* Expect rows with these columns, before the first one comes. */
+extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
+
+/*
+ * Write a record where the next one of `records` belongs, without completing it.
+ * Raises 42804 for types, or a number of values, that cannot be a record, and 22023
+ * for a wrong dimension, a NULL, a NaN or an infinity (or with `soft` returns false),
+ * naming what was expected and found but never a value.
+ */
+extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
+							 const Datum *values, RaceRecords *records, bool soft);
+
+/*
+ * Raise what race_record_read() would because of types alone, as far as can be told
+ * without a value: a row shows its columns only when it comes, or if they were told.
+ */
+extern void race_record_check_types(RaceRecordReader *reader,
+									const RaceParams *params);
+
+#endif							/* RACE_RECORD_H */

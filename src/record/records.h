@@ -1,0 +1,66 @@
+/*
+ * records.h
+ *		Records on their way to be hashed: a column for each part of the kernel.
+ */
+#ifndef RACE_RECORDS_H
+#define RACE_RECORDS_H
+
+#include "postgres.h"
+
+#include "../lsh/lsh.h"
+
+/* What RaceColumn shows, with space for more */
+typedef struct RaceRecordsPart
+{
+	RaceRecordKind kind;
+	double	   *numbers;		/* vectors, */
+	uint64	   *elements;		/* or rows of categories, or sets; of sets, */
+	size_t	   *starts;			/* where the elements of each begin */
+	Size		capacity;		/* elements of sets that there is space for */
+	uint32		width;			/* of vectors and rows; 0 = not known yet */
+} RaceRecordsPart;
+
+typedef struct RaceRecords
+{
+	MemoryContext context;
+	uint32		n;				/* records that are complete */
+	uint32		capacity;
+	bool		has_sets;
+	int			n_parts;
+	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
+} RaceRecords;
+
+/* No records yet, of these parameters, and no space for any */
+extern RaceRecords *race_records_create(const RaceParams *params,
+										MemoryContext context);
+
+/* Have space for so many records; the elements of sets are not included. */
+extern void race_records_reserve(RaceRecords *records, uint32 capacity);
+
+/*
+ * Where a part of the record after the last complete one is to be written, which
+ * race_records_reserve() has made space for: a vector, or elements, so many if it is a set.  The
+ * record is complete when the caller adds it to n.
+ */
+extern double *race_records_vector(RaceRecords *records, int part);
+extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
+
+/* The records from number `from` on, for hashing */
+extern void race_records_columns(const RaceRecords *records, uint32 from,
+								 RaceColumn *columns);
+
+/* Are the record after the last one of both the same?  For the same parameters */
+extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
+
+/* Forget all records; large sets give their memory back. */
+extern void race_records_clear(RaceRecords *records);
+
+/*
+ * Bytes that a record takes, but for the elements of sets; and those of the sets of n
+ * records, from number `from` on
+ */
+extern Size race_record_size(const RaceParams *params);
+extern Size race_records_sets_size(const RaceRecords *records, uint32 from,
+								   uint32 n);
+
+#endif							/* RACE_RECORDS_H */

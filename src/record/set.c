@@ -1,0 +1,77 @@
+/*
+ * set.c
+ *		Sets and rows of categories: arrays of elements that are equal or not.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/uuid.h"
+
+#include "../lsh/lsh.h"
+#include "../server/compat.h"
+#include "set.h"
+
+/* Can race_set_convert() read elements of this type? */
+static bool
+is_element(Oid element)
+{
+	return element == INT2OID || element == INT4OID || element == INT8OID ||
+		element == TEXTOID || element == VARCHAROID || element == UUIDOID;
+}
+
+void
+race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
+{
+	if (!race_array_prepare(reader, type, is_element, InvalidOid, false, context))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 OidIsValid(type) ?
+				 errmsg("type %s is not a set or a row of categories",
+						format_type_be(type)) :
+				 errmsg("could not determine the type of a set"),
+				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
+}
+
+static void
+convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
+{
+	const char *data = elements->data;
+	uint32		i;
+
+	for (i = 0; i < elements->n; i++)
+	{
+		const char *text = race_next_varlena(&data);
+
+		out[i] = race_element_of_bytes(seed, VARDATA_ANY(text),
+									   VARSIZE_ANY_EXHDR(text));
+	}
+}
+
+void
+race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
+				 int64 seed, uint64 *out)
+{
+	switch (reader->element)
+	{
+		case INT2OID:
+			RACE_FOR_ELEMENTS(int16, elements,
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case INT4OID:
+			RACE_FOR_ELEMENTS(int32, elements,
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case INT8OID:
+			RACE_FOR_ELEMENTS(int64, elements,
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case UUIDOID:
+			RACE_FOR_ELEMENTS(pg_uuid_t, elements,
+							  out[i] = race_element_of_bytes(seed, element.data, UUID_LEN));
+			break;
+		default:
+			convert_texts(elements, seed, out);
+			break;
+	}
+}

@@ -1,0 +1,58 @@
+/*
+ * result.c
+ *		Rows as results of functions.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "utils/builtins.h"
+
+#include "result.h"
+
+void
+race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (desc->natts > RACE_MAX_COLUMNS)
+		elog(ERROR, "return type has too many columns");
+	row->desc = BlessTupleDesc(desc);
+	row->n = 0;
+}
+
+void
+race_row_add_if(RaceResultRow *row, bool is, Datum value)
+{
+	Assert(row->n < row->desc->natts);
+	row->values[row->n] = value;
+	row->nulls[row->n++] = !is;
+}
+
+void
+race_row_add(RaceResultRow *row, Datum value)
+{
+	race_row_add_if(row, true, value);
+}
+
+void
+race_row_add_text(RaceResultRow *row, const char *text)
+{
+	race_row_add(row, CStringGetTextDatum(text));
+}
+
+void
+race_row_add_null(RaceResultRow *row)
+{
+	race_row_add_if(row, false, (Datum) 0);
+}
+
+Datum
+race_row_datum(RaceResultRow *row)
+{
+	if (row->n != row->desc->natts)
+		elog(ERROR, "a row of %d columns was given %d", row->desc->natts, row->n);
+	row->n = 0;
+	return HeapTupleGetDatum(heap_form_tuple(row->desc, row->values, row->nulls));
+}

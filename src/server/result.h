@@ -1,0 +1,38 @@
+/*
+ * result.h
+ *		Rows as results of functions.
+ *
+ * A function that returns a row starts one, adds the columns one by one, and returns
+ * race_row_datum().  In a set-returning function the row is started at the first call,
+ * in the context that lives for all calls, and filled again for each result.
+ */
+#ifndef RACE_RESULT_H
+#define RACE_RESULT_H
+
+#include "postgres.h"
+
+#include "funcapi.h"
+
+#define RACE_MAX_COLUMNS	32
+
+typedef struct RaceResultRow
+{
+	TupleDesc	desc;
+	int			n;				/* columns that were added */
+	Datum		values[RACE_MAX_COLUMNS];
+	bool		nulls[RACE_MAX_COLUMNS];
+} RaceResultRow;
+
+/* A row of the type that the function is declared to return, without columns yet */
+extern void race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo);
+
+/* Add a column: a value, a text, or NULL; or a value only where `is`, else NULL. */
+extern void race_row_add(RaceResultRow *row, Datum value);
+extern void race_row_add_text(RaceResultRow *row, const char *text);
+extern void race_row_add_null(RaceResultRow *row);
+extern void race_row_add_if(RaceResultRow *row, bool is, Datum value);
+
+/* The finished row; what is added next begins another one. */
+extern Datum race_row_datum(RaceResultRow *row);
+
+#endif							/* RACE_RESULT_H */
