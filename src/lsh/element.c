@@ -40,6 +40,7 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 	const unsigned char *next = bytes;
 	const unsigned char *end = next + size;
 	uint64_t	state[2] = {0, RACE_STREAM_BYTES};
+	size_t		blocks = 0;
 
 	chain(seed, state, size);
 	while (next < end)
@@ -50,6 +51,8 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 		for (i = 0; i < 8 && next < end; i++)
 			block |= (uint64_t) *next++ << 8 * i;
 		chain(seed, state, block);
+		if (++blocks % (RACE_STEP / 8) == 0)
+			race_look_for_interrupts();
 	}
 	return state[0];
 }

@@ -23,7 +23,8 @@
 
 /* What vector code needs to know of a part in a block of rows */
 static RaceHashBlock
-block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
+block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
+		 bool interruptible)
 {
 	const RaceParams *params = part->params;
 	uint32_t	first = block * RACE_LANES;
@@ -41,23 +42,8 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block)
 	result.coefficients = race_rows_coefficient(rows, first, part->function, 0);
 	result.keys = fold ? NULL :
 		race_rows_key(rows, first, 1 + 2 * part->function);
+	result.interruptible = interruptible;
 	return result;
-}
-
-/* Function by function, so that large sets can be interrupted between them */
-static void
-sum_sets_interruptibly(RaceHashBlock b, const RaceColumn *column, size_t n,
-					   uint64_t *sums)
-{
-	uint32_t	power = b.power;
-
-	for (b.power = 1; power > 0; power--)
-	{
-		race_interrupt_hook();
-		race_hash_path()->sum_sets(&b, column, n, sums);
-		b.coefficients += 2 * RACE_LANES;
-		b.keys += 2 * RACE_LANES;
-	}
 }
 
 /* Add the codes of a part, times their keys, to the sums of n records. */
@@ -66,7 +52,7 @@ sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 		 const RaceColumn *column, size_t n, bool interruptible, uint64_t *sums)
 {
 	const RaceHashPath *path = race_hash_path();
-	RaceHashBlock b = block_of(rows, part, block);
+	RaceHashBlock b = block_of(rows, part, block, interruptible);
 
 	switch (race_record_kind(part->params))
 	{
@@ -74,10 +60,7 @@ sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 			path->vectors(&b, column, n, sums);
 			break;
 		case RACE_RECORD_SET:
-			if (interruptible && race_interrupt_hook != NULL)
-				sum_sets_interruptibly(b, column, n, sums);
-			else
-				path->sum_sets(&b, column, n, sums);
+			path->sum_sets(&b, column, n, sums);
 			break;
 		case RACE_RECORD_ROW:
 			path->sum_categories(&b, column, n, sums);
@@ -127,7 +110,7 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 
 	if (rows->params->rehash == RACE_REHASH_FOLD)
 	{
-		RaceHashBlock b = block_of(rows, &rows->part[0], block);
+		RaceHashBlock b = block_of(rows, &rows->part[0], block, interruptible);
 
 		race_hash_path()->vectors(&b, columns, n, buckets);
 		return;
@@ -158,5 +141,8 @@ race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
 	size_t		block;
 
 	for (block = 0; block * RACE_LANES < n; block++)
+	{
+		race_look_for_interrupts();
 		hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
+	}
 }

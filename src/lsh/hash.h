@@ -40,6 +40,7 @@ typedef struct RaceHashBlock
 	uint32_t	range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES] */
 	const uint64_t *keys;		/* [2 * power][RACE_LANES], to sum with */
+	bool		interruptible;	/* while sets are hashed */
 } RaceHashBlock;
 
 /*

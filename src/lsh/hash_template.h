@@ -241,6 +241,22 @@ place_in_order(Words low, Words high, Words key0, Words key1)
 	return words_xor(words_raise(high), words_high(words_raise(low)));
 }
 
+/* Let least[] be the least of what it was and the places of elements. */
+INLINE void
+least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
+			const Words key1[], Words least[])
+{
+	for (; next < end; next++)
+	{
+		Words		low = words_set(*next);
+		Words		high = words_high(low);
+
+		UNROLL for (int v = 0; v < SET_VECTORS; v++)
+			least[v] = words_least(least[v],
+								   place_in_order(low, high, key0[v], key1[v]));
+	}
+}
+
 /* The least element of each set in the order of each row; of none, all bits set */
 INLINE void
 sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
@@ -261,19 +277,18 @@ sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 	for (i = 0; i < n; i++)
 	{
 		Words		least[SET_VECTORS];
-		size_t		e;
+		const uint64_t *next = x->elements + x->starts[i];
+		const uint64_t *end = x->elements + x->starts[i + 1];
 
 		UNROLL for (int v = 0; v < SET_VECTORS; v++)
 			least[v] = words_set(UINT64_MAX);
-		for (e = x->starts[i]; e < x->starts[i + 1]; e++)
+		for (; block->interruptible && (size_t) (end - next) > RACE_STEP;
+			 next += RACE_STEP)
 		{
-			Words		low = words_set(x->elements[e]);
-			Words		high = words_high(low);
-
-			UNROLL for (int v = 0; v < SET_VECTORS; v++)
-				least[v] = words_least(least[v],
-									   place_in_order(low, high, key0[v], key1[v]));
+			least_place(next, next + RACE_STEP, key0, key1, least);
+			race_look_for_interrupts();
 		}
+		least_place(next, end, key0, key1, least);
 		UNROLL for (int v = 0; v < SET_VECTORS; v++)
 		{
 			uint64_t   *sum = sums + i * RACE_LANES + lane + v * VECTOR_LANES;
@@ -291,8 +306,12 @@ sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *su
 	uint32_t	j;
 
 	for (j = 0; j < block->power; j++)
+	{
+		if (block->interruptible)
+			race_look_for_interrupts();
 		for (lane = 0; lane < RACE_LANES; lane += SET_VECTORS * VECTOR_LANES)
 			sum_sets_tile(block, lane, x, n, j, sums);
+	}
 }
 
 TARGET static void

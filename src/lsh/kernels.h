@@ -88,8 +88,8 @@ extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
 
 /*
  * The exact kernel of two records, a column a part: the product of its parts, each
- * to its power.  It is the truth that estimates are compared with.  It uses libm.
- * Elements of sets are sorted, and none is there twice.
+ * to its power.  It is the truth that estimates are compared with.  It uses libm
+ * and is interruptible.  Elements of sets are sorted, and none is there twice.
  */
 extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *x,

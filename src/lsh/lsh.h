@@ -173,8 +173,27 @@ typedef struct RaceColumn
 extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
 
 /*
+ * Functions that take long, and that are said to be interruptible, call this hook
+ * from time to time if it is not NULL, so that a user can interrupt them.  The hook
+ * need not return.  RACE_STEP is how many bytes or elements are worked on between two
+ * calls: that takes some milliseconds at most.
+ */
+extern void (*race_interrupt_hook) (void);
+
+#define RACE_STEP	((size_t) 64 * 1024)
+
+/* Call the hook. */
+static inline void
+race_look_for_interrupts(void)
+{
+	if (race_interrupt_hook != NULL)
+		race_interrupt_hook();
+}
+
+/*
  * An element as it is hashed: 64 bits for an integer, or for the bytes of a text.
  * Different elements are different, but for a probability of 2^-64 over seeds.
+ * Hashing bytes is interruptible.
  */
 extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
 extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);
@@ -246,12 +265,6 @@ extern void race_rows_hash(const RaceRows *rows, size_t block,
  */
 extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
 							   const RaceColumn *columns, uint32_t *buckets);
-
-/*
- * Functions that take long, and that are said above to be interruptible, call this
- * now and then if it is not NULL.  It need not return.
- */
-extern void (*race_interrupt_hook) (void);
 
 /*
  * The vector code that race_rows_hash() can use: the name of number i, from 0 on, or

@@ -365,8 +365,7 @@ race_rows_generate_all(RaceRows *rows)
 	for (block = 0; block < rows->blocks; block++)
 		for (j = 0; j < race_params_functions(rows->params); j++)
 		{
-			if (race_interrupt_hook != NULL)
-				race_interrupt_hook();
+			race_look_for_interrupts();
 			race_rows_generate(rows, block, j);
 		}
 }

@@ -154,9 +154,10 @@ race_jaccard_value(const RaceParams *part, const RaceColumn *x, const RaceColumn
 			(j < y->starts[1] && y->elements[j] <= x->elements[i]);
 
 		shared += has_x && has_y;
-		all++;
 		i += has_x;
 		j += has_y;
+		if (++all % RACE_STEP == 0)
+			race_look_for_interrupts();
 	}
 	return all == 0 ? 1 : (double) shared / all;
 }

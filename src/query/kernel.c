@@ -5,10 +5,12 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "../params/params.h"
 #include "../record/record.h"
+#include "sort.h"
 
 PG_FUNCTION_INFO_V1(race_kernel);
 
@@ -69,15 +71,6 @@ use_params(KernelSite *site, const RaceParams *params)
 	site->params = race_params_copy(params, site->space);
 }
 
-static int
-compare_elements(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Have the elements of a set sorted, and none twice: *n of them. */
 static void
 normalize_set(uint64 *elements, size_t *n)
@@ -85,10 +78,13 @@ normalize_set(uint64 *elements, size_t *n)
 	size_t		distinct = 0;
 	size_t		i;
 
-	qsort(elements, *n, sizeof(uint64), compare_elements);
+	race_sort_elements(elements, *n);
 	for (i = 0; i < *n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || elements[i] != elements[distinct - 1])
 			elements[distinct++] = elements[i];
+	}
 	*n = distinct;
 }
 

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/uuid.h"
 
@@ -43,11 +44,13 @@ convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
 	{
 		const char *text = race_next_varlena(&data);
 
+		CHECK_FOR_INTERRUPTS();
 		out[i] = race_element_of_bytes(seed, VARDATA_ANY(text),
 									   VARSIZE_ANY_EXHDR(text));
 	}
 }
 
+/* A set may have hundreds of millions of elements: the user may interrupt. */
 void
 race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 				 int64 seed, uint64 *out)
@@ -56,18 +59,22 @@ race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 	{
 		case INT2OID:
 			RACE_FOR_ELEMENTS(int16, elements,
+							  CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case INT4OID:
 			RACE_FOR_ELEMENTS(int32, elements,
+							  CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case INT8OID:
 			RACE_FOR_ELEMENTS(int64, elements,
+							  CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case UUIDOID:
 			RACE_FOR_ELEMENTS(pg_uuid_t, elements,
+							  CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_bytes(seed, element.data, UUID_LEN));
 			break;
 		default:

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "vector.h"
@@ -36,6 +37,9 @@ race_check_length(uint32 n, uint32 expected, bool soft)
 {
 	if (n == 0 && expected == 0)
 		race_refuse(soft, errmsg("expected a vector, found an empty array"));
+	if (expected == 0 && n > RACE_MAX_DIMS)
+		race_refuse(soft, errmsg("expected a vector of up to %d dimensions, found %u",
+								 RACE_MAX_DIMS, n));
 	if (expected != 0 && n != expected)
 		race_refuse(soft, errmsg("expected a vector of %u dimensions, found %u",
 								 expected, n));
@@ -50,8 +54,11 @@ convert_numerics(const RaceElements *elements, double *out)
 
 	/* an overflow becomes an infinity, to be refused without showing it */
 	for (i = 0; i < elements->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS(); /* digits may be 100,000 */
 		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 													PointerGetDatum(race_next_varlena(&data))));
+	}
 }
 
 static void

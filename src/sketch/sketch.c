@@ -326,7 +326,8 @@ static bool
 has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
 	return race_records_sets_size(sketch->batch, from, n) / sizeof(uint64) *
-		race_params_functions(sketch->params) * sketch->params->rows > MAX_SET_WORK;
+		race_params_functions(sketch->params) *
+		TYPEALIGN(RACE_LANES, sketch->params->rows) > MAX_SET_WORK;
 }
 
 /* Is no more to be added before the batch is counted? */

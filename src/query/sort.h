@@ -1,0 +1,13 @@
+/*
+ * sort.h
+ *		Sorting that a user can interrupt.
+ */
+#ifndef RACE_SORT_H
+#define RACE_SORT_H
+
+#include "postgres.h"
+
+/* Elements of a set, hashed to 64 bits; after an interrupt, in whatever order */
+extern void race_sort_elements(uint64 *elements, size_t n);
+
+#endif							/* RACE_SORT_H */
