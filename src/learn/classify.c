@@ -23,6 +23,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/arrayaccess.h"
 #include "utils/builtins.h"
@@ -33,6 +34,7 @@
 
 #include "../query/estimate.h"
 #include "../query/questions.h"
+#include "../server/text.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
 PG_FUNCTION_INFO_V1(race_classify_final);
@@ -74,7 +76,7 @@ read_prior(text *name)
 		return PRIOR_COUNTS;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown prior \"%s\"", prior),
+			 errmsg("unknown prior \"%s\"", race_cut(prior)),
 			 errhint("Use uniform (maximum likelihood) or counts (maximum a posteriori).")));
 	return PRIOR_UNIFORM;		/* not reached */
 }
@@ -217,6 +219,7 @@ race_classify_final(PG_FUNCTION_ARGS)
 		Score	   *other = &scores->list[i];
 		int			order = compare_scores(other, best);
 
+		CHECK_FOR_INTERRUPTS();
 		if (order == 0)
 			order = compare_labels(compare, PG_GET_COLLATION(), best->label,
 								   other->label);
@@ -251,7 +254,21 @@ check_distinct(char **labels, int n)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" stands for more than one class",
-							labels[i])));
+							race_cut(labels[i]))));
+}
+
+/* jsonb_in does not look at interrupts: a posterior is no larger than this. */
+#define MAX_CLASSES		100000
+
+static void
+check_posterior(int n, Size bytes)
+{
+	if (n > MAX_CLASSES || bytes > RACE_MAX_TEXT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the posterior is too large"),
+				 errdetail("It can have at most %d classes and %zu bytes.",
+						   MAX_CLASSES, RACE_MAX_TEXT)));
 }
 
 /* {label: probability} */
@@ -267,6 +284,7 @@ posterior(const Scores *scores)
 	char	  **labels;
 	int			i;
 
+	check_posterior(scores->n, 0);
 	for (i = 0; i < scores->n; i++)
 	{
 		score_sum += scores->list[i].score;
@@ -279,7 +297,9 @@ posterior(const Scores *scores)
 	initStringInfo(&json);
 	for (i = 0; i < scores->n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		labels[i] = OutputFunctionCall(&output, scores->list[i].label);
+		check_posterior(i, json.len + strlen(labels[i]));
 		appendStringInfoString(&json, i == 0 ? "{" : ", ");
 		escape_json(&json, labels[i]);
 		appendStringInfo(&json, ": %.15g",
@@ -333,6 +353,7 @@ score_array(FunctionCallInfo fcinfo, Scores *scores)
 											 TYPALIGN_DOUBLE);
 		RaceQuestion question;
 
+		CHECK_FOR_INTERRUPTS();
 		if (is_null)
 			continue;
 		race_ask_sketch(site, sketch, &question);

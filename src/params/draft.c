@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "../server/text.h"
 #include "draft.h"
 
 void
@@ -66,7 +67,7 @@ race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
 	if (value == 0 && (is_kernel || strcmp(name, "auto") != 0))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown %s \"%s\"", field->what, name),
+				 errmsg("unknown %s \"%s\"", field->what, race_cut(name)),
 				 !is_kernel ? 0 :
 				 errhint("The kernels are %s.",
 						 race_kernel_list(NULL, "and", list, sizeof(list)))));

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 
+#include "../server/text.h"
 #include "draft.h"
 
 /* A soft error, with what was wrong as detail */
@@ -191,7 +192,7 @@ parse_value(const char **text, int key, Reading *reading, Node *escontext)
 	}
 	if (field->type != RACE_FIELD_REAL && parse_int64(value, &number))
 		return race_draft_set_integer(draft, field, number, escontext);
-	MALFORMED("\"%s\" is not a value for %s.", value, field->name);
+	MALFORMED("\"%s\" is not a value for %s.", race_cut(value), field->name);
 }
 
 /* The key of a name; the kernel is no key.  RACE_KEYS if there is none. */
@@ -220,7 +221,7 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 			MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
 		key = find_key(name);
 		if (key == RACE_KEYS)
-			MALFORMED("There is no parameter \"%s\".", name);
+			MALFORMED("There is no parameter \"%s\".", race_cut(name));
 		if (reading->seen[key])
 			MALFORMED("Parameter \"%s\" is given twice.", name);
 		if (!reading->first && race_fields[key].shared)
@@ -298,7 +299,8 @@ race_params_parse(const char *text, Node *escontext)
 	RaceDraft drafts[RACE_MAX_PARTS];
 	int			n;
 
-	if (!parse_parts(text, drafts, &n, escontext))
+	if (!race_check_text(text, RACE_MAX_TEXT, "race_params", escontext) ||
+		!parse_parts(text, drafts, &n, escontext))
 		return NULL;
 	return race_params_assemble(drafts, n, escontext);
 }

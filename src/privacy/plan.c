@@ -23,6 +23,7 @@
 
 #include "utils/builtins.h"
 
+#include "../server/text.h"
 #include "plan.h"
 
 static double
@@ -82,7 +83,7 @@ checked_neighbours(const char *name)
 		return RACE_NEIGHBOURS_SUBSTITUTE;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown neighbours \"%s\"", name),
+			 errmsg("unknown neighbours \"%s\"", race_cut(name)),
 			 errhint("Use add_remove or substitute.")));
 	return 0;					/* not reached */
 }

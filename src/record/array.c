@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "../server/compat.h"
+#include "../server/text.h"
 #include "array.h"
 
 /* Text input of an array type, as a cast from literals */
@@ -74,6 +75,7 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 
 	if (OidIsValid(reader->cast_ioparam))
 	{
+		race_check_text(DatumGetCString(*value), RACE_MAX_TEXT, "an array", NULL);
 		*value = InputFunctionCall(&reader->cast, DatumGetCString(*value),
 								   reader->cast_ioparam, -1);
 		return true;

@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 
 #include "../server/bytes.h"
@@ -99,6 +100,7 @@ put_counters(StringInfo out, const void *counters, int from_width,
 	{
 		Size		m = Min(n - i, RACE_COUNTER_BLOCK);
 
+		CHECK_FOR_INTERRUPTS();
 		race_counters_load(counters, from_width, i, m, block);
 		race_counters_store(narrow, to_width, 0, m, block);
 		copy_counters(out->data + out->len, (const char *) narrow, m, to_width);
@@ -202,6 +204,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 
 	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) || race_take(&next, 1) != RACE_FORMAT_VERSION)
 		MALFORMED("Too short, or of an unknown format version.");
+	if (size > RACE_MAX_WIRE_BYTES)
+		MALFORMED("Too long.");
 	crc = (const unsigned char *) bytes + size - 4;
 	if (race_take(&crc, 4) != checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");

@@ -59,6 +59,10 @@ typedef struct RaceSketchDatum
  */
 extern void race_sketch_seal(RaceSketchDatum *flat);
 
+/* The longest sketch on the wire: counters, what precedes them, and ids of shares */
+#define RACE_MAX_WIRE_BYTES \
+	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64))
+
 /*
  * To and from the wire.  Reading is the one validator of outside bytes: it
  * raises 22P03 for what is not a value at all and 22023 for parameters out of

@@ -6,10 +6,14 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "../server/text.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_in);
@@ -18,29 +22,67 @@ PG_FUNCTION_INFO_V1(race_sketch_recv);
 PG_FUNCTION_INFO_V1(race_sketch_send);
 PG_FUNCTION_INFO_V1(race_sketch_params);
 
+/* Bytes that go to or from text between two looks at interrupts */
+#define BYTES_A_STEP	((Size) 64 * 1024)
+
+/* n hexadecimal digits to half as many bytes; false if they are none */
 static bool
-is_hex(const char *text, Size n)
+decode(const char *text, Size n, char *bytes)
 {
-	return n % 2 == 0 && strspn(text, "0123456789abcdefABCDEF") == n;
+	Size		i;
+
+	if (n % 2 != 0)
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		if (i % BYTES_A_STEP == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!isxdigit((unsigned char) text[i]))
+			return false;
+	}
+	for (i = 0; i < n; i += BYTES_A_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hex_decode(text + i, Min(n - i, BYTES_A_STEP), bytes + i / 2);
+	}
+	return true;
+}
+
+static char *
+encode(const char *bytes, Size n)
+{
+	char	   *text = palloc(2 + 2 * n + 1);
+	Size		i;
+
+	memcpy(text, "\\x", 2);
+	for (i = 0; i < n; i += BYTES_A_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hex_encode(bytes + i, Min(n - i, BYTES_A_STEP), text + 2 + 2 * i);
+	}
+	text[2 + 2 * n] = '\0';
+	return text;
 }
 
 Datum
 race_sketch_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
-	Size		n = strlen(text);
+	Node	   *escontext = race_escontext(fcinfo);
+	Size		n;
 	char	   *bytes;
 
-	if (n < 2 || strncmp(text, "\\x", 2) != 0 || !is_hex(text + 2, n - 2))
-		ereturn(race_escontext(fcinfo), (Datum) 0,
+	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
+		return (Datum) 0;
+	n = strlen(text);
+	bytes = palloc(n / 2 + 1);
+	if (strncmp(text, "\\x", 2) != 0 || !decode(text + 2, n - 2, bytes))
+		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type race_sketch"),
 				 errdetail("Expected \\x and hexadecimal digits."),
 				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
-	bytes = palloc(n / 2);
-	hex_decode(text + 2, n - 2, bytes);
-	PG_RETURN_POINTER(race_sketch_read(bytes, (n - 2) / 2,
-									   race_escontext(fcinfo)));
+	PG_RETURN_POINTER(race_sketch_read(bytes, (n - 2) / 2, escontext));
 }
 
 static void
@@ -58,14 +100,10 @@ race_sketch_out(PG_FUNCTION_ARGS)
 {
 	StringInfoData wire;
 	char	   *text;
-	Size		n;
 
 	initStringInfo(&wire);
 	write_sketch(&wire, PG_GETARG_DATUM(0));
-	text = palloc(2 + (Size) wire.len * 2 + 1);
-	memcpy(text, "\\x", 2);
-	n = hex_encode(wire.data, wire.len, text + 2);
-	text[2 + n] = '\0';
+	text = encode(wire.data, wire.len);
 	pfree(wire.data);
 	PG_RETURN_CSTRING(text);
 }

@@ -1,0 +1,34 @@
+/*
+ * text.c
+ *		Text from users: how long it may be, and how messages quote it.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "compat.h"
+#include "text.h"
+
+#define MAX_QUOTED	64
+
+bool
+race_check_text(const char *text, Size most, const char *what, Node *escontext)
+{
+	if (strnlen(text, most + 1) > most)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the text of %s is too long", what),
+				 errdetail("It can have at most %zu bytes.", most)));
+	return true;
+}
+
+const char *
+race_cut(const char *text)
+{
+	/* enough to see where characters end */
+	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
+
+	if (n <= MAX_QUOTED)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, n, MAX_QUOTED), text);
+}
