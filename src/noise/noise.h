@@ -181,11 +181,10 @@ extern double race_share_rho(const RaceSensitivity *sensitivity,
  * Between rho and (epsilon, delta): the best that Renyi privacy of all orders
  * implies (ibid., proposition 7; corollary 13 is its form for rho).  The largest
  * rho that epsilon and delta allow, rounded down; the smallest epsilon that rho
- * implies at delta, rounded up; the smallest delta at epsilon, rounded up.
+ * implies at delta, rounded up.
  */
 extern double race_rho_allowed(double epsilon, double delta);
 extern double race_epsilon_of_rho(double rho, double delta);
-extern double race_delta_of_rho(double rho, double epsilon);
 
 /*
  * rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2

@@ -30,16 +30,6 @@ order_term(double a)
 	return -first - second + RACE_MARGIN * (fabs(first) + fabs(second));
 }
 
-/* log delta at one order, rounded up */
-static double
-log_delta_at(double a, double rho, double epsilon)
-{
-	double		first = a * (1 + a) * rho;
-	double		second = a * epsilon;
-
-	return first - second + order_term(a) + RACE_MARGIN * (first + second);
-}
-
 /* epsilon at one order, rounded up */
 static double
 epsilon_at(double a, double rho, double log_delta)
@@ -52,7 +42,7 @@ epsilon_at(double a, double rho, double log_delta)
 
 #define LN2		0.69314718055994531
 
-/* minus the rho for which log_delta_at() is log_delta, margins included */
+/* minus the rho that means this epsilon and log delta at one order, rounded up */
 static double
 minus_rho_at(double a, double epsilon, double log_delta)
 {
@@ -90,14 +80,6 @@ least(Bound bound, double x, double y)
 			low = left;
 	}
 	return best;
-}
-
-double
-race_delta_of_rho(double rho, double epsilon)
-{
-	double		log_delta = least(log_delta_at, rho, epsilon);
-
-	return log_delta >= 0 ? 1 : race_up(exp(log_delta) * (1 + RACE_MARGIN));
 }
 
 double

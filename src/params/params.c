@@ -26,8 +26,9 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
 
-bool
-race_params_known(const RaceParams *params)
+/* Are the kernels of all parts known?  In a damaged value they need not be. */
+static bool
+all_known(const RaceParams *params)
 {
 	const RaceParams *part;
 
@@ -46,7 +47,7 @@ race_params_arg(Datum value)
 		datum->version != RACE_FORMAT_VERSION ||
 		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
 		race_params_size(&datum->params) ||
-		!race_params_known(&datum->params))
+		!all_known(&datum->params))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_params value of unknown format")));

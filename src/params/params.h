@@ -37,9 +37,6 @@ extern RaceParams *race_params_copy(const RaceParams *params,
 /* The parameters in a datum; valid as long as the datum, detoasted, is. */
 extern const RaceParams *race_params_arg(Datum datum);
 
-/* Are the kernels of all parts known?  In a damaged value they need not be. */
-extern bool race_params_known(const RaceParams *params);
-
 /* Raise 22023 (softly, where there is a context) unless params are good. */
 extern bool race_params_check(const RaceParams *params, Node *escontext);
 

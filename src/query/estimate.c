@@ -149,9 +149,9 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
  * (mean - x n)^2 <= t^2 (mean_variance + x^2 n_variance).  When n itself is
  * within its noise of zero, nothing can be said.
  */
-void
-race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
-					 double confidence, double *lower, double *upper)
+static void
+estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
+				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
 	uint32		blocks = variance_blocks(view->params);
@@ -288,7 +288,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
 	warn_of_few_rows(&question, &estimate);
-	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	estimate_bounds(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));
 	race_row_add(&row, Float8GetDatum(estimate.standard_error));

@@ -30,10 +30,4 @@ typedef struct RaceDensity
 
 extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
 
-/* Bounds of the density at a confidence between 0 and 1 */
-extern void race_estimate_bounds(const RaceQuestion *question,
-								 const RaceDensity *estimate,
-								 double confidence,
-								 double *lower, double *upper);
-
 #endif							/* RACE_ESTIMATE_H */

@@ -13,6 +13,7 @@
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
 
+static void flush_batch(RaceSketch *sketch);
 static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
 static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result,
 						   Size allocated_size);
@@ -30,7 +31,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	int64		max;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
-	race_sketch_flush(sketch);
+	flush_batch(sketch);
 	if (sketch->flat_size == 0)
 	{
 		race_counters_bounds(sketch->counters, sketch->width,
@@ -104,7 +105,7 @@ race_sketch_view(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
-		race_sketch_flush(expanded_sketch(value));
+		flush_batch(expanded_sketch(value));
 		view_expanded(expanded_sketch(value), view);
 	}
 	else
@@ -350,7 +351,7 @@ race_sketch_next(RaceSketch *sketch)
 	if (sketch->batch == NULL)
 		sketch->batch = race_records_create(sketch->params, sketch->hdr.eoh_context);
 	if (batch_is_full(sketch))
-		race_sketch_flush(sketch);
+		flush_batch(sketch);
 	if (sketch->batch->n == sketch->batch->capacity)
 		race_records_reserve(sketch->batch,
 							 Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
@@ -470,8 +471,9 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	sketch->flat_size = 0;
 }
 
-void
-race_sketch_flush(RaceSketch *sketch)
+/* Count the records of the batch; 22003 if they are too many. */
+static void
+flush_batch(RaceSketch *sketch)
 {
 	RaceRecords *batch = sketch->batch;
 

@@ -7,8 +7,8 @@
  * far; how narrow they are when flattened depends on the content alone.
  *
  * Records that are added wait in a batch, because many at once are hashed and
- * counted several times as fast.  Whoever looks at the counters sees to it that
- * they are counted first (race_sketch_flush); race_sketch_view does.
+ * counted several times as fast.  race_sketch_view() counts them first; so view a
+ * sketch before you use its counters.
  */
 #ifndef RACE_SKETCH_H
 #define RACE_SKETCH_H
@@ -91,9 +91,6 @@ extern void race_sketch_widen(RaceSketch *sketch, int width);
  */
 extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch, int64 weight);
-
-/* Count the records of the batch; 22003 as above. */
-extern void race_sketch_flush(RaceSketch *sketch);
 
 /*
  * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a

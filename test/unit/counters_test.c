@@ -265,10 +265,11 @@ static int64_t counted[MAX_COUNTERS];
  */
 static int
 bump_differs(int width, uint32_t rows, uint32_t range, size_t n, size_t modelled,
-			 int delta, bool together)
+			 int64_t delta, bool together)
 {
 	size_t		all = (size_t) (rows + 1) * range;
-	int64_t		limit = race_counters_limit(width) - (int64_t) n;
+	int64_t		limit = race_counters_limit(width) -
+		(int64_t) n * (delta < 0 ? -delta : delta);
 	uint64_t	number = (uint64_t) width << 48 | (uint64_t) rows << 32 | range << 16 | n << 1;
 	int			differs = 0;
 	size_t		i;
@@ -277,7 +278,7 @@ bump_differs(int width, uint32_t rows, uint32_t range, size_t n, size_t modelled
 	for (i = 0; i < n * RACE_LANES; i++)
 		buckets[i] = together ? range - 1 : mix(number * MAX_COUNTERS + i) % range;
 	for (i = 0; i < all; i++)
-		model[i] = together ? delta * limit : within(mix(number + i), limit);
+		model[i] = together ? (delta < 0 ? -limit : limit) : within(mix(number + i), limit);
 	race_counters_store(counters, width, 0, all, model);
 	race_counters_bump(counters, width, buckets, n, rows, range, delta);
 
@@ -296,6 +297,7 @@ test_bump(int width)
 	static const uint32_t ranges[] = {2, 7, MAX_RANGE};
 	int			wrong = 0;
 	int			at_limit = 0;
+	int			weighted = 0;
 	int			forgotten = 0;
 	uint32_t	rows;
 	size_t		n;
@@ -305,17 +307,21 @@ test_bump(int width)
 		for (rows = 1; rows <= RACE_LANES; rows++)
 			for (n = 0; n <= MAX_RECORDS; n++)
 			{
-				int			delta = n % 2 == 0 ? 1 : -1;
+				int64_t		delta = n % 2 == 0 ? 1 : -1;
+				int64_t		weight = race_counters_limit(width) / (int64_t) (n + 1);
 
 				wrong += bump_differs(width, rows, ranges[i], n, n, delta, false);
 				wrong += bump_differs(width, rows, ranges[i], n, n, -delta, false);
 				at_limit += bump_differs(width, rows, ranges[i], n, n, delta, true);
 				at_limit += bump_differs(width, rows, ranges[i], n, n, -delta, true);
+				weighted += bump_differs(width, rows, ranges[i], n, n, weight, false);
+				weighted += bump_differs(width, rows, ranges[i], n, n, -weight, true);
 				if (n > 0 && n % 10 == 0)
 					forgotten += bump_differs(width, rows, ranges[i], n, n - 1, delta, false) != (int) rows;
 			}
 	ok(wrong == 0, "width %d: records are counted, and counted back", width);
 	ok(at_limit == 0, "width %d: up to the limit", width);
+	ok(weighted == 0, "width %d: with weights as large as there is space for", width);
 	ok(forgotten == 0, "control: a record that is forgotten makes a difference in each row");
 }
 
