@@ -44,12 +44,13 @@ MODULE_big = racepriv
 OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(call files_of,src/$(room)/*.c))))
 
-# The install script is made of the SQL beside the C, in the order of its needs.
-SQL_PARTS = src/params/params.sql src/sketch/sketch.sql src/sketch/build.sql \
-	src/sketch/merge.sql src/privacy/privatize.sql src/privacy/cost.sql \
-	src/query/estimate.sql src/learn/classify.sql src/transform/whiten.sql \
-	src/release/ledger.sql src/release/protect.sql src/release/release.sql \
-	src/release/named.sql
+# The install script is made of the SQL beside the C: folder by folder, in each the file
+# that is called like it first.  Releases have an order of their own.
+RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger protect release named)
+SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
+	$(wildcard src/$(room)/$(room).sql) \
+	$(sort $(filter-out src/$(room)/$(room).sql,$(wildcard src/$(room)/*.sql)))) \
+	$(RELEASE_SQL)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 EXTRA_CLEAN = test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results

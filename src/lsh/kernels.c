@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "l1.h"
+#include "l2.h"
 #include "lsh.h"
 #include "normal.h"
 #include "values.h"
@@ -28,6 +29,18 @@ all_signs(uint32_t power, uint32_t range)
 	return power < 32 && (UINT64_C(1) << power) <= range;
 }
 
+static double
+l2_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
+{
+	return race_l2_kernel(race_distance(part, x, y, true));
+}
+
+static double
+l1_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
+{
+	return race_l1_kernel(race_distance(part, x, y, false));
+}
+
 #define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
 #define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_ORTHOGONAL)
 
@@ -35,11 +48,11 @@ all_signs(uint32_t power, uint32_t range)
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
-		race_inverse_normal, one_function, race_l2_value
+		race_inverse_normal, one_function, l2_value
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, race_l1_value
+		race_inverse_cauchy, NULL, l1_value
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,

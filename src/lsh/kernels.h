@@ -6,9 +6,9 @@
  * of hash functions h for which P[h(x) = h(y)] is that similarity.  All other code
  * asks the table, and never whether a kernel is this or that one.
  *
- * To add a kernel: give it a number here, a line in the table in kernels.c, and, if
- * none of those that exist fits, a function for its exact value (values.c) or a
- * distribution of its coefficients (like l1.c).
+ * To add a kernel: give it a number here and a line in the table in kernels.c.  Its
+ * exact value and the distribution of its coefficients are functions: small ones stand in
+ * kernels.c, others in a file of their own, like l1.c.
  */
 #ifndef RACE_KERNELS_H
 #define RACE_KERNELS_H

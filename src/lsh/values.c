@@ -1,13 +1,10 @@
 /*
  * values.c
- *		Exact values of each kernel, of power 1.
+ *		Exact values of kernels, of power 1.
  */
 #include "values.h"
 
 #include <math.h>
-
-#include "l1.h"
-#include "l2.h"
 
 /* x - o, or x where there is no offset */
 static double
@@ -31,13 +28,9 @@ difference(const RaceParams *part, const double *x, const double *y, uint32_t i)
 	return sum;
 }
 
-/*
- * The distance in bandwidths: Euclidean, or else the sum of distances along axes.
- * It is infinite where it overflows.
- */
-static double
-distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
-		 bool euclidean)
+double
+race_distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
+			  bool euclidean)
 {
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	m = part->outputs > 0 ? part->outputs : x->width;
@@ -55,18 +48,6 @@ distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
 	if (isnan(sum))				/* infinities that met in a transform */
 		return INFINITY;
 	return euclidean ? sqrt(sum) : sum;
-}
-
-double
-race_l2_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
-{
-	return race_l2_kernel(distance(part, x, y, true));
-}
-
-double
-race_l1_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
-{
-	return race_l1_kernel(distance(part, x, y, false));
 }
 
 /* Coordinate i of M (x - o) */

@@ -1,16 +1,20 @@
 /*
  * values.h
- *		Exact values of each kernel, of power 1, for the table of kernels.
+ *		Exact values of kernels, of power 1, for the table of kernels.
  */
 #ifndef RACE_VALUES_H
 #define RACE_VALUES_H
 
 #include "lsh.h"
 
-extern double race_l2_value(const RaceParams *part, const RaceColumn *x,
-							const RaceColumn *y);
-extern double race_l1_value(const RaceParams *part, const RaceColumn *x,
-							const RaceColumn *y);
+/*
+ * The distance in bandwidths: Euclidean, or else the sum of distances along axes.
+ * It is infinite where it overflows.
+ */
+extern double race_distance(const RaceParams *part, const RaceColumn *x,
+							const RaceColumn *y, bool euclidean);
+
+/* The kernels that are no function of a distance */
 extern double race_angular_value(const RaceParams *part, const RaceColumn *x,
 								 const RaceColumn *y);
 extern double race_jaccard_value(const RaceParams *part, const RaceColumn *x,
