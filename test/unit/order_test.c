@@ -119,6 +119,62 @@ test_many(const RaceRows *rows)
 	ok(fabs(error) < LIMIT && worst < LIMIT, "nor are many sets a little off together");
 }
 
+static int	pauses;
+
+static void
+count_pause(void)
+{
+	pauses++;
+}
+
+/* How many pauses there were since the last time */
+static int
+pauses_since(void)
+{
+	int			n = pauses;
+
+	pauses = 0;
+	return n;
+}
+
+#define STEPS		3
+#define LARGE		(STEPS * RACE_STEP + 5)
+
+/* In the middle of large sets and long texts there are pauses, which change nothing. */
+static void
+test_pauses(void)
+{
+	static uint64_t elements[LARGE];
+	size_t		starts[2] = {0, LARGE};
+	RaceColumn	set = {.elements = elements, .starts = starts};
+	Recipe		recipe = {MULTI, RANGE, {PART(JACCARD, IND, 0, 1)}};
+	RaceParams *params = make_params(&recipe, RACE_LANES, SEED);
+	RaceRows   *rows = make_rows(params);
+	uint32_t   *buckets = make_buckets(rows);
+	uint32_t   *with_pauses = make_buckets(rows);
+	uint64_t	element;
+	size_t		i;
+
+	for (i = 0; i < LARGE; i++)
+		elements[i] = mix(i);
+	race_rows_hash_one(rows, RACE_LANES, &set, buckets);
+	element = race_element_of_bytes(SEED, elements, LARGE);
+	race_interrupt_hook = count_pause;
+	race_rows_hash_one(rows, RACE_LANES, &set, with_pauses);
+	ok(pauses_since() >= STEPS &&
+	   memcmp(buckets, with_pauses, RACE_LANES * sizeof(uint32_t)) == 0,
+	   "a large set is hashed with pauses, to the same buckets");
+	ok(race_kernel_value(params, &set, &set) == 1 && pauses_since() == STEPS,
+	   "and compared");
+	ok(race_element_of_bytes(SEED, elements, LARGE) == element &&
+	   pauses_since() == STEPS, "and a long text is hashed with pauses");
+	race_interrupt_hook = NULL;
+	free(with_pauses);
+	free(buckets);
+	free(rows);
+	free(params);
+}
+
 int
 main(void)
 {
@@ -130,5 +186,6 @@ main(void)
 	test_many(rows);
 	free(rows);
 	free(params);
+	test_pauses();
 	return done_testing();
 }

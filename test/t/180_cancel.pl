@@ -1,0 +1,149 @@
+# The largest inputs: each function can be canceled while it works on one, texts that
+# are parsed have a limit, and messages cut what they quote.  Waiting is measured in
+# the processor time of the backend, so that a busy machine does not matter.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use RaceServer;
+use RaceSession;
+use Test::More;
+use POSIX ();
+
+# ---------------------------------------------------------------- canceling
+
+my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK());
+
+# Seconds of processor time that a process has used
+sub processor_time
+{
+	my ($pid) = @_;
+	open my $file, '<', "/proc/$pid/stat" or die "/proc/$pid/stat: $!";
+	my ($after_name) = readline($file) =~ /\) (.*)/;
+	my @fields = split / /, $after_name;
+	return ($fields[11] + $fields[12]) / $ticks;
+}
+
+my $most = 1;			# second that a function may work on after it was canceled
+my $worker = RaceSession->new;
+my $pid = $worker->ask('SET max_parallel_workers_per_gather = 0; SET jit = off; SELECT pg_backend_pid()');
+
+# Cancel a query after it has used so much processor time; what it used after that,
+# and what it answered
+sub cancel_after
+{
+	my ($seconds, $query) = @_;
+	my $start = processor_time($pid);
+	$worker->start($query);
+	for (1 .. 6000)
+	{
+		last if processor_time($pid) - $start >= $seconds;
+		select undef, undef, undef, 0.01;
+	}
+	sql("SELECT pg_cancel_backend($pid)");
+	my $canceled = processor_time($pid);
+	my $answer = $worker->finish;
+	return (processor_time($pid) - $canceled, $answer);
+}
+
+sub ends_soon
+{
+	my ($seconds, $query) = @_;
+	my ($rest, $answer) = cancel_after($seconds, $query);
+	my $name = length $query > 70 ? substr($query, 0, 67) . '...' : $query;
+	like(substr($answer, 0, 300), qr/canceling statement due to user request/, "canceled after $seconds s: $name");
+	cmp_ok($rest, '<', $most, sprintf('at once: %.2f s', $rest));
+	return;
+}
+
+# Sets: of distinct elements, and of 80 million equal ones; numbers with many digits
+sql(<<'END');
+CREATE TABLE distinct_set (a int[]);
+CREATE TABLE long_set (a int2[]);
+CREATE TABLE long_numbers (a numeric[]);
+ALTER TABLE distinct_set ALTER a SET STORAGE EXTERNAL;
+ALTER TABLE long_set ALTER a SET STORAGE EXTERNAL;
+INSERT INTO distinct_set SELECT array_agg(i) FROM generate_series(1, 10000000) i;
+INSERT INTO long_set SELECT array_fill(7::int2, ARRAY[80000000]);
+INSERT INTO long_numbers SELECT array_fill((repeat('1', 100) || '.' || repeat('3', 15000))::numeric, ARRAY[1000]);
+END
+
+my $sets = q(race_sketch('jaccard(rows=64, range=16)'::race_params));
+ends_soon($_, "SELECT race_kernel('jaccard', a, a) FROM distinct_set") for 0.2, 0.5, 1;
+ends_soon(0.3, "SELECT race_kernel('jaccard', '{1}'::int[], a) FROM long_set");
+ends_soon(0.3, "SELECT race_is_record(race_params($sets), a) FROM long_set");
+ends_soon(0.3, "SELECT race_build(race_params($sets), a) FROM long_set");
+ends_soon($_, "SELECT race_kde($sets, a) FROM long_set") for 0.3, 2.5;
+ends_soon(0.3, "SELECT race_add($sets, a)::text FROM long_set");
+ends_soon(1.2, "SELECT race_kernel('jaccard', a, a) FROM (SELECT ARRAY[repeat(repeat('x', 1000), 400000)] AS a OFFSET 0) v");
+ends_soon(0.3, "SELECT race_classify(array_fill(race_sketch('l2(dims=1000, rows=1, range=2)'::race_params), ARRAY[100]), a, 'uniform') FROM long_numbers");
+ends_soon(0.3, "SELECT count(*) FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), ARRAY[0, 0], ARRAY[1, 1], ARRAY[46340, 46340])");
+ends_soon(0.3, "SELECT race_count(race_privatize(race_sketch('l2(dims=1, rows=16384, range=2000)'::race_params), 1, rows => 16384))");
+
+# ------------------------------------------------------------------- limits
+
+# The error of a query without its place, or what it answered
+sub answer_of
+{
+	my ($query) = @_;
+	my $answer = sql_fails($query);
+	$answer =~ s/\n(LINE|LOCATION).*//s;
+	$answer =~ s/^psql:\S+ //;
+	return $answer;
+}
+
+my $limit = 16 * 1024 * 1024;
+sub padded
+{
+	my ($size) = @_;
+	return "('l2(dims=1' || repeat(' ', $size - 10) || ')')";
+}
+
+like(answer_of("SELECT length(" . padded($limit) . "), (" . padded($limit) . "::race_params)::text"),
+	qr/no error: $limit\|l2\(dims=1, /, 'parameters as long as they can be');
+like(answer_of("SELECT " . padded($limit + 1) . "::race_params"),
+	qr/ERROR:  54000: the text of race_params is too long\nDETAIL:  It can have at most $limit bytes/, 'longer ones');
+like(answer_of("SELECT repeat(repeat(' ', 1000), 500000)::race_params"), qr/ERROR:  54000/, 'half a gigabyte of spaces');
+like(answer_of("SELECT repeat(repeat('0', 1000), 600000)::race_sketch"),
+	qr/ERROR:  54000: the text of race_sketch is too long/, 'a sketch that is longer than any can be');
+like(answer_of(<<"END"), qr/ERROR:  54000: the text of an array is too long/, 'an array in a literal');
+DO \$\$ BEGIN
+	EXECUTE 'SELECT race_kernel(''l2'', ''{1}'', ''' || repeat(' ', $limit) || '{1}'')';
+END \$\$
+END
+my $wide = 'array_fill(1::int2, ARRAY[16001])';
+like(answer_of("SELECT race_kernel('l2', $wide, $wide)"),
+	qr/ERROR:  22023: expected a vector of up to 16000 dimensions, found 16001/, 'a vector of parameters without dims');
+my $posterior = q(SELECT race_posterior(i, s, ARRAY[1]) IS NOT NULL FROM (SELECT race_sketch('l2(dims=1, rows=1, range=2)'::race_params) AS s) v);
+is(answer_of("$posterior, generate_series(1, 100000) i"), 'no error: t', '100,000 classes');
+like(answer_of("$posterior, generate_series(1, 100001) i"), qr/ERROR:  54000: the posterior is too large/, 'and one more');
+like(answer_of("$posterior, repeat('x', $limit + 1) i"), qr/ERROR:  54000: the posterior is too large/, 'a long label');
+
+# ----------------------------------------------------------------- messages
+
+# In each place where a message quotes a word, one of a megabyte
+my $word = q(repeat('x', 1000000));
+my $cut = 'x' x 64 . '...';
+my $empty = q(race_sketch('l2(dims=1)'::race_params));
+for my $case (
+	["race_params($word)", "unknown kernel \"$cut\""],
+	["race_params('l2', 1, sequence => $word)", "unknown row sequence \"$cut\""],
+	["race_params('l2', 1, rehash => $word)", "unknown rehash \"$cut\""],
+	["$word\::race_params", "unknown kernel \"$cut\""],
+	["('l2(sequence=' || $word || ')')::race_params", "unknown row sequence \"$cut\""],
+	["('l2(rows=' || $word || ')')::race_params", "\"$cut\" is not a value for rows"],
+	["('l2(' || $word || '=1)')::race_params", "There is no parameter \"$cut\""],
+	["race_privatize($empty, 1, neighbours => $word)", "unknown neighbours \"$cut\""],
+	["race_classify(ARRAY[$empty], ARRAY[1], $word)", "unknown prior \"$cut\""],
+	["race_posterior($word, $empty, ARRAY[1]) FROM generate_series(1, 2)", "label \"$cut\" stands for"],
+	["race_params(repeat('é', 50))", 'unknown kernel "' . 'é' x 32 . '..."'],
+	["race_params('x' || repeat('é', 50))", 'unknown kernel "x' . 'é' x 31 . '..."'],
+	["race_params(repeat('x', 64))", 'unknown kernel "' . 'x' x 64 . '"'])
+{
+	my ($expression, $message) = @$case;
+	my $answer = answer_of("SELECT $expression");
+	like(substr($answer, 0, 1000), qr/\Q$message\E/, $expression);
+	cmp_ok(length $answer, '<', 1000, 'and no more');
+}
+
+done_testing();
