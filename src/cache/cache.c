@@ -10,7 +10,7 @@
 
 int			race_cache_size = 64 * 1024;
 
-/* Each entry counts for as much at least, so that the list is short to search. */
+/* An entry counts as this size at least, so that there are few entries to search. */
 #define MINIMAL_SIZE	((Size) 128 * 1024)
 
 static void

@@ -34,8 +34,8 @@ typedef struct RaceCacheEntry
 extern int	race_cache_size;
 
 /*
- * Make an entry part of the cache, with one user.  Its context, made anywhere,
- * lives on from now.
+ * Make an entry part of the cache, with one user. From now on the cache owns its
+ * memory context.
  */
 extern void race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size);
 

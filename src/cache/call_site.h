@@ -36,12 +36,12 @@ typedef struct RaceCallSite
 } RaceCallSite;
 
 /*
- * The site of this call, with n arguments from number `arg` on as record; made at
- * the first call
+ * The call site of this function call. It is made at the first call; the record is in
+ * n arguments, from number `arg` on.
  */
 extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg, int n);
 
-/* One that lives in a context, for records of this type */
+/* A call site in a memory context, for records of this type */
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 
 /*
@@ -55,7 +55,10 @@ extern Datum race_call_site_fetch(RaceCallSite *site, Datum value, Size identity
 extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
 
-/* Read the arguments from number `arg` on as the next of some records. */
+/*
+ * Read a record from the arguments, from number `arg` on, as the next one of
+ * `records`.
+ */
 extern void race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
 								const RaceParams *params, RaceRecords *records);
 

@@ -134,7 +134,7 @@ append_score(Scores *scores, Score score, Datum label, MemoryContext context)
 
 	if (scores->n == scores->capacity)
 	{
-		/* repalloc refuses what is over 1 GB, which doubling from 4 meets first */
+		/* doubling from 4 reaches 1 GB first, which repalloc refuses */
 		scores->list = repalloc(scores->list,
 								2 * (Size) scores->capacity * sizeof(Score));
 		scores->capacity *= 2;
@@ -230,8 +230,8 @@ race_classify_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * The probability of a class.  Without any evidence, all scores being zero,
- * the prior remains, and without any records the uniform one.
+ * The probability of a class. If all scores are zero there is no evidence, and the
+ * prior remains; without any records, the uniform prior.
  */
 static double
 probability(const Scores *scores, int i, double score_sum, double count_sum)
@@ -381,7 +381,7 @@ race_classify_array(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(best->label);
 }
 
-/* (sketches, q, prior, labels), for callers in C: as race_posterior */
+/* The same as race_posterior, for callers in C: (sketches, q, prior, labels). */
 Datum
 race_posterior_array(PG_FUNCTION_ARGS)
 {

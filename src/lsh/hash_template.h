@@ -104,7 +104,7 @@ sign_tile(const RaceHashBlock *block, size_t lane, const double *x,
 	{
 		project(c, x, block->width, vectors, records, true, codes);
 		c += (size_t) RACE_LANES * (block->width + 1);
-		/* what words_of() has in its high bits never comes down */
+		/* the high bits of words_of() never move down */
 		UNROLL for (int s = 0; s < vectors * records; s++)
 			bits[s] = words_plus(words_plus(bits[s], bits[s]), words_of(codes[s]));
 	}

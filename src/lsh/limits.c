@@ -89,7 +89,7 @@ bounds_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the arrays that follow a part, whose size is known to fit */
+/* What is wrong with the arrays of a part; their size is known to fit */
 static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {
@@ -121,7 +121,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	return bounds_problem(part, message, length);
 }
 
-/* What is wrong with a part, before its arrays are looked at */
+/* What is wrong with the fields of a part; its arrays are checked later */
 static const char *
 part_problem(const RaceParams *part, char *message, size_t length)
 {
@@ -173,7 +173,9 @@ sobol_problem(char *message, size_t length)
 				   race_kernel_list(has_places, "and", places, sizeof(places)));
 }
 
-/* The parts one by one; their sizes must add up to that of all */
+/*
+ * Check each part, and that the sizes of all parts add up to the size of the whole.
+ */
 static const char *
 parts_problem(const RaceParams *params, char *message, size_t length)
 {

@@ -102,24 +102,29 @@ typedef struct RaceParams
 #define RACE_MAX_TRANSFORM	1e100
 #define RACE_MAX_BOUND		1e300
 
-/* Codes saturate here: half of what a double holds exactly, twice over. */
+/*
+ * Codes stay within +- this number. A double holds integers up to four times as
+ * large.
+ */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
 
-/* What a name means, and back; NULL or 0 when there is none. */
+/* The name of a number, and the number of a name; NULL or 0 if there is none */
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 
-/* Bytes in all; the next part, or NULL after the last; how many there are */
+/*
+ * The size in bytes; the next part, or NULL after the last one; the number of parts
+ */
 extern size_t race_params_size(const RaceParams *params);
 extern const RaceParams *race_params_next(const RaceParams *part,
 										  const RaceParams *params);
 extern int	race_params_parts(const RaceParams *params);
 
 /*
- * Bytes of the arrays that a part says it has; numbers in one of them; where it is,
- * NULL if not there
+ * The size in bytes of the arrays that a part says it has; how many numbers one of
+ * them has; where it is, or NULL if the part does not have it
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
@@ -128,13 +133,13 @@ extern const double *race_array(const RaceParams *part, RaceArray array);
 /* What a record of a part is */
 extern RaceRecordKind race_record_kind(const RaceParams *part);
 
-/* Does the kernel say how long its records are, or need it not? */
+/* Do all parts state their dims, as far as they need them? */
 extern bool race_params_complete(const RaceParams *params);
 
 /* Functions a row, of all parts */
 extern uint32_t race_params_functions(const RaceParams *params);
 
-/* The least balanced sequence of all parts: RACE_SEQUENCE_INDEPENDENT, if any is */
+/* The weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it */
 extern int	race_params_sequence(const RaceParams *params);
 
 /*
@@ -276,9 +281,9 @@ extern bool race_hash_has(const char *name);
 extern void race_hash_force(const char *name);
 
 /*
- * The probability with which two different codes share a bucket and so are
- * counted together, for estimates to correct: 0 where codes are folded
- * (distant codes do meet, rarely; see hash.c).
+ * The probability that two different codes share a bucket and so are counted
+ * together. Estimates correct for it. It is 0 where codes are folded: there distant
+ * codes do meet, but rarely (hash.c).
  */
 extern double race_collision_probability(const RaceParams *params);
 

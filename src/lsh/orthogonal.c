@@ -25,7 +25,7 @@ products(const double *c, uint32_t dims, int with, double *dots)
 			dots[lane] += c[with] * c[lane];
 }
 
-/* Take from the lanes from ... to - 1 what they have in common with lane `with`. */
+/* Make lanes from ... to - 1 orthogonal to lane `with`. */
 static void
 project_out(double *c, uint32_t dims, int with, int from, int to)
 {
@@ -73,7 +73,9 @@ race_orthogonalize(double *c, uint32_t dims)
 	int			pass;
 
 	lengths_of(c, dims, before);
-	/* twice is enough (Giraud et al. 2005): the second pass mends rounding */
+	/*
+	 * the second pass corrects rounding errors; twice is enough (Giraud et al. 2005)
+	 */
 	for (pass = 0; pass < 2; pass++)
 		for (lane = 0; lane < RACE_LANES; lane++)
 		{

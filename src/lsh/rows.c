@@ -20,7 +20,7 @@
 #include "philox.h"
 #include "sobol.h"
 
-/* Coefficients begin where cache lines and the widest vectors do. */
+/* Coefficients are aligned to cache lines and to the widest vectors. */
 #define ALIGNMENT	64
 
 /* ------------------------------------------------------------------ places */
@@ -31,7 +31,10 @@ blocks_of(const RaceParams *params)
 	return ((size_t) params->rows + RACE_LANES - 1) / RACE_LANES;
 }
 
-/* words of 32 bits that the codes of a row's functions have, and one key more */
+/*
+ * How many keys a row needs: two for each function, as a code has two words of 32
+ * bits, and one more
+ */
 static size_t
 keys_of(const RaceParams *params)
 {
@@ -55,7 +58,9 @@ words_of_function(const RaceParams *part)
 	}
 }
 
-/* What all functions take in a row, and where transforms are worked out */
+/*
+ * How many words all functions take in a row, and how much workspace transforms need
+ */
 static void
 count_words(const RaceParams *params, size_t *words, size_t *workspace)
 {
@@ -82,7 +87,7 @@ race_rows_size(const RaceParams *params)
 		8 * RACE_LANES * (blocks_of(params) * (words + keys_of(params)) + workspace);
 }
 
-/* Where each part's functions begin, in numbers and in memory */
+/* Number the functions of each part, and find their place in memory. */
 static void
 place_parts(RaceRows *rows)
 {
@@ -253,7 +258,7 @@ transform(const RaceParams *params, const double *a, double *projections)
 		}
 }
 
-/* Take from the offsets what the projections make of o. */
+/* Subtract M o from the offsets, as the projections see it. */
 static void
 shift(const RaceParams *params, const double *projections, double *offsets)
 {
@@ -304,7 +309,7 @@ generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
 
 /* ------------------------------------------------------ sets and categories */
 
-/* Keys of a random order: what a set's function is */
+/* A function of a set is a random order of elements: draw its keys. */
 static void
 generate_order(RaceRows *rows, size_t block, uint32_t j)
 {
@@ -322,7 +327,10 @@ generate_order(RaceRows *rows, size_t block, uint32_t j)
 	}
 }
 
-/* A place in a row of categories: all of them in 2^32 equal parts, as near as can be */
+/*
+ * A function of a row is a place in it: draw it, nearly uniformly (2^32 is no
+ * multiple of dims).
+ */
 static void
 generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t j)
 {

@@ -12,10 +12,10 @@
 
 #include <stdint.h>
 
-/* Coordinates that there are direction numbers for */
+/* The most coordinates: there are direction numbers for so many */
 #define RACE_SOBOL_DIMENSIONS	21
 
-/* Points that are told apart: as many as a sketch can have rows */
+/* How many points (2^levels) are different: as many as a sketch can have rows */
 #define RACE_SOBOL_LEVELS		25
 
 /* One coordinate of the sequence */

@@ -117,7 +117,7 @@ race_angular_value(const RaceParams *part, const RaceColumn *x, const RaceColumn
 	return 1 - 2 * atan2(sqrt(minus), sqrt(plus)) / RACE_PI;
 }
 
-/* Shared elements over all; two sets without any are the same */
+/* Shared elements over all elements; the kernel of two empty sets is 1 */
 double
 race_jaccard_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {

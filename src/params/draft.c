@@ -114,7 +114,7 @@ write_part(char *next, const RaceDraft *draft)
 	*part = draft->part;
 	part->more = 0;
 	next += sizeof(RaceParams);
-	for (key = 0; key < RACE_KEYS; key++)
+	for (key = 0; key < RACE_KEYS && part->arrays != 0; key++)
 	{
 		double	   *to = (double *) next;
 		Size		n = race_field_is_array(&race_fields[key]) ?

@@ -86,14 +86,17 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 	const char *separator = "";
 	int			key;
 
-	appendStringInfo(text, "%s(", race_kernel_name(part->kernel));
+	appendStringInfoString(text, race_kernel_name(part->kernel));
+	appendStringInfoChar(text, '(');
 	for (key = RACE_KEY_KERNEL + 1; key < RACE_KEYS; key++)
 	{
 		const RaceField *field = &race_fields[key];
 
 		if (!race_field_applies(field, part, first))
 			continue;
-		appendStringInfo(text, "%s%s=", separator, field->name);
+		appendStringInfoString(text, separator);
+		appendStringInfoString(text, field->name);
+		appendStringInfoChar(text, '=');
 		append_value(text, field, part, most);
 		separator = ", ";
 	}

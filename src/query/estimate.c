@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(race_kernel_sum_mom);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
-/* Rows of a sequence that tell their own variance */
+/* How many rows of a sequence are enough to estimate their own variance */
 #define ROWS_FOR_INTERVALS	128
 
 /* Mean over rows from ... to - 1 */
@@ -59,9 +59,9 @@ variance_blocks(const RaceParams *params)
 }
 
 /*
- * What the variance of the mean of rows is at least: the noise that is known to be
- * in it.  A few rows that balance each other cannot tell their own variance; those
- * of a private sketch get the prior that they were chosen by.
+ * A lower bound of the variance of the mean of rows: the noise that is known to be in
+ * it. A few rows that balance each other cannot show their own variance. For those of
+ * a private sketch, the prior by which the rows were chosen is added.
  */
 static double
 least_variance(const RaceView *view)
@@ -77,8 +77,8 @@ least_variance(const RaceView *view)
 }
 
 /*
- * Variance of the mean of rows: it holds sampling and noise alike, and is never
- * below what is known of it.  One block alone does not tell.
+ * The variance of the mean of rows, from sampling and noise together; never below
+ * what is known of it. One block alone cannot show a variance.
  */
 static double
 variance_of_mean(const RaceQuestion *question, double mean, double known)
@@ -248,8 +248,9 @@ race_kde(PG_FUNCTION_ARGS)
 }
 
 /*
- * A few rows of a sequence, with little noise to hide them, vary less among each
- * other than their mean varies: no method knows.  Said once for a call site.
+ * A few rows of a sequence vary less among each other than their mean varies. Where
+ * there is little noise, no method can tell. The warning is given once for a call
+ * site.
  */
 static void
 warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)

@@ -41,7 +41,7 @@ get_site(FmgrInfo *flinfo)
 	return (KernelSite *) flinfo->fn_extra;
 }
 
-/* Lengths that the parameters do not state are open again. */
+/* Forget lengths that came from records, as the parameters do not state them. */
 static void
 open_lengths(RaceRecords *records, const RaceParams *params)
 {
@@ -71,7 +71,7 @@ use_params(KernelSite *site, const RaceParams *params)
 	site->params = race_params_copy(params, site->space);
 }
 
-/* Have the elements of a set sorted, and none twice: *n of them. */
+/* Sort the elements of a set and remove those that are there twice; *n are left. */
 static void
 normalize_set(uint64 *elements, size_t *n)
 {

@@ -26,7 +26,10 @@ compare_elements(const void *a, const void *b)
 
 #define ByteAt(x, shift)	((x) >> (shift) & 0xFF)
 
-/* Where the elements of each byte are to end: ends[b] is where those of b + 1 start. */
+/*
+ * Where the elements with each byte end: ends[b] is where those with byte b + 1
+ * start.
+ */
 static void
 find_ends(const uint64 *elements, size_t n, int shift, size_t *ends)
 {
@@ -44,7 +47,7 @@ find_ends(const uint64 *elements, size_t n, int shift, size_t *ends)
 		ends[b] = sum += ends[b];
 }
 
-/* Bring an element to one of the places of its byte, until all are there. */
+/* Move each element to a place of its byte. */
 static void
 permute(uint64 *elements, int shift, const size_t *ends)
 {
@@ -66,7 +69,7 @@ permute(uint64 *elements, int shift, const size_t *ends)
 		}
 }
 
-/* Sort elements that are the same above the byte at `shift`. */
+/* Sort elements that are equal in all bits above the byte at `shift`. */
 static void
 sort_from(uint64 *elements, size_t n, int shift)
 {

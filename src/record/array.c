@@ -48,7 +48,7 @@ race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 	reader->element = get_element_type(base);
 	if (accepts(reader->element))
 		return true;
-	/* what is IMMUTABLE here must not call what is not */
+	/* our functions are IMMUTABLE, so they must not call a cast that is not */
 	if (OidIsValid(otherwise) &&
 		find_coercion_pathway(get_array_type(otherwise), base, COERCION_IMPLICIT,
 							  &function) == COERCION_PATH_FUNC &&
@@ -66,7 +66,7 @@ race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 	return false;
 }
 
-/* The array that a value casts to; a cast may find that it is none. */
+/* Cast a value to an array; the result may be NULL. */
 static bool
 apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 {
@@ -81,7 +81,10 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 		return true;
 	}
 
-	/* cast functions may want the type modifier, and whether they were asked */
+	/*
+	 * cast functions may have two more arguments: the type modifier, and whether the
+	 * cast is explicit
+	 */
 	InitFunctionCallInfoData(*fcinfo, &reader->cast, reader->cast.fn_nargs,
 							 InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = *value;
@@ -96,8 +99,8 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 }
 
 /*
- * The elements of a stored array with a short header, where it is.  False for
- * what is to be looked at in full: other than one dimension, or with NULLs.
+ * Find the elements of a stored array with a short header, without copying it. False
+ * if the array has several dimensions or NULLs, or needs to be looked at in full.
  */
 static bool
 find_short_elements(const struct varlena *value, RaceElements *elements)
@@ -127,7 +130,7 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	if (reader->has_cast && !apply_cast(reader, &value, soft))
 		return false;
 	packed = PG_DETOAST_DATUM_PACKED(value);
-	/* elements of variable length must lie aligned to each other */
+	/* elements of variable length need an aligned array */
 	if (VARATT_IS_SHORT(packed) && fixed_length &&
 		find_short_elements(packed, elements))
 		return true;

@@ -49,8 +49,8 @@ forget_row(RaceRecordReader *reader)
 }
 
 /*
- * Know the columns of a row, but for those that were dropped.  Its type may be
- * altered from one value to the next: then it has another identifier.
+ * Find the columns of a row type that were not dropped. The type may be altered
+ * between two values; then its identifier changes.
  */
 static void
 use_row(RaceRecordReader *reader, Oid type, int32 typmod)
@@ -104,7 +104,10 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 	return &value->array;
 }
 
-/* As other mistakes in types, this is one whatever the values are. */
+/*
+ * The number of values is a mistake in types, and is reported for any values, NULL
+ * too.
+ */
 static void
 refuse_number(int expected, int found)
 {

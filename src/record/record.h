@@ -17,7 +17,7 @@
 #include "array.h"
 #include "records.h"
 
-/* How a value is read as a part; made for a type and a kind of part when needed */
+/* How the value of a part is read; made when the first value of its type comes */
 typedef struct RaceValueReader
 {
 	RaceArrayReader array;
@@ -59,8 +59,8 @@ extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 							 const Datum *values, RaceRecords *records, bool soft);
 
 /*
- * Raise what race_record_read() would because of types alone, as far as can be told
- * without a value: a row shows its columns only when it comes, or if they were told.
+ * Raise the errors of race_record_read() that types alone cause, as far as they can
+ * be found without a value: a row shows its columns only with a value, or by race_record_use_row().
  */
 extern void race_record_check_types(RaceRecordReader *reader,
 									const RaceParams *params);

@@ -38,9 +38,9 @@ extern RaceRecords *race_records_create(const RaceParams *params,
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 
 /*
- * Where a part of the record after the last complete one is to be written, which
- * race_records_reserve() has made space for: a vector, or elements, so many if it is a set.  The
- * record is complete when the caller adds it to n.
+ * Where to write a part of the next record. race_records_reserve() has made space for
+ * it. A part is a vector, or elements; of a set, say how many. Add 1 to n when all
+ * parts are written.
  */
 extern double *race_records_vector(RaceRecords *records, int part);
 extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
@@ -49,14 +49,17 @@ extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
 extern void race_records_columns(const RaceRecords *records, uint32 from,
 								 RaceColumn *columns);
 
-/* Are the record after the last one of both the same?  For the same parameters */
+/*
+ * Are the records after the last ones of both the same? Both have the same
+ * parameters.
+ */
 extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
 
 /* Forget all records; large sets give their memory back. */
 extern void race_records_clear(RaceRecords *records);
 
 /*
- * Bytes that a record takes, but for the elements of sets; and those of the sets of n
+ * The bytes of a record, without the elements of sets; and the bytes of the sets of n
  * records, from number `from` on
  */
 extern Size race_record_size(const RaceParams *params);

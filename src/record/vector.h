@@ -27,10 +27,13 @@ extern void race_vector_prepare(RaceArrayReader *reader, Oid type,
 extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 								const RaceParams *part, double *out, bool soft);
 
-/* Clip n numbers to the bounds of a part, as far as it has any. */
+/* Clip n numbers to the bounds of a part; it may have both, one or none. */
 extern void race_vector_clip(const RaceParams *part, double *x, uint32 n);
 
-/* As many elements as a vector must have (any number but none, if 0)? */
+/*
+ * Does a vector have the expected number of elements (or, if that is 0, between 1 and
+ * RACE_MAX_DIMS)? Else as above.
+ */
 extern bool race_check_length(uint32 n, uint32 expected, bool soft);
 
 /* A vector of n elements by itself, without bounds */

@@ -132,8 +132,8 @@ race_build_undo(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_is_record(params, x): could x be added to a sketch?  A NULL cannot; but of
- * a type that has no records, not even a NULL is asked about.
+ * race_is_record(params, x): could x be added to a sketch? For NULL the answer is no.
+ * A type that has no records is an error, for NULL too.
  */
 Datum
 race_is_record(PG_FUNCTION_ARGS)

@@ -145,9 +145,9 @@ race_counters_limit(int width)
 }
 
 /*
- * Counting goes through a few rows at a time: their counters stay in the nearest
- * cache, and records that fall into the same bucket, one after the other, do
- * not wait for each other.
+ * Counting goes through a few rows at a time. Their counters stay in the nearest
+ * cache, and successive records that fall into the same bucket do not wait for each
+ * other.
  */
 #define ROWS_TOGETHER	8
 

@@ -45,7 +45,7 @@ take_zeros(const unsigned char **bytes, int n)
 	return zero;
 }
 
-/* Counters between native and little-endian order: the same bytes, mostly */
+/* Copy counters from native to little-endian order, or back */
 static void
 copy_counters(char *to, const char *from, Size n, int width)
 {

@@ -38,7 +38,7 @@ typedef struct RaceSketchDatum
 								/* shares, and the counters, [rows][range] */
 } RaceSketchDatum;
 
-/* Each share that is in a sketch has its id, random: in ascending order */
+/* Each share in a sketch has a random id; they are in ascending order. */
 #define RaceShares(header) \
 	((header)->noise.status == RACE_STATUS_SHARE ? (Size) (header)->noise.releases : 0)
 

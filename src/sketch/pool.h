@@ -20,7 +20,7 @@
 extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo,
 									 const RaceView *view);
 
-/* Where this function's new sketch belongs: the pool, or a context of its own */
+/* The memory context for a new sketch: the pool, or one of its own */
 extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
 
 #endif							/* RACE_POOL_H */

@@ -75,7 +75,7 @@ expanded_sketch(Datum value)
 	return sketch;
 }
 
-/* What was validated when it came in can still be a damaged page. */
+/* A value was validated when it came in, but its page may have been damaged since. */
 static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
@@ -130,7 +130,7 @@ race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 					 view);
 }
 
-/* The first bytes of a stored sketch; a damaged one may have less */
+/* The first `size` bytes of a stored sketch, or fewer if it is damaged */
 static RaceSketchDatum *
 slice(Datum value, Size size)
 {
@@ -300,7 +300,7 @@ max_batch_size(const RaceSketch *sketch)
 	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
 }
 
-/* Multiplications or so that a record takes, but for the elements of sets */
+/* The work of hashing a record, in multiplications, without the elements of sets */
 static Size
 work_of_record(const RaceParams *params)
 {
@@ -322,7 +322,7 @@ max_batch_capacity(const RaceSketch *sketch)
 	return Max(Min(capacity, MAX_RECORDS), 1);
 }
 
-/* Do sets of n records of the batch take longer to hash than a user should wait? */
+/* Are the sets of n records so large that a user should be able to interrupt? */
 static bool
 has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
@@ -331,7 +331,7 @@ has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 		TYPEALIGN(RACE_LANES, sketch->params->rows) > MAX_SET_WORK;
 }
 
-/* Is no more to be added before the batch is counted? */
+/* Must the batch be counted before more is added? */
 static bool
 batch_is_full(const RaceSketch *sketch)
 {
@@ -419,8 +419,8 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 }
 
 /*
- * Count one record that takes long to hash, so in all rows before any counter
- * changes: until then the user may interrupt.
+ * Count one record that takes long to hash. It is hashed in all rows before any
+ * counter changes, so that the user may interrupt until then.
  */
 static void
 count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int64 weight)
@@ -479,7 +479,7 @@ flush_batch(RaceSketch *sketch)
 
 	if (batch == NULL || batch->n == 0)
 		return;
-	/* from the end; a few at a time while counters have room for a few only */
+	/* from the end, and only as many at a time as the narrowest counters can take */
 	while (batch->n > 0)
 	{
 		uint32		n = has_large_sets(sketch, 0, batch->n) ? 1 :
@@ -501,7 +501,7 @@ race_sketch_add(RaceSketch *sketch, int64 weight)
 		sketch->batch->n++;
 	else
 	{
-		/* the batch may wait: sums do not depend on their order */
+		/* the batch need not be counted first: sums do not depend on their order */
 		count_records(sketch, last, 1, weight);
 		if (last == 0)
 			race_records_clear(sketch->batch);

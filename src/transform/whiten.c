@@ -33,7 +33,10 @@ PG_FUNCTION_INFO_V1(race_whiten_final);
 StaticAssertDecl((MAX_DIMS + 1) * MAX_DIMS * sizeof(double) <= RACE_MAX_MORE,
 				 "a transform of so many dimensions fits into race_params");
 
-/* A column whose variance beside others is less than this share of it is their sum. */
+/*
+ * Is the rest of a column variance, after the columns before it, below this share?
+ * Then the column is taken for their sum.
+ */
 #define LEAST_SHARE		1e-10
 
 #define StateLength(d)	(1 + (d) + (d) * ((d) + 1) / 2)
@@ -70,7 +73,7 @@ new_array(int ndim, int rows, int columns)
 	return array;
 }
 
-/* An aggregate of somebody else's may call these functions with any array. */
+/* A user may call these functions from another aggregate, with any array. */
 static State
 state_of(ArrayType *array)
 {
@@ -173,8 +176,8 @@ race_whiten_step(PG_FUNCTION_ARGS)
 }
 
 /*
- * The state of two halves of a table, in the place of the first, unless that came
- * from a tuple with a short header: then in that of its copy.
+ * Combine the states of two halves of a table, in place of the first state (or of its
+ * copy, if it came from a tuple with a short header).
  */
 Datum
 race_whiten_combine(PG_FUNCTION_ARGS)
