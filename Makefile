@@ -48,8 +48,8 @@ OBJS = src/racepriv.o \
 # that is called like it first.  Releases have an order of their own.
 RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger protect release named)
 SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
-	$(wildcard src/$(room)/$(room).sql) \
-	$(sort $(filter-out src/$(room)/$(room).sql,$(wildcard src/$(room)/*.sql)))) \
+	$(call files_of,src/$(room)/$(room).sql) \
+	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \
 	$(RELEASE_SQL)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)

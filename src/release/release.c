@@ -27,7 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "../noise/noise.h"
-#include "../sketch/params.h"
+#include "../params/params.h"
 #include "ledger.h"
 #include "oids.h"
 #include "read.h"

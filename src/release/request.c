@@ -30,7 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "../sketch/record.h"
+#include "../record/record.h"
 #include "expression.h"
 #include "oids.h"
 #include "read.h"
