@@ -8,7 +8,7 @@ SELECT p.oid::regprocedure AS signature,
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv'
+WHERE e.extname = 'racepriv' AND p.proname NOT LIKE '\_race\_%'
 ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- names and defaults of what people call
@@ -16,8 +16,23 @@ SELECT p.proname, regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND p.proargnames IS NOT NULL
+WHERE e.extname = 'racepriv' AND p.proargnames IS NOT NULL AND p.proname NOT LIKE '\_race\_%'
 ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
+
+-- columns of what they return and see
+SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum) AS columns
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relname LIKE 'race\_%' AND c.relkind IN ('c', 'r', 'v')
+GROUP BY c.relname ORDER BY c.relname COLLATE "C";
+
+-- and what only the extension itself calls
+SELECT p.oid::regprocedure AS internal, p.prorettype::regtype AS result
+FROM pg_proc p
+JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE e.extname = 'racepriv' AND p.proname LIKE '\_race\_%'
+ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- everything has a comment
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment

@@ -23,15 +23,13 @@ FROM embedded, (SELECT s, race_privatize(s, 1, rows => 128) AS r FROM (SELECT ra
 SELECT bool_and(w = x) AS classify, bool_and(y = z) AS posterior FROM (
 	SELECT race_classify(class, s, v) w, race_classify(class, s, a) x, race_posterior(class, s, v) y, race_posterior(class, s, a) z
 	FROM embedded, (SELECT c, race_build('angular(dims=3, rows=128)', v) s FROM embedded GROUP BY c) t(class, s) GROUP BY i) u;
-SELECT bool_and(race_classify(list, v) = race_classify(list, a)) AS position
-FROM embedded, (SELECT array_agg(s) AS list FROM (SELECT race_build('l2(dims=3, rows=128)', v) s FROM embedded GROUP BY c ORDER BY c) w) x;
 SELECT race_whiten(v)::text = race_whiten(a)::text AS whiten FROM embedded;
 -- in a product, as arguments and in rows, with and without names, from a table
-SELECT race_build(p, e.v, e.c)::text = race_build(p, a, e.c)::text AS arguments, race_build(p, ROW(e.v, e.c))::text = race_build(p, a, e.c)::text AS rows,
-	race_build(p, t)::text = race_build(p, a, e.c)::text AS "table", min(race_kernel(p, ROW(e.v, e.c), ROW(a, e.c))) > 0.999999 AS same
+SELECT race_build(p, ROW(e.v, e.c))::text = race_build(p, ROW(a, e.c))::text AS rows,
+	race_build(p, t)::text = race_build(p, ROW(a, e.c))::text AS "table", min(race_kernel(p, ROW(e.v, e.c), ROW(a, e.c))) > 0.999999 AS same
 FROM embedded e, LATERAL (SELECT e.v, e.c) t, unnest('{"l2(dims=3, rows=128) * match(dims=1)","angular(dims=3, rows=128) * jaccard"}'::race_params[]) p GROUP BY p;
 SELECT bool_and(race_kde(s, ROW(v, c)) = race_kde(s, ROW(a, c))) AS kde, bool_and(race_kde(s, ROW(d, c)) = race_kde(s, ROW(a, c))) AS domain
-FROM embedded, (SELECT race_build('angular(dims=3, rows=128) * match(dims=1)', v, c) s FROM embedded) w;
+FROM embedded, (SELECT race_build('angular(dims=3, rows=128) * match(dims=1)', ROW(v, c)) s FROM embedded) w;
 -- the one who asks must be allowed to cast there as well; and no set is made by a cast
 CREATE ROLE race_other;
 REVOKE EXECUTE ON FUNCTION vec_to_real(vec, int, boolean) FROM PUBLIC;

@@ -6,7 +6,6 @@ FROM generate_series(1, 3) c, generate_series(1, 30 * c * c) i GROUP BY c;
 
 SELECT q, race_classify(label, s, ARRAY[q]) AS ml, race_classify(label, s, ARRAY[q], 'counts') AS map
 FROM classes, unnest('{10,20,31}'::float8[]) q GROUP BY q ORDER BY q;
-SELECT race_classify(array_agg(s ORDER BY label), '{20}'), race_classify(array_agg(s ORDER BY label DESC), '{31}', 'counts') FROM classes;
 -- the label comes back in its own type
 SELECT race_classify('class ' || label, s, '{20}'), race_classify(label::numeric + 0.5, s, '{20}'),
        pg_typeof(race_classify(label::int2, s, '{20}')), race_classify(ARRAY[label], s, '{20}') FROM classes;
@@ -16,12 +15,10 @@ SELECT race_classify(label, s, '{15.45}', 'counts') AS map FROM classes;
 SELECT race_classify(label, s, '{-100}'), race_classify(label, s, '{-100}', 'counts') FROM classes;
 SELECT race_classify(label, race_sketch('l2(dims=1)'::race_params), '{0}') AS forward FROM (SELECT generate_series(1, 5) AS label) v;
 SELECT race_classify(label, race_sketch('l2(dims=1)'::race_params), '{0}') AS backward FROM (SELECT generate_series(5, 1, -1) AS label) v;
-SELECT race_classify(ARRAY[race_sketch('l2(dims=1)'::race_params), race_sketch('l2(dims=1)'::race_params)], '{0}') AS first;
 -- without rows, with NULLs
 SELECT race_classify(label, s, '{20}') IS NULL AS none FROM classes WHERE false;
 SELECT race_classify(CASE WHEN label <> 2 THEN label END, s, '{20}') AS no_label, race_classify(label, CASE WHEN label <> 2 THEN s END, '{20}') AS no_sketch,
        race_classify(label, s, NULL::int[]) IS NULL AS no_query FROM classes;
-SELECT race_classify(ARRAY[NULL, s, NULL], '{20}') AS second, race_classify('{}'::race_sketch[], '{20}') IS NULL AS none FROM classes WHERE label = 2;
 -- probabilities
 SELECT (race_posterior(label, s, '{20}') ->> '2')::float8 > 0.8 AS certain,
        race_posterior(label, s, '{-100}') AS uniform, race_posterior(label, s, '{-100}', 'counts') AS counts FROM classes;
@@ -31,12 +28,10 @@ SELECT race_posterior('quote " and \'::text, s, '{20}') FROM classes WHERE label
 SELECT race_posterior(label, s, '{20}') IS NULL AS none FROM classes WHERE false;
 -- errors
 SELECT race_classify(label, s, '{20}', 'flat') FROM classes;
-SELECT race_classify(array_agg(s), '{20}', 'flat') FROM classes;
 SELECT race_classify(label, s, '{20}', CASE WHEN label = 1 THEN 'counts' ELSE 'uniform' END) FROM classes;
 SELECT race_classify(label, s, '{20,1}') FROM classes;
 SELECT race_classify(point(label, 0), s, '{20}') FROM classes;
 SELECT race_posterior(0, s, '{20}') FROM classes;
-SELECT race_classify(ARRAY[[s], [s]], '{20}') FROM classes;
 SELECT race_classify(label, s, 'x'::text) FROM classes;
 -- classes with parameters of their own
 SELECT race_classify(label, s, '{20}') FROM (SELECT * FROM classes UNION ALL

@@ -1,19 +1,19 @@
 -- Costs before a release, and after several
-SELECT mechanism, release_rows, pure_epsilon = true_epsilon AS pure, round(true_epsilon::numeric, 3) AS epsilon, true_delta,
+SELECT mechanism, rows, pure_epsilon = epsilon AS pure, round(epsilon::numeric, 3) AS cost, delta,
        round(rho::numeric, 3) AS rho, round(counter_noise_stddev::numeric, 3) AS counter, round(count_noise_stddev::numeric, 3) AS count,
        round(kernel_sum_noise_stddev::numeric, 3) AS noise, density_stddev
 FROM race_privacy_cost('l2(dims=3)', 1, rows => 64);
-SELECT mechanism, release_rows, pure_epsilon IS NULL AS not_pure, round(true_epsilon::numeric, 3) AS epsilon, true_delta,
+SELECT mechanism, rows, pure_epsilon IS NULL AS not_pure, round(epsilon::numeric, 3) AS cost, delta,
        round(rho::numeric, 5) AS rho, round(kernel_sum_noise_stddev::numeric, 3) AS noise
 FROM race_privacy_cost('l2(dims=3)', 1, 1e-6, records => 100000);
 -- what race_privatize records
-SELECT c.true_epsilon = i.epsilon AND c.true_delta = i.delta AND c.rho = i.rho AND c.release_rows = i.rows AND
+SELECT c.epsilon = i.epsilon AND c.delta = i.delta AND c.rho = i.rho AND c.rows = i.rows AND
        c.counter_noise_stddev = i.counter_noise_stddev AND c.count_noise_stddev = i.count_noise_stddev AS same
-FROM unnest('{0,1e-9}'::float8[]) delta, unnest('{add_remove,substitute}'::text[]) n,
-     race_privacy_cost('l2(dims=1, rows=16, range=8)', 0.7, delta, 16, 3, n) c,
-     race_info(race_privatize(race_sketch('l2(dims=1, rows=16, range=8)'::race_params), 0.7, delta, 16, 3, n)) i;
+FROM unnest('{0,1e-9}'::float8[]) d, unnest('{add_remove,substitute}'::text[]) n,
+     race_privacy_cost('l2(dims=1, rows=16, range=8)', 0.7, d, 16, 3, n) c,
+     race_info(race_privatize(race_sketch('l2(dims=1, rows=16, range=8)'::race_params), 0.7, d, 16, 3, n)) i;
 -- more records, smaller error of a density
-SELECT n, release_rows > lag(release_rows) OVER (ORDER BY n) AS more_rows, density_stddev < lag(density_stddev) OVER (ORDER BY n) AS smaller
+SELECT n, rows > lag(rows) OVER (ORDER BY n) AS more_rows, density_stddev < lag(density_stddev) OVER (ORDER BY n) AS smaller
 FROM unnest('{100,10000,1000000}'::float8[]) n, race_privacy_cost('l2(dims=3)', 1, records => n);
 SELECT race_privacy_cost('l2', 1);
 SELECT race_privacy_cost('l2', 1, records => 0);
@@ -21,15 +21,15 @@ SELECT race_privacy_cost('l2', 0, rows => 8);
 SELECT race_privacy_cost(NULL, 1, rows => 8) IS NULL AS of_null;
 
 -- composition: the smaller account, never more than the sum
-SELECT releases, accounting, round(epsilon::numeric, 3) AS epsilon, delta, round(rho::numeric, 3) AS rho,
+SELECT releases, accounting, round(epsilon::numeric, 3) AS cost, delta, round(rho::numeric, 3) AS rho,
        round(basic_epsilon::numeric, 3) AS basic, zcdp_epsilon
-FROM (SELECT (race_compose(true_epsilon, true_delta, rho)).*
+FROM (SELECT (race_compose(epsilon, delta, rho)).*
       FROM generate_series(1, 50), race_privacy_cost('l2(dims=3)', 0.1, rows => 16)) v;
-SELECT releases, accounting, round(epsilon::numeric, 3) AS epsilon, delta, round(basic_epsilon::numeric, 3) AS basic
-FROM (SELECT (race_compose(true_epsilon, true_delta, rho, 1e-6)).*
+SELECT releases, accounting, round(epsilon::numeric, 3) AS cost, delta, round(basic_epsilon::numeric, 3) AS basic
+FROM (SELECT (race_compose(epsilon, delta, rho, 1e-6)).*
       FROM generate_series(1, 50), race_privacy_cost('l2(dims=3)', 0.1, rows => 16)) v;
-SELECT releases, accounting, round(epsilon::numeric, 3) AS epsilon, round(delta::numeric, 9) AS delta, round(basic_epsilon::numeric, 3) AS basic
-FROM (SELECT (race_compose(true_epsilon, true_delta, rho)).*
+SELECT releases, accounting, round(epsilon::numeric, 3) AS cost, round(delta::numeric, 9) AS delta, round(basic_epsilon::numeric, 3) AS basic
+FROM (SELECT (race_compose(epsilon, delta, rho)).*
       FROM generate_series(1, 50), race_privacy_cost('l2(dims=3)', 0.1, 1e-8)) v;
 SELECT race_compose(1, 0, 0.5, d) FROM unnest('{1e-6,1e-7}'::float8[]) d;
 SELECT race_compose(1, 1e-6, 0.5, 0);
@@ -38,11 +38,11 @@ SELECT race_compose(-1, 0, 0);
 SELECT race_compose(e, e, e) IS NULL AS of_none FROM (SELECT 1::float8 WHERE false) v (e);
 
 -- the paper's bounds
-SELECT round(race_error_bound(128, 1, 1000, 0.05)::numeric, 3) AS bound,
-       round(race_error_bound(128, 'Infinity', 1000, 0.05)::numeric, 3) AS without_noise,
+SELECT round(race_error_bound(128, 1, 1000, 1, 0.05)::numeric, 3) AS bound,
+       round(race_error_bound(128, 'Infinity', 1000, 1, 0.05)::numeric, 3) AS without_noise,
        race_suggest_rows(10000, 1, 0.01) AS rows,
-       race_error_bound(71, 1, 100, 0.05) < least(race_error_bound(70, 1, 100, 0.05), race_error_bound(72, 1, 100, 0.05)) AS least;
-SELECT race_error_bound(0, 1, 1, 0.5);
+       race_error_bound(71, 1, 100, 1, 0.05) < least(race_error_bound(70, 1, 100, 1, 0.05), race_error_bound(72, 1, 100, 1, 0.05)) AS least;
+SELECT race_error_bound(0, 1, 1, 1, 0.5);
 SELECT race_suggest_rows(10, 1, 2);
 
 -- median of means: near the mean, the same where there is one row a group

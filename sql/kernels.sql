@@ -60,14 +60,13 @@ UPDATE asked SET params = (regexp_replace(params::text, 'rows=4096', 'rows=100')
 SELECT kernel, same_sketches(params, x) FROM asked;
 SELECT params::text::race_params = params AS text, params FROM asked;
 -- parallel workers count the same
-SELECT race_build(p, x, c)::text = race_build(p, ROW(x, c))::text AS "rows too" FROM people, race_params('l2', 2) l, race_params('match', 3) m, LATERAL (SELECT l * m AS p) v;
 ALTER TABLE people SET (parallel_workers = 2);
 CREATE TABLE alone AS SELECT race_build('jaccard(rows=100)', items) AS j, race_build('match(dims=3, rows=100)', c) AS m,
-	race_build('l2(dims=2, rows=100) * match(dims=3)', x, c) AS p FROM people;
+	race_build('l2(dims=2, rows=100) * match(dims=3)', ROW(x, c)) AS p FROM people;
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SELECT a.j::text = alone.j::text AS jaccard, a.m::text = alone.m::text AS match, a.p::text = alone.p::text AS product
 FROM alone, (SELECT race_build('jaccard(rows=100)', items) AS j, race_build('match(dims=3, rows=100)', c) AS m,
-	race_build('l2(dims=2, rows=100) * match(dims=3)', x, c) AS p FROM people) a;
+	race_build('l2(dims=2, rows=100) * match(dims=3)', ROW(x, c)) AS p FROM people) a;
 RESET ALL;
 SET client_min_messages = warning;
 
@@ -97,7 +96,7 @@ SELECT race_add(race_sketch(race_params('l2', 2, lower => '{2,2}', upper => '{6,
 -- classes of mixed records
 SELECT sex, race_classify(sex, s, ROW(ARRAY[5,4], ARRAY['sex ' || sex, 'town 3', 'job 2'])) AS winner
 FROM (VALUES (0), (1)) AS sexes(sex),
-     (SELECT i % 2 AS class, race_build(race_params('l2', 2, 3) * race_params('match', 3), x, c) s FROM people GROUP BY 1) v(class, s),
+     (SELECT i % 2 AS class, race_build(race_params('l2', 2, 3) * race_params('match', 3), ROW(x, c)) s FROM people GROUP BY 1) v(class, s),
      LATERAL (SELECT class) w(label)
 GROUP BY sex ORDER BY sex;
 
@@ -112,8 +111,8 @@ SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ARRAY[1]
 SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1]));
 SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1], NULL::int[]));
 SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1)'::race_params), ROW(ARRAY[1], ARRAY[1, 2]));
-SELECT race_build('l2(dims=1)', ARRAY[1], ARRAY['a']);
-SELECT race_count(race_build('l2(dims=1) * match(dims=1)', ARRAY[i], CASE i WHEN 1 THEN ARRAY['a'] END)) FROM generate_series(1, 2) i;
+SELECT race_build('l2(dims=1)', ROW(ARRAY[1], ARRAY['a']));
+SELECT race_build('l2(dims=1) * match(dims=1)', ROW(ARRAY[i], CASE i WHEN 1 THEN ARRAY['a'] END)) FROM generate_series(1, 2) i;
 SELECT race_kde_grid(race_sketch('jaccard'::race_params), '{0}', '{1}', '{2}');
 SELECT race_kde_grid(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '{0}', '{1}', '{2}');
 SELECT count(*) FROM race_kde_grid(race_sketch('angular(dims=2)'::race_params), '{0,0}', '{1,1}', '{2,2}');

@@ -10,10 +10,10 @@ FROM (SELECT race_build(:p, ARRAY[i % 50]) s FROM generate_series(1, 1000) i) v,
 -- the recorded cost is the true one: at most what was asked, and close to it
 SELECT t.epsilon AS asked, i.rows, i.status, i.mechanism, i.epsilon <= t.epsilon AS within,
        i.epsilon > 0.99 * t.epsilon OR t.epsilon > 1000 AS close, i.delta,
-       round(i.rho::numeric, 3) AS rho, i.max_contributions, i.neighbours, i.releases,
+       round(i.rho::numeric, 3) AS rho, i.max_contributions, i.neighbors, i.merged,
        round(i.counter_noise_stddev::numeric, 2) AS counter_noise, round(i.count_noise_stddev::numeric, 2) AS count_noise
 FROM private t, race_info(s) i ORDER BY 1;
-SELECT i.epsilon > 2.99 AND i.epsilon <= 3 AS close, i.max_contributions, i.neighbours,
+SELECT i.epsilon > 2.99 AND i.epsilon <= 3 AS close, i.max_contributions, i.neighbors,
        round(i.counter_noise_stddev::numeric, 1) AS counter_noise, round(i.count_noise_stddev::numeric, 1) AS count_noise
 FROM private t, race_info(race_privatize(exact, 3, 0, 16, 4, 'substitute')) i WHERE t.epsilon = 1;
 
@@ -39,7 +39,7 @@ SELECT race_privatize(exact, 1, rows => 0) FROM private;
 SELECT race_privatize(exact, 1, rows => 3) FROM private;
 SELECT race_privatize(exact, 1, rows => 32) FROM private;
 SELECT race_privatize(exact, 1, rows => 8, max_contributions => 0) FROM private;
-SELECT race_privatize(exact, 1, rows => 8, neighbours => 'friends') FROM private;
+SELECT race_privatize(exact, 1, rows => 8, neighbors => 'friends') FROM private;
 SELECT race_privatize(exact, 1, 1, 8) FROM private;
 SELECT race_privatize(exact, 1, 1e-301, 8) FROM private;
 -- all rows may be kept, whatever their number
@@ -60,8 +60,8 @@ SELECT race_privatize(s, 1, rows => 8) FROM private;
 SELECT race_add(s, '{1}') FROM private;
 SELECT race_remove(s, '{1}') FROM private;
 SELECT s - s FROM private;
-SELECT race_build_step(s, race_params(s), '{1}'::int[]) FROM private;
-CREATE AGGREGATE add_all(race_params, int[]) (SFUNC = race_build_step, STYPE = race_sketch);
+SELECT _race_build_step(s, race_params(s), '{1}'::int[]) FROM private;
+CREATE AGGREGATE add_all(race_params, int[]) (SFUNC = _race_build_step, STYPE = race_sketch);
 SELECT race_count(add_all('l2(dims=1)', ARRAY[i])) AS "an aggregate of a user's" FROM generate_series(1, 3) i;
 DROP AGGREGATE add_all(race_params, int[]);
 SELECT s + exact FROM private;
@@ -69,13 +69,13 @@ SELECT exact + s FROM private;
 SELECT race_merge(v) FROM (SELECT s AS v FROM private UNION ALL SELECT exact FROM private) t;
 
 -- sums of private sketches: costs and variances add, the fewer rows remain
-SELECT i.rows, i.releases, i.epsilon = a.e + b.e OR i.epsilon - (a.e + b.e) BETWEEN 0 AND 1e-15 AS costs_add,
+SELECT i.rows, i.merged, i.epsilon = a.e + b.e OR i.epsilon - (a.e + b.e) BETWEEN 0 AND 1e-15 AS costs_add,
        abs(i.counter_noise_stddev ^ 2 / (a.v + b.v) - 1) < 1e-12 AS variances_add
 FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.epsilon = 0.5) v,
      LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(x)) a,
      LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(y)) b,
      race_info(x + y) i;
-SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.releases) AS releases
+SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.merged) AS releases
 FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
 SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
 -- a substituted record that moves between parts costs half of each: not of epsilon and rho
@@ -97,11 +97,11 @@ BEGIN
 	FOR i IN 1 .. 30 LOOP
 		s := s + s;
 	END LOOP;
-	RAISE NOTICE '% releases, round trip %', (race_info(s)).releases, s::text::race_sketch::text = s::text;
+	RAISE NOTICE '% releases, round trip %', (race_info(s)).merged, s::text::race_sketch::text = s::text;
 	s := s + s;
 END $$;
 -- windows over private sketches start anew instead of subtracting noise
-SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).releases,
+SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).merged,
        round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric, 1) < epsilon * 2 AS epsilon_of_two
 FROM private ORDER BY 1;
 

@@ -123,7 +123,7 @@ CALL race_protect('p', 'people', 0);
 CALL race_protect('p', 'people', 'NaN');
 CALL race_protect('p', 'people', 1, 1);
 CALL race_protect('p', 'people', 1, max_contributions => 0);
-CALL race_protect('p', 'people', 1, neighbours => 'friends');
+CALL race_protect('p', 'people', 1, neighbors => 'friends');
 CALL race_protect('p', 'people', 1, accounting => 'renyi');
 CALL race_protect('p', 'people', 1, accounting => 'zcdp');
 CALL race_protect('p', 'copy', 1, public_tables => '{copy}');

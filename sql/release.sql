@@ -215,9 +215,9 @@ CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 
 CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(x, c, id)', 1);
 CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'x', 1);
 CALL race_release('released x', 'released mixed', 'jaccard', 'x', 1);
-SELECT race_count('released product') AS "good records", abs(race_kde('released product', ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])) - avg(race_kernel('l2(bandwidth=5) * match', ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
+SELECT race_count(race_released('released product')) AS "good records", abs(race_kde(race_released('released product'), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])) - avg(race_kernel('l2(bandwidth=5) * match', ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
 FROM mixed WHERE id > 0;
-SELECT race_count('released sets') AS "good records", abs(race_kde('released sets', ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
+SELECT race_count(race_released('released sets')) AS "good records", abs(race_kde(race_released('released sets'), ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
 SELECT spent_epsilon FROM race_budget_status WHERE budget = 'released mixed';
 
 -- the caller's path decides what names mean, and functions run under it

@@ -10,7 +10,7 @@ CREATE TABLE shares AS
 SELECT party, race_share(exact, 1, 1e-6, parties => 5, colluders => 1, dropouts => 1) AS s FROM hospitals;
 
 -- what one of them is: half the noise, and nothing to be asked
-SELECT status, records, mechanism, delta, max_contributions, releases, epsilon BETWEEN 0.99 AND 1 AS cost FROM shares, race_info(s) WHERE party = 1;
+SELECT status, count, mechanism, delta, max_contributions, i.merged, epsilon BETWEEN 0.99 AND 1 AS cost FROM shares, race_info(s) i WHERE party = 1;
 SELECT round((c.counter_noise_stddev ^ 2 / i.counter_noise_stddev ^ 2)::numeric, 2) AS "shares needed"
 FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6) c WHERE party = 1;
 SELECT race_count(s) FROM shares WHERE party = 1;
@@ -19,7 +19,7 @@ SELECT race_kernel_sum_mom(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_estimate(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_kde_grid(s, '{5}', '{6}', '{2}') FROM shares WHERE party = 1;
 SELECT race_classify(party, s, '{5}') FROM shares;
-SELECT race_classify(array_agg(s), '{5}') FROM shares;
+SELECT race_classify(party, s, '{5}') FROM shares;
 SELECT race_privatize(s, 1) FROM shares WHERE party = 1;
 SELECT race_share(s, 1, 1e-6, 5) FROM shares WHERE party = 1;
 SELECT race_add(s, '{5}') FROM shares WHERE party = 1;
@@ -29,9 +29,9 @@ SELECT s - s FROM shares WHERE party = 1;
 SELECT race_count(race_merge(s)) FROM shares WHERE party <= 3;
 CREATE TABLE merged AS
 SELECT n, race_merge(s) AS s FROM generate_series(1, 5) n JOIN shares ON party <= n GROUP BY n;
-SELECT n, status, releases, records IS NOT NULL AS asked, abs(records - n * 1000) < 300 AS near,
+SELECT n, status, i.merged, count IS NOT NULL AS asked, abs(count - n * 1000) < 300 AS near,
 	epsilon <= 1 AS affordable, epsilon < lag(epsilon) OVER (ORDER BY n) AS cheaper
-FROM merged, race_info(s) ORDER BY n;
+FROM merged m, race_info(s) i ORDER BY n;
 -- noise of 6.1 records in all, the false alarm of 60 is 1e-22
 SELECT n, abs(race_kernel_sum(s, '{50}') - n * race_kernel_sum(exact, '{50}')) < 60 AS near
 FROM merged, hospitals WHERE n >= 4 AND party = 1 ORDER BY n;
@@ -65,7 +65,7 @@ SELECT race_share(exact, 1, 1e-6, 5, -1) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, 10001) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1e-9, 1e-6, 5, max_contributions => 2147483647) FROM hospitals WHERE party = 1;
 -- the variances of all shares add up exactly, or there are none
-SELECT s::text::race_sketch::text = s::text AS stored, releases
+SELECT s::text::race_sketch::text = s::text AS stored, merged
 FROM (SELECT race_merge(race_share(exact, 1e-4, 1e-6, 7, max_contributions => 100, rows => 1)) AS s
 	FROM hospitals, generate_series(1, 7) WHERE party = 1) v, race_info(s);
 SELECT race_share(exact, 1e-4, 1e-6, 7, max_contributions => 1000, rows => 1) FROM hospitals WHERE party = 1;
@@ -76,7 +76,7 @@ SELECT epsilon FROM (SELECT race_merge(race_share(exact, 1e-6, 0.99999999, 5, 1,
 	race_info(s::text::race_sketch);
 SELECT epsilon FROM hospitals, race_info(race_privatize(exact, 1e-6, 0.99999999)::text::race_sketch) WHERE party = 1;
 -- shares that claim to cost different things, of which one lies: both orders are one sum
-SELECT releases, epsilon, rho, (a + b)::text = (b + a)::text AS same
+SELECT merged, epsilon, rho, (a + b)::text = (b + a)::text AS same
 FROM (VALUES
 	('\x010101020100000001000000010000000000000000000000000000000000f03f8dedb5a0f7c6b03e000000000000c03f00000000000010400000000000001040030000000000000000000000000000000101010201000000010000000100000002000000000000000000000000000000000000000000f03f00000000000000000000000000000000000000000000000001000000000000000000e0c293a6'::race_sketch,
 	'\x01010102010000000100000001000000000000000000000000000000000000408dedb5a0f7c6b03e000000000000e03f00000000000010400000000000001040030000000000000000000000000000000101010201000000010000000100000002000000000000000000000000000000000000000000f03f000000000000000000000000000000000000000000000000020000000000000000006bf832e6'::race_sketch)) v (a, b), race_info(a + b);

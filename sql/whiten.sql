@@ -50,10 +50,10 @@ FROM generate_series(1, 10) i GROUP BY i % 2 ORDER BY 1;
 SELECT g, array_length((race_whiten(CASE g WHEN 0 THEN ARRAY[i] ELSE (SELECT array_agg(sin(i * j)) FROM generate_series(1, 20) j) END)).matrix, 1) AS dims
 FROM (SELECT i, (i + 1) % 2 AS g FROM generate_series(1, 200) i OFFSET 0) v GROUP BY g ORDER BY 1;
 -- aggregates of others' with its functions and states
-CREATE AGGREGATE whiten_from_5("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{1,2,3,4,5}');
-CREATE AGGREGATE whiten_from_none("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{}');
-CREATE AGGREGATE whiten_from_null("any") (SFUNC = race_whiten_step, STYPE = float8[], INITCOND = '{1,2,NULL}');
-CREATE AGGREGATE whiten_of_any(float8[]) (SFUNC = race_whiten_combine, STYPE = float8[], FINALFUNC = race_whiten_final);
+CREATE AGGREGATE whiten_from_5("any") (SFUNC = _race_whiten_step, STYPE = float8[], INITCOND = '{1,2,3,4,5}');
+CREATE AGGREGATE whiten_from_none("any") (SFUNC = _race_whiten_step, STYPE = float8[], INITCOND = '{}');
+CREATE AGGREGATE whiten_from_null("any") (SFUNC = _race_whiten_step, STYPE = float8[], INITCOND = '{1,2,NULL}');
+CREATE AGGREGATE whiten_of_any(float8[]) (SFUNC = _race_whiten_combine, STYPE = float8[], FINALFUNC = _race_whiten_final);
 SELECT whiten_from_5(ARRAY[1, 2]);
 SELECT whiten_from_none(ARRAY[1, 2]);
 SELECT whiten_from_null(ARRAY[1]);

@@ -45,12 +45,12 @@ race_call_site_create(Oid type, MemoryContext context)
 {
 	RaceCallSite *site = create(context);
 
-	race_record_prepare_type(&site->reader, type, context);
+	race_record_prepare(&site->reader, type, context);
 	return site;
 }
 
 RaceCallSite *
-race_call_site(FunctionCallInfo fcinfo, int arg, int n)
+race_call_site(FunctionCallInfo fcinfo, int arg)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
@@ -58,7 +58,8 @@ race_call_site(FunctionCallInfo fcinfo, int arg, int n)
 	{
 		RaceCallSite *site = create(flinfo->fn_mcxt);
 
-		race_record_prepare(&site->reader, flinfo, arg, n, flinfo->fn_mcxt);
+		race_record_prepare(&site->reader, get_fn_expr_argtype(flinfo, arg),
+							flinfo->fn_mcxt);
 		flinfo->fn_extra = site;
 	}
 	return (RaceCallSite *) flinfo->fn_extra;
@@ -135,23 +136,11 @@ race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 	return hash_next(site, params);
 }
 
-void
-race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
-					const RaceParams *params, RaceRecords *records)
-{
-	Datum		values[RACE_MAX_PARTS];
-	int			i;
-
-	for (i = 0; i < site->reader.n_types; i++)
-		values[i] = PG_GETARG_DATUM(arg + i);
-	race_record_read(&site->reader, params, values, records, false);
-}
-
 const uint32 *
 race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 {
 	race_params_check_complete(params);
 	race_call_site_hold_rows(site, params);
-	race_record_read(&site->reader, params, &x, site->next, false);
+	race_record_read(&site->reader, params, x, site->next, false);
 	return hash_next(site, params);
 }

@@ -36,10 +36,10 @@ typedef struct RaceCallSite
 } RaceCallSite;
 
 /*
- * The call site of this function call. It is made at the first call; the record is in
- * n arguments, from number `arg` on.
+ * The call site of this function call.  It is made at the first call; the record is in
+ * argument `arg`.
  */
-extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg, int n);
+extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
 
 /* A call site in a memory context, for records of this type */
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
@@ -54,13 +54,6 @@ extern Datum race_call_site_fetch(RaceCallSite *site, Datum value, Size identity
 /* Have the row functions of these parameters ready while the site lives. */
 extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
-
-/*
- * Read a record from the arguments, from number `arg` on, as the next one of
- * `records`.
- */
-extern void race_call_site_read(RaceCallSite *site, FunctionCallInfo fcinfo, int arg,
-								const RaceParams *params, RaceRecords *records);
 
 /*
  * The bucket of each row for a record, given as one argument or, where it is one

@@ -24,8 +24,6 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/arrayaccess.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/json.h"
@@ -33,13 +31,11 @@
 #include "utils/typcache.h"
 
 #include "../query/estimate.h"
-#include "../query/questions.h"
 #include "../server/text.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
 PG_FUNCTION_INFO_V1(race_classify_final);
 PG_FUNCTION_INFO_V1(race_posterior_final);
-PG_FUNCTION_INFO_V1(race_classify_array);
 
 typedef enum Prior
 {
@@ -318,83 +314,4 @@ race_posterior_final(PG_FUNCTION_ARGS)
 	if (scores == NULL || scores->n == 0)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(posterior(scores));
-}
-
-/* ---------------------------------------------------------------- array */
-
-/*
- * Scores of an array of sketches, argument 0, for the query and the prior in
- * arguments 1 and 2; the label of each is its position, from 1.
- */
-static void
-score_array(FunctionCallInfo fcinfo, Scores *scores)
-{
-	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
-	AnyArrayType *array =
-		DatumGetAnyArrayP(race_call_site_fetch(site, PG_GETARG_DATUM(0), 0));
-	array_iter	iterator;
-	int			n;
-	int			i;
-
-	if (AARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected a list of sketches, found an array of %d dimensions",
-						AARR_NDIM(array))));
-	n = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
-	array_iter_setup(&iterator, array);
-	scores->prior = read_prior(PG_GETARG_TEXT_PP(2));
-	scores->n = 0;
-	scores->list = palloc(Max(n, 1) * sizeof(Score));
-	for (i = 0; i < n; i++)
-	{
-		bool		is_null;
-		Datum		sketch = array_iter_next(&iterator, &is_null, i, -1, false,
-											 TYPALIGN_DOUBLE);
-		RaceQuestion question;
-
-		CHECK_FOR_INTERRUPTS();
-		if (is_null)
-			continue;
-		race_ask_sketch(site, sketch, &question);
-		race_ask_about(&question, PG_GETARG_DATUM(1));
-		scores->list[scores->n] = score_class(&question, scores->prior);
-		scores->list[scores->n++].label = Int32GetDatum(i + 1);
-	}
-}
-
-/* race_classify(sketches, q, prior): the position of the winner */
-Datum
-race_classify_array(PG_FUNCTION_ARGS)
-{
-	Scores		scores;
-	const Score *best;
-	int			i;
-
-	score_array(fcinfo, &scores);
-	if (scores.n == 0)
-		PG_RETURN_NULL();
-	best = &scores.list[0];
-	for (i = 1; i < scores.n; i++)
-		if (compare_scores(&scores.list[i], best) > 0)
-			best = &scores.list[i];
-	PG_RETURN_DATUM(best->label);
-}
-
-/* The same as race_posterior, for callers in C: (sketches, q, prior, labels). */
-Datum
-race_posterior_array(PG_FUNCTION_ARGS)
-{
-	Scores		scores;
-	Datum	   *labels;
-	int			n;
-	int			i;
-
-	score_array(fcinfo, &scores);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT,
-					  &labels, NULL, &n);
-	scores.label_type = TEXTOID;
-	for (i = 0; i < scores.n; i++)
-		scores.list[i].label = labels[DatumGetInt32(scores.list[i].label) - 1];
-	PG_RETURN_DATUM(posterior(&scores));
 }

@@ -1,57 +1,50 @@
 -- ------------------------------------------------------------------------
 -- Which class is a query from?  The highest score wins, among equals the class
--- with more records, then the smaller label (or position).
+-- with more records, then the smaller label.
 
-CREATE FUNCTION race_classify_step(internal, anyelement, race_sketch, "any") RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION race_classify_step(internal, anyelement, race_sketch, "any", text) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION race_classify_final(internal, anyelement, race_sketch, "any") RETURNS anyelement
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_classify_final(internal, anyelement, race_sketch, "any", text) RETURNS anyelement
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_posterior_final(internal, anyelement, race_sketch, "any") RETURNS jsonb
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_posterior_final(internal, anyelement, race_sketch, "any", text) RETURNS jsonb
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION race_classify_step(internal, anyelement, race_sketch, "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION race_classify_step(internal, anyelement, race_sketch, "any", text) IS 'aggregate transition function';
-COMMENT ON FUNCTION race_classify_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
-COMMENT ON FUNCTION race_classify_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
-COMMENT ON FUNCTION race_posterior_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
-COMMENT ON FUNCTION race_posterior_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
+CREATE FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_classify_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+CREATE FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_classify_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+CREATE FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any") RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'race_classify_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", text) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'race_classify_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any") RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
+COMMENT ON FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
+COMMENT ON FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
+COMMENT ON FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
 
 CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any") (
-	SFUNC = race_classify_step, STYPE = internal,
-	FINALFUNC = race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
 	'label of the class with the highest density at q, by maximum likelihood, over one row a class; rows with a NULL are no class; no class gives NULL';
 
 CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", prior text) (
-	SFUNC = race_classify_step, STYPE = internal,
-	FINALFUNC = race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
 	'race_classify with a prior: uniform (maximum likelihood) or counts (maximum a posteriori, the noisy counts as prior)';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
-	SFUNC = race_classify_step, STYPE = internal,
-	FINALFUNC = race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'probability of each class given q, as {label: probability}, over one row a class with a uniform prior; where all densities are zero it is the prior';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text) (
-	SFUNC = race_classify_step, STYPE = internal,
-	FINALFUNC = race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
 	'race_posterior with a prior: uniform, or counts (the noisy counts)';
-
-CREATE FUNCTION race_classify(
-	sketches race_sketch[], q "any", prior text DEFAULT 'uniform')
-	RETURNS int AS 'MODULE_PATHNAME', 'race_classify_array'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_classify(race_sketch[], "any", text) IS
-	'position, from 1, of the sketch with the highest score at q; prior uniform or counts; NULL elements are no class';

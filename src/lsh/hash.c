@@ -4,7 +4,7 @@
  *
  * The codes of a row's functions go to one of `range` buckets, by one of two ways.
  *
- * fold: code mod range.  Neighbouring codes stay apart, so nothing needs
+ * fold: code mod range.  Neighboring codes stay apart, so nothing needs
  * correction as long as vectors within reach of the kernel span fewer than
  * `range` codes: from range 16 on the bias is below 7.5e-4 of k for distances up
  * to range / 4 bandwidths (range 8: 9e-4, 4: 2e-3), and grows beyond, where k

@@ -14,7 +14,7 @@
 #include "normal.h"
 #include "values.h"
 
-/* The codes of one projection: neighbouring codes get different buckets. */
+/* The codes of one projection: neighboring codes get different buckets. */
 static bool
 one_function(uint32_t power, uint32_t range)
 {

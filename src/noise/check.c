@@ -46,9 +46,9 @@ race_noise_problem(const RaceNoise *noise)
 		return "Unknown status.";
 	if (race_mechanism_name(noise->mechanism) == NULL)
 		return "Unknown mechanism.";
-	if (noise->neighbours != RACE_NEIGHBOURS_ADD_REMOVE &&
-		noise->neighbours != RACE_NEIGHBOURS_SUBSTITUTE)
-		return "Unknown kind of neighbours.";
+	if (noise->neighbors != RACE_NEIGHBORS_ADD_REMOVE &&
+		noise->neighbors != RACE_NEIGHBORS_SUBSTITUTE)
+		return "Unknown kind of neighbors.";
 	if (noise->max_contributions < 1 || noise->max_contributions > INT32_MAX ||
 		noise->releases < 1 || noise->releases > INT32_MAX)
 		return "A count of contributions or releases is out of range.";

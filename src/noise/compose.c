@@ -20,13 +20,13 @@ bool
 race_noise_same_unit(const RaceNoise *a, const RaceNoise *b)
 {
 	return a->max_contributions == b->max_contributions &&
-		a->neighbours == b->neighbours;
+		a->neighbors == b->neighbors;
 }
 
 bool
 race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b)
 {
-	return a->neighbours != RACE_NEIGHBOURS_SUBSTITUTE ||
+	return a->neighbors != RACE_NEIGHBORS_SUBSTITUTE ||
 		(a->mechanism == b->mechanism && a->mechanism != RACE_MECHANISM_SEVERAL);
 }
 
@@ -38,7 +38,7 @@ keep_larger_cost(RaceNoise *noise, const RaceNoise *other)
 	noise->delta = fmax(noise->delta, other->delta);
 	noise->rho = fmax(noise->rho, other->rho);
 	/* halves of rho are no halves of epsilon: what the larger rho means */
-	if (noise->neighbours == RACE_NEIGHBOURS_SUBSTITUTE &&
+	if (noise->neighbors == RACE_NEIGHBORS_SUBSTITUTE &&
 		noise->mechanism == RACE_MECHANISM_GAUSSIAN && noise->delta < 1)
 		noise->epsilon = fmax(noise->epsilon,
 							  race_epsilon_of_rho(noise->rho, noise->delta));

@@ -61,7 +61,7 @@ extern double race_discrete_laplace_variance(uint64_t scale);
 /*
  * How a pure release spends epsilon.
  * Counters together change by at most counter_sensitivity in L1 between
- * neighbours, the count by at most count_sensitivity; scales are rounded up,
+ * neighbors, the count by at most count_sensitivity; scales are rounded up,
  * so that
  *
  *		epsilon_true = counter_sensitivity / b + count_sensitivity / b_count
@@ -143,7 +143,7 @@ extern double race_rho_of_sum(unsigned __int128 squared, uint64_t cells,
  * they should, and tell nobody.
  */
 
-/* What changes between neighbours, squared in L2, and where */
+/* What changes between neighbors, squared in L2, and where */
 typedef struct RaceSensitivity
 {
 	unsigned __int128 counters; /* all together */

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 const char *
-race_neighbours_name(int neighbours)
+race_neighbors_name(int neighbors)
 {
-	return neighbours == RACE_NEIGHBOURS_ADD_REMOVE ? "add_remove" :
-		neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? "substitute" : NULL;
+	return neighbors == RACE_NEIGHBORS_ADD_REMOVE ? "add_remove" :
+		neighbors == RACE_NEIGHBORS_SUBSTITUTE ? "substitute" : NULL;
 }
 
 const char *
@@ -22,14 +22,14 @@ race_mechanism_name(int mechanism)
 }
 
 RaceSensitivity
-race_sensitivity(uint32_t max_contributions, RaceNeighbours neighbours,
+race_sensitivity(uint32_t max_contributions, RaceNeighbors neighbors,
 				 uint32_t rows, uint32_t range)
 {
 	RaceSensitivity result;
 
 	/* at most 2^62 * 2 * 2^25 */
 	result.count = (unsigned __int128) max_contributions * max_contributions *
-		(neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? 2 : 1);
+		(neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1);
 	result.counters = result.count * rows;
 	result.cells = (uint64_t) rows * range;
 	return result;

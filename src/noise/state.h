@@ -28,12 +28,12 @@ typedef enum RaceMechanism
 	RACE_MECHANISM_SEVERAL = 3	/* a sum of both */
 } RaceMechanism;
 
-typedef enum RaceNeighbours
+typedef enum RaceNeighbors
 {
-	RACE_NEIGHBOURS_NONE = 0,
-	RACE_NEIGHBOURS_ADD_REMOVE = 1,
-	RACE_NEIGHBOURS_SUBSTITUTE = 2
-} RaceNeighbours;
+	RACE_NEIGHBORS_NONE = 0,
+	RACE_NEIGHBORS_ADD_REMOVE = 1,
+	RACE_NEIGHBORS_SUBSTITUTE = 2
+} RaceNeighbors;
 
 /*
  * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
@@ -43,7 +43,7 @@ typedef struct RaceNoise
 {
 	uint8_t		status;			/* RaceStatus */
 	uint8_t		mechanism;		/* RaceMechanism */
-	uint8_t		neighbours;		/* RaceNeighbours */
+	uint8_t		neighbors;		/* RaceNeighbors */
 	uint8_t		reserved[5];	/* 0 */
 	uint32_t	max_contributions;	/* records a person may have */
 	uint32_t	releases;		/* private sketches, or shares, merged into this one */
@@ -61,7 +61,7 @@ typedef struct RaceNoise
 #define RACE_MAX_PARTIES	10000
 
 /* Names, or NULL for a number that has none */
-extern const char *race_neighbours_name(int neighbours);
+extern const char *race_neighbors_name(int neighbors);
 extern const char *race_mechanism_name(int mechanism);
 
 /* What is wrong with a RaceNoise from outside, or NULL (check.c) */
@@ -75,7 +75,7 @@ extern const char *race_noise_problem(const RaceNoise *noise);
  * leave one sketch for another.  (privacy/plan.c has the proof.)
  */
 extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
-										RaceNeighbours neighbours,
+										RaceNeighbors neighbors,
 										uint32_t rows, uint32_t range);
 
 /* ------------------------------------------------- composition: compose.c */

@@ -79,7 +79,7 @@ race_add_shares(RaceNoise *noise, const RaceNoise *other, uint32_t rows,
 				uint32_t range)
 {
 	RaceSensitivity sensitivity = race_sensitivity(noise->max_contributions,
-												   noise->neighbours, rows, range);
+												   noise->neighbors, rows, range);
 	RaceGaussianBudget share;
 
 	share.counter_variance = race_share_variance(noise->counter_variance, noise->releases);

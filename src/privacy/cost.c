@@ -30,7 +30,7 @@ checked_number(const char *name, double x, double low, double high)
 #define MAX_RECORDS		4.611686018427388e18	/* 2^62 */
 
 /*
- * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbours,
+ * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
  * records)
  */
 Datum
@@ -78,29 +78,29 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
-/* race_error_bound(rows, epsilon, kernel_mass_sqrt, failure_probability) */
+/* race_error_bound(rows, epsilon, records, kernel_mass, failure_probability) */
 Datum
 race_error_bound(PG_FUNCTION_ARGS)
 {
 	double		rows = checked_number("rows", PG_GETARG_INT32(0), 1, PG_INT32_MAX);
 	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 1e-300, INFINITY);
-	double		mass = checked_number("kernel_mass_sqrt", PG_GETARG_FLOAT8(2), 0,
-									  MAX_RECORDS);
-	double		failure = checked_number("failure_probability", PG_GETARG_FLOAT8(3),
+	double		records = checked_number("records", PG_GETARG_FLOAT8(2), 0, MAX_RECORDS);
+	double		mass = records * checked_number("kernel_mass", PG_GETARG_FLOAT8(3), 0, 1);
+	double		failure = checked_number("failure_probability", PG_GETARG_FLOAT8(4),
 										 1e-300, 1);
 
 	PG_RETURN_FLOAT8(sqrt(mass * mass / rows + 2 * rows / (epsilon * epsilon)) *
 					 sqrt(32 * fabs(log(failure))));
 }
 
-/* race_suggest_rows(n, epsilon, kernel_mass) */
+/* race_suggest_rows(records, epsilon, kernel_mass) */
 Datum
 race_suggest_rows(PG_FUNCTION_ARGS)
 {
-	double		n = checked_number("n", PG_GETARG_FLOAT8(0), 1, MAX_RECORDS);
+	double		records = checked_number("records", PG_GETARG_FLOAT8(0), 1, MAX_RECORDS);
 	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 0, INFINITY);
 	double		mass = checked_number("kernel_mass", PG_GETARG_FLOAT8(2), 0, 1);
-	double		rows = mass == 0 ? 1 : ceil(n * mass * epsilon * M_SQRT1_2);
+	double		rows = mass == 0 ? 1 : ceil(records * mass * epsilon * M_SQRT1_2);
 
 	PG_RETURN_INT32((int32) Min(Max(rows, 1), PG_INT32_MAX));
 }

@@ -1,57 +1,59 @@
 -- ------------------------------------------------------------------------
 -- Plan before you spend, and add up what was spent
 
+CREATE TYPE race_privacy_cost_result AS (
+	mechanism text, rows int, pure_epsilon float8, epsilon float8, delta float8, rho float8,
+	counter_noise_stddev float8, count_noise_stddev float8,
+	kernel_sum_noise_stddev float8, density_stddev float8);
+COMMENT ON TYPE race_privacy_cost_result IS 'what race_privacy_cost returns';
+
 CREATE FUNCTION race_privacy_cost(
 	params race_params, epsilon float8, delta float8 DEFAULT 0,
 	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
-	neighbours text DEFAULT 'add_remove', records float8 DEFAULT NULL,
-	OUT mechanism text, OUT release_rows int, OUT pure_epsilon float8,
-	OUT true_epsilon float8, OUT true_delta float8, OUT rho float8,
-	OUT counter_noise_stddev float8, OUT count_noise_stddev float8,
-	OUT kernel_sum_noise_stddev float8, OUT density_stddev float8)
-	RETURNS record AS 'MODULE_PATHNAME'
+	neighbors text DEFAULT 'add_remove', records float8 DEFAULT NULL)
+	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8) IS
 	'what race_privatize with these arguments would cost, without data: the true cost as pure epsilon (NULL for Gaussian noise), as epsilon and delta, and as rho of zCDP; the noise in each counter, in the count and in a kernel sum, in records; and for a public number of records, with the prior that rows are chosen by, the standard deviation to expect of a density, but for the noise of its count. Error 22023 when rows are to be chosen (NULL, delta 0) and records are not given, and as in race_privatize';
 
 CREATE FUNCTION race_error_bound(
-	rows int, epsilon float8, kernel_mass_sqrt float8, failure_probability float8)
+	rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8)
 	RETURNS float8 AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION race_error_bound(int, float8, float8, float8) IS
-	'by how much race_kernel_sum_mom is off at most, but for this probability: sqrt(g^2 / R + 2 R / epsilon^2) sqrt(32 log(1 / failure_probability)), where g is the sum over records of sqrt(k(x, q)) (Coleman & Shrivastava 2021, theorem 3.4; independent rows, all of epsilon for the counters). epsilon Infinity: no noise';
+COMMENT ON FUNCTION race_error_bound(int, float8, float8, float8, float8) IS
+	'by how much race_kernel_sum_mom is off at most, but for this probability: sqrt(g^2 / R + 2 R / epsilon^2) sqrt(32 log(1 / failure_probability)), where g = records * kernel_mass, and kernel_mass is the mean over records of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, theorem 3.4; independent rows, all of epsilon for the counters). epsilon Infinity: no noise';
 
-CREATE FUNCTION race_suggest_rows(n float8, epsilon float8, kernel_mass float8)
+CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
 	RETURNS int AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the number of rows for which that bound is least: ceil(g epsilon / sqrt(2)) (Coleman & Shrivastava 2021, corollary 3.5), where g = n * kernel_mass, and kernel_mass is the mean over records of sqrt(k(x, q)), between 0 and 1';
+	'the number of rows for which that bound is least: ceil(g epsilon / sqrt(2)) (Coleman & Shrivastava 2021, corollary 3.5), where g = records * kernel_mass, as in race_error_bound';
 
-CREATE TYPE race_cost AS (
+CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
 	basic_epsilon float8, zcdp_epsilon float8);
-COMMENT ON TYPE race_cost IS
+COMMENT ON TYPE race_compose_result IS
 	'what several releases cost together: the smaller epsilon at delta, by which accounting; rho; and both epsilons (Infinity: none at this delta)';
 
-CREATE FUNCTION race_compose_step(internal, float8, float8, float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_compose_final(internal) RETURNS race_cost
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION race_compose_final(internal) IS 'aggregate final function';
+CREATE FUNCTION _race_compose_step(internal, float8, float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_compose_final(internal) RETURNS race_compose_result
+	AS 'MODULE_PATHNAME', 'race_compose_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_compose_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
-	SFUNC = race_compose_step, STYPE = internal, FINALFUNC = race_compose_final,
+	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
 	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho, Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), both upper bounds, at the sum of deltas. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
-	SFUNC = race_compose_step, STYPE = internal, FINALFUNC = race_compose_final,
+	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS

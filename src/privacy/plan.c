@@ -74,23 +74,23 @@ checked_contributions(int max_contributions)
 	return max_contributions;
 }
 
-static RaceNeighbours
-checked_neighbours(const char *name)
+static RaceNeighbors
+checked_neighbors(const char *name)
 {
 	if (strcmp(name, "add_remove") == 0)
-		return RACE_NEIGHBOURS_ADD_REMOVE;
+		return RACE_NEIGHBORS_ADD_REMOVE;
 	if (strcmp(name, "substitute") == 0)
-		return RACE_NEIGHBOURS_SUBSTITUTE;
+		return RACE_NEIGHBORS_SUBSTITUTE;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown neighbours \"%s\"", race_cut(name)),
+			 errmsg("unknown neighbors \"%s\"", race_cut(name)),
 			 errhint("Use add_remove or substitute.")));
 	return 0;					/* not reached */
 }
 
 RaceRequest
 race_make_request(const RaceParams *params, double epsilon, double delta,
-				  const int *rows, int max_contributions, const char *neighbours)
+				  const int *rows, int max_contributions, const char *neighbors)
 {
 	RaceRequest request;
 
@@ -98,7 +98,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.delta = race_checked_delta(delta);
 	request.rows = rows == NULL ? 0 : checked_rows(*rows, params->rows);
 	request.max_contributions = checked_contributions(max_contributions);
-	request.neighbours = checked_neighbours(neighbours);
+	request.neighbors = checked_neighbors(neighbors);
 	return request;
 }
 
@@ -125,7 +125,7 @@ start_plan(const RaceRequest *request, uint32 rows, RaceStatus status, RacePlan 
 	memset(plan, 0, sizeof(RacePlan));
 	plan->rows = rows;
 	plan->noise.status = status;
-	plan->noise.neighbours = request->neighbours;
+	plan->noise.neighbors = request->neighbors;
 	plan->noise.max_contributions = request->max_contributions;
 	plan->noise.releases = 1;
 }
@@ -143,16 +143,16 @@ refuse_noise(const RaceRequest *request, uint32 rows)
 
 /* By how much substituting costs more in L1 */
 static uint32
-neighbours_factor(const RaceRequest *request)
+neighbors_factor(const RaceRequest *request)
 {
-	return request->neighbours == RACE_NEIGHBOURS_SUBSTITUTE ? 2 : 1;
+	return request->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1;
 }
 
 static bool
 plan_laplace(const RaceRequest *request, uint32 rows, RacePlan *plan)
 {
 	uint64		sensitivity = (uint64) request->max_contributions *
-		neighbours_factor(request);
+		neighbors_factor(request);
 	RaceLaplaceBudget budget;
 
 	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */
@@ -189,7 +189,7 @@ plan_gaussian(const RaceRequest *request, uint32 rows, RacePlan *plan)
 {
 	/* how many counters there are does not matter to one draw */
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
-												   request->neighbours, rows, 1);
+												   request->neighbors, rows, 1);
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
@@ -207,7 +207,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	uint32		honest = race_honest_shares(federation->parties, federation->colluders,
 											federation->dropouts);
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
-												   request->neighbours, rows,
+												   request->neighbors, rows,
 												   params->range);
 	RaceGaussianBudget budget;
 

@@ -21,7 +21,7 @@ typedef struct RaceRequest
 	double		delta;
 	uint32		rows;			/* 0: to be chosen */
 	uint32		max_contributions;
-	RaceNeighbours neighbours;
+	RaceNeighbors neighbors;
 } RaceRequest;
 
 /* Who adds up noise shares (noise/sum.c) */
@@ -49,11 +49,11 @@ extern double race_checked_delta(double delta);
  */
 extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 									 double delta, const int *rows,
-									 int max_contributions, const char *neighbours);
+									 int max_contributions, const char *neighbors);
 
 /*
  * The same from arguments of a function: epsilon and delta from 1 on; rows,
- * max_contributions and neighbours from `rows_arg` on.  NULL rows are to be chosen; any
+ * max_contributions and neighbors from `rows_arg` on.  NULL rows are to be chosen; any
  * other NULL up to the last gives false.
  */
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,

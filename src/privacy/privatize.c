@@ -79,7 +79,7 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 }
 
 /*
- * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbours)
+ * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors)
  */
 Datum
 race_privatize(PG_FUNCTION_ARGS)
@@ -120,7 +120,7 @@ read_federation(FunctionCallInfo fcinfo)
 
 /*
  * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
- * max_contributions, neighbours)
+ * max_contributions, neighbors)
  */
 Datum
 race_share(PG_FUNCTION_ARGS)

@@ -24,19 +24,23 @@ CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
 	'density at q: race_kernel_sum over the number of records (at least 1), the mean kernel value; not clamped to [0, 1]; of no records it is 0';
 
+CREATE TYPE race_estimate_result AS (
+	kernel_sum float8, density float8, stderr float8, lower float8, upper float8);
+COMMENT ON TYPE race_estimate_result IS 'what race_estimate returns';
+
 CREATE FUNCTION race_estimate(
-	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95,
-	OUT kernel_sum float8, OUT density float8, OUT stderr float8,
-	OUT lower float8, OUT upper float8)
-	RETURNS record
+	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95)
+	RETURNS race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
 	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero. Fewer than 128 rows of a sequence cannot tell their own variance: private ones get the prior that rows are chosen by, and a warning says when noise does not prevail';
 
+CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
+COMMENT ON TYPE race_kde_grid_result IS 'a row of what race_kde_grid returns';
+
 CREATE FUNCTION race_kde_grid(
-	sketch race_sketch, lower float8[], upper float8[], steps int[],
-	OUT x float8[], OUT density float8, OUT stderr float8)
-	RETURNS SETOF record
+	sketch race_sketch, lower float8[], upper float8[], steps int[])
+	RETURNS SETOF race_kde_grid_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 	'density and standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included (one point: the middle); the last axis runs fastest. Error 22023 for bounds or steps that do not fit the dimensions';
@@ -46,17 +50,18 @@ CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
 	'exact kernel value k(x, y) in [0, 1], to the given power, what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth; angular: 1 - angle / pi (Charikar 2002); jaccard: shared elements over all (Broder 1997); match: share of equal categories; the product of those in a product';
 
-CREATE FUNCTION race_info(
-	sketch race_sketch,
-	OUT kernel text, OUT dims int, OUT bandwidth float8, OUT power int,
-	OUT rows int, OUT range int, OUT seed bigint,
-	OUT sequence text, OUT rehash text,
-	OUT records bigint, OUT counter_bytes int, OUT storage_bytes bigint,
-	OUT status text, OUT mechanism text,
-	OUT epsilon float8, OUT delta float8, OUT rho float8,
-	OUT max_contributions int, OUT neighbours text, OUT releases int,
-	OUT counter_noise_stddev float8, OUT count_noise_stddev float8)
-	RETURNS record
+CREATE TYPE race_info_result AS (
+	kernel text, dims int, bandwidth float8, power int,
+	rows int, range int, seed bigint, sequence text, rehash text,
+	count bigint, counter_bytes int, storage_bytes bigint,
+	status text, mechanism text,
+	epsilon float8, delta float8, rho float8,
+	max_contributions int, neighbors text, merged int,
+	counter_noise_stddev float8, count_noise_stddev float8);
+COMMENT ON TYPE race_info_result IS 'what race_info returns';
+
+CREATE FUNCTION race_info(sketch race_sketch)
+	RETURNS race_info_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_info(race_sketch) IS
-	'what a sketch is: parameters (arrays and the parts of a product are in race_params(sketch) alone), records, bytes a counter and in all; status exact, share (noise shares of which there are not enough yet) or private; if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and of how many releases or shares it is the sum; of a share the same, but the cost of the sum that it is made for: seen by itself it costs more. records is NULL for a share';
+	'what a sketch is: parameters (arrays and the parts of a product are in race_params(sketch) alone), count of records, bytes a counter and in all; status exact, share (noise shares of which there are not enough yet) or private; if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and how many private sketches or shares were merged into it; of a share the same, but the cost of the sum that it is made for: seen by itself it costs more. count is NULL for a share';

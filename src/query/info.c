@@ -67,7 +67,7 @@ add_noise(RaceResultRow *row, const RaceNoise *noise)
 	race_row_add(row, Float8GetDatum(noise->delta));
 	race_row_add(row, Float8GetDatum(noise->rho));
 	race_row_add(row, Int32GetDatum(noise->max_contributions));
-	race_row_add_text(row, race_neighbours_name(noise->neighbours));
+	race_row_add_text(row, race_neighbors_name(noise->neighbors));
 	race_row_add(row, Int32GetDatum(noise->releases));
 	race_row_add(row, Float8GetDatum(sqrt(noise->counter_variance)));
 	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));

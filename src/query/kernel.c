@@ -32,8 +32,10 @@ get_site(FmgrInfo *flinfo)
 	{
 		KernelSite *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
 
-		race_record_prepare(&site->x_reader, flinfo, 1, 1, flinfo->fn_mcxt);
-		race_record_prepare(&site->y_reader, flinfo, 2, 1, flinfo->fn_mcxt);
+		race_record_prepare(&site->x_reader, get_fn_expr_argtype(flinfo, 1),
+							flinfo->fn_mcxt);
+		race_record_prepare(&site->y_reader, get_fn_expr_argtype(flinfo, 2),
+							flinfo->fn_mcxt);
 		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
 											ALLOCSET_START_SMALL_SIZES);
 		flinfo->fn_extra = site;
@@ -95,7 +97,7 @@ read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 {
 	int			i;
 
-	race_record_read(reader, params, &value, records, false);
+	race_record_read(reader, params, value, records, false);
 	for (i = 0; i < records->n_parts; i++)
 		if (records->parts[i].kind == RACE_RECORD_SET)
 			normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);

@@ -43,7 +43,7 @@ race_ask_about_vector(RaceQuestion *question, const double *x)
 void
 race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 {
-	race_ask_sketch(race_call_site(fcinfo, sketch + 1, 1), PG_GETARG_DATUM(sketch),
+	race_ask_sketch(race_call_site(fcinfo, sketch + 1), PG_GETARG_DATUM(sketch),
 					question);
 	race_ask_about(question, PG_GETARG_DATUM(sketch + 1));
 }

@@ -13,26 +13,12 @@
 #include "vector.h"
 
 void
-race_record_prepare_type(RaceRecordReader *reader, Oid type, MemoryContext context)
+race_record_prepare(RaceRecordReader *reader, Oid type, MemoryContext context)
 {
 	memset(reader, 0, sizeof(RaceRecordReader));
 	reader->context = context;
-	reader->n_types = 1;
-	reader->types[0] = type;
+	reader->type = type;
 	reader->is_row = OidIsValid(type) && type_is_rowtype(type);
-}
-
-void
-race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo, int arg, int n,
-					MemoryContext context)
-{
-	int			i;
-
-	Assert(n <= RACE_MAX_PARTS);
-	race_record_prepare_type(reader, get_fn_expr_argtype(flinfo, arg), context);
-	reader->n_types = n;
-	for (i = 1; i < n; i++)
-		reader->types[i] = get_fn_expr_argtype(flinfo, arg + i);
 }
 
 /* Forget the columns of a row, and how values were read. */
@@ -89,7 +75,7 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 	RaceValueReader *value = &reader->values[i];
 	Oid			type = reader->row != NULL ?
 		TupleDescAttr(reader->row, reader->columns[i])->atttypid :
-		reader->types[i];
+		reader->type;
 	RaceRecordKind kind = race_record_kind(part);
 
 	if (value->ready && value->kind == kind)
@@ -159,15 +145,15 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 	const RaceParams *part;
 	int			i = 0;
 
-	if (reader->n_types == 1 && reader->is_row && n_parts > 1)
+	if (reader->is_row && n_parts > 1)
 	{
 		if (reader->row == NULL)
 			return;
 		if (reader->n_columns != n_parts)
 			refuse_number(n_parts, reader->n_columns);
 	}
-	else if (reader->n_types != n_parts)
-		refuse_number(n_parts, reader->n_types);
+	else if (n_parts > 1)
+		refuse_number(n_parts, 1);
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		value_reader(reader, i++, part);
 }
@@ -202,21 +188,20 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 
 bool
 race_record_read(RaceRecordReader *reader, const RaceParams *params,
-				 const Datum *values, RaceRecords *records, bool soft)
+				 Datum record, RaceRecords *records, bool soft)
 {
-	Datum		columns[RACE_MAX_PARTS];
+	Datum		values[RACE_MAX_PARTS] = {record};
 	const RaceParams *part;
 	int			i = 0;
 
 	/* a kernel by itself may compare values of a composite type, by its cast */
-	if (reader->n_types == 1 && reader->is_row && records->n_parts > 1)
+	if (reader->is_row && records->n_parts > 1)
 	{
-		if (!take_row_apart(reader, values[0], params, columns, soft))
+		if (!take_row_apart(reader, record, params, values, soft))
 			return false;
-		values = columns;
 	}
-	else if (reader->n_types != records->n_parts)
-		refuse_number(records->n_parts, reader->n_types);
+	else if (records->n_parts > 1)
+		refuse_number(records->n_parts, 1);
 	else if (reader->row != NULL)
 		forget_row(reader);		/* a product took rows apart until now */
 

@@ -3,8 +3,7 @@
  *		A record as SQL passes it: a value for each part of the kernel.
  *
  * A kernel by itself compares one value: a vector, a set, a row of categories.  A
- * product compares several values.  They come in as many arguments, or in one argument as
- * the columns of a row, ROW(x, c).
+ * product compares several values, the columns of a row, ROW(x, c).
  */
 #ifndef RACE_RECORD_H
 #define RACE_RECORD_H
@@ -28,23 +27,18 @@ typedef struct RaceValueReader
 typedef struct RaceRecordReader
 {
 	MemoryContext context;
-	int			n_types;		/* arguments that make up a record, */
-	bool		is_row;			/* or one that is a row */
-	Oid			types[RACE_MAX_PARTS];
-	TupleDesc	row;			/* of one argument that is a row, as last seen, */
+	Oid			type;
+	bool		is_row;			/* is the type a row type? */
+	TupleDesc	row;			/* of a row, as last seen, */
 	uint64		row_identifier; /* which alterations of its type change */
 	int			n_columns;		/* that it has, and where the first ones are */
 	int			columns[RACE_MAX_PARTS];
 	RaceValueReader values[RACE_MAX_PARTS];
 } RaceRecordReader;
 
-/* Prepare to read records from n arguments of a call, from number `arg` on. */
-extern void race_record_prepare(RaceRecordReader *reader, FmgrInfo *flinfo,
-								int arg, int n, MemoryContext context);
-
-/* The same for a value of this type */
-extern void race_record_prepare_type(RaceRecordReader *reader, Oid type,
-									 MemoryContext context);
+/* Prepare to read records of this type. */
+extern void race_record_prepare(RaceRecordReader *reader, Oid type,
+								MemoryContext context);
 
 /* Expect rows with these columns, before the first one comes. */
 extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
@@ -56,11 +50,12 @@ extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
  * naming what was expected and found but never a value.
  */
 extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
-							 const Datum *values, RaceRecords *records, bool soft);
+							 Datum record, RaceRecords *records, bool soft);
 
 /*
  * Raise the errors of race_record_read() that types alone cause, as far as they can
- * be found without a value: a row shows its columns only with a value, or by race_record_use_row().
+ * be found without a value: a row shows its columns only with a value, or by
+ * race_record_use_row().
  */
 extern void race_record_check_types(RaceRecordReader *reader,
 									const RaceParams *params);

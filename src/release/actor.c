@@ -1,6 +1,6 @@
 /*
  * actor.c
- *		_race_acting_role: who answers for an act on a budget.
+ *		race_acting_role: who answers for an act on a budget.
  *
  * A SECURITY DEFINER function cannot tell who called it: the session's role is
  * as near as it comes.  But the server runs code of others under the session's
@@ -14,10 +14,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(_race_acting_role);
+PG_FUNCTION_INFO_V1(race_acting_role);
 
 Datum
-_race_acting_role(PG_FUNCTION_ARGS)
+race_acting_role(PG_FUNCTION_ARGS)
 {
 	Name		role = palloc0(sizeof(NameData));
 

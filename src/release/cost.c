@@ -10,16 +10,16 @@
 #include "../noise/noise.h"
 #include "../privacy/plan.h"
 
-PG_FUNCTION_INFO_V1(_race_check_unit);
+PG_FUNCTION_INFO_V1(race_check_unit);
 PG_FUNCTION_INFO_V1(race_rho_limit);
 PG_FUNCTION_INFO_V1(race_rho_epsilon);
 
 /*
- * _race_check_unit(max_contributions, neighbours): raise what a release of such units
+ * race_check_unit(max_contributions, neighbors): raise what a release of such units
  * would
  */
 Datum
-_race_check_unit(PG_FUNCTION_ARGS)
+race_check_unit(PG_FUNCTION_ARGS)
 {
 	int			rows = 1;
 	RaceParams	any = {.rows = rows};

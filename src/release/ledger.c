@@ -131,13 +131,13 @@ race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 	RaceParameter name = RaceText(dataset);
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT relation, unit_column, max_contributions, neighbours,"
+	race_ledger_run(ledger, "SELECT relation, unit_column, max_contributions, neighbors,"
 					" $schema._race_with_parts(public_tables), budget"
 					" FROM $schema._race_dataset($1)", 1, &name);
 	result->relation = DatumGetObjectId(race_ledger_value(1, &isnull));
 	result->unit_column = race_ledger_text(2);
 	result->max_contributions = DatumGetInt32(race_ledger_value(3, &isnull));
-	result->neighbours = race_ledger_text(4);
+	result->neighbors = race_ledger_text(4);
 	result->public_tables = race_oids_of(DatumGetArrayTypeP(race_ledger_value(5, &isnull)));
 	result->budget = race_ledger_text(6);
 	SPI_freetuptable(SPI_tuptable);

@@ -32,7 +32,7 @@ typedef struct RaceDataset
 	Oid			relation;
 	char	   *unit_column;	/* or NULL */
 	int			max_contributions;
-	char	   *neighbours;
+	char	   *neighbors;
 	List	   *public_tables;	/* OIDs, with their partitions */
 	char	   *budget;
 } RaceDataset;

@@ -20,7 +20,7 @@ COMMENT ON FUNCTION _race_identity() IS
 	'which copy of the database this is; error 55000 during recovery';
 
 CREATE FUNCTION _race_acting_role() RETURNS name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
+	AS 'MODULE_PATHNAME', 'race_acting_role' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
 COMMENT ON FUNCTION _race_acting_role() IS
 	'the role that the session has set, or else that of its login, also within a SECURITY DEFINER function; error 42501 in functions of indexes and views that the server runs for their owners, and in triggers behind a foreign key';
 
@@ -48,7 +48,7 @@ CREATE TABLE race_datasets (
 	owner name NOT NULL,
 	unit_column name,
 	max_contributions int NOT NULL CHECK (max_contributions >= 1),
-	neighbours text NOT NULL,
+	neighbors text NOT NULL,
 	public_tables regclass[] NOT NULL,
 	budget text NOT NULL REFERENCES race_budgets
 );
@@ -130,14 +130,14 @@ SELECT pg_catalog.pg_extension_config_dump('race_budget_tables', '');
 SELECT pg_catalog.pg_extension_config_dump('race_charges', '');
 SELECT pg_catalog.pg_extension_config_dump('race_releases', '');
 
-CREATE FUNCTION race_rho_limit(epsilon float8, delta float8) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION race_rho_limit(float8, float8) IS
+CREATE FUNCTION _race_rho_limit(epsilon float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_rho_limit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION _race_rho_limit(float8, float8) IS
 	'the largest rho of zCDP that is (epsilon, delta)-differentially private, rounded down (Canonne, Kamath & Steinke 2020, proposition 7); error 22023 for a delta of 0';
 
-CREATE FUNCTION race_rho_epsilon(rho float8, delta float8) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION race_rho_epsilon(float8, float8) IS
+CREATE FUNCTION _race_rho_epsilon(rho float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_rho_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION _race_rho_epsilon(float8, float8) IS
 	'the smallest epsilon that rho of zCDP implies at delta, rounded up; error 22023 for a delta of 0';
 
 CREATE VIEW race_budget_status AS
@@ -146,7 +146,7 @@ SELECT b.budget,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
 	b.spent_epsilon, b.spent_delta, b.spent_rho,
-	CASE WHEN b.delta_limit > 0 THEN race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
+	CASE WHEN b.delta_limit > 0 THEN _race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
 	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
 	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
 	b.rho_limit - b.spent_rho AS rho_left,

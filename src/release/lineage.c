@@ -31,7 +31,7 @@
 #include "oids.h"
 #include "view.h"
 
-PG_FUNCTION_INFO_V1(_race_private_tables);
+PG_FUNCTION_INFO_V1(race_private_tables);
 
 #define NO_COLUMN	(-1)
 
@@ -463,11 +463,11 @@ race_lineage_same(const RaceLineage *a, const RaceLineage *b)
 }
 
 /*
- * _race_private_tables(relation, unit_column, public_tables): the base tables that
+ * race_private_tables(relation, unit_column, public_tables): the base tables that
  * are not among the public ones, if the relation can be protected.
  */
 Datum
-_race_private_tables(PG_FUNCTION_ARGS)
+race_private_tables(PG_FUNCTION_ARGS)
 {
 	RaceLineage *lineage;
 

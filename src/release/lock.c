@@ -1,6 +1,6 @@
 /*
  * lock.c
- *		_race_lock_tables: who enters tables into the ledger does so alone.
+ *		race_lock_tables: who enters tables into the ledger does so alone.
  *
  * The lock is of the kind that the server takes on objects, named by the table of the
  * ledger and the private table.  No SQL statement takes such a lock, so that nobody
@@ -15,7 +15,7 @@
 
 #include "oids.h"
 
-PG_FUNCTION_INFO_V1(_race_lock_tables);
+PG_FUNCTION_INFO_V1(race_lock_tables);
 
 static bool
 lock_table(Oid ledger, Oid table, bool wait)
@@ -27,12 +27,12 @@ lock_table(Oid ledger, Oid table, bool wait)
 }
 
 /*
- * _race_lock_tables(ledger, tables, wait): lock tables until the transaction ends, and
+ * race_lock_tables(ledger, tables, wait): lock tables until the transaction ends, and
  * return those that are locked: all, or without waiting those that nobody else has
  * locked.  The order is that of OIDs, so that nobody waits in a circle.
  */
 Datum
-_race_lock_tables(PG_FUNCTION_ARGS)
+race_lock_tables(PG_FUNCTION_ARGS)
 {
 	Oid			ledger = PG_GETARG_OID(0);
 	List	   *tables = race_oids_of(PG_GETARG_ARRAYTYPE_P(1));

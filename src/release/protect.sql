@@ -2,19 +2,19 @@
 -- What is protected: datasets, and the budget that those of the same tables share
 
 CREATE FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[])
-	RETURNS regclass[] AS 'MODULE_PATHNAME'
+	RETURNS regclass[] AS 'MODULE_PATHNAME', 'race_private_tables'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 REVOKE EXECUTE ON FUNCTION _race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _race_private_tables(regclass, name, regclass[]) IS
 	'the base tables of a table or view that are not among the public ones. Error 22023 if its rows do not depend on one row of each table alone, or on where or when rows were written, and, where there is more than one thing in FROM, if they are not tied to the unit column by equalities of inner joins';
 
-CREATE FUNCTION _race_check_unit(max_contributions int, neighbours text) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+CREATE FUNCTION _race_check_unit(max_contributions int, neighbors text) RETURNS void
+	AS 'MODULE_PATHNAME', 'race_check_unit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _race_check_unit(int, text) IS
 	'raises what race_privatize says of these arguments: 22023 out of limits';
 
 CREATE FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+	AS 'MODULE_PATHNAME', 'race_lock_tables' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
 REVOKE EXECUTE ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) IS
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
@@ -199,7 +199,7 @@ BEGIN
 	epsilon := @extschema@._race_exact_decimal(epsilon_limit);
 	delta := @extschema@._race_exact_decimal(delta_limit);
 	IF accounting = 'zcdp' THEN
-		rho := @extschema@._race_exact_decimal(@extschema@.race_rho_limit(epsilon_limit, delta_limit));
+		rho := @extschema@._race_exact_decimal(@extschema@._race_rho_limit(epsilon_limit, delta_limit));
 	END IF;
 END $$;
 COMMENT ON FUNCTION _race_check_limits(float8, float8, text) IS
@@ -227,7 +227,7 @@ COMMENT ON FUNCTION _race_check_shared(text, numeric, numeric, text) IS
 CREATE PROCEDURE race_protect(
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8 DEFAULT 0,
 	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
-	neighbours text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
+	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
 	public_tables regclass[] DEFAULT '{}')
 	LANGUAGE plpgsql SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -237,13 +237,13 @@ DECLARE
 	parts regclass[];
 	shared text;
 BEGIN
-	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbours IS NULL
+	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
 		OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL
 	THEN
-		RAISE EXCEPTION 'dataset, relation, max_contributions, neighbours and public_tables must not be NULL'
+		RAISE EXCEPTION 'dataset, relation, max_contributions, neighbors and public_tables must not be NULL'
 			USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	PERFORM @extschema@._race_check_unit(max_contributions, neighbours);
+	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
 	PERFORM @extschema@._race_check_owner(ARRAY[relation]);
 	tables := @extschema@._race_topmost(@extschema@._race_private_tables(
 		relation, unit_column, @extschema@._race_with_parts(public_tables)));
@@ -265,11 +265,11 @@ BEGIN
 	PERFORM @extschema@._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO @extschema@.race_datasets
 	SELECT dataset, relation, @extschema@._race_relation_name(relation), pg_get_userbyid(c.relowner),
-		unit_column, max_contributions, neighbours, public_tables, coalesce(shared, dataset)
+		unit_column, max_contributions, neighbors, public_tables, coalesce(shared, dataset)
 	FROM pg_class c WHERE c.oid = relation;
 	PERFORM @extschema@._race_enter_act(coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
 		'relation', @extschema@._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
-		'neighbours', neighbours, 'public_tables', public_tables::text[], 'accounting', accounting,
+		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
@@ -330,30 +330,30 @@ REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
 	'declares that this copy of the database is the one that the budget of a dataset is spent in from now on, after a restore, a copy, pg_upgrade or a promotion; recorded in race_charges. See to it that no other copy goes on spending it. Error 42501 unless you own the relation and the tables of the budget';
 
-CREATE PROCEDURE race_grant(role regrole, part text)
+CREATE PROCEDURE race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
 	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left}';
-	analyst_sees CONSTANT text[] := '{race_releases}';
+	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges}';
 	f regprocedure;
 	t regclass;
 BEGIN
-	IF part IS NULL OR part NOT IN ('owner', 'curator', 'analyst') THEN
-		RAISE EXCEPTION 'unknown part "%"', part USING ERRCODE = 'invalid_parameter_value',
+	IF duty IS NULL OR duty NOT IN ('owner', 'curator', 'analyst') THEN
+		RAISE EXCEPTION 'unknown duty "%"', left(duty, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'A role is an owner, a curator or an analyst.';
 	END IF;
 	FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '@extschema@'::regnamespace
-		AND proname = ANY (CASE part WHEN 'owner' THEN owner_may WHEN 'curator' THEN curator_may END)
+		AND proname = ANY (CASE duty WHEN 'owner' THEN owner_may WHEN 'curator' THEN curator_may END)
 	LOOP
-		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', f, role);
+		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', f, grantee);
 	END LOOP;
 	FOR t IN SELECT oid FROM pg_class WHERE relnamespace = '@extschema@'::regnamespace
-		AND relname = ANY (CASE part WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
+		AND relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
 	LOOP
-		EXECUTE format('GRANT SELECT ON %s TO %s', t, role);
+		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_grant(regrole, text) FROM PUBLIC;

@@ -60,7 +60,7 @@ check_record_type(const RaceParams *params, Node *expression)
 	TupleDesc	row = get_expr_result_tupdesc(expression, true);
 	RaceRecordReader reader;
 
-	race_record_prepare_type(&reader, exprType(expression), CurrentMemoryContext);
+	race_record_prepare(&reader, exprType(expression), CurrentMemoryContext);
 	if (row != NULL && race_params_parts(params) > 1)
 		race_record_use_row(&reader, row);
 	race_record_check_types(&reader, params);
@@ -235,7 +235,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	race_params_check_complete(asked->params);
 	checked->noise = race_make_request(asked->params, asked->epsilon, asked->delta,
 									   asked->choose_rows ? NULL : &asked->rows,
-									   dataset->max_contributions, dataset->neighbours);
+									   dataset->max_contributions, dataset->neighbors);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);

@@ -31,18 +31,19 @@ race_sketch_empty(PG_FUNCTION_ARGS)
 												 race_result_context(fcinfo)));
 }
 
-/* Read the arguments from number `arg` on as the next record of a sketch. */
+/* Read argument `arg` as the next record of a sketch. */
 static void
 read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
-	RaceCallSite *site = race_call_site(fcinfo, arg, PG_NARGS() - arg);
+	RaceCallSite *site = race_call_site(fcinfo, arg);
 
 	race_call_site_hold_rows(site, sketch->params);
-	race_call_site_read(site, fcinfo, arg, sketch->params, race_sketch_next(sketch));
+	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
+					 race_sketch_next(sketch), false);
 }
 
 /*
- * Add the record from argument `arg` on to argument 0, or take it away.  All that
+ * Add the record in argument `arg` to argument 0, or take it away.  All that
  * can fail because of the record comes before the first change.
  */
 static Datum
@@ -81,20 +82,8 @@ build_params(FunctionCallInfo fcinfo)
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
-/* Is one of the values of a record, from argument 2 on, NULL? */
-static bool
-lacks_record(FunctionCallInfo fcinfo)
-{
-	int			i;
-
-	for (i = 2; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			return true;
-	return false;
-}
-
 /*
- * Transition of race_build(params, x) and race_build(params, x, c).  A NULL record
+ * Transition of race_build(params, x).  A NULL record
  * adds nothing, but leaves an empty sketch: an empty release must still be noise,
  * and a moving transition may not return NULL.
  */
@@ -111,7 +100,7 @@ race_build_step(PG_FUNCTION_ARGS)
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(sketch->params, params);
-	if (!lacks_record(fcinfo))
+	if (!PG_ARGISNULL(2))
 	{
 		read_record(fcinfo, 2, sketch);
 		race_sketch_add(sketch, 1);
@@ -126,7 +115,7 @@ race_build_undo(PG_FUNCTION_ARGS)
 	build_params(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (lacks_record(fcinfo))
+	if (PG_ARGISNULL(2))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	return update(fcinfo, 2, -1);
 }
@@ -138,7 +127,7 @@ race_build_undo(PG_FUNCTION_ARGS)
 Datum
 race_is_record(PG_FUNCTION_ARGS)
 {
-	RaceCallSite *site = race_call_site(fcinfo, 1, 1);
+	RaceCallSite *site = race_call_site(fcinfo, 1);
 	const RaceParams *params;
 	Datum		x;
 
@@ -154,7 +143,7 @@ race_is_record(PG_FUNCTION_ARGS)
 	/* whoever asks is about to hash what is one */
 	race_call_site_hold_rows(site, params);
 	x = PG_GETARG_DATUM(1);
-	PG_RETURN_BOOL(race_record_read(&site->reader, params, &x, site->next, true));
+	PG_RETURN_BOOL(race_record_read(&site->reader, params, x, site->next, true));
 }
 
 /*

@@ -7,20 +7,20 @@ CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
 COMMENT ON FUNCTION race_sketch(race_params) IS
 	'an exact sketch without records; error 22023 if the parameters do not state dims';
 
-CREATE FUNCTION race_update_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION race_update_support(internal) IS
+CREATE FUNCTION _race_update_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_update_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _race_update_support(internal) IS
 	'planner support: lets plpgsql update a sketch variable in place';
 
 CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
-	SUPPORT race_update_support;
+	SUPPORT _race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
 	'an exact sketch with one record more; x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or for a product ROW(x, c); errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
-	SUPPORT race_update_support;
+	SUPPORT _race_update_support;
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 	'an exact sketch with one record less, which must have been added before; errors as in race_add';
 
@@ -30,48 +30,28 @@ COMMENT ON FUNCTION race_is_record(race_params, "any") IS
 	'whether x could be added to a sketch with these parameters: true for what race_add takes, false for a NULL and where race_add would raise 22023 because of the value; errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
 
 -- The combine function of race_build: declared with the operators it serves.
-CREATE FUNCTION race_plus(race_sketch, race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+CREATE FUNCTION _race_plus(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_plus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
 
-CREATE FUNCTION race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION race_build_step(race_sketch, race_params, "any") IS
+CREATE FUNCTION _race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_build_step(race_sketch, race_params, "any") IS
 	'aggregate transition function';
 
-CREATE FUNCTION race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any") IS
-	'aggregate inverse transition function';
-
-CREATE FUNCTION race_build_step(race_sketch, race_params, "any", "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION race_build_step(race_sketch, race_params, "any", "any") IS
-	'aggregate transition function';
-
-CREATE FUNCTION race_build_undo(race_sketch, race_params, "any", "any") RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION race_build_undo(race_sketch, race_params, "any", "any") IS
+CREATE FUNCTION _race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
 -- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
 -- which needs one state at a time, unless work_mem has room for them all.
 CREATE AGGREGATE race_build(params race_params, x "any") (
-	SFUNC = race_build_step, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = race_plus,
-	MSFUNC = race_build_step, MINVFUNC = race_build_undo,
+	SFUNC = _race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _race_plus,
+	MSFUNC = _race_build_step, MINVFUNC = _race_build_undo,
 	MSTYPE = race_sketch, MSSPACE = 1048576,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
 	'the exact sketch of all records x, as race_add takes them. A NULL x adds nothing, and NULLs alone give an empty sketch; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';
-
-CREATE AGGREGATE race_build(params race_params, x "any", c "any") (
-	SFUNC = race_build_step, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = race_plus,
-	MSFUNC = race_build_step, MINVFUNC = race_build_undo,
-	MSTYPE = race_sketch, MSSPACE = 1048576,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_build(race_params, "any", "any") IS
-	'the exact sketch of all records (x, c) under a product of two kernels, such as numbers and categories: race_build(params, ROW(x, c)); a row where one of them is NULL adds nothing';

@@ -8,7 +8,7 @@
  *	 1	u8	width of a counter		48	f64 variance of a counter's noise
  *	 2	u8	status					56	f64 variance of the count's noise
  *	 3	u8	mechanism				64	u32 parties with noise shares
- *	 4	u8	neighbours				68	u32 colluders
+ *	 4	u8	neighbors				68	u32 colluders
  *	 5	3 bytes reserved			72	u32 dropouts
  *	 8	u32 max_contributions		76	4 bytes reserved
  *	12	u32 releases				80	params (params/wire.c)
@@ -128,7 +128,7 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_put(out, wire_width, 1);
 	race_put(out, noise->status, 1);
 	race_put(out, noise->mechanism, 1);
-	race_put(out, noise->neighbours, 1);
+	race_put(out, noise->neighbors, 1);
 	race_put(out, 0, 3);
 	race_put(out, noise->max_contributions, 4);
 	race_put(out, noise->releases, 4);
@@ -214,7 +214,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	width = race_take(&next, 1);
 	header.noise.status = race_take(&next, 1);
 	header.noise.mechanism = race_take(&next, 1);
-	header.noise.neighbours = race_take(&next, 1);
+	header.noise.neighbors = race_take(&next, 1);
 	zeros = take_zeros(&next, 3);
 	header.noise.max_contributions = race_take(&next, 4);
 	header.noise.releases = race_take(&next, 4);

@@ -72,9 +72,9 @@ check_mergeable(const RaceView *a, const RaceView *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("private sketches that protect different things cannot be combined"),
-				 errdetail("One side has max_contributions %u and neighbours %s, the other %u and %s.",
-						   x->max_contributions, race_neighbours_name(x->neighbours),
-						   y->max_contributions, race_neighbours_name(y->neighbours))));
+				 errdetail("One side has max_contributions %u and neighbors %s, the other %u and %s.",
+						   x->max_contributions, race_neighbors_name(x->neighbors),
+						   y->max_contributions, race_neighbors_name(y->neighbors))));
 	if (x->status == RACE_STATUS_SHARE)
 		check_shares(x, y);
 }
@@ -133,7 +133,7 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	if (disjoint && !race_noise_may_be_disjoint(noise, other))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbours are \"substitute\""),
+				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
 				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
 	if (!race_noise_compose(noise, other, disjoint))
 		ereport(ERROR,

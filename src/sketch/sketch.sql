@@ -4,27 +4,27 @@
 
 CREATE TYPE race_sketch;
 
-CREATE FUNCTION race_sketch_in(cstring) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION race_sketch_out(race_sketch) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION race_sketch_recv(internal) RETURNS race_sketch
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION race_sketch_send(race_sketch) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _race_sketch_in(cstring) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _race_sketch_out(race_sketch) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'race_sketch_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _race_sketch_recv(internal) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _race_sketch_send(race_sketch) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Storage external: compressing a noisy sketch costs time and saves nothing.
 CREATE TYPE race_sketch (
-	INPUT = race_sketch_in, OUTPUT = race_sketch_out,
-	RECEIVE = race_sketch_recv, SEND = race_sketch_send,
+	INPUT = _race_sketch_in, OUTPUT = _race_sketch_out,
+	RECEIVE = _race_sketch_recv, SEND = _race_sketch_send,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
 );
 COMMENT ON TYPE race_sketch IS
 	'RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021): exact while it is built, private after race_privatize; text form \x and hexadecimal digits';
-COMMENT ON FUNCTION race_sketch_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION race_sketch_out(race_sketch) IS 'I/O';
-COMMENT ON FUNCTION race_sketch_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION race_sketch_send(race_sketch) IS 'I/O';
+COMMENT ON FUNCTION _race_sketch_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION _race_sketch_out(race_sketch) IS 'I/O';
+COMMENT ON FUNCTION _race_sketch_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION _race_sketch_send(race_sketch) IS 'I/O';
 
 CREATE FUNCTION race_params(sketch race_sketch) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_sketch_params'

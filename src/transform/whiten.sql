@@ -1,19 +1,19 @@
 -- ------------------------------------------------------------------------
 -- Transforms learned from public data
 
-CREATE FUNCTION race_whiten_step(float8[], "any") RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_whiten_combine(float8[], float8[]) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION race_whiten_final(float8[]) RETURNS race_transform
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION race_whiten_step(float8[], "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION race_whiten_combine(float8[], float8[]) IS 'aggregate combine function';
-COMMENT ON FUNCTION race_whiten_final(float8[]) IS 'aggregate final function';
+CREATE FUNCTION _race_whiten_step(float8[], "any") RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_whiten_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'race_whiten_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_whiten_final(float8[]) RETURNS race_transform
+	AS 'MODULE_PATHNAME', 'race_whiten_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_whiten_step(float8[], "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_whiten_combine(float8[], float8[]) IS 'aggregate combine function';
+COMMENT ON FUNCTION _race_whiten_final(float8[]) IS 'aggregate final function';
 
 CREATE AGGREGATE race_whiten(x "any") (
-	SFUNC = race_whiten_step, STYPE = float8[],
-	FINALFUNC = race_whiten_final, COMBINEFUNC = race_whiten_combine,
+	SFUNC = _race_whiten_step, STYPE = float8[],
+	FINALFUNC = _race_whiten_final, COMBINEFUNC = _race_whiten_combine,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_whiten("any") IS

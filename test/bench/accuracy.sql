@@ -37,6 +37,9 @@ RETURNS race_sketch[] LANGUAGE sql VOLATILE AS $$
 	FROM (SELECT class, race_build(race_params('l2', 8, bandwidth, seed => seed), x) AS s
 	      FROM pulsars WHERE quarter = ANY (quarters) GROUP BY class) c
 $$;
+CREATE FUNCTION class_of(sketches race_sketch[], x float8[]) RETURNS bigint LANGUAGE sql STABLE AS $$
+	SELECT race_classify(position, sketch, x) FROM unnest(sketches) WITH ORDINALITY c (sketch, position)
+$$;
 CREATE FUNCTION accuracy(sketches race_sketch[], quarters int[]) RETURNS float8 LANGUAGE sql STABLE AS $$
-	SELECT avg((race_classify(sketches, x) = class + 1)::int) FROM pulsars WHERE quarter = ANY (quarters)
+	SELECT avg((class_of(sketches, x) = class + 1)::int) FROM pulsars WHERE quarter = ANY (quarters)
 $$;

@@ -34,9 +34,9 @@ def group(keys, values, n):
 class Graph:
     """Nodes that are built, and nodes that are held out to be asked about"""
 
-    def __init__(self, nodes, neighbours):
-        self.starts, self.neighbours = group(nodes, neighbours, NODES)
-        self.inverse = group(neighbours, nodes, NODES)
+    def __init__(self, nodes, neighbors):
+        self.starts, self.neighbors = group(nodes, neighbors, NODES)
+        self.inverse = group(neighbors, nodes, NODES)
         self.held = np.sort(np.random.default_rng(SEED).choice(NODES, HELD, replace=False))
         self.is_built = np.ones(NODES, bool)
         self.is_built[self.held] = False
@@ -47,13 +47,13 @@ class Graph:
         size = self.sizes[node]
         if size == 0:
             return float(np.sum(among & (self.sizes == 0)))
-        neighbours = self.neighbours[self.starts[node]:self.starts[node + 1]]
-        shared = np.bincount(take(*self.inverse, neighbours)[1], minlength=NODES)
+        neighbors = self.neighbors[self.starts[node]:self.starts[node + 1]]
+        shared = np.bincount(take(*self.inverse, neighbors)[1], minlength=NODES)
         return np.sum((shared / np.maximum(self.sizes + size - shared, 1))[among])
 
     def sets(self, library, chosen):
-        starts, neighbours = take(self.starts, self.neighbours, chosen)
-        return Sets(library.elements(neighbours), starts)
+        starts, neighbors = take(self.starts, self.neighbors, chosen)
+        return Sets(library.elements(neighbors), starts)
 
 
 def read_graph():

@@ -124,12 +124,12 @@ def params(range_):
 
 def load(session, graph):
     held = ','.join(map(str, graph.held))
-    session.run('CREATE TABLE edges (node int, neighbour int)')
+    session.run('CREATE TABLE edges (node int, neighbor int)')
     session.run('\\copy edges FROM PROGRAM \'zcat "$RACEPRIV_DATA"/slashdot.csv.gz\' '
                 '(FORMAT csv, HEADER)\n')
     session.run(f"CREATE TABLE slashdot AS SELECT id, coalesce(x, '{{}}') AS x, "
                 f"id = ANY ('{{{held}}}') AS held FROM generate_series(0, {NODES - 1}) id "
-                'LEFT JOIN (SELECT node, array_agg(neighbour) AS x FROM edges '
+                'LEFT JOIN (SELECT node, array_agg(neighbor) AS x FROM edges '
                 'GROUP BY node) e ON node = id')
     session.run('CREATE TABLE asked AS SELECT id, x FROM slashdot WHERE held')
     session.run(f'CREATE TABLE sketch AS SELECT race_build({params(CHOSEN)}, x) AS s '

@@ -360,7 +360,7 @@ ask(const Shipment *shipment, const char *question)
  */
 #define QUESTION(s, t, answer) \
 	"SELECT (" answer ")::text, " \
-	"race_sketch_send(t) = race_sketch_send(t::text::race_sketch) " \
+	"_race_sketch_send(t) = _race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT " s " AS s OFFSET 0) a, race_info(s) i, " \
 	"LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (" t " OFFSET 0) c"
@@ -455,12 +455,12 @@ try_route(Route *route)
 
 	prepare(&shipment, route);
 	result = send_value(&shipment, route->is_sketch ?
-						"SELECT race_sketch_send($1::race_sketch), "
-						"race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"SELECT _race_sketch_send($1::race_sketch), "
+						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch), race_count($1::race_sketch)" :
-						"SELECT race_params_send($1::race_params), "
-						"race_params_send(($1::race_params)::text::race_params), "
-						"race_params_hash($1::race_params)");
+						"SELECT _race_params_send($1::race_params), "
+						"_race_params_send(($1::race_params)::text::race_params), "
+						"_race_params_hash($1::race_params)");
 	if (accepted(&shipment, result))
 		check_accepted(&shipment, result);
 	PQclear(result);

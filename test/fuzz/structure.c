@@ -46,7 +46,7 @@ static const int part_sizes[PART_FIELDS] = {1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 
 
 enum
 {
-	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBOURS, SKETCH_RESERVED, CONTRIBUTIONS,
+	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBORS, SKETCH_RESERVED, CONTRIBUTIONS,
 	RELEASES, COUNT, EPSILON, DELTA, RHO, COUNTER_VARIANCE, COUNT_VARIANCE,
 	PARTIES, COLLUDERS, DROPOUTS, LAST_RESERVED, HEADER_FIELDS
 };
@@ -234,7 +234,7 @@ choose_noise(uint64_t *header)
 	static const double variances[] = {4, 5, 1e10, 4503599627370496.0 / 8};
 
 	header[CONTRIBUTIONS] = one_of(contributions);
-	header[NEIGHBOURS] = 1 + below(2);
+	header[NEIGHBORS] = 1 + below(2);
 	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(3);
 	header[EPSILON] = BITS(one_of(epsilons));
 	header[DELTA] = header[MECHANISM] == LAPLACE ? 0 : BITS(one_of(deltas));
@@ -390,11 +390,11 @@ make_sketches(Value *pair)
 	if (header[STATUS] == PRIVATE && below(3))
 	{
 		uint64_t	contributions = header[CONTRIBUTIONS];
-		uint64_t	neighbours = header[NEIGHBOURS];
+		uint64_t	neighbors = header[NEIGHBORS];
 
 		choose_noise(header);
 		header[CONTRIBUTIONS] = contributions;
-		header[NEIGHBOURS] = neighbours;
+		header[NEIGHBORS] = neighbors;
 	}
 	make_sketch(&pair[1], &params, header, 1, spoiled == 1);
 }
@@ -417,7 +417,7 @@ typedef struct Operation
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
-#define SEND(s)		"race_sketch_send(" s ")"
+#define SEND(s)		"_race_sketch_send(" s ")"
 
 static Operation operations[] = {
 	{.name = "+", .is_sketch = true, .query =
@@ -466,14 +466,14 @@ static Operation operations[] = {
 		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
 	{.name = "*", .query =
-		"SELECT race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
 	{.name = "order", .query =
-		"SELECT race_params_send(greatest(a, b)), "
+		"SELECT _race_params_send(greatest(a, b)), "
 		"(a < b)::int + (a = b)::int + (a > b)::int = 1 AS \"one of <, = and >\", "
-		"(a = b) = (race_params_send(a) = race_params_send(b)) AS \"= are the same bytes\", "
-		"race_params_cmp(a, b) = -race_params_cmp(b, a) AS \"the other way around\", "
-		"a <> b OR race_params_hash(a) = race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
+		"(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
+		"_race_params_cmp(a, b) = -_race_params_cmp(b, a) AS \"the other way around\", "
+		"a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
 	{.name = "race_sketch", .query =
 		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
 		"AS \"a sketch has its params\" FROM " PARAMS}
@@ -490,11 +490,11 @@ typedef struct Kind
 
 static Kind kinds[] = {
 	{.name = "race_params", .query =
-		"SELECT race_params_send($1::race_params), "
-		"race_params_send($1::race_params::text::race_params)"},
+		"SELECT _race_params_send($1::race_params), "
+		"_race_params_send($1::race_params::text::race_params)"},
 	{.name = "race_sketch", .query =
-		"SELECT race_sketch_send($1::race_sketch), "
-		"race_sketch_send($1::race_sketch::text::race_sketch)"}
+		"SELECT _race_sketch_send($1::race_sketch), "
+		"_race_sketch_send($1::race_sketch::text::race_sketch)"}
 };
 
 /* Does the server take a value?  Then it must give it back. */
@@ -541,7 +541,7 @@ check_answer(const PGresult *result)
 	if (PQgetisnull(result, 0, 0))
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
-	if (!goes_in(&value, strcmp(PQfname(result, 0), "race_sketch_send") == 0))
+	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") == 0))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 

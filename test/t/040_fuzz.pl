@@ -36,13 +36,13 @@ BEGIN
 			s := s + s;
 			IF doubling IN (3, 10, 20, 40) THEN
 				INSERT INTO samples
-				SELECT 'race_sketch', race_sketch_send(v), v
+				SELECT 'race_sketch', _race_sketch_send(v), v
 				FROM unnest(ARRAY[s, race_privatize(s, 1, rows => (race_info(s)).rows)]) v;
 			END IF;
 		END LOOP;
 	END LOOP;
 END $$;
-INSERT INTO samples SELECT 'race_sketch', race_sketch_send(s), s
+INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s
 FROM (SELECT race_build('l2(dims=3, power=2, rows=5, range=7, seed=-1)', '{1,2,3}') s) v;
 CREATE TABLE kernels (p race_params, x float8[], c text[]);
 INSERT INTO kernels VALUES
@@ -55,16 +55,16 @@ INSERT INTO kernels VALUES
 ('match(dims=2, rows=4, range=8)', NULL, '{a,b}'),
 ('l2(dims=2, rows=4, range=8, offset={1,2}) * match(dims=2)', '{1,2}', '{a,b}'),
 ('angular(dims=2, rows=4, range=8) * jaccard(power=2)', '{1,2}', '{a,b}');
-INSERT INTO samples SELECT 'race_params', race_params_send(p), p FROM kernels;
-INSERT INTO samples SELECT 'race_sketch', race_sketch_send(s), s
+INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
+INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s
 FROM (SELECT CASE WHEN x IS NULL THEN race_add(race_sketch(p), c) WHEN c IS NULL THEN race_add(race_sketch(p), x)
-	ELSE race_build(p, x, c) END AS s FROM kernels GROUP BY p, x, c ORDER BY p) v;
-INSERT INTO samples SELECT 'race_params', race_params_send(p), p FROM unnest('{
+	ELSE race_build(p, ROW(x, c)) END AS s FROM kernels GROUP BY p, x, c ORDER BY p) v;
+INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM unnest('{
 	"l2(dims=2, rows=4, range=8, matrix={{1,2},{3,4},{5,6},{7,8}})",
 	"angular(dims=3, rows=4, range=8, offset={1,2,3})",
 	"match(dims=2, rows=4, range=8) * l1(dims=1, lower={0}, upper={1}) * jaccard * angular(dims=1)",
 	"jaccard(rows=4, range=8) * jaccard * jaccard * jaccard"}'::race_params[]) p;
-INSERT INTO samples SELECT 'race_params', race_params_send(p), p
+INSERT INTO samples SELECT 'race_params', _race_params_send(p), p
 FROM unnest('{"l2(rows=8, range=8)","l2(dims=3, bandwidth=0.5, rows=16, range=8)",
 	"l2(dims=2, power=3, rows=4, range=4, seed=7)",
 	"l2(dims=3, power=1000, rows=8, range=8)"}'::race_params[]) p;
@@ -80,7 +80,7 @@ my @reasons = (
 	'An exact sketch claims to carry noise.',
 	'Unknown status.',
 	'Unknown mechanism.',
-	'Unknown kind of neighbours.',
+	'Unknown kind of neighbors.',
 	'A count of contributions or releases is out of range.',
 	'A privacy cost or variance is out of range.',
 	'A sketch does not state its dimensions.',
@@ -345,7 +345,7 @@ __DATA__
 22023 race_privatize(exact, 1e-9, <0 | 1e-9>, max_contributions => 2147483647)  ~ noise would be too large
 22023 race_privatize(exact, 1, rows => 16, max_contributions => <0 | -1>)  ~ max_contributions must be
 22023 race_privatize(exact, 1e-9, rows => 16, max_contributions => 2147483647)  ~ noise would be too large
-22023 race_privatize(exact, 1, rows => 16, neighbours => 'friends')  ~ unknown neighbours
+22023 race_privatize(exact, 1, rows => 16, neighbors => 'friends')  ~ unknown neighbors
 55000 race_privatize(private, 1, rows => 16)             ~ a private sketch cannot be made private again
 
 # exact and private sketches do not mix
@@ -354,8 +354,8 @@ __DATA__
 55000 exact + private                                    ~ One side is exact, the other is private
 55000 private + exact                                    ~ One side is private, the other is exact
 55000 race_merge(s) FROM unnest((SELECT ARRAY[exact, private] FROM sketches)) s  ~ One side is exact
-22023 private + race_privatize(exact, 1, rows => 16, max_contributions => 2)  ~ 1 and neighbours add_remove, the other 2 and add_remove
-22023 private + race_privatize(exact, 1, rows => 16, neighbours => 'substitute')  ~ 1 and neighbours add_remove, the other 1 and substitute
+22023 private + race_privatize(exact, 1, rows => 16, max_contributions => 2)  ~ 1 and neighbors add_remove, the other 2 and add_remove
+22023 private + race_privatize(exact, 1, rows => 16, neighbors => 'substitute')  ~ 1 and neighbors add_remove, the other 1 and substitute
 
 # nor do parameters: the message names both sides
 22004 race_build(NULL, ARRAY[1, 2])                      ~ race_build needs parameters, found NULL

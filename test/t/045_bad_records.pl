@@ -159,7 +159,7 @@ is(sql('SELECT * FROM change()'), join("\n", 'not found', 'not found', 'found', 
 sql(<<'END');
 CREATE TABLE people (id int, x float8[], old text, c text[]);
 INSERT INTO people SELECT i, ARRAY[i], 'old', ARRAY['a', i::text] FROM generate_series(1, 100) i;
-CREATE TABLE expected AS SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=2)', x, c) AS s FROM people;
+CREATE TABLE expected AS SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=2)', ROW(x, c)) AS s FROM people;
 END
 my $session = RaceSession->new;
 $session->ask(q(PREPARE build AS SELECT s::text = (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=2)', p)::text FROM people p) FROM expected));

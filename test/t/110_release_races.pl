@@ -49,7 +49,7 @@ sub release
 my @budgets = (
 	['epsilon', '0.3', '0.1', 3],
 	['delta', '100, 5e-9', '0.1, 1e-9', 5],
-	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(race_rho_limit(1, 1e-6) / 0.005)')]);
+	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(_race_rho_limit(1, 1e-6) / 0.005)')]);
 
 # The sessions release from a table, and from a view of it, which share a budget.
 sub test_last

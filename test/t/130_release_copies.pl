@@ -35,9 +35,9 @@ sub ledger
 SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM race_budgets ORDER BY 1;
 SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM race_charges ORDER BY 1;
 SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at FROM race_releases ORDER BY 1, 2, 3;
-SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbours, public_tables, budget FROM race_datasets ORDER BY 1;
+SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbors, public_tables, budget FROM race_datasets ORDER BY 1;
 SELECT table_name, relation, budget FROM race_budget_tables ORDER BY 1;
-SELECT race_posterior('sites', '{3}'), race_kde('people', '{3}'), race_count('staff');
+SELECT race_posterior(label, sketch, '{3}'), race_kde(race_released('people'), '{3}'), race_count(race_released('staff')) FROM race_latest_releases WHERE name = 'sites';
 END
 }
 

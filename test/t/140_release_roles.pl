@@ -57,7 +57,7 @@ as('curator', "CALL race_release('sites', 'visits', '$params', 'x', 0.5, label =
 as('curator', "CALL race_release_next('people')");
 is(as('curator', "SELECT race_refreshes_left('people'), epsilon_left FROM race_budget_status WHERE budget = 'visits'"), '1|1.5',
 	'a curator releases, and sees what is left');
-is(as('analyst', "SELECT race_count('people') IS NOT NULL, race_kde('people', '{3}') IS NOT NULL, race_posterior('sites', '{3}') IS NOT NULL"), 't|t|t',
+is(as('analyst', "SELECT race_count(race_released('people')) IS NOT NULL, race_kde(race_released('people'), '{3}') IS NOT NULL, race_posterior(label, sketch, '{3}') IS NOT NULL FROM race_latest_releases WHERE name = 'sites'"), 't|t|t',
 	'an analyst asks');
 is(as('data_owner', "SELECT charged_by, string_agg(act, ' ' ORDER BY charged_at) FROM race_charges WHERE budget = 'visits' GROUP BY 1 ORDER BY 1"),
 	"curator|release release release\ndata_owner|protect limit", 'an owner sees who did what');
@@ -87,7 +87,7 @@ denied('analyst', @writes, @owner_acts, @curator_acts, @internal_acts, @noise,
 	'TABLE visits', "SELECT race_build('$params', x) FROM visits", 'SELECT count(*) FROM visits',
 	(map { "TABLE $_" } grep { $_ ne 'race_releases' } @tables, 'race_budget_status'),
 	"CALL race_grant('analyst', 'owner')");
-denied('stranger', 'TABLE race_releases', "SELECT race_count('people')", @owner_acts, @curator_acts, @internal_acts, @noise);
+denied('stranger', 'TABLE race_releases', "SELECT race_count(race_released('people'))", 'TABLE race_latest_releases', @owner_acts, @curator_acts, @internal_acts, @noise);
 denied('curator', @writes, @owner_acts, @internal_acts, @noise, "CALL race_grant('curator', 'owner')",
 	(map { "TABLE $_" } qw(race_budgets race_datasets race_budget_tables race_charges)));
 denied('data_owner', @writes, @internal_acts, @noise, @curator_acts[0, 1], "CALL race_protect('theirs', 'strangers', 4)",
@@ -182,8 +182,9 @@ as('curator', "$path CALL public.race_release('true labels', 'visits', '$params'
 as('curator', "$path CALL public.race_release_next('true'); SELECT public.race_refreshes_left('true'); TABLE public.race_budget_status");
 as('data_owner', "$path CALL public.race_budget_limit('visits', 5::pg_catalog.float8, 0::pg_catalog.float8); CALL public.race_budget_adopt('visits');"
 	. "CALL public.race_protect('again', 'public.visits', 5::pg_catalog.float8)");
-is(as('analyst', "$path SELECT public.race_count('true') IS NOT NULL, public.race_posterior('true labels', '{3}') IS NOT NULL,"
-	. " public.race_kde('true', '{3}') IS NOT NULL, (public.race_info('true')).status"), 't|t|t|private', 'an analyst is told of the true releases');
+is(as('analyst', "$path SELECT public.race_count(public.race_released('true')) IS NOT NULL, public.race_posterior(label, sketch, '{3}') IS NOT NULL,"
+	. " public.race_kde(public.race_released('true'), '{3}') IS NOT NULL, (public.race_info(public.race_released('true'))).status"
+	. " FROM public.race_latest_releases WHERE name OPERATOR(pg_catalog.=) 'true labels'"), 't|t|t|private', 'an analyst is told of the true releases');
 is($cluster->sql(<<'END', 'hospital'), '3.125|5|t', 'impostors are not asked: charges, limits and datasets are where they belong');
 SELECT spent_epsilon, epsilon_limit, EXISTS (SELECT FROM race_datasets WHERE dataset = 'again' AND budget = 'visits') FROM race_budgets WHERE budget = 'visits'
 END
@@ -208,7 +209,7 @@ is($cluster->sql("SELECT budget FROM race_datasets WHERE dataset = 'made anew'",
 
 # ---------------------------------------------------- a database of analysts
 
-my $ask = "SELECT race_count('people'), race_kde('people', '{3}'), race_posterior('sites', '{3}')";
+my $ask = "SELECT race_count(race_released('people')), race_kde(race_released('people'), '{3}'), race_posterior(label, sketch, '{3}') FROM race_latest_releases WHERE name = 'sites'";
 my $answer = $cluster->sql($ask, 'hospital');
 
 sub analysts_have
@@ -247,7 +248,7 @@ END
 	as('curator', release('fetched later', 'visits', 0.125));
 	$cluster->sql($fetch, 'analysis');
 	local $ENV{PGUSER} = 'analyst';
-	is($cluster->sql("SELECT race_count('fetched later')", 'analysis'), as('analyst', "SELECT race_count('fetched later')"), 'postgres_fdw: later ones, too');
+	is($cluster->sql("SELECT race_count(race_released('fetched later'))", 'analysis'), as('analyst', "SELECT race_count(race_released('fetched later'))"), 'postgres_fdw: later ones, too');
 }
 
 empty_analysis();

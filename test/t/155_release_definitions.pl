@@ -117,7 +117,7 @@ for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is
 	is(charges("impostor $type"), 0, 'at no charge');
 	$cluster->sql("DROP FUNCTION public.$signature");
 }
-$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = race_build_step, STYPE = race_sketch)");
+$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _race_build_step, STYPE = race_sketch)");
 like($cluster->sql_fails(release('impostor', 'ARRAY[id]')), qr/ERROR:  55000: a function in schema .* stands in/, 'an aggregate of that kind is, too');
 $cluster->sql('DROP AGGREGATE public.race_build(race_params, int[])');
 

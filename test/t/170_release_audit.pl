@@ -39,7 +39,7 @@ CALL race_protect('unbounded', 'unbounded', 1000000, 0, NULL, @{[BOUND]});
 END
 
 # The bucket that the records of a person are in
-my $exact = decode(sql("SELECT encode(race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my ($cell) = grep { $exact->[$_] } 1 .. $#$exact;
 
 # The exact log-likelihood ratio of a release, but for the rounding of scales
@@ -64,7 +64,7 @@ END \$\$
 END
 	return map {
 		[map { llr(decode($_)) } split /\n/, sql(<<"END")]
-SELECT encode(race_sketch_send(sketch), 'hex') FROM race_releases
+SELECT encode(_race_sketch_send(sketch), 'hex') FROM race_releases
 WHERE dataset = '$dataset' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';

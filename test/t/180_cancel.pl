@@ -133,7 +133,7 @@ for my $case (
 	["('l2(sequence=' || $word || ')')::race_params", "unknown row sequence \"$cut\""],
 	["('l2(rows=' || $word || ')')::race_params", "\"$cut\" is not a value for rows"],
 	["('l2(' || $word || '=1)')::race_params", "There is no parameter \"$cut\""],
-	["race_privatize($empty, 1, neighbours => $word)", "unknown neighbours \"$cut\""],
+	["race_privatize($empty, 1, neighbors => $word)", "unknown neighbors \"$cut\""],
 	["race_classify(ARRAY[$empty], ARRAY[1], $word)", "unknown prior \"$cut\""],
 	["race_posterior($word, $empty, ARRAY[1]) FROM generate_series(1, 2)", "label \"$cut\" stands for"],
 	["race_params(repeat('é', 50))", 'unknown kernel "' . 'é' x 32 . '..."'],

@@ -1,4 +1,4 @@
-# What releases of two neighbouring tables say of the true epsilon: lower bounds.
+# What releases of two neighboring tables say of the true epsilon: lower bounds.
 package EpsilonBound;
 
 use strict;

@@ -16,7 +16,7 @@ use constant SHARE => 1;			# a status: ids of shares lie before the counters
 our @EXPORT = qw(COUNT @table pairs make_pair decode releases make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
 
-# Neighbouring tables D and D' that are as far apart as they may be, with their
+# Neighboring tables D and D' that are as far apart as they may be, with their
 # sensitivity, in a row, in L1 and squared in L2, and the cells that differ
 our @table = (1, 2, 2, 3, 5, 8);
 
@@ -31,7 +31,7 @@ sub pairs {
 		# the last record becomes another: the counters move as far as they may
 		{name => 'a record substituted', rows => 2, sensitivity => 2, squared => 2,
 			cells => 4, records => [@table[0 .. $#table - 1], 40],
-			call => q(, neighbours => 'substitute')});
+			call => q(, neighbors => 'substitute')});
 }
 
 # Make the exact sketches of a pair, and see where they differ.
@@ -59,7 +59,7 @@ sub decode {
 sub releases {
 	my ($exact, $arguments, $n) = @_;
 	return map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
+SELECT encode(_race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
 FROM exact, generate_series(1, $n) WHERE name = '$exact'
 END
 }
@@ -74,7 +74,7 @@ SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRA
 FROM unnest('{$list}'::int[]) x
 END
 	return decode(sql(<<"END"));
-SELECT encode(race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
+SELECT encode(_race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
 END
 }
 

@@ -24,7 +24,7 @@ biased_below(RaceRandom *random, uint64_t n)
 
 /*
  * Are 0 ... n - 1 equally likely, by chi-square over an odd number of cells of
- * neighbours, and is nothing beyond them?
+ * neighbors, and is nothing beyond them?
  */
 static bool
 uniform(uint64_t (*below) (RaceRandom *, uint64_t), uint64_t n, int cells)

@@ -72,7 +72,7 @@ test_fold(void)
 }
 
 /*
- * Do different codes meet with probability 1 / range, be they neighbours, far
+ * Do different codes meet with probability 1 / range, be they neighbors, far
  * apart, alike in their low or in their high words, or saturated?
  */
 static bool

@@ -7,7 +7,7 @@
 #include "helpers.h"
 #include "tap.h"
 
-/* One point; the others of its block are kept, as neighbours will be asked for */
+/* One point; the others of its block are kept, as neighbors will be asked for */
 static uint64_t
 sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
 {

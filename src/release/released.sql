@@ -1,0 +1,15 @@
+-- ------------------------------------------------------------------------
+-- Releases by name: the latest version that the caller may see
+
+CREATE FUNCTION race_released(name text, label text DEFAULT NULL) RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_released(text, text) IS
+	'the sketch of the latest version of a release, for all functions that take a sketch. Of a release with labels, the sketch of one label. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given';
+
+CREATE VIEW race_latest_releases AS
+SELECT r.name, r.version, r.label, r.sketch, r.dataset,
+	race_count(r.sketch) AS count, i.epsilon, i.delta, r.released_at
+FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+WHERE r.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = r.name);
+COMMENT ON VIEW race_latest_releases IS
+	'the latest version of each release: a row for each label, or one row. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
