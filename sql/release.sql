@@ -100,6 +100,13 @@ CALL race_release('released x', 'nothing', :p, 'x', 1);
 CALL race_release('released x', 'released rows', 'l2', 'x', 1);
 CALL race_release('released x', 'released rows', NULL, 'x', 1);
 CALL race_release('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id', labels => '{1,2,3,4,5,6,7,8}');
+-- what is too long: names that no index takes, expressions that no parser lets go of
+CALL race_release(repeat('n', 1001), 'released rows', :p, 'x', 1);
+:r repeat('x || ', 60000) || 'x', 1);
+:r 'x', 1, label => 'site', labels => array_fill('a'::text, '{100001}'));
+CALL race_release('released x', repeat('long ', 1000), :p, 'x', 1);
+CALL race_release_next(repeat('long ', 1000));
+CALL race_protect(repeat('n', 1001), 'visits', 1);
 SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'released x';
 
 -- where it may be called

@@ -18,8 +18,12 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
+#include "../server/text.h"
 #include "expression.h"
 #include "settings.h"
+
+/* Bytes of an expression: far more than anybody writes */
+#define MAX_EXPRESSION	((Size) 256 * 1024)
 
 static void
 refuse(const char *what)
@@ -35,7 +39,7 @@ static void
 add_context(void *arg)
 {
 	errposition(0);
-	errcontext("expression of a release \"%s\"", (const char *) arg);
+	errcontext("expression of a release \"%s\"", race_cut((const char *) arg));
 }
 
 static bool
@@ -156,6 +160,8 @@ race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
 	Node	   *expression;
 	int			level = NewGUCNestLevel();
 
+	/* the parser does not look at interrupts */
+	race_check_text(text, MAX_EXPRESSION, "an expression", NULL);
 	error_context_stack = &callback;
 	race_set_path(path);
 	race_set("standard_conforming_strings", "on");

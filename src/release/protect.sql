@@ -189,7 +189,7 @@ CREATE FUNCTION _race_check_limits(
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF accounting IS NULL OR accounting NOT IN ('basic', 'zcdp') THEN
-		RAISE EXCEPTION 'unknown accounting "%"', accounting USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'unknown accounting "%"', left(accounting, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Use basic (sums of epsilon and delta) or zcdp (the sum of rho).';
 	END IF;
 	IF NOT coalesce(epsilon_limit > 0 AND epsilon_limit <= 1e15 AND delta_limit >= 0 AND delta_limit < 1, false) THEN
@@ -242,6 +242,9 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'dataset, relation, max_contributions, neighbors and public_tables must not be NULL'
 			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF octet_length(dataset) > 1000 THEN
+		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
 	PERFORM @extschema@._race_check_owner(ARRAY[relation]);

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
@@ -44,23 +45,23 @@ typedef struct Parts
 
 /* ------------------------------------------------------------------ parts */
 
+/* Labels are in the order of the collation "C". */
+static int
+compare_labels(const void *a, const void *b)
+{
+	return DatumGetInt32(DirectFunctionCall2Coll(bttextcmp, C_COLLATION_OID,
+												 *(const Datum *) a, *(const Datum *) b));
+}
+
 static int
 find_part(const Parts *parts, Datum label)
 {
-	text	   *wanted = DatumGetTextPP(label);
-	int			i;
+	Datum	   *found = parts->labels == NULL ? NULL :
+		bsearch(&label, parts->labels, parts->n, sizeof(Datum), compare_labels);
 
-	for (i = 0; parts->labels != NULL && i < parts->n; i++)
-	{
-		text	   *other = DatumGetTextPP(parts->labels[i]);
-
-		if (VARSIZE_ANY_EXHDR(other) == VARSIZE_ANY_EXHDR(wanted) &&
-			memcmp(VARDATA_ANY(other), VARDATA_ANY(wanted),
-				   VARSIZE_ANY_EXHDR(other)) == 0)
-			return i;
-	}
-	elog(ERROR, "a label came back that was not asked for");
-	return 0;					/* not reached */
+	if (found == NULL)
+		elog(ERROR, "a label came back that was not asked for");
+	return found - parts->labels;
 }
 
 /* Make a part private. */

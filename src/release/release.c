@@ -28,6 +28,7 @@
 
 #include "../noise/noise.h"
 #include "../params/params.h"
+#include "../server/text.h"
 #include "ledger.h"
 #include "oids.h"
 #include "read.h"
@@ -36,6 +37,9 @@
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_next);
+
+/* Bytes of a name */
+#define MAX_NAME	((Size) 1000)
 
 typedef struct Release
 {
@@ -310,6 +314,8 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a release needs a name")));
+	/* what does not fit into the index is known before the charge */
+	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4) ||
 		PG_ARGISNULL(5))
 		ereport(ERROR,

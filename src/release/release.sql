@@ -11,7 +11,7 @@ DECLARE
 BEGIN
 	SELECT * INTO d FROM @extschema@.race_datasets s WHERE s.dataset = _race_dataset.dataset;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION 'there is no dataset "%"', dataset USING ERRCODE = 'undefined_object',
+		RAISE EXCEPTION 'there is no dataset "%"', left(dataset, 64) USING ERRCODE = 'undefined_object',
 			HINT = 'race_protect makes one.';
 	END IF;
 	-- A relation that was made anew goes by its old name, if its owner is the same: others
@@ -55,6 +55,7 @@ CREATE FUNCTION _race_ordered_labels(params race_params, label text, labels text
 DECLARE
 	-- all private sketches of a release are in memory at once
 	most CONSTANT bigint := 1000000000;
+	most_labels CONSTANT int := 100000;
 	i record;
 BEGIN
 	IF (label IS NULL) <> (labels IS NULL) THEN
@@ -63,6 +64,9 @@ BEGIN
 	END IF;
 	IF labels IS NULL THEN
 		RETURN NULL;
+	END IF;
+	IF cardinality(labels) > most_labels THEN
+		RAISE EXCEPTION 'a release can have at most % labels', most_labels USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	IF array_position(labels, NULL) IS NOT NULL THEN
 		RAISE EXCEPTION 'a label must not be NULL' USING ERRCODE = 'null_value_not_allowed';
@@ -128,7 +132,7 @@ BEGIN
 			epsilon float8, delta float8, rows int, label text, labels text[])
 	WHERE r.name = _race_last_request.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF version IS NULL THEN
-		RAISE EXCEPTION 'there is no release "%"', name USING ERRCODE = 'undefined_object';
+		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
 	END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION _race_last_request(text) FROM PUBLIC;
@@ -212,7 +216,7 @@ CREATE PROCEDURE race_release(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[]) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[]) IS
-	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record is left out. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
+	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record is left out. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
