@@ -461,7 +461,8 @@ static Operation operations[] = {
 	{.name = "questions", .is_sketch = true, .query =
 		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum_mom(b, q), race_kde(a, before), "
 		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
-		"race_classify(ARRAY[a, b, NULL], q) IN (1, 2) AS \"one of the classes\", "
+		"(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
+		"AS \"one of the classes\", "
 		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
 		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},

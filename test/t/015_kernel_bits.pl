@@ -52,13 +52,12 @@ sub record_of
 	return $values =~ /,/ ? "ROW($values)" : $values;
 }
 
-# race_build takes two values apart, and any number as a row; a row with a NULL
-# inside is no record, so those are left out.
+# A row with a NULL inside is no record, so those are left out.
 sub build
 {
 	my ($params, $values) = @_;
-	my $more = () = $values =~ /,/g;
-	return $more > 1 ? "race_build($params, CASE WHEN x IS NOT NULL THEN ROW($values) END)" : "race_build($params, $values)";
+	return "race_build($params, $values)" if $values !~ /,/ || $values =~ /^ROW/;
+	return "race_build($params, CASE WHEN num_nulls($values) = 0 THEN ROW($values) END)";
 }
 
 sub is_whole
@@ -162,7 +161,7 @@ for my $column (qw(plain packed outside short))
 {
 	is(sql(<<END), 't|t|1', "a column of sets that lie $column");
 SELECT race_build(j, $column)::text = race_build(j, $column || '{}'::text[])::text,
-	race_build(p, ROW(ARRAY[1], $column))::text = race_build(p, ARRAY[1], $column || '{}'::text[])::text, min(race_kernel('jaccard', $column, $column || $column))
+	race_build(p, ROW(ARRAY[1], $column))::text = race_build(p, ROW(ARRAY[1], $column || '{}'::text[]))::text, min(race_kernel('jaccard', $column, $column || $column))
 FROM lying, LATERAL (SELECT 'l2(dims=1, rows=64, range=64) * jaccard'::race_params AS p, 'jaccard(rows=64, range=64)'::race_params AS j) v
 END
 }

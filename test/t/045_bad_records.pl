@@ -64,7 +64,7 @@ my %kernels = (
 my @takers = ('race_add(exact, %s)', 'race_remove(exact, %s)', 'race_build(race_params(exact), %s)',
 	'race_build(race_params(exact), %s) OVER (ORDER BY 1 ROWS 1 PRECEDING)',
 	'race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_estimate(private, %s)',
-	'race_classify(1, private, %s)', 'race_classify(ARRAY[private], %s)', 'race_posterior(1, private, %s)',
+	'race_classify(1, private, %s)', 'race_posterior(1, private, %s)',
 	'race_kernel(race_params(exact), %s, good)', 'race_kernel(race_params(exact), good, %s)');
 
 # A statement fails with this SQLSTATE and message, and does not show the secret.
@@ -108,10 +108,10 @@ END
 			for @takers;
 	}
 }
-fails("SELECT race_build('l2(dims=1) * match(dims=1)', ARRAY[31337], ARRAY[i]::float8[]) FROM generate_series(1, 2) i",
-	'42804', "type double precision[] $no_set", 'two arguments, one of the wrong type');
-fails("SELECT race_build('l2(dims=1) * match(dims=1) * jaccard', ARRAY[31337], ARRAY[i]) FROM generate_series(1, 2) i",
-	'42804', 'expected a record of 3 values, found 2', 'two arguments for three parts');
+fails("SELECT race_build('l2(dims=1) * match(dims=1)', ROW(ARRAY[31337], ARRAY[i]::float8[])) FROM generate_series(1, 2) i",
+	'42804', "type double precision[] $no_set", 'two values, one of the wrong type');
+fails("SELECT race_build('l2(dims=1) * match(dims=1) * jaccard', ROW(ARRAY[31337], ARRAY[i])) FROM generate_series(1, 2) i",
+	'42804', 'expected a record of 3 values, found 2', 'two values for three parts');
 
 # A constraint that fails on a record may show the row: it is PostgreSQL that does, and
 # only when the constraint is false.  When it is an error, nothing of the row is shown.

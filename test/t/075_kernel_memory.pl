@@ -48,7 +48,6 @@ my $product = q('l2(dims=2, rows=8, range=16) * match(dims=3)');
 for my $case (
 	[1_000_000, "race_build('jaccard(rows=8, range=16)', c || i::text)"],
 	[1_000_000, "race_build($product, ROW(x, c))"],
-	[200_000, "race_build($product, ROW(x, c))"],
 	[200_000, "race_build($product, ROW(x, c)::person)"],
 	[1_000_000, "sum(race_kernel('jaccard', c, ARRAY['tag 1', i::text]))"],
 	[200_000, "sum(race_kernel($product, ROW(x, c), ROW(x, c)::person))"],

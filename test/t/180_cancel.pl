@@ -76,7 +76,7 @@ ends_soon(0.3, "SELECT race_build(race_params($sets), a) FROM long_set");
 ends_soon($_, "SELECT race_kde($sets, a) FROM long_set") for 0.3, 2.5;
 ends_soon(0.3, "SELECT race_add($sets, a)::text FROM long_set");
 ends_soon(1.2, "SELECT race_kernel('jaccard', a, a) FROM (SELECT ARRAY[repeat(repeat('x', 1000), 400000)] AS a OFFSET 0) v");
-ends_soon(0.3, "SELECT race_classify(array_fill(race_sketch('l2(dims=1000, rows=1, range=2)'::race_params), ARRAY[100]), a, 'uniform') FROM long_numbers");
+ends_soon(0.3, "SELECT race_classify(i, race_sketch('l2(dims=1000, rows=1, range=2)'::race_params), a, 'uniform') FROM long_numbers, generate_series(1, 100) i");
 ends_soon(0.3, "SELECT count(*) FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), ARRAY[0, 0], ARRAY[1, 1], ARRAY[46340, 46340])");
 ends_soon(0.3, "SELECT race_count(race_privatize(race_sketch('l2(dims=1, rows=16384, range=2000)'::race_params), 1, rows => 16384))");
 
@@ -134,7 +134,7 @@ for my $case (
 	["('l2(rows=' || $word || ')')::race_params", "\"$cut\" is not a value for rows"],
 	["('l2(' || $word || '=1)')::race_params", "There is no parameter \"$cut\""],
 	["race_privatize($empty, 1, neighbors => $word)", "unknown neighbors \"$cut\""],
-	["race_classify(ARRAY[$empty], ARRAY[1], $word)", "unknown prior \"$cut\""],
+	["race_classify(1, $empty, ARRAY[1], $word)", "unknown prior \"$cut\""],
 	["race_posterior($word, $empty, ARRAY[1]) FROM generate_series(1, 2)", "label \"$cut\" stands for"],
 	["race_params(repeat('é', 50))", 'unknown kernel "' . 'é' x 32 . '..."'],
 	["race_params('x' || repeat('é', 50))", 'unknown kernel "x' . 'é' x 31 . '..."'],
