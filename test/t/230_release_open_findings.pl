@@ -1,0 +1,209 @@
+# OPEN FINDINGS of a hostile second reading of the release path.  Each test states what
+# should be so; all but the controls fail until the finding is ended.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use IO::Socket::UNIX;
+use RaceCluster;
+use Test::More;
+
+my $params = 'l2(dims=1, rows=16, range=16)';
+my $cluster = RaceCluster->new;
+$cluster->sql(<<'END');
+CREATE EXTENSION racepriv;
+CREATE ROLE one LOGIN;
+CREATE ROLE other LOGIN;
+CREATE ROLE curator LOGIN;
+CALL race_grant('one', 'owner');
+CALL race_grant('other', 'owner');
+CALL race_grant('other', 'curator');
+CALL race_grant('curator', 'curator');
+GRANT CREATE ON SCHEMA public TO one, other;
+CREATE TABLE visits AS SELECT i AS id, 'hush ' || i AS note FROM generate_series(1, 100) i;
+CREATE INDEX ON visits (id);
+GRANT SELECT ON visits TO curator;
+CALL race_protect('visits', 'visits', 1e9);
+END
+
+sub as
+{
+	my ($role, $statements) = @_;
+	local $ENV{PGUSER} = $role;
+	return $cluster->session->ask("\\set VERBOSITY verbose\n$statements");
+}
+
+sub release
+{
+	my ($name, $expression, $dataset) = @_;
+	$dataset //= 'visits';
+	return "CALL race_release('$name', '$dataset', '$params', '$expression', 1000)";
+}
+
+# ---------------------------------------------------------------- one person
+
+# Each row is a person and someone she follows.  Tied by different columns in its two
+# occurrences, her rows make records of everybody whom she follows.
+$cluster->sql('CREATE TABLE follows (person int, followed int)');
+$cluster->sql(<<'END');
+CREATE VIEW followed AS SELECT a.person AS unit, a.person AS x FROM follows a JOIN follows b ON b.followed = a.person;
+CREATE VIEW twice AS SELECT a.person AS unit, b.followed AS x FROM follows a JOIN follows b ON b.person = a.person;
+END
+$cluster->sql("CALL race_protect('twice', 'twice', 1e6, unit_column => 'unit')");
+like($cluster->sql_fails("CALL race_protect('followed', 'followed', 1e6, unit_column => 'unit')"), qr/ERROR:  22023/,
+	'a table that says the unit by one column here and by another there is refused');
+
+# A default of an argument that comes before one that is named
+$cluster->sql(<<'END');
+CREATE FUNCTION looks() RETURNS int VOLATILE LANGUAGE sql AS 'SELECT count(*)::int FROM visits';
+CREATE FUNCTION named(a int DEFAULT looks(), b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 1000 * a + b; END';
+CREATE TABLE rows AS SELECT 1 AS id, xml '<r><x>2000-01-01</x></r>' AS x;
+CREATE VIEW with_named AS SELECT named(b => id) AS x FROM rows;
+CREATE FUNCTION accepts(date) RETURNS boolean VOLATILE LANGUAGE sql AS 'SELECT count(*) > 0 FROM visits';
+CREATE DOMAIN accepted AS date CHECK (accepts(VALUE));
+CREATE VIEW with_xml AS SELECT id, day FROM rows, XMLTABLE('/r' PASSING x COLUMNS day accepted PATH 'x');
+END
+like($cluster->sql_fails(release('first default', 'ARRAY[named()]')), qr/ERROR:  22023/, 'control: a default that is not IMMUTABLE is seen');
+like($cluster->sql_fails(release('named', 'ARRAY[named(b => id)]')), qr/ERROR:  22023/, 'a default before a named argument is seen, too');
+like($cluster->sql_fails("CALL race_protect('named', 'with_named', 1)"), qr/ERROR:  22023/, 'in a view as well');
+like($cluster->sql_fails("CALL race_protect('xml', 'with_xml', 1, unit_column => 'id')"), qr/ERROR:  22023/, 'the checks of domains that XMLTABLE makes are seen');
+
+# ------------------------------------------------------------- other owners
+
+as('one', 'CREATE TABLE ones AS SELECT i AS id FROM generate_series(1, 10) i; GRANT SELECT ON ones TO other');
+as('other', <<'END');
+CREATE TABLE others AS SELECT i AS id FROM generate_series(1, 10) i;
+CREATE VIEW view AS SELECT o.id FROM others o;
+CALL race_protect('view', 'view', 1e6, unit_column => 'id');
+CREATE OR REPLACE VIEW view AS SELECT o.id FROM others o JOIN ones USING (id);
+END
+like(as('other', release('squat', 'ARRAY[id]', 'view')), qr/ERROR:  (42501|55000|22023)/, "a view that gets another owner's table later is not released");
+is($cluster->sql("SELECT count(*) FROM race_budget_tables WHERE table_name = 'public.ones'"), 0, "which does not bring it into the view's budget");
+is(as('one', "CALL race_protect('ones', 'ones', 1)"), '', 'and its owner can still protect it');
+
+# a table that all use as public
+$cluster->sql('CREATE TABLE calendar AS SELECT i AS day FROM generate_series(1, 10) i; GRANT SELECT ON calendar TO PUBLIC');
+as('one', <<'END');
+CREATE TABLE days AS SELECT i AS id FROM generate_series(1, 10) i;
+CREATE VIEW dated AS SELECT id FROM days JOIN calendar ON day = id;
+CALL race_protect('dated', 'dated', 1e6, unit_column => 'id', public_tables => '{calendar}');
+GRANT SELECT ON dated TO curator;
+END
+is(as('curator', release('dated', 'ARRAY[id]', 'dated')), '', 'control: a view over a public table is released');
+as('other', <<'END');
+CREATE TABLE weeks AS TABLE others;
+CREATE VIEW taking AS SELECT id FROM weeks;
+CALL race_protect('taking', 'taking', 1e6, unit_column => 'id');
+CREATE OR REPLACE VIEW taking AS SELECT id FROM weeks JOIN calendar ON day = id;
+END
+as('other', release('taking', 'ARRAY[id]', 'taking'));
+is(as('curator', "CALL race_release_next('dated')"), '', 'nobody else can end the releases over it');
+
+as('one', "CREATE TABLE more AS SELECT 1 AS id; CALL race_protect('more', 'more', 1)");
+as('other', <<'END');
+CREATE FUNCTION helper() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN CALL race_budget_limit('more', 1e9, 0); RETURN 1; END $$;
+CREATE VIEW report AS SELECT helper();
+GRANT SELECT ON report TO one;
+END
+like(as('one', 'SELECT * FROM report'), qr/ERROR:  42501/, 'a function that runs as another role does not act for its caller');
+is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'more'"), 1, 'and the limit is what it was');
+
+# a copy, before it is adopted
+$cluster->sql('CREATE DATABASE copy');
+$cluster->sql(release('before the copy', 'ARRAY[id]'));
+$cluster->run_here('sh', '-c', 'pg_dump postgres | psql -qX copy');
+like($cluster->sql_fails("ALTER TABLE visits RENAME TO renamed; CALL race_protect('fresh', 'renamed', 1)", 'copy'), qr/ERROR:  22023: the tables of this relation have a budget/,
+	'in a copy, too, a table that is renamed keeps its budget');
+
+# --------------------------------------------------------------- what is told
+
+{
+	local $ENV{PGUSER} = 'curator';
+	my ($told) = RaceServer::run("SET exit_on_error = on;\n" . release('exit', 'ARRAY[note::int]') . ";\n", qw(psql -XAtq -h), $cluster->{home}, 'postgres');
+	unlike($told, qr/hush/, 'with exit_on_error the client is told nothing of a record');
+	unlike($cluster->log_text, qr/hush/, 'nor is the log');
+}
+$cluster->sql(<<'END');
+CREATE FUNCTION keeps(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	IF value = 5 THEN PERFORM set_config('application_name', 'hush ' || value, false); END IF;
+	RETURN value;
+END $$;
+END
+unlike(as('curator', release('keeps', 'ARRAY[keeps(id)]') . ';SHOW application_name'), qr/hush/, 'what functions set while rows are read is undone');
+
+# the condition of a view, by an index
+$cluster->sql(<<'END');
+CREATE TABLE many AS SELECT i AS id, i % 37 = 0 AS rare FROM generate_series(1, 20000) i;
+CREATE INDEX many_rare ON many (rare);
+VACUUM ANALYZE many;
+CREATE VIEW rare AS SELECT id FROM many WHERE rare;
+CALL race_protect('rare', 'rare', 1e6);
+END
+my $fetched = "SELECT coalesce(pg_stat_get_tuples_returned('many_rare'::regclass), 0)";
+my $counting = $cluster->session;
+my $before = $counting->ask($fetched);
+$counting->ask(release('rare', 'ARRAY[id]', 'rare'));
+undef $counting;
+is($cluster->sql($fetched), $before, 'statistics do not show how many rows a release read');
+
+# ------------------------------------------------------ charges that are stuck
+
+# A client that has everything told to it, and does not listen
+sub message
+{
+	my ($text) = @_;
+	return pack 'a N a*', 'Q', length($text) + 5, "$text\0";
+}
+
+sub deaf_client
+{
+	my ($name, $hears) = @_;
+	my $client = IO::Socket::UNIX->new(Peer => "$cluster->{home}/.s.PGSQL.$ENV{PGPORT}") or die "socket: $!";
+	my $start = "user\0curator\0database\0postgres\0\0";
+	$client->syswrite(pack 'N N a*', length($start) + 8, 196608, $start);
+	$client->syswrite(message("SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SELECT 'started'"));
+	$client->syswrite(message(release($name, 'ARRAY[id]')));
+	my $told = '';
+	while (length $told < $hears)
+	{
+		last unless sysread $client, $told, $hears - length $told, length $told;
+		last if $told =~ /started.*CALL\0Z/s;
+	}
+	return $client;
+}
+
+for my $hears (map { $_ * 50_000 } 1 .. 26)
+{
+	my $client = deaf_client("deaf $hears", $hears);
+	select undef, undef, undef, 0.3;
+	my ($told) = RaceServer::run('', qw(psql -XAtq -h), $cluster->{home}, '-c', "SET lock_timeout = '300ms'", '-c', "SELECT 'free' FROM race_budgets WHERE budget = 'visits' FOR NO KEY UPDATE", 'postgres');
+	next if $told eq 'free' && $hears < 1_300_000;
+	is($told, 'free', 'a client that does not listen does not keep a budget locked');
+	last;
+}
+
+# ------------------------------------------------------------------- sizes
+
+# Views that are joined to themselves, again and again
+as('other', <<'END');
+CREATE TABLE base (id int);
+CREATE VIEW twice0 AS SELECT id FROM base;
+DO $$ BEGIN FOR i IN 1 .. 20 LOOP EXECUTE format('CREATE VIEW twice%s AS SELECT a.id FROM twice%s a JOIN twice%s b USING (id)', i, i - 1, i - 1); END LOOP; END $$;
+END
+my @begin = times;
+like(as('other', "SET statement_timeout = '100ms'; CALL race_protect('deep', 'twice20', 1, unit_column => 'id')"), qr/ERROR:  (57014|54\d\d\d|22023)/, 'a view of a million tables is refused, or cancelled');
+unlike(as('other', "SET statement_timeout = '100ms'; CALL race_protect('deep', 'twice20', 1, unit_column => 'id')"), qr/CONTEXT:  SQL function "_race_topmost"/, 'while it is looked at, not after');
+
+for my $case (['dataset', "CALL race_release(''n'', repeat(''x'', 100000), ''$params'', ''ARRAY[id]'', 1)"],
+	['expression', "CALL race_release(''n'', ''visits'', ''$params'', ''ARRAY['' || repeat(''x'', 100000) || '']'', 1)"],
+	['release', "CALL race_release_next(repeat(''x'', 100000))"])
+{
+	my ($what, $call) = @$case;
+	cmp_ok(length as('curator', "DO 'BEGIN $call; END'"), '<', 10000, "a message cuts a long $what");
+}
+my $name = $cluster->sql("SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i");
+like(as('curator', release($name, 'ARRAY[id]')), qr/ERROR/, 'a name that is too long to be stored is refused');
+is($cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'"), 0, 'at no charge');
+
+done_testing();
