@@ -93,7 +93,8 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 	arguments = expand_function_arguments(call->args, call->funcresulttype, function);
 #endif
 	ReleaseSysCache(function);
-	race_calls_add(calls, (Node *) list_copy_tail(arguments, list_length(call->args)));
+	/* with named arguments, defaults may come first */
+	race_calls_add(calls, (Node *) arguments);
 }
 
 static void
@@ -133,6 +134,16 @@ collect(Node *node, void *context)
 		case T_CoerceToDomain:
 			add_checks(calls, exprType(node));
 			add_type(calls, exprType(node));
+			break;
+		case T_XmlExpr:
+#if PG_VERSION_NUM >= 160000
+		case T_JsonConstructorExpr:
+#endif
+#if PG_VERSION_NUM >= 170000
+		case T_JsonExpr:
+#endif
+			/* they convert values by functions and types that the node does not show */
+			calls->mutable = true;
 			break;
 		case T_Const:
 		case T_RelabelType:

@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
-#include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parser.h"
 #include "utils/lsyscache.h"
@@ -165,6 +164,9 @@ race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
 	error_context_stack = &callback;
 	race_set_path(path);
 	race_set("standard_conforming_strings", "on");
+	/* the scanner quotes long identifiers in full */
+	if (client_min_messages < WARNING)
+		race_set("client_min_messages", "warning");
 	expression = analyze(pstate, parse_alone(text), as_text);
 	/* "people" by itself, a whole row, is written "people.*", which is no expression */
 	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)

@@ -37,7 +37,7 @@ typedef struct RaceDataset
 	char	   *budget;
 } RaceDataset;
 
-/* A request that is in the ledger already */
+/* The charge of a release */
 typedef struct RaceCharge
 {
 	Datum		id;				/* uuid */

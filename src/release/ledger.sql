@@ -19,11 +19,6 @@ REVOKE EXECUTE ON FUNCTION _race_identity() FROM PUBLIC;
 COMMENT ON FUNCTION _race_identity() IS
 	'which copy of the database this is; error 55000 during recovery';
 
-CREATE FUNCTION _race_acting_role() RETURNS name
-	AS 'MODULE_PATHNAME', 'race_acting_role' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
-COMMENT ON FUNCTION _race_acting_role() IS
-	'the role that the session has set, or else that of its login, also within a SECURITY DEFINER function; error 42501 in functions of indexes and views that the server runs for their owners, and in triggers behind a foreign key';
-
 CREATE TABLE race_budgets (
 	budget text PRIMARY KEY,
 	accounting text NOT NULL CHECK (accounting IN ('basic', 'zcdp')),

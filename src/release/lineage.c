@@ -6,9 +6,9 @@
  * A view is followed to its base tables, through views and subqueries.  Each
  * table in a FROM clause is an occurrence.  Where there is more than one thing in
  * FROM, one row of a table can make many rows, so there must be a unit whose
- * rows are bounded; and every occurrence of a private table must say the same
- * unit: a column of it is, by the equalities that hold for every row of the view, equal
- * to the unit column.  Then all that a row is made of belongs to one unit.
+ * rows are bounded.  Every private table must say that unit: one column of it, the same
+ * wherever the table occurs, is equal to the unit column, by equalities that hold for every
+ * row of the view.  Then all that a row is made of belongs to one unit.
  *
  * Columns are numbered; those that are equal form a class (union-find).
  */
@@ -16,6 +16,7 @@
 
 #include "access/relation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -34,6 +35,9 @@
 PG_FUNCTION_INFO_V1(race_private_tables);
 
 #define NO_COLUMN	(-1)
+
+/* Tables that a relation may read, each as often as it stands in a FROM clause */
+#define MAX_OCCURRENCES	1000
 
 /* A base relation, function or list of values in some FROM clause */
 typedef struct Occurrence
@@ -121,6 +125,13 @@ add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 	Source	   *source = new_source(columns);
 	int			i;
 
+	/* views that join themselves double at each level */
+	if (list_length(lineage->occurrences) == MAX_OCCURRENCES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("relation \"%s\" cannot be protected", get_rel_name(lineage->relid)),
+				 errdetail("Its definition reads more than %d tables.", MAX_OCCURRENCES)));
+
 	occurrence->table = table;
 	occurrence->private = private;
 	occurrence->columns = columns;
@@ -152,6 +163,7 @@ source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 	Source	   *source = NULL;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	lineage->result->relations = list_append_unique_oid(lineage->result->relations, relid);
 	switch (relation->rd_rel->relkind)
 	{
@@ -211,7 +223,6 @@ source_of_entry(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullabl
 		case RTE_CTE:
 			return source_of_cte(lineage, rte, level, nullable);
 		case RTE_FUNCTION:
-		case RTE_TABLEFUNC:
 		case RTE_VALUES:
 			return add_occurrence(lineage, InvalidOid, false,
 								  list_length(rte->eref->colnames));
@@ -361,15 +372,57 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 
 /* --------------------------------------------------------------- the unit */
 
+/* Is column i of an occurrence equal to the unit in every row of the relation? */
 static bool
-says_unit(const Lineage *lineage, const Occurrence *occurrence, int unit)
+is_unit(const Lineage *lineage, const Occurrence *occurrence, int i, int unit)
+{
+	return class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit);
+}
+
+/*
+ * Does one column of a table say the unit wherever the table occurs?  With another
+ * column in each place, one person's rows could make records of others.
+ */
+static bool
+says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 {
 	int			i;
 
-	for (i = 0; i < occurrence->columns; i++)
-		if (class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit))
+	for (i = 0; i < first->columns; i++)
+	{
+		bool		everywhere = true;
+		ListCell   *cell;
+
+		foreach(cell, lineage->occurrences)
+		{
+			Occurrence *occurrence = (Occurrence *) lfirst(cell);
+
+			if (occurrence->table == first->table)
+				everywhere = everywhere && is_unit(lineage, occurrence, i, unit);
+		}
+		if (everywhere)
 			return true;
+	}
 	return false;
+}
+
+/* A row of a part is a row of the whole, too, where another column may say the unit. */
+static void
+refuse_whole_and_part(const Lineage *lineage)
+{
+	ListCell   *cell;
+
+	foreach(cell, lineage->result->private_tables)
+	{
+		Oid			whole = lfirst_oid(cell);
+		ListCell   *part;
+
+		foreach(part, find_all_inheritors(whole, NoLock, NULL))
+			if (lfirst_oid(part) != whole &&
+				list_member_oid(lineage->result->private_tables, lfirst_oid(part)))
+				race_refuse_relation(lineage->relid, psprintf("Its definition reads table \"%s\" and its part \"%s\".",
+															  get_rel_name(whole), get_rel_name(lfirst_oid(part))));
+	}
 }
 
 /* Refuse a relation of several occurrences unless all private ones say one unit. */
@@ -386,13 +439,14 @@ check_unit(const Lineage *lineage, const char *unit_column, int unit)
 				 errmsg("relation \"%s\" needs a unit_column", get_rel_name(lineage->relid)),
 				 errdetail("Its definition joins, so that one row of a private table may make many rows."),
 				 errhint("Name the column that says whom a row is about.")));
+	refuse_whole_and_part(lineage);
 	foreach(cell, lineage->occurrences)
 	{
 		Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
 		if (occurrence->private &&
 			(unit == NO_COLUMN || !says_unit(lineage, occurrence, unit)))
-			race_refuse_relation(lineage->relid, psprintf("Its definition does not say that unit column \"%s\" equals a column of private table \"%s\".",
+			race_refuse_relation(lineage->relid, psprintf("Its definition does not say that unit column \"%s\" equals a column of private table \"%s\", the same wherever the table occurs.",
 														  unit_column, get_rel_name(occurrence->table)));
 	}
 }

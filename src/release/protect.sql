@@ -69,46 +69,46 @@ CREATE FUNCTION _race_entries_of(tables regclass[])
 	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid) n (name)
 		CROSS JOIN @extschema@._race_identity() i
 		JOIN @extschema@.race_budget_tables b
-		ON b.relation = c.oid AND (b.table_name = n.name
+		ON b.relation = c.oid AND (b.table_name = n.name OR b.owner = pg_get_userbyid(c.relowner)
 			OR (b.identity).system_identifier = i.system_identifier AND (b.identity).database = i.database)
 			OR b.table_name = n.name AND b.owner = pg_get_userbyid(c.relowner)
 	WHERE c.oid = ANY (tables)
 $$;
 REVOKE EXECUTE ON FUNCTION _race_entries_of(regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _race_entries_of(regclass[]) IS
-	'the budgets that tables belong to: by OID, in the copy of the database where it was entered or under the same name; or by name and owner';
+	'the budgets that tables belong to: by OID, in the copy of the database where it was entered or with the same name or owner; or by name and owner';
 
 -- A view alone does not make one answer for the tables under it.
-CREATE FUNCTION _race_check_owner(relations regclass[]) RETURNS void
+CREATE FUNCTION _race_check_owner(actor name, relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	foreign_one text;
 BEGIN
 	SELECT @extschema@._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
-	WHERE c.oid = ANY (relations) AND NOT pg_has_role(@extschema@._race_acting_role(), c.relowner, 'USAGE')
+	WHERE c.oid = ANY (relations) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _race_check_owner(regclass[]) IS
-	'raises 42501 unless the acting role owns the relations, as far as they exist';
+COMMENT ON FUNCTION _race_check_owner(name, regclass[]) IS
+	'raises 42501 unless a role owns the relations, as far as they exist';
 
 -- Two owners share a budget only if one role may act for both.
-CREATE FUNCTION _race_check_budget_owner(budget text) RETURNS void
+CREATE FUNCTION _race_check_budget_owner(actor name, budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT @extschema@._race_check_owner(array_agg(e.relation))
+	SELECT @extschema@._race_check_owner(actor, array_agg(e.relation))
 	FROM @extschema@._race_entries_of(ARRAY(
 		SELECT c.oid::regclass FROM pg_class c, @extschema@.race_budget_tables b
 		WHERE b.budget = _race_check_budget_owner.budget
 			AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
 	WHERE e.budget = _race_check_budget_owner.budget
 $$;
-REVOKE EXECUTE ON FUNCTION _race_check_budget_owner(text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_budget_owner(text) IS
-	'raises 42501 unless the acting role owns all tables of a budget, as far as they exist';
+REVOKE EXECUTE ON FUNCTION _race_check_budget_owner(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_check_budget_owner(name, text) IS
+	'raises 42501 unless a role owns all tables of a budget, as far as they exist';
 
 CREATE FUNCTION _race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
@@ -172,14 +172,14 @@ REVOKE EXECUTE ON FUNCTION _race_enter_new_tables(regclass[], text) FROM PUBLIC;
 COMMENT ON FUNCTION _race_enter_new_tables(regclass[], text) IS
 	'gives to a budget what has become of its tables: new partitions, names and owners';
 
-CREATE FUNCTION _race_enter_act(budget text, dataset text, act text, request jsonb) RETURNS void
+CREATE FUNCTION _race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO @extschema@.race_charges (budget, dataset, act, request, charged_by, charged_at, identity)
-	VALUES (budget, dataset, act, request, @extschema@._race_acting_role(), statement_timestamp(), @extschema@._race_identity())
+	VALUES (budget, dataset, act, request, actor, statement_timestamp(), @extschema@._race_identity())
 $$;
-REVOKE EXECUTE ON FUNCTION _race_enter_act(text, text, text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _race_enter_act(text, text, text, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _race_enter_act(name, text, text, text, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _race_enter_act(name, text, text, text, jsonb) IS
 	'records an act on a budget that costs nothing';
 
 CREATE FUNCTION _race_check_limits(
@@ -224,12 +224,13 @@ REVOKE EXECUTE ON FUNCTION _race_check_shared(text, numeric, numeric, text) FROM
 COMMENT ON FUNCTION _race_check_shared(text, numeric, numeric, text) IS
 	'raises 22023 unless the budget has these limits and this accounting';
 
-CREATE PROCEDURE race_protect(
-	dataset text, relation regclass, epsilon_limit float8, delta_limit float8 DEFAULT 0,
-	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
-	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
-	public_tables regclass[] DEFAULT '{}')
-	LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION _race_protect(
+	actor name,
+	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
+	unit_column name, max_contributions int,
+	neighbors text, accounting text,
+	public_tables regclass[]) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, accounting);
@@ -247,12 +248,12 @@ BEGIN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
-	PERFORM @extschema@._race_check_owner(ARRAY[relation]);
+	PERFORM @extschema@._race_check_owner(actor, ARRAY[relation]);
 	tables := @extschema@._race_topmost(@extschema@._race_private_tables(
 		relation, unit_column, @extschema@._race_with_parts(public_tables)));
-	PERFORM @extschema@._race_check_owner(tables);
+	PERFORM @extschema@._race_check_owner(actor, tables);
 	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables', @extschema@._race_with_parts(tables), true);
-	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = race_protect.dataset) THEN
+	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
 			HINT = 'race_budget_limit changes the limits of its budget.';
 	END IF;
@@ -262,7 +263,7 @@ BEGIN
 		INSERT INTO @extschema@.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, @extschema@._race_identity());
 	ELSE
-		PERFORM @extschema@._race_check_budget_owner(shared);
+		PERFORM @extschema@._race_check_budget_owner(actor, shared);
 		PERFORM @extschema@._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
 	END IF;
 	PERFORM @extschema@._race_enter_tables(parts, coalesce(shared, dataset));
@@ -270,37 +271,48 @@ BEGIN
 	SELECT dataset, relation, @extschema@._race_relation_name(relation), pg_get_userbyid(c.relowner),
 		unit_column, max_contributions, neighbors, public_tables, coalesce(shared, dataset)
 	FROM pg_class c WHERE c.oid = relation;
-	PERFORM @extschema@._race_enter_act(coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
+	PERFORM @extschema@._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
 		'relation', @extschema@._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
+REVOKE EXECUTE ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[]) IS
+	'race_protect for a role';
+
+CREATE PROCEDURE race_protect(
+	dataset text, relation regclass, epsilon_limit float8, delta_limit float8 DEFAULT 0,
+	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
+	public_tables regclass[] DEFAULT '{}')
+	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
 	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation and its private tables; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
 
 -- The budget of a dataset that its caller owns, locked
-CREATE FUNCTION _race_own_budget(dataset text) RETURNS @extschema@.race_budgets
+CREATE FUNCTION _race_own_budget(actor name, dataset text) RETURNS @extschema@.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	d @extschema@.race_datasets := @extschema@._race_dataset(dataset);
 	b @extschema@.race_budgets;
 BEGIN
-	PERFORM @extschema@._race_check_owner(ARRAY[d.relation]);
-	PERFORM @extschema@._race_check_budget_owner(d.budget);
+	PERFORM @extschema@._race_check_owner(actor, ARRAY[d.relation]);
+	PERFORM @extschema@._race_check_budget_owner(actor, d.budget);
 	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_own_budget(text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_own_budget(text) IS
-	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the acting role owns its relation and the tables of the budget';
+REVOKE EXECUTE ON FUNCTION _race_own_budget(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_own_budget(name, text) IS
+	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the role owns its relation and the tables of the budget';
 
-CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
-	LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION _race_budget_limit(
+	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@._race_own_budget(dataset);
+	b @extschema@.race_budgets := @extschema@._race_own_budget(actor, dataset);
 	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 BEGIN
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
@@ -311,24 +323,37 @@ BEGIN
 	END IF;
 	UPDATE @extschema@.race_budgets
 	SET epsilon_limit = limits.epsilon, delta_limit = limits.delta, rho_limit = limits.rho WHERE budget = b.budget;
-	PERFORM @extschema@._race_enter_act(b.budget, dataset, 'limit', jsonb_build_object(
+	PERFORM @extschema@._race_enter_act(actor, b.budget, dataset, 'limit', jsonb_build_object(
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta,
 		'epsilon_limit_before', b.epsilon_limit, 'delta_limit_before', b.delta_limit));
 END $$;
+REVOKE EXECUTE ON FUNCTION _race_budget_limit(name, text, float8, float8) FROM PUBLIC;
+COMMENT ON FUNCTION _race_budget_limit(name, text, float8, float8) IS
+	'race_budget_limit for a role';
+
+CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
 	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
-CREATE PROCEDURE race_budget_adopt(dataset text)
-	LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION _race_budget_adopt(
+	actor name, dataset text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@._race_own_budget(dataset);
+	b @extschema@.race_budgets := @extschema@._race_own_budget(actor, dataset);
 BEGIN
 	UPDATE @extschema@.race_budgets SET identity = @extschema@._race_identity() WHERE budget = b.budget;
-	PERFORM @extschema@._race_enter_act(b.budget, dataset, 'adopt',
+	PERFORM @extschema@._race_enter_act(actor, b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity)));
 END $$;
+REVOKE EXECUTE ON FUNCTION _race_budget_adopt(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_budget_adopt(name, text) IS
+	'race_budget_adopt for a role';
+
+CREATE PROCEDURE race_budget_adopt(dataset text)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
 	'declares that this copy of the database is the one that the budget of a dataset is spent in from now on, after a restore, a copy, pg_upgrade or a promotion; recorded in race_charges. See to it that no other copy goes on spending it. Error 42501 unless you own the relation and the tables of the budget';
@@ -344,6 +369,9 @@ DECLARE
 	f regprocedure;
 	t regclass;
 BEGIN
+	IF grantee IS NULL THEN
+		RAISE EXCEPTION 'grantee must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
 	IF duty IS NULL OR duty NOT IN ('owner', 'curator', 'analyst') THEN
 		RAISE EXCEPTION 'unknown duty "%"', left(duty, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'A role is an owner, a curator or an analyst.';

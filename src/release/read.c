@@ -4,8 +4,9 @@
  *
  * Exact sketches exist in the executor's memory only: as a sketch arrives, a private
  * one is made of it.  While the query runs, neither the client nor the log is told
- * anything that does not end the session, since a warning could show a record.  The
- * query has no identifier, so that extensions that collect statistics do not see it.
+ * anything, since a warning could show a record, and nothing is counted, since counts of
+ * rows are exact.  The query has no identifier, so that extensions that collect
+ * statistics do not see it.
  * Row-level security would make a row depend on what its policies look at, so a
  * query that it would change is an error, too.
  */
@@ -15,11 +16,12 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/array.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -123,7 +125,7 @@ fill_parts(Parts *parts, const RaceParams *params)
 }
 
 static void
-start_parts(Parts *parts, const RaceAsked *asked, const RaceChecked *checked, int n)
+start_parts(Parts *parts, const RaceRequest *noise, int n, Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -131,14 +133,42 @@ start_parts(Parts *parts, const RaceAsked *asked, const RaceChecked *checked, in
 	parts->receiver.rShutdown = end_rows;
 	parts->receiver.rDestroy = end_rows;
 	parts->receiver.mydest = DestNone;
-	parts->noise = &checked->noise;
+	parts->noise = noise;
 	parts->n = n;
-	if (asked->labels != 0)
-		deconstruct_array(DatumGetArrayTypeP(asked->labels), TEXTOID, -1, false,
-						  TYPALIGN_INT, &parts->labels, NULL, &parts->n);
-	Assert(parts->n == n);
+	parts->labels = labels;
 	parts->sketches = palloc0(n * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
+}
+
+/* --------------------------------------------------------------- settings */
+
+/* Set a setting of an extension, if it is loaded. */
+static void
+set_of_extension(const char *name, const char *value)
+{
+	if (GetConfigOption(name, true, false) != NULL)
+		race_set(name, value);
+}
+
+/* How many rows are expected, how often functions and statements in them run: quiet. */
+static void
+set_uncounted(void)
+{
+	race_set("row_security", "off");
+	race_set("track_functions", "none");
+	race_set("track_counts", "off");
+	set_of_extension("pg_stat_statements.track", "none");
+	set_of_extension("auto_explain.log_min_duration", "-1");
+}
+
+/* The settings of the read phase.  An error is caught before it is logged. */
+static void
+set_quiet(void)
+{
+	set_uncounted();
+	race_set("exit_on_error", "off");
+	race_set("client_min_messages", "error");
+	race_set("log_min_messages", "panic");
 }
 
 /* ------------------------------------------------------------------ query */
@@ -184,28 +214,9 @@ race_read_check(Query *query)
 {
 	int			level = NewGUCNestLevel();
 
-	race_set("row_security", "off");
+	set_uncounted();
 	run_query(query, None_Receiver, true);
 	AtEOXact_GUC(true, level);
-}
-
-/*
- * The settings of the read phase.  How often functions are called, and statements in
- * them, is how many records there are.
- */
-static void
-set_quiet(void)
-{
-	const char *statements = "pg_stat_statements.track";
-
-	race_set("track_functions", "none");
-	if (GetConfigOption(statements, true, false) != NULL)
-		race_set(statements, "none");
-	race_set("row_security", "off");
-	race_set("client_min_messages", "error");
-	/* an error is caught before it is logged; LOG is below FATAL */
-	if (log_min_messages < FATAL)
-		race_set("log_min_messages", "fatal");
 }
 
 /*
@@ -220,6 +231,9 @@ hide_error(int level, MemoryContext context)
 	MemoryContextSwitchTo(context);
 	FlushErrorState();
 	AtEOXact_GUC(false, level);
+	/* temporary files are closed when the transaction is */
+	race_set_local("log_temp_files", "-1");
+	race_set_local("track_counts", "off");
 	ereport(ERROR,
 			(errcode(code == ERRCODE_QUERY_CANCELED ? code : ERRCODE_DATA_EXCEPTION),
 			 errmsg("the release failed while its data were read"),
@@ -228,25 +242,32 @@ hide_error(int level, MemoryContext context)
 }
 
 Datum *
-race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n)
+race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
+				  Datum *labels)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Parts		parts;
+	CommandDest client = whereToSendOutput;
 	int			level = NewGUCNestLevel();
+	Parts		parts;
 
-	start_parts(&parts, asked, checked, n);
+	start_parts(&parts, &checked->noise, n, labels);
 	PG_TRY();
 	{
 		set_quiet();
 		race_set_path(asked->run_path);
+		/* INFO has no setting */
+		whereToSendOutput = DestNone;
 		run_query(checked->query, &parts.receiver, false);
 		fill_parts(&parts, asked->params);
+		whereToSendOutput = client;
 	}
 	PG_CATCH();
 	{
+		whereToSendOutput = client;
 		hide_error(level, context);
 	}
 	PG_END_TRY();
-	AtEOXact_GUC(true, level);
+	/* not committed: what functions have set while rows were read is undone, too */
+	AtEOXact_GUC(false, level);
 	return parts.sketches;
 }

@@ -18,12 +18,12 @@
 extern void race_read_check(Query *query);
 
 /*
- * Run the query of a request, and draw noise: one private sketch for each part, in
- * the order of the labels.  The caller's functions run under her search_path.  Raises
+ * Run the query of a request, and draw noise: n private sketches, one for each label (or
+ * one, if labels is NULL).  The caller's functions run under her search_path.  Raises
  * 22000, or 57014 if it was cancelled, for everything that goes wrong while rows are
  * read, with no more said: it may depend on the rows.
  */
 extern Datum *race_read_private(const RaceAsked *asked, const RaceChecked *checked,
-								int n);
+								int n, Datum *labels);
 
 #endif							/* RACE_READ_H */

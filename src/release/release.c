@@ -23,10 +23,8 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "../noise/noise.h"
 #include "../params/params.h"
 #include "../server/text.h"
 #include "ledger.h"
@@ -94,6 +92,8 @@ next_transaction(const Release *release)
 {
 	commit();
 	race_set_local("transaction_isolation", "read committed");
+	/* a client that does not listen must not keep a budget locked */
+	race_set_local("client_min_messages", "error");
 	/* SET LOCAL ROLE ends with its transaction */
 	if (GetUserId() != release->role)
 		ereport(ERROR,
@@ -245,7 +245,7 @@ make_private(const Release *release)
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
-	sketches = race_read_private(&release->asked, checked, n);
+	sketches = race_read_private(&release->asked, checked, n, labels);
 	AcceptInvalidationMessages();
 	if (!race_request_current(checked))
 		refuse_changed();

@@ -1,7 +1,7 @@
 -- ------------------------------------------------------------------------
 -- A release: checked, charged, committed; then read, given noise, stored, committed.
 -- The procedures do all of it in C (release.c).  The functions here say what is entered
--- into the ledger; they run with the rights of its owner, and nobody else may call them.
+-- into the ledger; they run with the rights of its owner.
 
 CREATE FUNCTION _race_dataset(dataset text) RETURNS @extschema@.race_datasets
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -35,19 +35,24 @@ REVOKE EXECUTE ON FUNCTION _race_dataset(text) FROM PUBLIC;
 COMMENT ON FUNCTION _race_dataset(text) IS
 	'what is registered of a dataset, and its relation as it is now; errors: 42704 no such dataset, 42P01 no such relation';
 
--- What views are made of can change after they were protected.
+-- What views are made of can change after they were protected.  A table that was not among
+-- it then is not taken into the budget by a release: race_protect asks for its owner.
 CREATE FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF @extschema@._race_find_budget(tables, public_tables) IS DISTINCT FROM budget THEN
+	IF @extschema@._race_find_budget(tables, public_tables) IS DISTINCT FROM budget OR EXISTS (
+		SELECT FROM unnest(@extschema@._race_topmost(tables)) t
+		WHERE NOT EXISTS (SELECT FROM @extschema@._race_entries_of(ARRAY[t])))
+	THEN
 		RAISE EXCEPTION 'the tables of dataset "%" are not those of its budget any more', dataset
-			USING ERRCODE = 'object_not_in_prerequisite_state';
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				HINT = 'Protect its relation under another name: what has a budget keeps it.';
 	END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION _race_check_budget(text, text, regclass[], regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _race_check_budget(text, text, regclass[], regclass[]) IS
-	'raises 55000 unless tables belong to a budget, and as _race_find_budget';
+	'raises 55000 unless all tables belong to a budget, and as _race_find_budget';
 
 CREATE FUNCTION _race_ordered_labels(params race_params, label text, labels text[]) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
@@ -224,8 +229,8 @@ REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release_next(text) IS
 	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; errors as race_release, and 42704 if there is no such release';
 
-CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
-	LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL UNSAFE COST 1000
+CREATE FUNCTION _race_refreshes_left(actor name, name text) RETURNS bigint
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	last record;
@@ -233,12 +238,12 @@ DECLARE
 BEGIN
 	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget INTO last
 	FROM @extschema@.race_releases r JOIN @extschema@.race_charges c ON c.charge = r.charge
-	WHERE r.name = race_refreshes_left.name ORDER BY r.version DESC, r.part LIMIT 1;
+	WHERE r.name = _race_refreshes_left.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		RETURN NULL;
 	END IF;
 	d := @extschema@._race_dataset(last.dataset);
-	IF NOT has_any_column_privilege(@extschema@._race_acting_role(), d.relation, 'SELECT') THEN
+	IF NOT has_any_column_privilege(actor, d.relation, 'SELECT') THEN
 		RAISE EXCEPTION 'permission denied for dataset "%"', d.dataset USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	RETURN (SELECT least(9223372036854775807, floor(CASE b.accounting
@@ -246,6 +251,12 @@ BEGIN
 		ELSE least((b.epsilon_limit - b.spent_epsilon) / last.epsilon, (b.delta_limit - b.spent_delta) / nullif(last.delta, 0)) END))::bigint
 	FROM @extschema@.race_budgets b WHERE b.budget = last.budget);
 END $$;
+REVOKE EXECUTE ON FUNCTION _race_refreshes_left(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _race_refreshes_left(name, text) IS
+	'race_refreshes_left for a role';
+
+CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
 REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC;
 COMMENT ON FUNCTION race_refreshes_left(text) IS
 	'how many times race_release_next of this release fits what is left of the budget; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';

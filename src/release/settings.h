@@ -21,11 +21,11 @@ race_set(const char *name, const char *value)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* Set it until the transaction ends. */
+/* Set it until the transaction ends, whatever the caller's rights. */
 static inline void
 race_set_local(const char *name, const char *value)
 {
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
 							 GUC_ACTION_LOCAL, true, 0, false);
 }
 

@@ -75,11 +75,11 @@ my @writes = map {
 my @owner_acts = ("CALL race_protect('more', 'visits', 4)", "CALL race_budget_limit('visits', 9, 0)", "CALL race_budget_adopt('visits')");
 my @curator_acts = (release('more', 'visits', 0.1), "CALL race_release_next('people')", "SELECT race_refreshes_left('people')");
 my @internal_acts = (
-	"SELECT _race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _race_enter_act('visits', 'visits', 'limit', '{}')",
-	"SELECT _race_enter_tables('{visits}', 'visits')", "SELECT _race_enter_new_tables('{visits}', 'visits')", "SELECT _race_own_budget('visits')",
+	"SELECT _race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
+	"SELECT _race_enter_tables('{visits}', 'visits')", "SELECT _race_enter_new_tables('{visits}', 'visits')", "SELECT _race_own_budget('data_owner', 'visits')", "SELECT _race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _race_budget_adopt('data_owner', 'visits')", "SELECT _race_refreshes_left('curator', 'people')",
 	"SELECT _race_lock_tables('visits', '{visits}', true)", "SELECT _race_last_request('people')", "SELECT _race_release_exists('people', '{}')",
 	"SELECT _race_dataset('visits')", "SELECT _race_find_budget('{visits}', '{}')", "SELECT _race_entries_of('{visits}')", 'SELECT _race_identity()',
-	"SELECT _race_check_budget('visits', 'visits', '{visits}', '{}')", "SELECT _race_check_budget_owner('visits')",
+	"SELECT _race_check_budget('visits', 'visits', '{visits}', '{}')", "SELECT _race_check_budget_owner('data_owner', 'visits')",
 	"SELECT _race_private_tables('visits', NULL, '{}')");
 my @noise = ("SELECT race_privatize(race_sketch('$params'::race_params), 1)", 'SELECT race_privatize(sketch, 1) FROM race_releases');
 

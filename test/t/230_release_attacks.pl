@@ -1,5 +1,5 @@
-# OPEN FINDINGS of a hostile second reading of the release path.  Each test states what
-# should be so; all but the controls fail until the finding is ended.
+# What a hostile second reading of the release path found, each as a test: attacks by
+# definitions, by other owners, by clients that do not listen, by settings and by size.
 use strict;
 use warnings;
 use FindBin;
