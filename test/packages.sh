@@ -243,8 +243,13 @@ need_numpy() {
 	need python3-numpy /usr/bin/python3 -c 'import numpy'
 }
 
+# Any BLAS has the header; the library itself is what is linked.
+links() {
+	echo 'int main(void) { return 0; }' | "$(compiler)" -x c -o /dev/null - "$1"
+}
+
 need_openblas() {
-	need libopenblas-dev compiles '#include <cblas.h>'
+	need libopenblas-dev links -lopenblas
 }
 
 find_missing() {
