@@ -113,11 +113,12 @@ end_rows(DestReceiver *self)
 static void
 fill_parts(Parts *parts, const RaceParams *params)
 {
+	MemoryContext context = AllocSetContextCreate(parts->context, "empty sketch",
+												  ALLOCSET_START_SMALL_SIZES);
 	RaceView	empty;
 	int			i;
 
-	race_sketch_view(RaceSketchGetDatum(race_sketch_create(params, params->rows, 1,
-														   CurrentMemoryContext)),
+	race_sketch_view(RaceSketchGetDatum(race_sketch_create(params, params->rows, 1, context)),
 					 &empty);
 	for (i = 0; i < parts->n; i++)
 		if (parts->sketches[i] == (Datum) 0)
