@@ -27,6 +27,8 @@ COMMENT ON FUNCTION _race_params_send(race_params) IS 'I/O';
 CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
 COMMENT ON TYPE race_transform IS
 	'a linear map of vectors, g(x) = M (x - o), for race_params: compare g(x) instead of x; either may be NULL (Coleman & Shrivastava 2021, sections 7.1 and 7.2)';
+COMMENT ON COLUMN race_transform.matrix IS 'M: an array of its rows, each of dims numbers; NULL is the identity';
+COMMENT ON COLUMN race_transform."offset" IS 'o: dims numbers that are subtracted first; NULL is zero';
 
 CREATE FUNCTION race_transform(matrix float8[], "offset" float8[] DEFAULT NULL)
 	RETURNS race_transform LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -6,6 +6,16 @@ CREATE TYPE race_privacy_cost_result AS (
 	counter_noise_stddev float8, count_noise_stddev float8,
 	kernel_sum_noise_stddev float8, density_stddev float8);
 COMMENT ON TYPE race_privacy_cost_result IS 'what race_privacy_cost returns';
+COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian';
+COMMENT ON COLUMN race_privacy_cost_result.rows IS 'how many rows the release would have';
+COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace noise; NULL for Gaussian noise';
+COMMENT ON COLUMN race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
+COMMENT ON COLUMN race_privacy_cost_result.delta IS 'the delta';
+COMMENT ON COLUMN race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
+COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
+COMMENT ON COLUMN race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
+COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum';
+COMMENT ON COLUMN race_privacy_cost_result.density_stddev IS 'the standard deviation to expect of a density, if the number of records is given';
 
 CREATE FUNCTION race_privacy_cost(
 	params race_params, epsilon float8, delta float8 DEFAULT 0,
@@ -34,6 +44,13 @@ CREATE TYPE race_compose_result AS (
 	basic_epsilon float8, zcdp_epsilon float8);
 COMMENT ON TYPE race_compose_result IS
 	'what several releases cost together: the smaller epsilon at delta, by which accounting; rho; and both epsilons (Infinity: none at this delta)';
+COMMENT ON COLUMN race_compose_result.releases IS 'how many releases there are';
+COMMENT ON COLUMN race_compose_result.accounting IS 'which composition gives the smaller epsilon: basic or zCDP';
+COMMENT ON COLUMN race_compose_result.epsilon IS 'the smaller of basic_epsilon and zcdp_epsilon';
+COMMENT ON COLUMN race_compose_result.delta IS 'the delta that epsilon holds at';
+COMMENT ON COLUMN race_compose_result.rho IS 'the sum of rho';
+COMMENT ON COLUMN race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
+COMMENT ON COLUMN race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
 
 CREATE FUNCTION _race_compose_step(internal, float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;

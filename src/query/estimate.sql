@@ -27,6 +27,11 @@ COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
 CREATE TYPE race_estimate_result AS (
 	kernel_sum float8, density float8, stderr float8, lower float8, upper float8);
 COMMENT ON TYPE race_estimate_result IS 'what race_estimate returns';
+COMMENT ON COLUMN race_estimate_result.kernel_sum IS 'the estimate of the sum over all records x of k(x, q), as race_kernel_sum';
+COMMENT ON COLUMN race_estimate_result.density IS 'kernel_sum over the number of records, as race_kde';
+COMMENT ON COLUMN race_estimate_result.stderr IS 'the standard error of the density: of the row functions, and of the noise';
+COMMENT ON COLUMN race_estimate_result.lower IS 'the lower end of the confidence interval of the density; -Infinity if there is none';
+COMMENT ON COLUMN race_estimate_result.upper IS 'the upper end; Infinity if there is none';
 
 CREATE FUNCTION race_estimate(
 	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95)
@@ -37,6 +42,9 @@ COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
 
 CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
 COMMENT ON TYPE race_kde_grid_result IS 'a row of what race_kde_grid returns';
+COMMENT ON COLUMN race_kde_grid_result.x IS 'the point of the grid';
+COMMENT ON COLUMN race_kde_grid_result.density IS 'the density there, as race_kde';
+COMMENT ON COLUMN race_kde_grid_result.stderr IS 'its standard error, as race_estimate';
 
 CREATE FUNCTION race_kde_grid(
 	sketch race_sketch, lower float8[], upper float8[], steps int[])
@@ -59,6 +67,28 @@ CREATE TYPE race_info_result AS (
 	max_contributions int, neighbors text, merged int,
 	counter_noise_stddev float8, count_noise_stddev float8);
 COMMENT ON TYPE race_info_result IS 'what race_info returns';
+COMMENT ON COLUMN race_info_result.kernel IS 'the kernel; of a product the kernels, with * between them';
+COMMENT ON COLUMN race_info_result.dims IS 'the length of a record; NULL for sets and products';
+COMMENT ON COLUMN race_info_result.bandwidth IS 'the bandwidth; NULL for kernels without one and for products';
+COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products';
+COMMENT ON COLUMN race_info_result.rows IS 'R: how many rows it has';
+COMMENT ON COLUMN race_info_result.range IS 'W: how many counters a row has';
+COMMENT ON COLUMN race_info_result.seed IS 'the seed of the row functions';
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal or independent; NULL for products';
+COMMENT ON COLUMN race_info_result.rehash IS 'how codes become buckets: fold or multilinear';
+COMMENT ON COLUMN race_info_result.count IS 'the number of records, as race_count; noisy in a private sketch, NULL in a share';
+COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter as it is stored: 1, 2, 4 or 8';
+COMMENT ON COLUMN race_info_result.storage_bytes IS 'bytes of the whole value';
+COMMENT ON COLUMN race_info_result.status IS 'exact, private, or share (noise shares of which there are not enough yet)';
+COMMENT ON COLUMN race_info_result.mechanism IS 'the noise: discrete Laplace, discrete Gaussian, or several; this and all further columns are NULL in an exact sketch';
+COMMENT ON COLUMN race_info_result.epsilon IS 'the true epsilon, rounded up';
+COMMENT ON COLUMN race_info_result.delta IS 'the delta; 0 for pure differential privacy';
+COMMENT ON COLUMN race_info_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
+COMMENT ON COLUMN race_info_result.max_contributions IS 'how many records of one person it protects';
+COMMENT ON COLUMN race_info_result.neighbors IS 'what it hides: add_remove or substitute';
+COMMENT ON COLUMN race_info_result.merged IS 'how many private sketches or shares were merged into it';
+COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
+COMMENT ON COLUMN race_info_result.count_noise_stddev IS 'the standard deviation of the noise in count';
 
 CREATE FUNCTION race_info(sketch race_sketch)
 	RETURNS race_info_result

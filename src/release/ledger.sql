@@ -6,6 +6,10 @@
 CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline int, ledger oid);
 COMMENT ON TYPE race_identity IS
 	'which of the copies that a database may have: the system identifier of the cluster, the OID of the database, the timeline, which a promotion changes, and the OID of the ledger, which a restore changes';
+COMMENT ON COLUMN race_identity.system_identifier IS 'of the cluster';
+COMMENT ON COLUMN race_identity.database IS 'the OID of the database';
+COMMENT ON COLUMN race_identity.timeline IS 'a promotion makes a new one';
+COMMENT ON COLUMN race_identity.ledger IS 'the OID of race_charges; a restore makes a new one';
 
 CREATE FUNCTION _race_identity() RETURNS @extschema@.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -35,6 +39,15 @@ CREATE TABLE race_budgets (
 );
 COMMENT ON TABLE race_budgets IS
 	'one row a budget, named after the dataset that it was made for: its limits, the accounting that charges are held to (rho_limit: what the limits allow in zCDP), the sums of what was charged, and the copy of the database it was last used in';
+COMMENT ON COLUMN race_budgets.budget IS 'its name: that of the first dataset';
+COMMENT ON COLUMN race_budgets.accounting IS 'what charges are held to: basic (sums of epsilon and delta) or zcdp (the sum of rho)';
+COMMENT ON COLUMN race_budgets.epsilon_limit IS 'what all releases together may cost in epsilon';
+COMMENT ON COLUMN race_budgets.delta_limit IS 'and in delta';
+COMMENT ON COLUMN race_budgets.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
+COMMENT ON COLUMN race_budgets.spent_epsilon IS 'the sum of the epsilons that were charged';
+COMMENT ON COLUMN race_budgets.spent_delta IS 'the sum of the deltas';
+COMMENT ON COLUMN race_budgets.spent_rho IS 'the sum of rho; a pure release counts as epsilon^2 / 2';
+COMMENT ON COLUMN race_budgets.identity IS 'the copy of the database that it was last spent in';
 
 CREATE TABLE race_datasets (
 	dataset text PRIMARY KEY,
@@ -49,6 +62,15 @@ CREATE TABLE race_datasets (
 );
 COMMENT ON TABLE race_datasets IS
 	'what race_protect registered: a table or view and its owner, whom a row is about, and the budget that its releases are charged to';
+COMMENT ON COLUMN race_datasets.dataset IS 'its name';
+COMMENT ON COLUMN race_datasets.relation IS 'the table or view that releases are made of';
+COMMENT ON COLUMN race_datasets.relation_name IS 'the name of the relation when it was protected, with its schema';
+COMMENT ON COLUMN race_datasets.owner IS 'the owner of the relation when it was protected';
+COMMENT ON COLUMN race_datasets.unit_column IS 'the column that says whom a row is about; NULL if each row is a unit';
+COMMENT ON COLUMN race_datasets.max_contributions IS 'how many records of a unit enter a release';
+COMMENT ON COLUMN race_datasets.neighbors IS 'what a release hides: add_remove or substitute';
+COMMENT ON COLUMN race_datasets.public_tables IS 'tables without private data';
+COMMENT ON COLUMN race_datasets.budget IS 'the budget that its releases are charged to';
 
 CREATE TABLE race_budget_tables (
 	table_name text NOT NULL,
@@ -61,6 +83,11 @@ CREATE TABLE race_budget_tables (
 CREATE INDEX race_budget_tables_relation ON race_budget_tables (relation);
 COMMENT ON TABLE race_budget_tables IS
 	'the private tables of datasets: name, OID and owner when a budget was given or charged, and in which copy of the database. A table belongs to a budget by its OID, and by its name together with its owner: to rename it or to make it anew gives it no other budget, and a table that someone else makes under its name does not belong to it';
+COMMENT ON COLUMN race_budget_tables.table_name IS 'its name, with its schema';
+COMMENT ON COLUMN race_budget_tables.relation IS 'its OID';
+COMMENT ON COLUMN race_budget_tables.owner IS 'its owner';
+COMMENT ON COLUMN race_budget_tables.budget IS 'the budget that it belongs to';
+COMMENT ON COLUMN race_budget_tables.identity IS 'the copy of the database in which it was entered';
 
 CREATE TABLE race_charges (
 	charge uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -79,6 +106,17 @@ CREATE INDEX race_charges_budget ON race_charges (budget);
 CREATE INDEX race_charges_dataset ON race_charges (dataset);
 COMMENT ON TABLE race_charges IS
 	'the ledger, append-only: every charge with its request and cost, and every other act on a budget; who, when, and in which copy of the database. A charge of a release is spent whether or not the release was stored';
+COMMENT ON COLUMN race_charges.charge IS 'its identifier';
+COMMENT ON COLUMN race_charges.budget IS 'the budget that was acted on';
+COMMENT ON COLUMN race_charges.dataset IS 'the dataset that was named';
+COMMENT ON COLUMN race_charges.act IS 'protect, limit, adopt or release';
+COMMENT ON COLUMN race_charges.request IS 'what was asked for; of limits and copies also what was before';
+COMMENT ON COLUMN race_charges.epsilon IS 'what was charged in epsilon; 0 for acts other than a release';
+COMMENT ON COLUMN race_charges.delta IS 'and in delta';
+COMMENT ON COLUMN race_charges.rho IS 'and in rho';
+COMMENT ON COLUMN race_charges.charged_by IS 'the role that did it';
+COMMENT ON COLUMN race_charges.charged_at IS 'when it was asked for';
+COMMENT ON COLUMN race_charges.identity IS 'the copy of the database that it was done in';
 
 CREATE TABLE race_releases (
 	name text NOT NULL,
@@ -94,6 +132,14 @@ CREATE TABLE race_releases (
 );
 COMMENT ON TABLE race_releases IS
 	'the releases, immutable: private sketches by name, version (of a refresh), and part (1, or one for each label). released_at is when the release was charged, before its data were read';
+COMMENT ON COLUMN race_releases.name IS 'the name of the release';
+COMMENT ON COLUMN race_releases.version IS '1, and one more for each refresh';
+COMMENT ON COLUMN race_releases.part IS '1, or one for each label, in the order of labels';
+COMMENT ON COLUMN race_releases.label IS 'the label of the part; NULL in a release without labels';
+COMMENT ON COLUMN race_releases.sketch IS 'the private sketch';
+COMMENT ON COLUMN race_releases.dataset IS 'the dataset that it was made of';
+COMMENT ON COLUMN race_releases.charge IS 'the charge that paid for it, in race_charges';
+COMMENT ON COLUMN race_releases.released_at IS 'when it was charged, before its data were read';
 
 CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -152,3 +198,20 @@ FROM race_budgets b LEFT JOIN LATERAL (
 	FROM race_charges WHERE budget = b.budget AND act = 'release') c ON true;
 COMMENT ON VIEW race_budget_status IS
 	'each budget: limits, what was spent by basic composition (sums of epsilon and delta) and by zCDP (the sum of rho, and the epsilon that it implies at delta_limit; pure releases count as epsilon^2 / 2), what is left by the accounting that charges are held to, and who charged it last';
+COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';
+COMMENT ON COLUMN race_budget_status.datasets IS 'the datasets that share it';
+COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
+COMMENT ON COLUMN race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
+COMMENT ON COLUMN race_budget_status.epsilon_limit IS 'what all releases together may cost in epsilon';
+COMMENT ON COLUMN race_budget_status.delta_limit IS 'and in delta';
+COMMENT ON COLUMN race_budget_status.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
+COMMENT ON COLUMN race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
+COMMENT ON COLUMN race_budget_status.spent_delta IS 'the sum of the deltas';
+COMMENT ON COLUMN race_budget_status.spent_rho IS 'the sum of rho';
+COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit; NULL if delta_limit is 0';
+COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
+COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
+COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
+COMMENT ON COLUMN race_budget_status.charges IS 'how many releases were charged';
+COMMENT ON COLUMN race_budget_status.last_charged_by IS 'the role that charged it last';
+COMMENT ON COLUMN race_budget_status.last_charged_at IS 'and when';

@@ -13,3 +13,12 @@ FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = r.name);
 COMMENT ON VIEW race_latest_releases IS
 	'the latest version of each release: a row for each label, or one row. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
+COMMENT ON COLUMN race_latest_releases.name IS 'the name of the release';
+COMMENT ON COLUMN race_latest_releases.version IS 'its latest version';
+COMMENT ON COLUMN race_latest_releases.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
+COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
+COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';
+COMMENT ON COLUMN race_latest_releases.epsilon IS 'the true epsilon of the sketch';
+COMMENT ON COLUMN race_latest_releases.delta IS 'its delta';
+COMMENT ON COLUMN race_latest_releases.released_at IS 'when it was charged, before its data were read';

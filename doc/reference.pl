@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# doc/reference.pl: prints doc/reference.md with all generated sections made anew, from
+# the extension in the database that the environment names (PGDATABASE and others).
+#
+# A generated section stands between two markers:
+#
+#	<!-- function race_kde, function race_count -->
+#	<!-- end -->
+#
+# It fails unless each public object has its place in one section, and each object and
+# column has a comment.
+use strict;
+use warnings;
+use utf8;
+use open qw(:std :encoding(UTF-8));
+use FindBin;
+use JSON::PP;
+
+sub read_all
+{
+	my ($handle) = @_;
+	local $/ = undef;
+	return scalar readline $handle;
+}
+
+open my $psql, '-|', 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-f', "$FindBin::Bin/reference.sql" or die "psql: $!";
+my %entries;
+while (my $line = <$psql>)
+{
+	my $object = JSON::PP->new->decode($line);
+	die "an object or a column has no comment: $object->{name}\n" if ($object->{entry} // ': .') =~ /: (\.|\n|\z)/;
+	$entries{ $object->{name} } = $object->{entry};
+}
+close $psql or die "psql failed\n";
+
+my %seen;
+
+sub entry
+{
+	my ($name) = @_;
+	die "there is no $name\n" unless exists $entries{$name};
+	die "$name has two places\n" if $seen{$name}++;
+	return $entries{$name};
+}
+
+open my $file, '<', "$FindBin::Bin/reference.md" or die "reference.md: $!";
+my $text = read_all($file);
+$text =~ s{^(<!-- (\w+ \S+(?:, \w+ \S+)*) -->\n).*?^(<!-- end -->)}
+	{"$1\n" . join("\n", map { entry($_) } split(/, /, $2)) . "\n\n$3"}emsg;
+my @missing = grep { !$seen{$_} } sort keys %entries;
+die "without a place in reference.md: @missing\n" if @missing;
+print $text;
