@@ -10,7 +10,7 @@ WITH members AS (
 ), -- as PostgreSQL writes it, but for the casts of defaults
 routines AS (
 	SELECT p.oid, p.proname, regexp_replace(
-			regexp_replace(pg_get_function_arguments(p.oid), '(DEFAULT (NULL|''[^'']*''))::[a-z ]+(\[\])?', '\1', 'g'), '\mIN ', '', 'g') AS arguments,
+			regexp_replace(pg_get_function_arguments(p.oid), '(DEFAULT (NULL|''[^'']*''))::[a-z_ ]+(\[\])?', '\1', 'g'), '\mIN ', '', 'g') AS arguments,
 		CASE p.prokind WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'function' END AS kind,
 		CASE WHEN p.prokind <> 'p' THEN ' → ' || pg_get_function_result(p.oid) ELSE '' END AS result
 	FROM pg_proc p JOIN members ON classid = 'pg_proc'::regclass AND objid = p.oid WHERE p.proname !~ '^_race_'
