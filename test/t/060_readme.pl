@@ -1,4 +1,5 @@
-# The README's session runs as it is written.
+# What the documents show runs as it is written: all SQL blocks of a document from top to
+# bottom, in one session of a new database, which stops at the first error.
 use strict;
 use warnings;
 use FindBin;
@@ -6,41 +7,71 @@ use lib $FindBin::Bin;
 use RaceServer;
 use Test::More;
 
-open my $readme, '<', "$FindBin::Bin/../../README.md" or die "README.md: $!";
-my $text = do { local $/; <$readme> };
-my @blocks = $text =~ /^```sql\n(.*?)^```/msg;
-cmp_ok(scalar @blocks, '>=', 5, 'the README shows a session in SQL');
+my $top = "$FindBin::Bin/../..";
+my @roles = qw(analyst curator data_owner);
+my $n = 0;
 
-my $role = 'analyst';
-my @roles = ($role, 'curator', 'data_owner');
-my $had_roles = sql('SELECT count(*) FROM pg_roles WHERE rolname IN (' . join(', ', map { "'$_'" } @roles) . ')');
-is($had_roles, 0, 'the cluster is fresh');
-for my $i (0 .. $#blocks)
+# The SQL blocks of a document
+sub blocks
 {
-	my ($output, $good) = run($blocks[$i], qw(psql -Xq -v ON_ERROR_STOP=1));
-	ok($good, 'block ' . ($i + 1)) or diag "$blocks[$i]\n$output";
+	my ($document) = @_;
+	open my $file, '<', "$top/$document" or die "$document: $!";
+	my $text = do { local $/; <$file> };
+	return $text =~ /^```sql\n(.*?)^```/msg;
 }
 
-# What it says of its result
-my $answers = sql(<<'END');
-SELECT race_count(exact) = 20000, abs(race_kde(exact, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM visits)) < 0.02 FROM sketch;
-SELECT abs(race_count(s) - 20000) < 1000, race_kde(s, ARRAY[45, 120]) BETWEEN 0.1 AND 0.3 FROM release;
-SELECT abs(race_count(s) - 20000) < 1000, race_kde(s, ARRAY[45, 120]) BETWEEN 0.1 AND 0.3 FROM together;
+# Run statements in a new database; then what `$then` says of it
+sub run_document
+{
+	my ($document, $statements, $then) = @_;
+	local $ENV{PGDATABASE} = "$ENV{PGDATABASE}_" . ++$n;
+	run('', 'createdb', $ENV{PGDATABASE});
+	sql('CREATE EXTENSION racepriv');
+	my ($output, $good) = run($statements, qw(psql -Xq -v ON_ERROR_STOP=1));
+	ok($good, "$document runs") or diag substr $output, -2000;
+	cmp_ok(length $output, '<', 16384, "$document prints no more than one can read");
+	$then->() if defined $then;
+	run('', 'dropdb', $ENV{PGDATABASE});
+	return;
+}
+
+# Roles belong to the cluster, so they outlive the database
+sub forget_roles
+{
+	my ($role) = grep { sql("SELECT count(*) FROM pg_roles WHERE rolname = '$_'") } @roles or return;
+	sql("DROP ROLE $role");
+	return forget_roles();
+}
+
+# What the README says of its results, and who sees what
+sub check_readme
+{
+	is(sql(<<'END'), "t|t\nt", 'its answers are near the truth');
+SELECT abs(race_count(s) - 20000) < 1000,
+	abs(race_kde(s, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM visits)) < 0.02 FROM release;
+SELECT abs(race_kde(race_released('age and pressure'), ARRAY[45, 120]) - (SELECT race_kde(s, ARRAY[45, 120]) FROM release)) < 0.02;
 END
-is($answers, "t|t\nt|t\nt|t", 'the answers are near the truth');
+	is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status'), '2|1|2', 'releases were charged');
+	is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM race_releases"),
+		'age and pressure 1, sites 1, sites 1', 'and stored');
+	like(sql_fails("SET ROLE analyst; SELECT * FROM $_"), qr/42501/, "the analyst cannot read $_") for qw(visits race_charges);
+	like(sql_fails('SET ROLE analyst; SELECT race_privatize(sketch, 1) FROM race_releases'), qr/42501/, 'nor draw noise');
+	like(sql_fails("SET ROLE analyst; CALL race_release_next('sites')"), qr/42501/, 'nor make a release');
+	is(sql("SET ROLE curator; SELECT race_refreshes_left('sites')"), '1', 'the curator can, once more');
+	sql("DROP OWNED BY $_ CASCADE") for @roles;
+	return;
+}
 
-# An analyst sees releases only, and cannot make one
-like(sql_fails("SET ROLE $role; SELECT * FROM visits"), qr/42501/, 'the analyst cannot read the table');
-like(sql_fails("SET ROLE $role; SELECT * FROM sketch"), qr/42501/, 'nor the exact sketch');
-like(sql_fails("SET ROLE $role; SELECT race_privatize(s, 1, rows => 1) FROM release"), qr/42501/, 'nor draw noise');
-is(sql("SET ROLE $role; SELECT race_count(s) IS NOT NULL FROM release"), 't', 'but ask the release');
-
-# What the ledger says of it
-is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status'), '2.5|0.5|3', 'releases were charged');
-is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM race_releases"),
-	'age and pressure 1, sites 1, sites 1, age and pressure 2', 'and stored');
-like(sql_fails("SET ROLE $role; SELECT * FROM race_charges"), qr/42501/, 'the analyst does not see the ledger');
-like(sql_fails("SET ROLE $role; CALL race_release_next('sites')"), qr/42501/, 'nor makes a release');
-sql("REASSIGN OWNED BY $_ TO CURRENT_USER; DROP OWNED BY $_; DROP ROLE $_") for @roles;
+is(sql('SELECT count(*) FROM pg_roles WHERE rolname IN (' . join(', ', map { "'$_'" } @roles) . ')'), 0, 'the cluster is fresh');
+my %documents = map { $_ => [blocks($_)] } 'README.md', map { s{.*/}{doc/}r } glob "$top/doc/*.md";
+is(join(' ', grep { @{ $documents{$_} } > 0 } sort keys %documents), 'README.md doc/faq.md doc/operations.md doc/reference.md', 'the documents that show SQL');
+for my $document (sort keys %documents)
+{
+	next if !@{ $documents{$document} };
+	run_document($document, join("\n", @{ $documents{$document} }), $document eq 'README.md' ? \&check_readme : undef);
+	forget_roles();
+}
+my (undef, $went_on) = run("SELECT 1 / 0;\nSELECT 2;\n", qw(psql -Xq -v ON_ERROR_STOP=1));
+ok(!$went_on, 'control: an error stops a session');
 
 done_testing();

@@ -14,7 +14,7 @@ sub reference
 	open my $file, '<', "$doc/reference.md" or die "reference.md: $!";
 	local $/ = undef;
 	my $text = readline $file;
-	chomp $text;
+	$text =~ s{\n\z}{};
 	return $text;
 }
 
