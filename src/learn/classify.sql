@@ -26,21 +26,21 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any") (
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
-	'label of the class with the highest density at q, by maximum likelihood, over one row a class; rows with a NULL are no class; no class gives NULL';
+	'the label of the class with the highest density at q (maximum likelihood), over one row for each class. Rows with a NULL are left out. No class gives NULL';
 
 CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", prior text) (
 	SFUNC = _race_classify_step, STYPE = internal,
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood) or counts (maximum a posteriori, the noisy counts as prior)';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior)';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,
 	FINALFUNC = _race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
-	'probability of each class given q, as {label: probability}, over one row a class with a uniform prior; where all densities are zero it is the prior';
+	'the probability of each class given q, as {label: probability}, over one row for each class, with a uniform prior. Where all densities are zero, it is the prior';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text) (
 	SFUNC = _race_classify_step, STYPE = internal,

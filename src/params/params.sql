@@ -18,7 +18,7 @@ CREATE TYPE race_params (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 COMMENT ON TYPE race_params IS
-	'parameters of a RACE sketch: kernel, row functions and shape; text form l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0), and for a product of kernels l2(dims=2) * match(dims=3)';
+	'the parameters of a RACE sketch: kernel, row functions and shape. The text form is l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0), and for a product of kernels l2(dims=2) * match(dims=3)';
 COMMENT ON FUNCTION _race_params_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _race_params_out(race_params) IS 'I/O';
 COMMENT ON FUNCTION _race_params_recv(internal) IS 'I/O';
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION _race_params_send(race_params) IS 'I/O';
 
 CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
 COMMENT ON TYPE race_transform IS
-	'a linear map of vectors, g(x) = M (x - o), for race_params: compare g(x) instead of x; either may be NULL (Coleman & Shrivastava 2021, sections 7.1 and 7.2)';
+	'a linear map of vectors for race_params, g(x) = M (x - o): vectors are compared by g(x) instead of x (Coleman & Shrivastava 2021, sections 7.1 and 7.2)';
 COMMENT ON COLUMN race_transform.matrix IS 'M: an array of its rows, each of dims numbers; NULL is the identity';
 COMMENT ON COLUMN race_transform."offset" IS 'o: dims numbers that are subtracted first; NULL is zero';
 
@@ -34,7 +34,7 @@ CREATE FUNCTION race_transform(matrix float8[], "offset" float8[] DEFAULT NULL)
 	RETURNS race_transform LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	AS 'SELECT $1, $2';
 COMMENT ON FUNCTION race_transform(float8[], float8[]) IS
-	'a transform for race_params: M, an array of its rows (m of dims numbers each), and o, dims numbers (NULL: none). It must come from public data: it is part of the parameters, and shown to all; race_whiten computes one';
+	'a transform for race_params: M is an array of its rows (m rows of dims numbers each), o has dims numbers. It must come from public data, because it is part of the parameters and shown to all. race_whiten computes one';
 
 CREATE FUNCTION race_params(
 	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
@@ -46,7 +46,7 @@ CREATE FUNCTION race_params(
 	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform) IS
-	'parameters of a sketch: kernel (l2, l1, angular: vectors; jaccard: sets; match: rows of categories), dims of a vector or row (none for sets), bandwidth in units of the data (l2, l1), power (kernel^power), rows (R, at least 1), range (W counters a row, at least 2), seed of the row functions; sequence auto, sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more; l2 and angular) or independent; rehash auto, fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact) or multilinear (collisions corrected in estimates); bandwidths: a factor of bandwidth for each column (l2, l1); lower, upper: public bounds that vectors are clipped to first; transform: compare M (x - o), from public data (l2, angular). NULL if an argument before bandwidths, other than dims, is; error 22023 outside the limits';
+	'the parameters of a sketch. kernel: l2, l1 or angular for vectors, jaccard for sets, match for rows of categories. dims: the length of a vector or row; sets have none. bandwidth: in units of the data (l2, l1). power: the kernel is taken to this power. rows: R, at least 1. range: W counters a row, at least 2. seed: of the row functions. sequence: sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more numbers; l2 and angular), independent, or auto. rehash: fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact), multilinear (collisions are corrected in estimates), or auto. bandwidths: a factor of bandwidth for each column (l2, l1). lower, upper: public bounds that vectors are clipped to first. transform: compare M (x - o), from public data (l2, angular). NULL if an argument before bandwidths is NULL, but for dims. Error 22023 outside the limits';
 
 CREATE FUNCTION _race_params_multiply(race_params, race_params) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_multiply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -55,7 +55,7 @@ CREATE OPERATOR * (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_multiply
 );
 COMMENT ON OPERATOR * (race_params, race_params) IS
-	'product of kernels (up to 4), for records with a value for each: ROW(x, c); both sides must share rows, range and seed (22023). Multiply from left to right, as the text form is read: with parentheses the right side may have chosen other sequences, and then sketches differ';
+	'the product of kernels (up to 4), for records ROW(x, c) with a value for each kernel. Both sides must have the same rows, range and seed (22023). Multiply from left to right, as the text form is read: with parentheses the right side may have chosen other sequences, and then sketches differ';
 
 CREATE FUNCTION _race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -110,7 +110,7 @@ CREATE OPERATOR >= (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge,
 	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
-COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: their sketches can be combined';
+COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: sketches with these parameters can be merged';
 COMMENT ON OPERATOR <> (race_params, race_params) IS 'not equal';
 COMMENT ON OPERATOR < (race_params, race_params) IS 'less than';
 COMMENT ON OPERATOR <= (race_params, race_params) IS 'less than or equal';

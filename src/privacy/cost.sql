@@ -5,7 +5,7 @@ CREATE TYPE race_privacy_cost_result AS (
 	mechanism text, rows int, pure_epsilon float8, epsilon float8, delta float8, rho float8,
 	counter_noise_stddev float8, count_noise_stddev float8,
 	kernel_sum_noise_stddev float8, density_stddev float8);
-COMMENT ON TYPE race_privacy_cost_result IS 'what race_privacy_cost returns';
+COMMENT ON TYPE race_privacy_cost_result IS 'the result of race_privacy_cost';
 COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian';
 COMMENT ON COLUMN race_privacy_cost_result.rows IS 'how many rows the release would have';
 COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace noise; NULL for Gaussian noise';
@@ -24,26 +24,26 @@ CREATE FUNCTION race_privacy_cost(
 	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8) IS
-	'what race_privatize with these arguments would cost, without data: the true cost as pure epsilon (NULL for Gaussian noise), as epsilon and delta, and as rho of zCDP; the noise in each counter, in the count and in a kernel sum, in records; and for a public number of records, with the prior that rows are chosen by, the standard deviation to expect of a density, but for the noise of its count. Error 22023 when rows are to be chosen (NULL, delta 0) and records are not given, and as in race_privatize';
+	'what race_privatize with these arguments would cost, without looking at data: the true cost, the noise in records, and for a public number of records the standard deviation to expect of a density (but for the noise of its count), by the prior that rows are chosen by. Errors: 22023 when rows are to be chosen (rows NULL, delta 0) and records are not given; others as in race_privatize';
 
 CREATE FUNCTION race_error_bound(
 	rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8)
 	RETURNS float8 AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_error_bound(int, float8, float8, float8, float8) IS
-	'by how much race_kernel_sum_mom is off at most, but for this probability: sqrt(g^2 / R + 2 R / epsilon^2) sqrt(32 log(1 / failure_probability)), where g = records * kernel_mass, and kernel_mass is the mean over records of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, theorem 3.4; independent rows, all of epsilon for the counters). epsilon Infinity: no noise';
+	'the bound of the error of race_kernel_sum_mom, which holds except with failure_probability: sqrt(g^2 / R + 2 R / epsilon^2) sqrt(32 log(1 / failure_probability)). Here g = records * kernel_mass, and kernel_mass is the mean over records of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, theorem 3.4; for independent rows, with all of epsilon on the counters). An epsilon of Infinity means no noise';
 
 CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
 	RETURNS int AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the number of rows for which that bound is least: ceil(g epsilon / sqrt(2)) (Coleman & Shrivastava 2021, corollary 3.5), where g = records * kernel_mass, as in race_error_bound';
+	'the number of rows for which race_error_bound is least: ceil(g epsilon / sqrt(2)), with g as in race_error_bound (Coleman & Shrivastava 2021, corollary 3.5)';
 
 CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
 	basic_epsilon float8, zcdp_epsilon float8);
 COMMENT ON TYPE race_compose_result IS
-	'what several releases cost together: the smaller epsilon at delta, by which accounting; rho; and both epsilons (Infinity: none at this delta)';
+	'what several releases cost together';
 COMMENT ON COLUMN race_compose_result.releases IS 'how many releases there are';
 COMMENT ON COLUMN race_compose_result.accounting IS 'which composition gives the smaller epsilon: basic or zCDP';
 COMMENT ON COLUMN race_compose_result.epsilon IS 'the smaller of basic_epsilon and zcdp_epsilon';
@@ -67,11 +67,11 @@ CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
-	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho, Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), both upper bounds, at the sum of deltas. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
+	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho; Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), at the sum of deltas. Both are upper bounds. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
 	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
-	'race_compose at a delta of your choice, the same for all; pure releases alone may cost less at a small delta than their epsilons add up to. Basic composition counts if the sum of deltas, rounded up, is at most at_delta. Errors: as above, and 22004 for a NULL at_delta';
+	'race_compose at a delta of your choice, which must be the same in all rows. At a small delta, pure releases may cost less than the sum of their epsilons. Basic composition counts if the sum of deltas, rounded up, is at most at_delta. Errors: 22004 for a NULL at_delta, and as in the other race_compose';

@@ -5,28 +5,28 @@
 CREATE FUNCTION race_count(sketch race_sketch) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_count(race_sketch) IS
-	'number of records; of a private sketch its noisy estimate, which may be negative';
+	'the number of records. Of a private sketch it is the noisy estimate, which may be negative';
 
 CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
-	'estimate of f(q), the sum over all records x of race_kernel(params, x, q); unbiased over seeds and noise (but for what folding adds, see race_params), so it may be negative (Coleman & Shrivastava 2021, algorithm 2)';
+	'the estimate of f(q), the sum over all records x of race_kernel(params, x, q) (Coleman & Shrivastava 2021, algorithm 2). It is unbiased over seeds and noise, but for what folding adds (see race_params), so it may be negative';
 
 CREATE FUNCTION race_kernel_sum_mom(
 	sketch race_sketch, q "any", failure_probability float8 DEFAULT 0.05)
 	RETURNS float8 AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kernel_sum_mom(race_sketch, "any", float8) IS
-	'race_kernel_sum by the median of means over ceil(8 log(1 / failure_probability)) groups of rows (at most one a row): less precise than the mean, but bounded by race_error_bound but for that probability, whatever the data (Coleman & Shrivastava 2021, lemma 3.3 and theorem 3.4, for independent rows)';
+	'the kernel sum by the median of means over ceil(8 log(1 / failure_probability)) groups of rows, of at least one row each. It is less precise than race_kernel_sum, but its error is below race_error_bound except with that probability, whatever the data (Coleman & Shrivastava 2021, lemma 3.3 and theorem 3.4, for independent rows)';
 
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
-	'density at q: race_kernel_sum over the number of records (at least 1), the mean kernel value; not clamped to [0, 1]; of no records it is 0';
+	'the density at q: race_kernel_sum over the number of records (at least 1), which estimates the mean of the kernel. It is not clamped to [0, 1]. Of no records it is 0';
 
 CREATE TYPE race_estimate_result AS (
 	kernel_sum float8, density float8, stderr float8, lower float8, upper float8);
-COMMENT ON TYPE race_estimate_result IS 'what race_estimate returns';
+COMMENT ON TYPE race_estimate_result IS 'the result of race_estimate';
 COMMENT ON COLUMN race_estimate_result.kernel_sum IS 'the estimate of the sum over all records x of k(x, q), as race_kernel_sum';
 COMMENT ON COLUMN race_estimate_result.density IS 'kernel_sum over the number of records, as race_kde';
 COMMENT ON COLUMN race_estimate_result.stderr IS 'the standard error of the density: of the row functions, and of the noise';
@@ -38,10 +38,10 @@ CREATE FUNCTION race_estimate(
 	RETURNS race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'kernel sum and density at q; standard error and confidence interval of the density, from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row and where the noisy count is within its noise of zero. Fewer than 128 rows of a sequence cannot tell their own variance: private ones get the prior that rows are chosen by, and a warning says when noise does not prevail';
+	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, and where the noisy count is within its noise of zero. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail';
 
 CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
-COMMENT ON TYPE race_kde_grid_result IS 'a row of what race_kde_grid returns';
+COMMENT ON TYPE race_kde_grid_result IS 'a row of the result of race_kde_grid';
 COMMENT ON COLUMN race_kde_grid_result.x IS 'the point of the grid';
 COMMENT ON COLUMN race_kde_grid_result.density IS 'the density there, as race_kde';
 COMMENT ON COLUMN race_kde_grid_result.stderr IS 'its standard error, as race_estimate';
@@ -51,12 +51,12 @@ CREATE FUNCTION race_kde_grid(
 	RETURNS SETOF race_kde_grid_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
-	'density and standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included (one point: the middle); the last axis runs fastest. Error 22023 for bounds or steps that do not fit the dimensions';
+	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included (one point is the middle). The last axis runs fastest. Error 22023 for bounds or steps that do not fit the dimensions';
 
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
-	'exact kernel value k(x, y) in [0, 1], to the given power, what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth; angular: 1 - angle / pi (Charikar 2002); jaccard: shared elements over all (Broder 1997); match: share of equal categories; the product of those in a product';
+	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels';
 
 CREATE TYPE race_info_result AS (
 	kernel text, dims int, bandwidth float8, power int,
@@ -66,7 +66,7 @@ CREATE TYPE race_info_result AS (
 	epsilon float8, delta float8, rho float8,
 	max_contributions int, neighbors text, merged int,
 	counter_noise_stddev float8, count_noise_stddev float8);
-COMMENT ON TYPE race_info_result IS 'what race_info returns';
+COMMENT ON TYPE race_info_result IS 'the result of race_info';
 COMMENT ON COLUMN race_info_result.kernel IS 'the kernel; of a product the kernels, with * between them';
 COMMENT ON COLUMN race_info_result.dims IS 'the length of a record; NULL for sets and products';
 COMMENT ON COLUMN race_info_result.bandwidth IS 'the bandwidth; NULL for kernels without one and for products';
@@ -94,4 +94,4 @@ CREATE FUNCTION race_info(sketch race_sketch)
 	RETURNS race_info_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_info(race_sketch) IS
-	'what a sketch is: parameters (arrays and the parts of a product are in race_params(sketch) alone), count of records, bytes a counter and in all; status exact, share (noise shares of which there are not enough yet) or private; if private what noise it carries at what true cost (epsilon, delta, and rho of zCDP), what it protects, and how many private sketches or shares were merged into it; of a share the same, but the cost of the sum that it is made for: seen by itself it costs more. count is NULL for a share';
+	'what a sketch is: its parameters, the count of records, bytes, status, and of a private sketch its noise and true cost. race_params(sketch) has the arrays and the parts of a product. Of a share, the cost is that of the sum that it is made for: seen by itself it costs more';

@@ -5,7 +5,7 @@ CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_sketch_empty'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_sketch(race_params) IS
-	'an exact sketch without records; error 22023 if the parameters do not state dims';
+	'an exact sketch without records. Error 22023 if the parameters do not state dims';
 
 CREATE FUNCTION _race_update_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_update_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -16,18 +16,18 @@ CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT _race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
-	'an exact sketch with one record more; x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or for a product ROW(x, c); errors: 42804 for another type, 22023 for a wrong dimension, NULL element, NaN or infinity, 55000 for a private sketch';
+	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element, NaN or infinity; 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT _race_update_support;
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
-	'an exact sketch with one record less, which must have been added before; errors as in race_add';
+	'an exact sketch with one record less. The record must have been added before. Errors as in race_add';
 
 CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_is_record(race_params, "any") IS
-	'whether x could be added to a sketch with these parameters: true for what race_add takes, false for a NULL and where race_add would raise 22023 because of the value; errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
+	'whether x can be added to a sketch with these parameters. True for what race_add takes; false for NULL, and where race_add would raise 22023 because of the value. Errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
 
 -- The combine function of race_build: declared with the operators it serves.
 CREATE FUNCTION _race_plus(race_sketch, race_sketch) RETURNS race_sketch
@@ -54,4 +54,4 @@ CREATE AGGREGATE race_build(params race_params, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
-	'the exact sketch of all records x, as race_add takes them. A NULL x adds nothing, and NULLs alone give an empty sketch; no rows at all give NULL; NULL params are error 22004, other errors as in race_add';
+	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';

@@ -15,13 +15,13 @@ CREATE OPERATOR + (
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
-	'the sketch of the records of both; two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private: other than rows), 55000 for an exact and a private one';
+	'the sketch of the records of both. Two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private sketches may differ in rows), 55000 for an exact and a private one';
 
 CREATE OPERATOR - (
 	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _race_minus
 );
 COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
-	'an exact sketch without the records of another, which must be among its own; errors: 22023 for different parameters, 55000 for private sketches';
+	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches';
 
 CREATE AGGREGATE race_merge(sketch race_sketch) (
 	SFUNC = _race_plus, STYPE = race_sketch, SSPACE = 1048576,
@@ -31,7 +31,7 @@ CREATE AGGREGATE race_merge(sketch race_sketch) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_merge(race_sketch) IS
-	'the sum of all sketches, all exact or all private; private ones add their privacy costs (basic composition). NULLs are ignored; errors as in +';
+	'the sum of all sketches, which are all exact or all private. Private ones add their privacy costs (basic composition). NULLs are ignored. Errors as in +';
 
 CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
 	SFUNC = _race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
@@ -39,4 +39,4 @@ CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
-	'race_merge when no person has records in more than one of the sketches: the privacy cost is then the largest of theirs (parallel composition). Error 22023 too for parts with Laplace and with Gaussian noise when neighbors are substitute: a record that moves between them costs more';
+	'as race_merge, for private sketches when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in +, and 22023 for sketches with Laplace and with Gaussian noise when neighbors is substitute, because a record that moves from one to the other costs more';

@@ -20,7 +20,7 @@ CREATE TYPE race_sketch (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
 );
 COMMENT ON TYPE race_sketch IS
-	'RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021): exact while it is built, private after race_privatize; text form \x and hexadecimal digits';
+	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';
 COMMENT ON FUNCTION _race_sketch_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _race_sketch_out(race_sketch) IS 'I/O';
 COMMENT ON FUNCTION _race_sketch_recv(internal) IS 'I/O';
@@ -30,4 +30,4 @@ CREATE FUNCTION race_params(sketch race_sketch) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_sketch_params'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(race_sketch) IS
-	'the parameters of a sketch; rows are those that race_privatize kept';
+	'the parameters of a sketch. rows is the number of rows that race_privatize kept';

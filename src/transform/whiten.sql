@@ -17,4 +17,4 @@ CREATE AGGREGATE race_whiten(x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_whiten("any") IS
-	'the transform for race_params that gives vectors mean 0 and covariance 1, so that distances are Mahalanobis distances: M, lower triangular, and o (Coleman & Shrivastava 2021, section 7.1). Use public data only: the result is as exact as the data, and has no noise. Vectors of up to 361 dimensions; NULLs are left out, no vectors give NULL; errors: 22023 when a column is constant or a sum of others, or vectors differ in dimensions, 42804 for what is no vector';
+	'the transform for race_params that gives vectors mean 0 and covariance 1, so that distances are Mahalanobis distances (Coleman & Shrivastava 2021, section 7.1). M is lower triangular. Use public data only: the result is as exact as the data, and has no noise. Vectors have up to 361 dimensions. NULLs are left out, and no vectors give NULL. Errors: 22023 when a column is constant or a sum of others, or when vectors differ in dimensions; 42804 for what is no vector';
