@@ -1,6 +1,6 @@
 /*
  * cache.c
- *		What a session keeps between statements, within a bound.
+ *		A cache that lasts from statement to statement, within a bound.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 
 int			race_cache_size = 64 * 1024;
 
-/* An entry counts as this size at least, so that there are few entries to search. */
+/* Count an entry as this size at least, so that there are few entries to search. */
 #define MINIMAL_SIZE	((Size) 128 * 1024)
 
 static void

@@ -1,6 +1,6 @@
 /*
  * cache.h
- *		What a session keeps between statements, within a bound.
+ *		A cache that lasts from statement to statement, within a bound.
  *
  * Entries in use are counted.  Idle ones stay up to racepriv.cache_size for
  * each cache, the least recently used go first.
@@ -24,10 +24,10 @@ typedef struct RaceCache
 typedef struct RaceCacheEntry
 {
 	dlist_node	node;
-	MemoryContext context;		/* holds the entry, and goes with it */
+	MemoryContext context;		/* of the entry; deleted with it */
 	int			users;
-	Size		size;			/* that it counts for */
-	bool		stale;			/* goes when nobody uses it any more */
+	Size		size;			/* how much the entry counts for */
+	bool		stale;			/* delete it when nobody uses it any more */
 } RaceCacheEntry;
 
 /* The setting racepriv.cache_size, in kilobytes */
@@ -39,11 +39,11 @@ extern int	race_cache_size;
  */
 extern void race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size);
 
-/* One user more, one less */
+/* Add a user, and remove one. */
 extern void race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry);
 extern void race_cache_release(RaceCache *cache, RaceCacheEntry *entry);
 
-/* Nobody may find it any more. */
+/* From now on, no search finds the entry. */
 extern void race_cache_forget(RaceCache *cache, RaceCacheEntry *entry);
 
 #endif							/* RACE_CACHE_H */

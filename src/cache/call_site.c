@@ -1,6 +1,6 @@
 /*
  * call_site.c
- *		What a place in a statement keeps between its calls.
+ *		Call sites: what a place in a statement keeps between its calls.
  */
 #include "postgres.h"
 

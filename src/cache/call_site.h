@@ -23,20 +23,21 @@ typedef struct RaceCallSite
 {
 	RaceRecordReader reader;
 	RaceRowsEntry *rows;		/* or NULL, before the first use */
-	MemoryContext space;		/* of what follows, while there are rows */
-	RaceParams *params;			/* that they are for */
-	RaceRecords *next;			/* the record that is read */
+	/* memory context of the fields below, while there are rows */
+	MemoryContext space;
+	RaceParams *params;			/* the parameters of these rows */
+	RaceRecords *next;			/* the record that is being read */
 	RaceRecords *last;			/* the record that was hashed before, */
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
-	bool		warned;			/* of what is said once */
+	bool		warned;			/* warnings that were given: each is given once */
 	MemoryContext context;
-	MemoryContextCallback release;	/* gives back what is shared */
+	MemoryContextCallback release;	/* releases the shared entries */
 } RaceCallSite;
 
 /*
- * The call site of this function call.  It is made at the first call; the record is in
+ * The call site of this function call. The first call makes it. The record is
  * argument `arg`.
  */
 extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
@@ -45,20 +46,23 @@ extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 
 /*
- * A value, detoasted if it is stored out of line (stored.h says what `identity` is).
- * It is good until the next call with this site, or if it was not stored as long as
- * the datum is.
+ * A value, detoasted if it is stored out of line. (stored.h explains `identity`.)
+ * It stays valid until the next call with this site. If the value was not stored
+ * out of line, it stays valid as long as the datum does.
  */
 extern Datum race_call_site_fetch(RaceCallSite *site, Datum value, Size identity);
 
-/* Have the row functions of these parameters ready while the site lives. */
+/*
+ * Make the row functions of these parameters ready. They stay while the site lives.
+ */
 extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
 
 /*
- * The bucket of each row for a record, given as one argument or, where it is one
- * vector, as params->dims finite numbers; valid until the next call.  The same record
- * again, for another sketch with the same row functions, costs next to nothing.
+ * The bucket of a record in each row. The record is an argument, or for a kernel
+ * with one vector, params->dims finite numbers. The result is valid until the next
+ * call. To ask about the same record again, with another sketch that has the same
+ * row functions, costs next to nothing.
  */
 extern const uint32 *race_call_site_buckets(RaceCallSite *site,
 											const RaceParams *params, Datum x);

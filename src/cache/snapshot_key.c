@@ -1,6 +1,6 @@
 /*
  * snapshot_key.c
- *		What tells one snapshot from another.
+ *		Snapshot keys.
  */
 #include "postgres.h"
 

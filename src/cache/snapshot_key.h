@@ -1,6 +1,6 @@
 /*
  * snapshot_key.h
- *		What tells one snapshot from another: with equal keys, the same data are visible.
+ *		Snapshot keys: two snapshots with equal keys see the same data.
  *
  * The key holds the transaction, the commands of its own that it sees, and which other
  * transactions it sees.  Transactions below xmax can only end.  So with equal xmax and

@@ -3,12 +3,11 @@
  *		Large stored values, detoasted once: for a statement, and for the next.
  *
  * A toast pointer says where a value is, not what it is.  After DELETE, VACUUM and a
- * wrap-around of OIDs another value of the same size may lie there.  While the
- * snapshot key is the same this cannot be, so an entry is good for the snapshot in
- * which it was fetched or last checked.  In another one it is checked first: the first
- * bytes of the stored value, its identity, must be those of the entry.  They are in the
- * first chunk, so that this is cheap.  A value without identity is good for one snapshot
- * only.
+ * wrap-around of OIDs, another value of the same size may be there.  This cannot happen
+ * while the snapshot key is the same, so an entry is valid for the snapshot in which it
+ * was fetched or last checked.  In another snapshot it is checked first: the first bytes
+ * of the stored value, its identity, must be those of the entry.  They are in the first
+ * chunk, so this is cheap.  A value without identity is valid for one snapshot only.
  */
 #include "postgres.h"
 
@@ -23,9 +22,10 @@ struct RaceStoredEntry
 {
 	RaceCacheEntry base;		/* must be first */
 	struct varatt_external pointer;
-	Size		identity;		/* bytes after the length word that identify it, or 0 */
+	/* number of bytes after the length word that identify the value, or 0 */
+	Size		identity;
 	bool		has_key;
-	RaceSnapshotKey key;		/* of the snapshot in which it was right */
+	RaceSnapshotKey key;		/* of the last snapshot in which the value was checked */
 	struct varlena *value;
 };
 
@@ -43,7 +43,10 @@ same_pointer(const struct varatt_external *a, const struct varatt_external *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Is the value good now?  If it was not checked in this snapshot, check it. */
+/*
+ * Is the value valid in the present snapshot? Check it, if it was not checked in
+ * this one.
+ */
 static bool
 is_current(RaceStoredEntry *entry, Datum value, bool has_key,
 		   const RaceSnapshotKey *key)
@@ -109,7 +112,10 @@ find(const struct varatt_external *pointer, Size identity)
 	return NULL;
 }
 
-/* *held is always what the caller holds, so that an error cannot release it twice. */
+/*
+ * *held is always the entry that the caller holds, so that an error cannot release
+ * it twice.
+ */
 void
 race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
 {

@@ -16,9 +16,10 @@ typedef struct RaceStoredEntry RaceStoredEntry;
 extern bool race_is_stored(Datum value);
 
 /*
- * Hold the entry of a stored value instead of what *held was; NULL is none.  It stays
- * until released.  `identity` is how many bytes after the length word identify the
- * content (they hold a hash of it), or 0.
+ * Hold the entry of a stored value, and release what *held was; NULL means no
+ * entry. The entry stays until it is released. `identity` is the number of bytes
+ * after the length word that identify the content (they contain a hash of it), or
+ * 0.
  */
 extern void race_stored_hold(RaceStoredEntry **held, Datum value, Size identity);
 extern void race_stored_release(RaceStoredEntry **held);

@@ -5,13 +5,13 @@
  * Each class has a sketch.  Its score is the likelihood of the query, the
  * density of the class at q; with the prior "counts" the score is density times
  * record count, the kernel sum.  Noise can push scores out of their range, so
- * they are clamped: a density to [0, 1], a kernel sum to at least 0.  And it
- * could make a class of next to no records look dense, so a density divides by
- * no less than twice the noise of the count.
+ * they are clamped: a density to [0, 1], a kernel sum to at least 0.  Noise
+ * could also make a class of very few records look dense.  So a density is divided by
+ * at least twice the standard deviation of the noise in the count.
  *
  * The highest score wins; among equals the class with more records, then the
- * smaller label.  So where no class has seen anything like q, all scores being
- * zero, the answer is the largest class.
+ * smaller label.  Where no class has records near q, all scores are zero, and the
+ * answer is the largest class.
  *
  * The state holds labels and scores, and no sketch.
  */
@@ -95,7 +95,7 @@ score_class(const RaceQuestion *question, Prior prior)
 	return score;
 }
 
-/* > 0 when a beats b, 0 when only the label can decide */
+/* > 0 when a beats b; 0 when the labels must decide */
 static int
 compare_scores(const Score *a, const Score *b)
 {
@@ -130,7 +130,7 @@ append_score(Scores *scores, Score score, Datum label, MemoryContext context)
 
 	if (scores->n == scores->capacity)
 	{
-		/* doubling from 4 reaches 1 GB first, which repalloc refuses */
+		/* repalloc refuses 1 GB, which is reached before this overflows */
 		scores->list = repalloc(scores->list,
 								2 * (Size) scores->capacity * sizeof(Score));
 		scores->capacity *= 2;
@@ -141,8 +141,8 @@ append_score(Scores *scores, Score score, Datum label, MemoryContext context)
 }
 
 /*
- * Transition of race_classify and race_posterior (label, sketch, q [, prior]).
- * A row where any of them is NULL is no class.
+ * Transition function of race_classify and race_posterior (label, sketch, q [,
+ * prior]). A row with a NULL among them is left out.
  */
 Datum
 race_classify_step(PG_FUNCTION_ARGS)
@@ -253,7 +253,7 @@ check_distinct(char **labels, int n)
 							race_cut(labels[i]))));
 }
 
-/* jsonb_in does not look at interrupts: a posterior is no larger than this. */
+/* jsonb_in does not check for interrupts, so a posterior has a limit. */
 #define MAX_CLASSES		100000
 
 static void

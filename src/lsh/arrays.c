@@ -1,6 +1,6 @@
 /*
  * arrays.c
- *		The layout of parameters: parts of a product, and the arrays of each.
+ *		The layout of parameters: the parts of a product, and their arrays.
  */
 #include "lsh.h"
 

@@ -1,7 +1,6 @@
 /*
  * dispatch.c
- *		What the machine and the program around give to this room: the best vector code,
- *		and a way to interrupt.
+ *		The best vector code that the machine has, and the hook that lets a user interrupt.
  */
 #include "hash.h"
 
@@ -24,7 +23,10 @@ static const RaceHashPath *const paths[] = {
 
 static const RaceHashPath *chosen = NULL;
 
-/* The path of this name, or for "auto" the best; NULL if the machine lacks it */
+/*
+ * The path with this name; for "auto" the best one. NULL if the machine does not
+ * have it.
+ */
 static const RaceHashPath *
 find_path(const char *name)
 {

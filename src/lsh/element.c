@@ -10,7 +10,7 @@
 
 #include "philox.h"
 
-/* One step of a chain: the state and a block of 8 bytes to the next state */
+/* One step of a chain: from a state and a block of 8 bytes to the next state */
 static void
 chain(int64_t seed, uint64_t state[2], uint64_t block)
 {
@@ -33,7 +33,7 @@ race_element_of_integer(int64_t seed, int64_t value)
 	return state[0];
 }
 
-/* The length goes first, so that no text is the beginning of another. */
+/* Hash the length first, so that no text is the beginning of another. */
 uint64_t
 race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 {

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-/* What vector code needs to know of a part in a block of rows */
+/* What the vector code needs to know about a part, in a block of rows */
 static RaceHashBlock
 block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 		 bool interruptible)
@@ -46,7 +46,7 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 	return result;
 }
 
-/* Add the codes of a part, times their keys, to the sums of n records. */
+/* Add the codes of a part, multiplied by their keys, to the sums of n records. */
 static void
 sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 		 const RaceColumn *column, size_t n, bool interruptible, uint64_t *sums)
@@ -71,7 +71,10 @@ sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 /* A sum takes twice as much space as a bucket. */
 #define SUMS_TOGETHER	(RACE_RECORDS_TOGETHER / 2)
 
-/* Add the codes of all parts, times their keys, and take a bucket from the sum. */
+/*
+ * Add the codes of all parts, multiplied by their keys, and compute the bucket from
+ * the sum.
+ */
 static void
 hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
 			 size_t n, bool interruptible, uint32_t *buckets)

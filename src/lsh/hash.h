@@ -21,14 +21,14 @@
 #define RACE_HAVE_NEON
 #endif
 
-/* How the projections of a vector become what is stored for it */
+/* What is stored for the projections of a vector */
 typedef enum RaceHashMode
 {
-	RACE_HASH_FOLD,				/* the floor of one, mod range: a bucket */
-	RACE_HASH_MASK,				/* the same for a range that is a power of two */
-	RACE_HASH_SIGNS,			/* the signs of all, a bit each: a bucket */
-	RACE_HASH_SUM_FLOORS,		/* floors, times keys: added to a sum */
-	RACE_HASH_SUM_SIGNS			/* signs, times keys: added to a sum */
+	RACE_HASH_FOLD,				/* bucket: the floor of one projection, mod range */
+	RACE_HASH_MASK,				/* the same, where range is a power of two */
+	RACE_HASH_SIGNS,			/* bucket: the signs of all projections, one bit each */
+	RACE_HASH_SUM_FLOORS,		/* floors times keys, added to a sum */
+	RACE_HASH_SUM_SIGNS			/* signs times keys, added to a sum */
 } RaceHashMode;
 
 /* A part of the kernel in RACE_LANES rows */
@@ -39,14 +39,14 @@ typedef struct RaceHashBlock
 	uint32_t	power;
 	uint32_t	range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES] */
-	const uint64_t *keys;		/* [2 * power][RACE_LANES], to sum with */
+	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
 	bool		interruptible;	/* while sets are hashed */
 } RaceHashBlock;
 
 /*
- * What a path has: functions from n records of a part to `out`, which is buckets
- * (uint32_t [n][RACE_LANES]) or sums to add to (uint64_t [n][RACE_LANES]); then from
- * sums to buckets; and race_philox_lanes().
+ * The functions of a path. From n records of a part they compute `out`: buckets
+ * (uint32_t [n][RACE_LANES]), or sums that they add to (uint64_t [n][RACE_LANES]).
+ * Others compute buckets from sums, and race_philox_lanes().
  */
 typedef struct RaceHashPath
 {
@@ -82,7 +82,10 @@ extern const RaceHashPath race_hash_avx512;
 extern const RaceHashPath race_hash_neon;
 #endif
 
-/* A permutation that orders the elements of a set: place_in_order() */
+/*
+ * The constant of the permutation that orders the elements of a set:
+ * place_in_order()
+ */
 #define RACE_ORDER_ROUNDS	4
 #define RACE_ORDER_M		UINT64_C(0xD256D193)
 #define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)

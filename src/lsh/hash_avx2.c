@@ -111,7 +111,7 @@ words_raise(Words a)
 	return _mm256_slli_epi64(a, 32);
 }
 
-/* there is a signed comparison only */
+/* AVX2 has only a signed comparison */
 OPERATION Words
 words_least(Words a, Words b)
 {

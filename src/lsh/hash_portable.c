@@ -50,8 +50,8 @@ vector_sign(Vector v)
 }
 
 /*
- * For a multiple of range the quotient may come out one too small, and is
- * mended; never too large, as codes are below 2^52.
+ * For a multiple of range the quotient may be one too small, which is corrected
+ * here. It is never too large, because codes are below 2^52.
  */
 static inline void
 store_fold(Vector code, Vector range, Vector inverse, uint32_t *bucket)

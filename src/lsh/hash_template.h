@@ -113,7 +113,7 @@ sign_tile(const RaceHashBlock *block, size_t lane, const double *x,
 					s / records * VECTOR_LANES);
 }
 
-/* key * word mod 2^64; of the word, the low 32 bits count */
+/* key * word mod 2^64; only the low 32 bits of the word count */
 INLINE Words
 key_times_word(Words key, Words word)
 {
@@ -174,7 +174,10 @@ hash_tile(const RaceHashBlock *block, size_t lane, const double *x,
 				  buckets);
 }
 
-/* The rows of a tile stay in the nearest cache while records go by. */
+/*
+ * The rows of a tile stay in the nearest cache while all records are hashed with
+ * them.
+ */
 INLINE void
 hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
 			 RaceHashMode mode, void *out)
@@ -219,8 +222,9 @@ hash_vectors(const RaceHashBlock *block, const RaceColumn *x, size_t n, void *ou
 }
 
 /*
- * Where an element stands in the random order of each row: a permutation of 64
- * bits, Philox2x32 with fewer rounds, as elements are well mixed already.
+ * The place of an element in the random order of each row. The order is a
+ * permutation of 64 bits: Philox2x32, with fewer rounds because elements are
+ * already well mixed.
  */
 INLINE Words
 place_in_order(Words low, Words high, Words key0, Words key1)
@@ -241,7 +245,7 @@ place_in_order(Words low, Words high, Words key0, Words key1)
 	return words_xor(words_raise(high), words_high(words_raise(low)));
 }
 
-/* Let least[] be the least of what it was and the places of elements. */
+/* Set least[] to the minimum of itself and the places of the elements. */
 INLINE void
 least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
 			const Words key1[], Words least[])
@@ -257,7 +261,10 @@ least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
 	}
 }
 
-/* The least element of each set in the order of each row; of none, all bits set */
+/*
+ * The least element of each set in the order of each row. For an empty set, all
+ * bits are set.
+ */
 INLINE void
 sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 			  size_t n, uint32_t j, uint64_t *sums)
@@ -340,7 +347,7 @@ sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
 		}
 }
 
-/* From 64 bits, of which the high ones count, to one of `range` buckets */
+/* From 64 bits to one of `range` buckets; the high bits decide */
 TARGET static void
 reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 {

@@ -39,7 +39,7 @@ typedef enum RaceRecordKind
 	RACE_RECORD_ROW				/* categories; a function is a place in the row */
 } RaceRecordKind;
 
-/* Which parameters, besides those of all kernels, a kernel has */
+/* Which parameters a kernel has, besides those that all kernels have */
 typedef enum RaceTakes
 {
 	RACE_TAKES_DIMS = 1,		/* all its records have the same length */
@@ -80,16 +80,16 @@ extern int	race_kernel_by_name(const char *name);
 extern const char *race_kernel_name(int kernel);
 
 /*
- * The names of all kernels that `is` says yes to (NULL: all), as in "l2, l1 and
- * angular", with this word before the last; written into `list`.
+ * Write the names of all kernels for which `is` returns true (NULL: all) into
+ * `list`, as in "l2, l1 and angular", with `word` before the last one.
  */
 extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
 									const char *word, char *list, size_t length);
 
 /*
- * The exact kernel of two records, a column a part: the product of its parts, each
- * to its power.  It is the truth that estimates are compared with.  It uses libm
- * and is interruptible.  Elements of sets are sorted, and none is there twice.
+ * The exact kernel of two records, which have a column for each part: the product
+ * of all parts, each taken to its power. Estimates are compared with it. It uses
+ * libm, and can be interrupted. Elements of sets must be sorted and distinct.
  */
 extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *x,

@@ -15,7 +15,8 @@ race_l1_kernel(double c)
 
 	if (c == 0)
 		return 1;
-	if (t < 1e-4)				/* where both terms are near 2t, what is left of them */
+	/* both terms are near 2t here; this is their difference */
+	if (t < 1e-4)
 		return t / RACE_PI * (1 - t * t / 6);
 	if (c < 1)					/* where t^2 might overflow */
 		return (2 * atan(t) - c * (log1p(c * c) - 2 * log(c))) / RACE_PI;
@@ -43,7 +44,7 @@ sine_and_cosine(double x, double *sine, double *cosine)
 double
 race_inverse_cauchy(double p)
 {
-	double		v = p - 0.5;	/* exactly, as is what follows until pi */
+	double		v = p - 0.5;	/* exact, as are all operations until pi */
 	double		w = fabs(v);
 	double		sine;
 	double		cosine;

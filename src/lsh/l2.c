@@ -11,7 +11,7 @@ race_l2_kernel(double c)
 {
 	static const double sqrt_half = 0.70710678118654752440;
 	static const double sqrt_2_over_pi = 0.79788456080286535588;
-	double		t = 1 / c;			/* infinite at c = 0, where all is well */
+	double		t = 1 / c;			/* infinite at c = 0, which does no harm */
 
 	if (t == 0)
 		return 0;				/* c is infinite, and inf * 0 is not a number */

@@ -1,6 +1,6 @@
 /*
  * limits.c
- *		Which parameters are good, and what is wrong with others.
+ *		Checks of parameters against their limits.
  */
 #include "lsh.h"
 
@@ -89,7 +89,10 @@ bounds_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the arrays of a part; their size is known to fit */
+/*
+ * What is wrong with the arrays of a part. That they fit into its size is already
+ * known.
+ */
 static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {

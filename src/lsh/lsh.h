@@ -96,7 +96,9 @@ typedef struct RaceParams
 /* row functions of one parameter value stay within 512 MB (race_rows_size) */
 #define RACE_MAX_ROWS_BYTES		((uint64_t) 512 * 1024 * 1024)
 
-/* beyond these, coefficients or distances in bandwidths lose their meaning */
+/*
+ * beyond these limits, coefficients or distances in bandwidths lose their meaning
+ */
 #define RACE_MIN_BANDWIDTH	1e-100
 #define RACE_MAX_BANDWIDTH	1e100
 #define RACE_MAX_TRANSFORM	1e100
@@ -123,30 +125,31 @@ extern const RaceParams *race_params_next(const RaceParams *part,
 extern int	race_params_parts(const RaceParams *params);
 
 /*
- * The size in bytes of the arrays that a part says it has; how many numbers one of
- * them has; where it is, or NULL if the part does not have it
+ * The size in bytes of the arrays that a part says it has; the number of elements
+ * of one of them; its place, or NULL if the part does not have it
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
-/* What a record of a part is */
+/* What kind of record a part has */
 extern RaceRecordKind race_record_kind(const RaceParams *part);
 
-/* Do all parts state their dims, as far as they need them? */
+/* Do all parts state their dims, if their kernel has dims? */
 extern bool race_params_complete(const RaceParams *params);
 
-/* Functions a row, of all parts */
+/* The number of functions in a row, of all parts */
 extern uint32_t race_params_functions(const RaceParams *params);
 
 /* The weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it */
 extern int	race_params_sequence(const RaceParams *params);
 
 /*
- * What "auto" stands for.  The sequence of a part is Sobol's where it has enough
- * dimensions: race_sobol_dimensions() of them are needed, and so many are taken by
- * other parts.  Else it is orthogonal where the kernel has that, else independent.
- * Codes are folded where race_can_fold() says that estimates then need no correction.
+ * The sequence that "auto" chooses for a part. It is Sobol's if there are enough
+ * dimensions: the part needs race_sobol_dimensions() of them, and other parts have
+ * taken so many already. Else it is orthogonal if the kernel has that, else
+ * independent. Rehashing by "auto" means fold where race_can_fold() is true,
+ * because estimates then need no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
 extern bool race_fits_sobol(const RaceParams *part, uint32_t taken);
@@ -155,8 +158,8 @@ extern int	race_default_rehash(const RaceParams *params);
 extern bool race_can_fold(const RaceParams *params);
 
 /*
- * Check parameters from anywhere, of `size` bytes.  Returns NULL when they are
- * good, else what is wrong with them, written into `message` (of `length` bytes).
+ * Check parameters from outside, of `size` bytes. Returns NULL if they are valid.
+ * Otherwise returns what is wrong, written into `message` (of `length` bytes).
  */
 extern const char *race_params_problem(const RaceParams *params, size_t size,
 									   char *message, size_t length);
@@ -174,7 +177,7 @@ typedef struct RaceColumn
 	uint32_t	width;			/* length of a vector or row */
 } RaceColumn;
 
-/* The same from record i on */
+/* The same column without its first i records */
 extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
 
 /*
@@ -196,9 +199,9 @@ race_look_for_interrupts(void)
 }
 
 /*
- * An element as it is hashed: 64 bits for an integer, or for the bytes of a text.
- * Different elements are different, but for a probability of 2^-64 over seeds.
- * Hashing bytes is interruptible.
+ * The 64 bits that stand for an element: an integer, or the bytes of a text. Two
+ * different elements have different bits, except with a probability of 2^-64 over
+ * seeds. To hash bytes can be interrupted.
  */
 extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
 extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);
@@ -213,11 +216,12 @@ extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t si
  */
 #define RACE_LANES	64
 
-/* What the rows of a part need to know */
+/* What the row functions need to know about a part */
 typedef struct RaceRowsPart
 {
 	const RaceParams *params;
-	uint32_t	function;		/* number of its first function, of all parts */
+	/* the number of its first function, counted over all parts */
+	uint32_t	function;
 	uint32_t	dimension;		/* of Sobol's sequence, its first */
 	size_t		words;			/* of a function in a row */
 	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
@@ -228,7 +232,7 @@ typedef struct RaceRows
 	RaceParams *params;			/* a copy, after this struct */
 	int			parts;
 	RaceRowsPart part[RACE_MAX_PARTS];
-	size_t		blocks;			/* of rows; the last one may be part full */
+	size_t		blocks;			/* blocks of rows; the last one may have unused rows */
 	size_t		block_words;	/* vectors of RACE_LANES words a block */
 	double	   *workspace;		/* [outputs][lanes], for transforms */
 	double	   *coefficients;	/* [blocks][block_words][lanes] */

@@ -11,7 +11,10 @@
 
 #include "lsh.h"
 
-/* dots[lane] = the product of each lane with one of them, from lane `from` on */
+/*
+ * dots[lane] = the dot product of lane `lane` and one of them, for lanes from
+ * `from` on
+ */
 static void
 products(const double *c, uint32_t dims, int with, double *dots)
 {

@@ -96,13 +96,13 @@ race_sobol_dimensions(const RaceParams *part)
 	uint64_t	a_function = 1;
 	uint64_t	n;
 
-	/* a projection has coefficients, and unless it is a sign, an offset */
+	/* a projection has coefficients and, unless only its sign counts, an offset */
 	if (type->record == RACE_RECORD_VECTOR)
 		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : part->dims) +
 			!type->signs;
 	n = part->power * a_function;
 
-	/* a set's function is drawn by keys; without dims it is not known */
+	/* the function of a set has keys; without dims its size is not known */
 	if (type->record == RACE_RECORD_SET || part->dims == 0 || n > UINT32_MAX)
 		return UINT32_MAX;
 	return (uint32_t) n;

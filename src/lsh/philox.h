@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* What a counter's bits are used for: streams that must not meet */
+/* Streams of random bits for different purposes, which must not overlap */
 typedef enum RaceStream
 {
 	RACE_STREAM_FUNCTION = 1,

@@ -43,7 +43,7 @@ keys_of(const RaceParams *params)
 	return 1 + 2 * (size_t) race_params_functions(params);
 }
 
-/* What a function of a part takes in a row */
+/* How many words a function of a part takes in a row */
 static size_t
 words_of_function(const RaceParams *part)
 {
@@ -191,7 +191,7 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 	{
 		uint32_t	a_function = race_sobol_dimensions(params) / params->power;
 
-		/* signs have no element 0 */
+		/* a sign has no offset, so its numbers begin one place earlier */
 		race_sobol_start(&sequence, rows->params->seed, part->dimension +
 						 (j - part->function) * a_function + element -
 						 race_kernel_type(params->kernel)->signs);
@@ -258,7 +258,7 @@ transform(const RaceParams *params, const double *a, double *projections)
 		}
 }
 
-/* Subtract M o from the offsets, as the projections see it. */
+/* Subtract the projections of o from the offsets: a.(x - o) = a.x - a.o. */
 static void
 shift(const RaceParams *params, const double *projections, double *offsets)
 {

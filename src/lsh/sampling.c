@@ -1,6 +1,6 @@
 /*
  * sampling.c
- *		How far the mean over rows is expected to be from the kernel sum.
+ *		The expected error of the mean over rows.
  *
  * This is a prior, from the paper and from measurements on several tables.  It
  * chooses the rows of a release, and serves where rows cannot tell their own variance.
@@ -26,9 +26,9 @@ kernel_mass(double records)
 }
 
 /*
- * Rows that share the work do better the more there are of them: measured, the
- * variance falls like R^-1.15 to R^-1.33 with Sobol' rows in 1 to 15 dimensions,
- * and like R^-1.06 with orthogonal ones in 30.
+ * With rows that share the work, the error falls faster. Measured: the variance
+ * falls like R^-1.15 to R^-1.33 with Sobol' rows in 1 to 15 dimensions, and like
+ * R^-1.06 with orthogonal rows in 30.
  */
 static double
 variance_exponent(int sequence)

@@ -110,7 +110,10 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 		bits[i] = 0;
 	}
 
-	/* at each node on the way to a point a random bit may flip the digit */
+	/*
+	 * at each node on the path to a point, a random bit decides whether to flip the
+	 * digit
+	 */
 	for (level = 0; level < LEVELS; level++)
 	{
 		for (i = 0; i < RACE_LANES; i++)

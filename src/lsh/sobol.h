@@ -12,10 +12,10 @@
 
 #include <stdint.h>
 
-/* The most coordinates: there are direction numbers for so many */
+/* The largest number of coordinates: there are no more direction numbers */
 #define RACE_SOBOL_DIMENSIONS	21
 
-/* How many points (2^levels) are different: as many as a sketch can have rows */
+/* The number of different points is 2^levels, as many as a sketch can have rows. */
 #define RACE_SOBOL_LEVELS		25
 
 /* One coordinate of the sequence */

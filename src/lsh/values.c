@@ -45,7 +45,7 @@ race_distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
 			d /= bandwidths[i];
 		sum += euclidean ? d * d : fabs(d);
 	}
-	if (isnan(sum))				/* infinities that met in a transform */
+	if (isnan(sum))				/* infinities of both signs met in a transform */
 		return INFINITY;
 	return euclidean ? sqrt(sum) : sum;
 }

@@ -14,7 +14,7 @@
 extern double race_distance(const RaceParams *part, const RaceColumn *x,
 							const RaceColumn *y, bool euclidean);
 
-/* The kernels that are no function of a distance */
+/* The kernels that are not functions of a distance */
 extern double race_angular_value(const RaceParams *part, const RaceColumn *x,
 								 const RaceColumn *y);
 extern double race_jaccard_value(const RaceParams *part, const RaceColumn *x,

@@ -80,7 +80,10 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 	if (budget->counter_scale == 0 || budget->count_scale == 0)
 		return false;
 
-	/* the exact cost is at most epsilon, so epsilon bounds it as well */
+	/*
+	 * the exact cost is at most epsilon, so epsilon is an upper bound of the true
+	 * cost, too
+	 */
 	budget->epsilon = fmin(epsilon,
 						   race_cost_sum(cost_of(counter_sensitivity,
 												 budget->counter_scale),
@@ -105,7 +108,10 @@ race_gaussian_budget(double epsilon, double delta,
 	if (budget->counter_variance == 0 || budget->count_variance == 0)
 		return false;
 
-	/* the exact costs are at most what is allowed and asked, which bound them too */
+	/*
+	 * the exact costs are at most what is allowed and what was asked, so these are
+	 * upper bounds of the true cost, too
+	 */
 	budget->rho = fmin(allowed,
 					   race_cost_sum(race_rho_of_sum(counter_squared, 1,
 													 budget->counter_variance, 1),

@@ -1,6 +1,6 @@
 /*
  * check.c
- *		What a value from outside may say of the noise in it.
+ *		Checks of the noise that a value from outside claims to have.
  */
 #include "state.h"
 
@@ -52,7 +52,7 @@ race_noise_problem(const RaceNoise *noise)
 	if (noise->max_contributions < 1 || noise->max_contributions > INT32_MAX ||
 		noise->releases < 1 || noise->releases > INT32_MAX)
 		return "A count of contributions or releases is out of range.";
-	/* a large delta may pay for all of the noise */
+	/* epsilon may be 0 where a large delta pays for all of the noise */
 	if (!is_cost(noise->epsilon) || signbit(noise->epsilon) ||
 		(noise->epsilon == 0 && noise->delta == 0) ||
 		!is_cost(noise->delta) || signbit(noise->delta) ||

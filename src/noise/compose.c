@@ -37,7 +37,10 @@ keep_larger_cost(RaceNoise *noise, const RaceNoise *other)
 	noise->epsilon = fmax(noise->epsilon, other->epsilon);
 	noise->delta = fmax(noise->delta, other->delta);
 	noise->rho = fmax(noise->rho, other->rho);
-	/* halves of rho are no halves of epsilon: what the larger rho means */
+	/*
+	 * half of rho is not half of epsilon: take the epsilon that the larger rho
+	 * implies
+	 */
 	if (noise->neighbors == RACE_NEIGHBORS_SUBSTITUTE &&
 		noise->mechanism == RACE_MECHANISM_GAUSSIAN && noise->delta < 1)
 		noise->epsilon = fmax(noise->epsilon,
@@ -61,7 +64,10 @@ race_noise_compose(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	noise->count_variance += other->count_variance;
 	noise->releases += other->releases; /* both within int32 */
 
-	/* doubling s + s gets there; what cannot be stored must not be made */
+	/*
+	 * repeated s + s reaches infinity; a sketch that cannot be stored must not be
+	 * made
+	 */
 	return noise->releases <= INT32_MAX &&
 		isfinite(noise->epsilon) && isfinite(noise->delta) && isfinite(noise->rho) &&
 		isfinite(noise->counter_variance) && isfinite(noise->count_variance);

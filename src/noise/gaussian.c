@@ -47,7 +47,7 @@ race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 		uint64_t	magnitude = y < 0 ? -(uint64_t) y : (uint64_t) y;
 		int64_t		distance;
 
-		/* what would be kept with a probability below e^-1900 is not */
+		/* a draw that would be kept with a probability below e^-1900 is dropped */
 		if (magnitude > 64 * t)
 			continue;
 

@@ -41,7 +41,9 @@ race_random_below(RaceRandom *random, uint64_t n)
 	int			bits = n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
 	uint64_t	value;
 
-	/* keep just the bits needed, and refuse what is still too large */
+	/*
+	 * keep only the bits that are needed, and draw again if the number is too large
+	 */
 	do
 	{
 		value = next_bytes(random, (bits + 7) / 8);
@@ -77,8 +79,8 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 	uint64_t	k = 0;
 
 	/*
-	 * Go on while Bernoulli(u / (t k)) says so; that is Bernoulli(1 / k) and
-	 * Bernoulli(u / t) at once, which keeps t k from overflowing.
+	 * Go on while Bernoulli(u / (t k)) is true. It is drawn as Bernoulli(1 / k) and
+	 * Bernoulli(u / t), so that t k cannot overflow.
 	 */
 	do
 		k++;

@@ -55,7 +55,7 @@ extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
 /* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
-/* The count's part of epsilon, or of rho, is one in so many (design). */
+/* The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho. */
 #define RACE_COUNT_SHARE		20
 
 /*
@@ -112,7 +112,7 @@ typedef struct RaceGaussianBudget
 	uint64_t	counter_variance;
 	uint64_t	count_variance;
 	double		rho;			/* the true cost, rounded up */
-	double		epsilon;		/* that it means at delta, <= asked */
+	double		epsilon;		/* the epsilon of this rho at delta, <= asked */
 } RaceGaussianBudget;
 
 #define RACE_MIN_DELTA			1e-300
@@ -138,12 +138,12 @@ extern double race_rho_of_sum(unsigned __int128 squared, uint64_t cells,
 
 /*
  * Noise shares: each of several parties adds its draws to its own counters and
- * count, and only the sum is seen.  Whoever colludes knows its own draws, so
- * what protects are the draws of the honest: of those who take part, add the noise
- * they should, and tell nobody.
+ * count, and only the sum is seen.  A party that colludes knows its own draws.  So only
+ * the draws of honest parties protect: those who take part, add the noise that they
+ * should, and tell nobody.
  */
 
-/* What changes between neighbors, squared in L2, and where */
+/* By how much neighbors differ, squared in L2, and in how many places */
 typedef struct RaceSensitivity
 {
 	unsigned __int128 counters; /* all together */
@@ -151,11 +151,16 @@ typedef struct RaceSensitivity
 	uint64_t	cells;			/* how many counters there are */
 } RaceSensitivity;
 
-/* Honest shares in the sum if at most so many collude or drop out; may be 0 */
+/*
+ * The number of honest shares in the sum if so many collude or drop out; may be 0
+ */
 extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
 								   uint32_t dropouts);
 
-/* Below this a sum of discrete Gaussians is too little like one (share.c). */
+/*
+ * With a smaller variance, a sum of discrete Gaussians is too different from one
+ * (share.c).
+ */
 #define RACE_MIN_SHARE_VARIANCE	4
 
 /*

@@ -1,6 +1,6 @@
 /*
  * outward.h
- *		Rounding that can only err towards more noise and a higher cost.
+ *		Rounding outward: an error can only mean more noise, or a higher cost.
  */
 #ifndef RACE_OUTWARD_H
 #define RACE_OUTWARD_H
@@ -8,12 +8,15 @@
 #include <math.h>
 
 /*
- * What a formula with logarithms or exponentials may be wrong by, relative to the
- * size of its terms: thousands of ulps
+ * How wrong a formula with logarithms or exponentials may be, relative to the size
+ * of its terms: thousands of ulps
  */
 #define RACE_MARGIN		1e-12
 
-/* At least, and at most, the number that x was rounded from */
+/*
+ * A number that is not above, and one that is not below, the exact value that was
+ * rounded to x
+ */
 static inline double
 race_up(double x)
 {

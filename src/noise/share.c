@@ -1,15 +1,15 @@
 /*
  * share.c
- *		Noise in parts: every party adds a share, and the sum protects.
+ *		Noise shares: every party adds a part of the noise, and the sum protects.
  *
- * A sum of discrete Gaussians is almost one, but not quite.  The product of the
+ * A sum of discrete Gaussians is almost a discrete Gaussian.  The product of the
  * probabilities of y and x - y under variances s and k s is the right Gaussian in x
  * times a Gaussian in y of variance s k / (k + 1), whose centre is rarely an
- * integer.  Summed over all y that last factor would not depend on x but for its
- * Fourier coefficients q^(j^2), q = exp(-2 pi^2 s k / (k + 1)); so its largest value
- * is at most e^(5q) times its smallest.  One share after the other, log (probability
- * in the sum of n / probability in the discrete Gaussian of variance n s) stays
- * within tau / 2 of 0, where
+ * integer.  Summed over all y, the last factor depends on x only through its Fourier
+ * coefficients q^(j^2), q = exp(-2 pi^2 s k / (k + 1)), so its largest value is at most
+ * e^(5q) times its smallest.  Adding one share after the other, log (probability in
+ * the sum of n / probability in the discrete Gaussian of variance n s) stays within
+ * tau / 2 of 0, where
  *
  *		tau = 10 sum of exp(-2 pi^2 s k / (k + 1)), k = 1, ..., n - 1
  *
@@ -35,7 +35,7 @@
 
 #define TWO_PI_SQUARED	19.7392088021787172
 
-/* So many terms of tau are added up; those that follow are not larger. */
+/* This many terms of tau are added up. None of the following terms is larger. */
 #define TERMS	64
 
 /* tau, rounded up; at least two shares */
@@ -90,7 +90,7 @@ share_variance(double rho, unsigned __int128 squared, uint64_t cells,
 	uint64_t	low = RACE_MIN_SHARE_VARIANCE;
 	uint64_t	high = RACE_MAX_VARIANCE;
 
-	/* more variance costs less; what suffices is always known to, not inferred */
+	/* more variance costs less; keep the last variance that was seen to suffice */
 	if (!(race_rho_of_sum(squared, cells, high, shares) <= rho))
 		return 0;
 	while (low < high)
@@ -129,7 +129,7 @@ race_share_budget(double epsilon, double delta,
 		return false;
 	allowed = race_rho_allowed(epsilon, delta);
 
-	/* less by a margin, so that the sum does not exceed it in its last digit */
+	/* less by a margin, so that rounding cannot make the sum exceed it */
 	budget->count_variance = share_variance(allowed / RACE_COUNT_SHARE,
 											sensitivity->count, 1, honest);
 	left = allowed * (1 - RACE_MARGIN) -

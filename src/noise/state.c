@@ -1,6 +1,6 @@
 /*
  * state.c
- *		Names of noise, and what one person changes.
+ *		Names of mechanisms, and the sensitivity of a sketch.
  */
 #include "state.h"
 

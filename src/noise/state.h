@@ -1,6 +1,6 @@
 /*
  * state.h
- *		What a value says of the noise in it, and the rules by which that changes.
+ *		The record of the noise in a sketch, and the rules by which it changes.
  *
  * Every sketch carries a RaceNoise.  This room decides what it may say, what the sum of
  * two values costs, and when a sum of noise shares may be asked.  Plain C99 without
@@ -64,7 +64,7 @@ typedef struct RaceNoise
 extern const char *race_neighbors_name(int neighbors);
 extern const char *race_mechanism_name(int mechanism);
 
-/* What is wrong with a RaceNoise from outside, or NULL (check.c) */
+/* What is wrong with a RaceNoise that comes from outside, or NULL (check.c) */
 extern const char *race_noise_problem(const RaceNoise *noise);
 
 /* ------------------------------------------------------------- sensitivity */
@@ -80,7 +80,7 @@ extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 
 /* ------------------------------------------------- composition: compose.c */
 
-/* Do both count the same as one person?  Else their sum protects neither. */
+/* Do both mean the same by one person? If not, their sum protects neither unit. */
 extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
 
 /*
@@ -92,9 +92,9 @@ extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
 extern bool race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b);
 
 /*
- * Say of the noise of a private sum what it is after the other was added: costs add up,
- * or if the data are disjoint, the larger one remains.  False if the result cannot be
- * stored.
+ * Change the noise of a private sum to what it is after the other sketch was added:
+ * costs add up; if the data are disjoint, the larger cost remains. False if the
+ * result cannot be stored.
  */
 extern bool race_noise_compose(RaceNoise *noise, const RaceNoise *other,
 							   bool disjoint);
@@ -112,10 +112,11 @@ extern void race_total_add(RaceTotal *total, double epsilon, double delta,
 						   double rho);
 
 /*
- * The epsilon that all cost at a delta, by two accounts, each an upper bound; INFINITY
- * where an account says nothing.  Basic composition: epsilons and deltas add up
- * (Dwork & Roth 2014, theorem 3.16).  Zero-concentrated privacy: rhos add up (Bun &
- * Steinke 2016, lemma 2.3), and their sum means an epsilon at a delta (zcdp.c).
+ * The epsilon of all releases together at a delta, by two accounts, which are both
+ * upper bounds. INFINITY where an account has no bound. Basic composition: epsilons
+ * and deltas add up (Dwork & Roth 2014, theorem 3.16). Zero-concentrated privacy:
+ * rhos add up (Bun & Steinke 2016, lemma 2.3), and the sum implies an epsilon at a
+ * delta (zcdp.c).
  */
 extern double race_total_basic(const RaceTotal *total, double delta);
 extern double race_total_zcdp(const RaceTotal *total, double delta);
@@ -126,12 +127,16 @@ extern double race_total_zcdp(const RaceTotal *total, double delta);
 extern uint64_t race_share_variance(double sum, uint32_t n);
 
 /*
- * Can each party have a share of that variance?  That of all shares together must be
- * exact in a RaceNoise, or it is no longer a multiple of the variance of one.
+ * Can each party have a share of that variance? A RaceNoise must hold the variance
+ * of all shares together exactly, so that it stays a multiple of the variance of
+ * one share.
  */
 extern bool race_is_share_variance(uint64_t variance, uint32_t parties);
 
-/* Shares that a sum must have to be asked; and has it as many?  Other values need none. */
+/*
+ * The number of shares that a sum needs before it may be asked; and whether it has
+ * as many. Values that are not sums of shares need none.
+ */
 extern uint32_t race_shares_needed(const RaceNoise *noise);
 extern bool race_has_enough_noise(const RaceNoise *noise);
 
@@ -139,14 +144,17 @@ extern bool race_has_enough_noise(const RaceNoise *noise);
 extern bool race_shares_match(const RaceNoise *a, const RaceNoise *b);
 
 /*
- * The ids of both in ascending order, into `ids`, which has space for all of them.
- * False if one is in both.
+ * Write the ids of both, in ascending order, into `ids`, which has space for all of
+ * them. False if an id is in both.
  */
 extern bool race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
 								 const RaceNoise *b, const uint64_t *b_ids,
 								 uint64_t *ids);
 
-/* Say of the noise of a sum of shares that the other's shares are in it as well. */
+/*
+ * Change the noise of a sum of shares to what it is after the other's shares were
+ * added.
+ */
 extern void race_add_shares(RaceNoise *noise, const RaceNoise *other,
 							uint32_t rows, uint32_t range);
 

@@ -2,10 +2,11 @@
  * sum.c
  *		Sums of noise shares: what they cost, and when they are private.
  *
- * Of n parties, t may collude, and d more may drop out.  Each adds noise so that
- * that of n - t - d is enough.  A sum may be asked when it has n - d shares: even if t
- * of them come from colluders, who can take their own noise out again, those of
- * n - t - d remain.  What it costs is then reckoned for all shares but t.
+ * Of n parties, t may collude, and d more may drop out.  Each adds so much noise
+ * that the noise of n - t - d parties is enough.  A sum may be asked when it has
+ * n - d shares.  Up to t of them may come from colluders, who can subtract their own
+ * noise; the noise of n - t - d others remains.  So the cost is that of all shares
+ * but t.
  */
 #include "state.h"
 
@@ -22,7 +23,7 @@ race_share_variance(double sum, uint32_t n)
 	return (uint64_t) variance;
 }
 
-/* Integers up to here, and no further, are all float8 */
+/* A float8 holds all integers up to this one */
 #define MAX_EXACT_SUM	((uint64_t) 1 << 53)
 
 bool
@@ -97,7 +98,10 @@ race_add_shares(RaceNoise *noise, const RaceNoise *other, uint32_t rows,
 	}
 	else
 	{
-		/* shares of one sum claim the same; if a forged one does not, the worse */
+		/*
+		 * shares of one sum claim the same cost; if a forged share claims another,
+		 * take the larger
+		 */
 		noise->rho = fmax(noise->rho, other->rho);
 		noise->epsilon = fmax(noise->epsilon, other->epsilon);
 	}

@@ -49,7 +49,7 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: dims must be between 1 and %d",
 						RACE_MAX_DIMS)));
-	/* what is cut here is out of its limits before and after */
+	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
 		value = Max(0, Min(value, PG_INT32_MAX));
 	race_field_set_bits(field, &draft->part, (uint64) value);
@@ -86,7 +86,7 @@ race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
 
 /* ------------------------------------------------------------- assembling */
 
-/* Replace "auto" by a sequence, in one part after the other. */
+/* Replace "auto" by a sequence, in each part in turn. */
 static void
 choose_sequences(RaceDraft *drafts, int n)
 {
@@ -121,7 +121,7 @@ write_part(char *next, const RaceDraft *draft)
 			race_array_length(part, race_fields[key].array) : 0;
 		Size		i;
 
-		/* a zero has no sign: equal parameters are equal bytes */
+		/* remove the sign of zero: equal parameters are equal bytes */
 		for (i = 0; i < n; i++)
 			to[i] = draft->arrays[key][i] + 0.0;
 		next += n * sizeof(double);

@@ -20,11 +20,13 @@ typedef struct RaceDraft
 	const double *arrays[RACE_KEYS];
 } RaceDraft;
 
-/* A draft with the defaults; or of a part that exists */
+/* A draft with the defaults, and a draft of an existing part */
 extern void race_draft_default(RaceDraft *draft);
 extern void race_draft_of(RaceDraft *draft, const RaceParams *part);
 
-/* Make it a part after the first: remove what only the first states. */
+/*
+ * Turn it into a later part of a product: remove what only the first part states.
+ */
 extern void race_draft_next(RaceDraft *draft);
 
 /* Set a field from a value from outside; false after a soft error. */

@@ -9,7 +9,7 @@
 	.offset = offsetof(RaceParams, field), \
 	.size = sizeof(((RaceParams *) NULL)->field), .wire = position
 
-/* One of some names, called `title` in messages */
+/* A choice among names; messages call it `title` */
 #define NAMES(title, choice) \
 	.what = title, .name_of = race_ ## choice ## _name, \
 	.value_of = race_ ## choice ## _by_name

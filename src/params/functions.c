@@ -163,7 +163,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 
-/* The parts of params as drafts, after n others; returns how many there are then */
+/* Append the parts of params to n drafts; returns the new number of drafts. */
 static int
 append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 {
@@ -184,8 +184,8 @@ append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 }
 
 /*
- * race_params * race_params: the product of both kernels.  Sobol's dimensions may
- * not suffice for the parts of both; then those of the right side do without.
+ * race_params * race_params: the product of both kernels. If there are not enough
+ * Sobol' dimensions for all parts, parts of the right side get another sequence.
  */
 Datum
 race_params_multiply(PG_FUNCTION_ARGS)
@@ -225,7 +225,9 @@ compare(const RaceParams *a, const RaceParams *b)
 			if (order != 0)
 				return order;
 		}
-	/* the order of arrays and further parts has no meaning, but is one */
+	/*
+	 * the order of arrays and further parts has no meaning, but it is a total order
+	 */
 	if (a->more != b->more)
 		return a->more < b->more ? -1 : 1;
 	return memcmp(a, b, race_params_size(a));

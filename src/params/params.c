@@ -26,7 +26,7 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
 
-/* Are the kernels of all parts known?  In a damaged value they need not be. */
+/* Does the table have the kernels of all parts? In a damaged value it may not. */
 static bool
 all_known(const RaceParams *params)
 {
@@ -77,7 +77,7 @@ race_params_check_complete(const RaceParams *params)
 
 	if (race_params_complete(params))
 		return;
-	/* of a product, the first part that lacks them */
+	/* in a product: the first part without dims */
 	while (part->dims != 0 || race_record_kind(part) == RACE_RECORD_SET)
 		part = race_params_next(part, params);
 	ereport(ERROR,

@@ -29,7 +29,7 @@ typedef struct RaceParamsDatum
 
 /* ---------------------------------------------------------- values: params.c */
 
-/* A datum of these parameters, or a copy of them in a context */
+/* A datum with these parameters; and a copy of parameters in a memory context */
 extern RaceParamsDatum *race_params_datum(const RaceParams *params);
 extern RaceParams *race_params_copy(const RaceParams *params,
 									MemoryContext context);
@@ -47,8 +47,8 @@ extern void race_params_check_complete(const RaceParams *params);
 extern bool race_params_same(const RaceParams *a, const RaceParams *b);
 
 /*
- * The same but for the number of rows?  Rows are drawn one by one, so those of the
- * one are the first of the other.
+ * Are they the same except for the number of rows? Each row is drawn by itself, so
+ * the rows of the one are the first rows of the other.
  */
 extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
 
@@ -78,7 +78,10 @@ extern RaceParams *race_params_parse(const char *text, Node *escontext);
 /* Write parameters; they take as many bytes as in memory. */
 extern void race_params_write(StringInfo out, const RaceParams *params);
 
-/* How many bytes the parameters take that begin here: a whole part of them is there. */
+/*
+ * How many bytes the parameters take that begin here. At least one part without its
+ * arrays must be there.
+ */
 extern Size race_params_wire_size(const unsigned char *bytes);
 
 /*

@@ -25,8 +25,8 @@
 /* ---------------------------------------------------------------- words */
 
 /*
- * Cut the next word, letters and digits and what numbers are written with, out
- * of *text; NULL when there is none.
+ * Cut the next word out of *text: letters, digits and the other characters of
+ * numbers. NULL if there is none.
  */
 static char *
 next_word(const char **text)
@@ -42,7 +42,7 @@ next_word(const char **text)
 	return *text == start ? NULL : pnstrdup(start, *text - start);
 }
 
-/* Is the next character that is not a space this one?  Then step over it. */
+/* If the next character after spaces is this one, step over it. Was it? */
 static bool
 next_is(const char **text, char c)
 {
@@ -84,7 +84,10 @@ typedef struct Numbers
 	uint32		capacity;
 } Numbers;
 
-/* "1, 2, 3}", the brace before it being read; more than fit are too many */
+/*
+ * Read "1, 2, 3}"; the opening brace was read before. Too many numbers are an
+ * error.
+ */
 static bool
 parse_numbers(const char **text, Numbers *numbers, Node *escontext)
 {
@@ -111,7 +114,10 @@ parse_numbers(const char **text, Numbers *numbers, Node *escontext)
 	return true;
 }
 
-/* An array, in braces, or of arrays of the same length: *outputs of them, else 0 */
+/*
+ * Read an array in braces. A matrix is an array of arrays of the same length:
+ * *outputs is how many, else 0.
+ */
 static bool
 parse_array(const char **text, Numbers *numbers, uint32 *outputs, Node *escontext)
 {
@@ -195,7 +201,10 @@ parse_value(const char **text, int key, Reading *reading, Node *escontext)
 	MALFORMED("\"%s\" is not a value for %s.", race_cut(value), field->name);
 }
 
-/* The key of a name; the kernel is no key.  RACE_KEYS if there is none. */
+/*
+ * The number of the field with this name, but not of the kernel. RACE_KEYS if there
+ * is none.
+ */
 static int
 find_key(const char *name)
 {
@@ -206,7 +215,7 @@ find_key(const char *name)
 	return key;
 }
 
-/* "key = value, …)" into a draft, which holds the defaults */
+/* Read "key = value, …)" into a draft, which has the defaults. */
 static bool
 parse_list(const char **text, Reading *reading, Node *escontext)
 {
@@ -236,7 +245,7 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 	return true;
 }
 
-/* Arrays must have dims numbers, whichever was read first. */
+/* Arrays must have dims numbers. dims may come after the array in the text. */
 static bool
 check_lengths(const Reading *reading, Node *escontext)
 {

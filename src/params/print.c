@@ -103,7 +103,10 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 	appendStringInfoChar(text, ')');
 }
 
-/* With arrays of at most so many numbers, or rows; of others, how many there are */
+/*
+ * Write arrays of at most so many numbers, or rows; of longer ones, write the
+ * length.
+ */
 static char *
 text_of(const RaceParams *params, uint32 most)
 {

@@ -45,7 +45,10 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 	}
 }
 
-/* A part from its 64 bytes; false unless they are what it would be written as */
+/*
+ * Read a part from its 64 bytes. False unless writing the part would give the same
+ * bytes.
+ */
 static bool
 decode_part(const unsigned char *bytes, RaceParams *part)
 {
@@ -91,8 +94,8 @@ race_params_wire_size(const unsigned char *bytes)
 }
 
 /*
- * Parts and their arrays, `left` bytes in all.  False if they do not add up to
- * that.
+ * Read parts and their arrays from `left` bytes. False if they do not have exactly
+ * that size.
  */
 static bool
 take_parts(const unsigned char *bytes, Size left, RaceParams *params)

@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(race_compose_final);
 typedef struct State
 {
 	RaceTotal	total;
-	double		at_delta;		/* NaN: the sum of deltas */
+	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
 } State;
 
 /* Argument `arg`, a cost; its error names it */

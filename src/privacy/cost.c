@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 PG_FUNCTION_INFO_V1(race_error_bound);
 PG_FUNCTION_INFO_V1(race_suggest_rows);
 
-/* Raise 22023 unless x lies within bounds, both of which it may be. */
+/* Raise 22023 unless x is within these bounds, both included. */
 static double
 checked_number(const char *name, double x, double low, double high)
 {

@@ -1,6 +1,6 @@
 /*
  * plan.c
- *		What a release is to cost, and the noise that makes it so.
+ *		The cost of a release, and how much noise that means.
  *
  * Privacy (Coleman & Shrivastava 2021, theorem 3.2, with integer mechanisms and a
  * count of its own): a record is in one counter of each row.  Adding or removing
@@ -11,11 +11,11 @@
  * D^2 / (2 s^2) zero-concentrated private (Canonne, Kamath & Steinke 2020).
  * Counters and count compose to the sum of both.
  *
- * Substituting the records of a person is removing and adding: twice as much in
- * L1, sqrt(2) times in L2.  Within one table the count would not change; but
- * where tables are split by class or shard a record may leave one sketch for
- * another, and then its count costs what adding and removing cost in two.  That
- * is half of each sketch's epsilon (Laplace) or rho (Gaussian).
+ * To substitute the records of a person is to remove and to add: this changes the
+ * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
+ * table the count would not change.  But where tables are split by class or shard, a
+ * record may move from one sketch to another, and changes the counts of both.  That
+ * costs half of each sketch's epsilon (Laplace) or rho (Gaussian).
  */
 #include "postgres.h"
 
@@ -141,7 +141,7 @@ refuse_noise(const RaceRequest *request, uint32 rows)
 					   request->max_contributions)));
 }
 
-/* By how much substituting costs more in L1 */
+/* The factor by which substituting costs more in L1 */
 static uint32
 neighbors_factor(const RaceRequest *request)
 {
@@ -243,9 +243,9 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 }
 
 /*
- * After corollary 3.5, which minimizes a/R + 2R/epsilon^2; but over powers of
- * two and all rows, with the noise as it is.  Gaussian noise in a kernel sum does not
- * grow with R, so all rows are best.
+ * Corollary 3.5 minimizes a/R + 2R/epsilon^2. Here the minimum is taken over powers
+ * of two and all rows, with the exact noise. Gaussian noise in a kernel sum does
+ * not grow with R, so all rows are best.
  */
 uint32
 race_choose_rows(const RaceRequest *request, const RaceParams *params,

@@ -1,6 +1,6 @@
 /*
  * plan.h
- *		What a release is to cost, and the noise that makes it so.
+ *		The cost of a release, and how much noise that means.
  *
  * A plan depends on what is asked and on public parameters alone.
  */
@@ -40,28 +40,28 @@ typedef struct RacePlan
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
 
-/* A delta, if it is one that there may be; else raises 22023 */
+/* Returns a valid delta; raises 22023 for others. */
 extern double race_checked_delta(double delta);
 
 /*
- * A request for noise; rows NULL: they are to be chosen.  Raises 22023 for what is
- * out of its limits.
+ * Make a request. rows NULL: they are to be chosen. Raises 22023 for what is
+ * outside its limits.
  */
 extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 									 double delta, const int *rows,
 									 int max_contributions, const char *neighbors);
 
 /*
- * The same from arguments of a function: epsilon and delta from 1 on; rows,
- * max_contributions and neighbors from `rows_arg` on.  NULL rows are to be chosen; any
- * other NULL up to the last gives false.
+ * Make a request from the arguments of a function: epsilon and delta are arguments
+ * 1 and 2; rows, max_contributions and neighbors begin at `rows_arg`. NULL rows are
+ * to be chosen. Returns false if another one of them is NULL.
  */
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 							  int rows_arg, RaceRequest *request);
 
 /*
- * rho of the release that a request makes of any data, at most.  Where rows are chosen
- * by the noisy count, the true cost depends a little on it, so it is that of all
+ * The largest rho that the release of a request can have. Where the noisy count
+ * chooses the rows, the true cost depends on it a little, so this is the rho of all
  * epsilon.
  */
 extern double race_request_rho(const RaceRequest *request, const RaceParams *params);
@@ -74,15 +74,15 @@ extern void race_plan_release(const RaceRequest *request, uint32 rows,
 							  RacePlan *plan);
 
 /*
- * The noise of one share, of a party among several; rows that are to be chosen are
- * all.  Raises 22023 as above.
+ * The noise of one share, for one of several parties. If rows are to be chosen, all
+ * are kept. Raises 22023 as above.
  */
 extern void race_plan_share(const RaceRequest *request, const RaceParams *params,
 							const RaceFederation *federation, RacePlan *plan);
 
 /*
- * The rows to keep of those that there are: the power of two (or all) for which
- * the expected error of a kernel sum is least, for a (noisy) number of records
+ * How many of the rows to keep: the power of two (or all) for which the expected
+ * error of a kernel sum is least, given a (noisy) number of records
  */
 extern uint32 race_choose_rows(const RaceRequest *request,
 							   const RaceParams *params, double records);

@@ -1,7 +1,6 @@
 /*
  * privatize.c
- *		Noise, once, for everything that is asked later: race_privatize; and one
- *		party's part of it: race_share.
+ *		race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
  * What depends on data: the noisy counters, the noisy count, and what is
  * computed from that count.  All else, errors included, depends on the arguments
@@ -22,7 +21,7 @@
 PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
-/* `value` with noise of a scale or variance that a plan says */
+/* `value` plus noise of the scale or variance in the plan */
 static int64
 noisy(int64 value, const RacePlan *plan, uint64 noise)
 {
@@ -68,7 +67,10 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 	RacePlan	plan;
 	int64		noisy_count;
 
-	/* all rows take the most noise: if they fail, it is before anything is drawn */
+	/*
+	 * the noise is largest for all rows: if it is too large, the error comes before
+	 * any draw
+	 */
 	race_plan_release(request, request->rows > 0 ? request->rows : exact->params->rows,
 					  &plan);
 	noisy_count = noisy(exact->header->count, &plan, plan.count_noise);
@@ -97,7 +99,7 @@ race_privatize(PG_FUNCTION_ARGS)
 												  race_result_context(fcinfo)));
 }
 
-/* Of how many, how many may collude or drop out */
+/* The number of parties, of colluders and of dropouts */
 static RaceFederation
 read_federation(FunctionCallInfo fcinfo)
 {

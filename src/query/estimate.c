@@ -46,9 +46,10 @@ mean_of_all_rows(const RaceQuestion *question)
 
 /*
  * Blocks of consecutive rows whose means are compared to learn the variance of
- * the mean of all.  Independent rows are a block each.  Rows of a Sobol'
- * sequence balance each other, so the variance between them would be far too
- * large; that between 16 blocks is only a little.  Few rows make pairs at least.
+ * the mean of all.  Independent rows are a block each.  Rows of a Sobol' sequence
+ * balance each other, so the variance between them would be far too large; the
+ * variance between 16 blocks is only a little too large.  With few rows, blocks are
+ * pairs at least.
  */
 static uint32
 variance_blocks(const RaceParams *params)
@@ -155,7 +156,7 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 {
 	const RaceView *view = &question->view;
 	uint32		blocks = variance_blocks(view->params);
-	/* 1, but for counts below 1 */
+	/* 1 unless the count is below 1 */
 	double		whole = view->header->count / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
 		race_student_two_sided(1 - confidence, blocks - 1);

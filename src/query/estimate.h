@@ -1,6 +1,6 @@
 /*
  * estimate.h
- *		What a sketch says about a query, given the query's buckets.
+ *		Estimates from a sketch for a query, given the query's buckets.
  */
 #ifndef RACE_ESTIMATE_H
 #define RACE_ESTIMATE_H
@@ -20,7 +20,7 @@ typedef struct RaceDensity
 {
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
-	double		noise_variance; /* of it, from noise */
+	double		noise_variance; /* the variance of the mean that comes from noise */
 	double		n;				/* race_estimate_divisor() */
 	double		n_variance;
 	double		kernel_sum;

@@ -43,7 +43,10 @@ get_site(FmgrInfo *flinfo)
 	return (KernelSite *) flinfo->fn_extra;
 }
 
-/* Forget lengths that came from records, as the parameters do not state them. */
+/*
+ * Forget the lengths that were learned from records: the parameters do not state
+ * them.
+ */
 static void
 open_lengths(RaceRecords *records, const RaceParams *params)
 {
@@ -54,7 +57,7 @@ open_lengths(RaceRecords *records, const RaceParams *params)
 		records->parts[i++].width = part->dims;
 }
 
-/* Have space for records of these parameters. */
+/* Make space for records of these parameters. */
 static void
 use_params(KernelSite *site, const RaceParams *params)
 {
@@ -73,7 +76,9 @@ use_params(KernelSite *site, const RaceParams *params)
 	site->params = race_params_copy(params, site->space);
 }
 
-/* Sort the elements of a set and remove those that are there twice; *n are left. */
+/*
+ * Sort the elements of a set and remove duplicates; *n becomes how many are left.
+ */
 static void
 normalize_set(uint64 *elements, size_t *n)
 {
@@ -116,7 +121,7 @@ race_kernel(PG_FUNCTION_ARGS)
 
 	use_params(site, params);
 	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
-	/* without dims in the parameters, x says how many y must have */
+	/* if the parameters do not state dims, y must have as many as x */
 	for (i = 0; i < site->x->n_parts; i++)
 		if (site->y->parts[i].width == 0)
 		{

@@ -23,7 +23,8 @@ typedef struct RaceQuestion
 {
 	RaceView	view;			/* of the sketch */
 	RaceCallSite *site;			/* or NULL, of a question about the header alone */
-	const uint32 *buckets;		/* of the query, in each row; or NULL, without one */
+	/* the bucket of the query in each row; NULL without a query */
+	const uint32 *buckets;
 } RaceQuestion;
 
 /* Ask the sketch in argument `sketch` about the query in argument `sketch` + 1. */

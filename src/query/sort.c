@@ -13,7 +13,7 @@
 
 #include "sort.h"
 
-#define FEW		256				/* elements that qsort() is faster for */
+#define FEW		256				/* qsort() is faster for up to this many elements */
 
 static int
 compare_elements(const void *a, const void *b)

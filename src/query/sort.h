@@ -7,7 +7,10 @@
 
 #include "postgres.h"
 
-/* Elements of a set, hashed to 64 bits; after an interrupt, in whatever order */
+/*
+ * Sort elements of a set, hashed to 64 bits. After an interrupt they are in any
+ * order.
+ */
 extern void race_sort_elements(uint64 *elements, size_t n);
 
 #endif							/* RACE_SORT_H */

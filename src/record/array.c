@@ -1,6 +1,6 @@
 /*
  * array.c
- *		Arrays as SQL passes them: of whatever type, wherever they lie.
+ *		Arrays as SQL passes them, of any type.
  */
 #include "postgres.h"
 
@@ -99,8 +99,9 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 }
 
 /*
- * Find the elements of a stored array with a short header, without copying it. False
- * if the array has several dimensions or NULLs, or needs to be looked at in full.
+ * Find the elements of a stored array with a short header, without copying it.
+ * False if the array has several dimensions or NULLs, or if all of it must be
+ * looked at.
  */
 static bool
 find_short_elements(const struct varlena *value, RaceElements *elements)

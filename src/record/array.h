@@ -1,6 +1,6 @@
 /*
  * array.h
- *		Arrays as SQL passes them: of whatever type, wherever they lie.
+ *		Arrays as SQL passes them, of any type.
  */
 #ifndef RACE_ARRAY_H
 #define RACE_ARRAY_H
@@ -26,18 +26,19 @@ typedef struct RaceElements
 } RaceElements;
 
 /*
- * Prepare to read arguments of an array type, or a domain over one, whose elements
- * are accepted; else of a type with an implicit cast to an array of `otherwise`; or,
- * with literals, text of such an array.  False for any other type.
+ * Prepare to read arguments of an array type with accepted elements, or of a domain
+ * over one. Other types are accepted if they have an implicit cast to an array of
+ * `otherwise`; a literal is read as the text of such an array. False for any other
+ * type.
  */
 extern bool race_array_prepare(RaceArrayReader *reader, Oid type,
 							   bool (*accepts) (Oid element), Oid otherwise,
 							   bool literals, MemoryContext context);
 
 /*
- * What reading does with a bad value: 22023, or with `soft` no error but false.
- * Errors name what was expected and found, but never a value: they must not
- * show a record.
+ * What to do with a bad value: raise 22023, or with `soft` return false without an
+ * error. Errors name what was expected and found, but never a value, because they
+ * must not show a record.
  */
 #define race_refuse(soft, ...) \
 	do { \
@@ -54,7 +55,7 @@ extern bool race_array_open(RaceArrayReader *reader, Datum value,
 							RaceElements *elements, bool soft);
 
 /*
- * The bytes of the next element of a type of variable length, in *data, which steps
+ * The bytes of the next element in *data, of a type with a variable length; steps
  * over it
  */
 extern const char *race_next_varlena(const char **data);

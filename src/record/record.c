@@ -91,8 +91,8 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 }
 
 /*
- * The number of values is a mistake in types, and is reported for any values, NULL
- * too.
+ * A wrong number of values is an error in types, so it is reported for all values,
+ * NULL included.
  */
 static void
 refuse_number(int expected, int found)
@@ -106,7 +106,7 @@ refuse_number(int expected, int found)
 			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
 }
 
-/* The columns of a row, as many as there are parts; types come before values. */
+/* Read the columns of a row, one for each part. Types are checked before values. */
 static bool
 take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 			   Datum *values, bool soft)
@@ -158,7 +158,7 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 		value_reader(reader, i++, part);
 }
 
-/* Without dims in the parameters, the first record says how many there are. */
+/* If the parameters do not state dims, the first record decides. */
 static bool
 read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
 		   int i, Datum value, RaceRecords *records, bool soft)
@@ -194,7 +194,7 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 	const RaceParams *part;
 	int			i = 0;
 
-	/* a kernel by itself may compare values of a composite type, by its cast */
+	/* a single kernel may compare values of a composite type, if it has a cast */
 	if (reader->is_row && records->n_parts > 1)
 	{
 		if (!take_row_apart(reader, record, params, values, soft))
@@ -203,7 +203,8 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 	else if (records->n_parts > 1)
 		refuse_number(records->n_parts, 1);
 	else if (reader->row != NULL)
-		forget_row(reader);		/* a product took rows apart until now */
+		/* the parameters before were a product, which takes rows apart */
+		forget_row(reader);
 
 	for (part = params; part != NULL; part = race_params_next(part, params), i++)
 		if (!read_value(value_reader(reader, i, part), params, part, i, values[i],

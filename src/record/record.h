@@ -16,7 +16,7 @@
 #include "array.h"
 #include "records.h"
 
-/* How the value of a part is read; made when the first value of its type comes */
+/* How to read the value of a part; made for the first value of its type */
 typedef struct RaceValueReader
 {
 	RaceArrayReader array;
@@ -30,8 +30,9 @@ typedef struct RaceRecordReader
 	Oid			type;
 	bool		is_row;			/* is the type a row type? */
 	TupleDesc	row;			/* of a row, as last seen, */
-	uint64		row_identifier; /* which alterations of its type change */
-	int			n_columns;		/* that it has, and where the first ones are */
+	/* identifier of the row type: it changes when the type is altered */
+	uint64		row_identifier;
+	int			n_columns;		/* its number of columns, and where the first ones are */
 	int			columns[RACE_MAX_PARTS];
 	RaceValueReader values[RACE_MAX_PARTS];
 } RaceRecordReader;
@@ -40,14 +41,14 @@ typedef struct RaceRecordReader
 extern void race_record_prepare(RaceRecordReader *reader, Oid type,
 								MemoryContext context);
 
-/* Expect rows with these columns, before the first one comes. */
+/* Say which columns rows will have, before the first one comes. */
 extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
 
 /*
- * Write a record where the next one of `records` belongs, without completing it.
- * Raises 42804 for types, or a number of values, that cannot be a record, and 22023
- * for a wrong dimension, a NULL, a NaN or an infinity (or with `soft` returns false),
- * naming what was expected and found but never a value.
+ * Write a record to the place of the next one in `records`, without completing it.
+ * Raises 42804 for types, or a number of values, that cannot be a record. Raises
+ * 22023 for a wrong dimension, a NULL, a NaN or an infinity; with `soft` returns
+ * false instead. Errors name what was expected and found, but never a value.
  */
 extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 							 Datum record, RaceRecords *records, bool soft);

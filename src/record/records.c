@@ -31,7 +31,7 @@ race_records_create(const RaceParams *params, MemoryContext context)
 	return records;
 }
 
-/* An array in the context of the records, made or made longer */
+/* Make an array in the memory context of the records, or make it longer. */
 static void *
 resize(const RaceRecords *records, void *array, Size size)
 {
@@ -169,7 +169,7 @@ race_record_size(const RaceParams *params)
 	const RaceParams *part;
 	Size		size = 0;
 
-	/* a set takes where it starts */
+	/* a set also takes a word for its start */
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		size += Max(part->dims, 1) * sizeof(uint64);
 	return size;

@@ -30,17 +30,17 @@ typedef struct RaceRecords
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;
 
-/* No records yet, of these parameters, and no space for any */
+/* Start without records and without space for any. */
 extern RaceRecords *race_records_create(const RaceParams *params,
 										MemoryContext context);
 
-/* Have space for so many records; the elements of sets are not included. */
+/* Make space for so many records, but not for the elements of sets. */
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 
 /*
- * Where to write a part of the next record. race_records_reserve() has made space for
- * it. A part is a vector, or elements; of a set, say how many. Add 1 to n when all
- * parts are written.
+ * Where to write a part of the next record, for which race_records_reserve() has
+ * made space. A part is a vector, or elements; for a set, say how many. Add 1 to n
+ * when all parts are written.
  */
 extern double *race_records_vector(RaceRecords *records, int part);
 extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
@@ -50,8 +50,8 @@ extern void race_records_columns(const RaceRecords *records, uint32 from,
 								 RaceColumn *columns);
 
 /*
- * Are the records after the last ones of both the same? Both have the same
- * parameters.
+ * Are the next records of both, after the complete ones, the same? Both have the
+ * same parameters.
  */
 extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
 

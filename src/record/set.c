@@ -1,6 +1,6 @@
 /*
  * set.c
- *		Sets and rows of categories: arrays of elements that are equal or not.
+ *		Sets and rows of categories: arrays of elements that can be equal.
  */
 #include "postgres.h"
 

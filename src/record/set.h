@@ -1,6 +1,6 @@
 /*
  * set.h
- *		Sets and rows of categories: arrays of elements that are equal or not.
+ *		Sets and rows of categories: arrays of elements that can be equal.
  */
 #ifndef RACE_SET_H
 #define RACE_SET_H

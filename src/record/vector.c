@@ -1,6 +1,6 @@
 /*
  * vector.c
- *		Vectors: arrays of numbers of any type, and what casts to one.
+ *		Vectors: arrays of numbers of any type, and types with a cast to one.
  */
 #include "postgres.h"
 
@@ -52,10 +52,13 @@ convert_numerics(const RaceElements *elements, double *out)
 	const char *data = elements->data;
 	uint32		i;
 
-	/* an overflow becomes an infinity, to be refused without showing it */
+	/*
+	 * an overflow becomes an infinity, which is then refused without showing the
+	 * number
+	 */
 	for (i = 0; i < elements->n; i++)
 	{
-		CHECK_FOR_INTERRUPTS(); /* digits may be 100,000 */
+		CHECK_FOR_INTERRUPTS(); /* a number may have 100,000 digits */
 		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 													PointerGetDatum(race_next_varlena(&data))));
 	}
@@ -87,7 +90,7 @@ convert_elements(Oid type, const RaceElements *elements, double *out)
 	}
 }
 
-/* A NaN stays one. */
+/* A NaN stays a NaN. */
 void
 race_vector_clip(const RaceParams *part, double *x, uint32 n)
 {

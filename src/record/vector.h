@@ -1,6 +1,6 @@
 /*
  * vector.h
- *		Vectors: arrays of numbers of any type, and what casts to one.
+ *		Vectors: arrays of numbers of any type, and types with a cast to one.
  */
 #ifndef RACE_VECTOR_H
 #define RACE_VECTOR_H
@@ -27,7 +27,7 @@ extern void race_vector_prepare(RaceArrayReader *reader, Oid type,
 extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 								const RaceParams *part, double *out, bool soft);
 
-/* Clip n numbers to the bounds of a part; it may have both, one or none. */
+/* Clip n numbers to the bounds of a part, which may have both, one or none. */
 extern void race_vector_clip(const RaceParams *part, double *x, uint32 n);
 
 /*

@@ -26,7 +26,10 @@ typedef struct RaceResultRow
 /* A row of the type that the function is declared to return, without columns yet */
 extern void race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo);
 
-/* Add a column: a value, a text, or NULL; or a value only where `is`, else NULL. */
+/*
+ * Add a column: a value, a text, or NULL. race_row_add_if() adds the value if `is`
+ * is true, else NULL.
+ */
 extern void race_row_add(RaceResultRow *row, Datum value);
 extern void race_row_add_text(RaceResultRow *row, const char *text);
 extern void race_row_add_null(RaceResultRow *row);

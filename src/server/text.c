@@ -25,7 +25,7 @@ race_check_text(const char *text, Size most, const char *what, Node *escontext)
 const char *
 race_cut(const char *text)
 {
-	/* enough to see where characters end */
+	/* enough bytes to find the end of the last character */
 	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
 
 	if (n <= MAX_QUOTED)

@@ -16,8 +16,8 @@
 #define RACE_MAX_TEXT	((Size) 16 * 1024 * 1024)
 
 /*
- * Is a text of `what` no longer than this?  Else raise 54000, softly with an error
- * context.
+ * Check that a text is at most this long. Otherwise raise 54000, softly if there is
+ * an error context. `what` names the text in the message.
  */
 extern bool race_check_text(const char *text, Size most, const char *what,
 							Node *escontext);

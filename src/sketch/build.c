@@ -43,8 +43,8 @@ read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 }
 
 /*
- * Add the record in argument `arg` to argument 0, or take it away.  All that
- * can fail because of the record comes before the first change.
+ * Add the record in argument `arg` to argument 0, or remove it. All errors that the
+ * record can cause come before the first change.
  */
 static Datum
 update(FunctionCallInfo fcinfo, int arg, int weight)
@@ -69,7 +69,7 @@ race_remove(PG_FUNCTION_ARGS)
 	return update(fcinfo, 1, -1);
 }
 
-/* The parameters of a call of race_build, which only an aggregate may make */
+/* The parameters of a call of race_build. Only an aggregate may call it. */
 static const RaceParams *
 build_params(FunctionCallInfo fcinfo)
 {
@@ -140,7 +140,7 @@ race_is_record(PG_FUNCTION_ARGS)
 		race_record_check_types(&site->reader, params);
 		PG_RETURN_BOOL(false);
 	}
-	/* whoever asks is about to hash what is one */
+	/* the caller will hash the record next, so prepare for that */
 	race_call_site_hold_rows(site, params);
 	x = PG_GETARG_DATUM(1);
 	PG_RETURN_BOOL(race_record_read(&site->reader, params, x, site->next, true));

@@ -145,9 +145,8 @@ race_counters_limit(int width)
 }
 
 /*
- * Counting goes through a few rows at a time. Their counters stay in the nearest
- * cache, and successive records that fall into the same bucket do not wait for each
- * other.
+ * Count in a few rows at a time. Their counters stay in the nearest cache, and
+ * successive records that fall into the same bucket do not wait for each other.
  */
 #define ROWS_TOGETHER	8
 

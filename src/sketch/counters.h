@@ -16,7 +16,7 @@
 
 #define RACE_MAX_COUNT	(INT64_C(1) << 62)
 
-/* how many counters are converted at a time, on the stack */
+/* number of counters that are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK	512
 
 /* Is this a width that counters may have? */
@@ -59,7 +59,7 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
-/* How far from 0 counters of this width may be */
+/* The largest absolute value that a counter of this width may have */
 extern int64_t race_counters_limit(int width);
 
 #endif							/* RACE_COUNTERS_H */

@@ -86,7 +86,7 @@ race_sketch_seal(RaceSketchDatum *flat)
 	flat->content_hash = crc;
 }
 
-/* n counters, narrowed from one width to another */
+/* Copy n counters to a narrower width. */
 static void
 put_counters(StringInfo out, const void *counters, int from_width,
 			 int to_width, Size n)
@@ -168,7 +168,7 @@ counts_problem(const RaceSketchDatum *flat)
 	return NULL;
 }
 
-/* n ids of shares, in ascending order; false if they are not */
+/* Read n ids of shares. False if they are not in ascending order. */
 static bool
 take_shares(const unsigned char **bytes, Size n, uint64 *shares)
 {

@@ -1,6 +1,6 @@
 /*
  * format.h
- *		What a race_sketch looks like, on disk and on the wire.
+ *		The formats of race_sketch, on disk and on the wire.
  *
  * On disk it is a varlena in native byte order, like PostgreSQL's own types.
  * The wire format (COPY BINARY, the binary protocol, and in hexadecimal the
@@ -31,10 +31,10 @@ typedef struct RaceSketchDatum
 	uint8		width;			/* bytes a counter, the narrowest that fits */
 	uint8		reserved[2];	/* 0 */
 	RaceHeader	header;
-	uint32		content_hash;	/* CRC-32C of what lies around it */
+	uint32		content_hash;	/* CRC-32C of all fields before and after it */
 	uint32		reserved32;		/* 0 */
 	uint64		reserved64;		/* 0 */
-	RaceParams	params;			/* and what they go on with; then the ids of */
+	RaceParams	params;			/* with their arrays and further parts; then the ids of */
 								/* shares, and the counters, [rows][range] */
 } RaceSketchDatum;
 
@@ -54,8 +54,8 @@ typedef struct RaceSketchDatum
 	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 
 /*
- * Set the hash of the content, when all else is set.  It tells readers who have
- * seen a value before whether a stored one is still the same (cache/stored.h).
+ * Set the hash of the content, after all other fields. Readers use it to see
+ * whether a stored value is the one that they have in memory (cache/stored.h).
  */
 extern void race_sketch_seal(RaceSketchDatum *flat);
 

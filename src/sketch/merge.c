@@ -90,7 +90,7 @@ truncate_rows(RaceSketch *sketch, uint32 rows)
 	}
 }
 
-/* Counters of `sketch` plus sign times those of `other` */
+/* Add the counters of `other` to those of `sketch`, multiplied by sign. */
 static void
 add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 {
@@ -124,7 +124,7 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
-/* What the sum of two private sketches says of its noise; exact ones have none. */
+/* Compute the noise of the sum of two private sketches. Exact ones have none. */
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
@@ -165,7 +165,7 @@ merge_ids(const RaceView *a, const RaceView *b)
 	return ids;
 }
 
-/* Shares of one sum; all that can fail comes before the first change. */
+/* Add the shares of one sum. All errors come before the first change. */
 static RaceSketch *
 plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other,
 			bool disjoint)
@@ -234,7 +234,7 @@ race_minus(PG_FUNCTION_ARGS)
 	race_sketch_view(PG_GETARG_DATUM(1), &other);
 	if (mine.header->noise.status != RACE_STATUS_EXACT &&
 		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
-		PG_RETURN_NULL();		/* noise does not go away: build the frame anew */
+		PG_RETURN_NULL();		/* noise cannot be subtracted: compute the frame anew */
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
 	check_mergeable(&mine, &other);

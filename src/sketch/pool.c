@@ -2,15 +2,14 @@
  * pool.c
  *		One memory context for the sketches of all groups of an aggregate.
  *
- * A hash aggregate adds up all its memory contexts whenever it meets a new
- * group, so a context for each of 80,000 groups takes 40 s.  One context for
- * all takes a tenth of a second.  PostgreSQL adopts an expanded object as a
- * state without copying it when its context is a child of the aggregate's; it
- * would delete that context if a transition returned another object, which
- * ours never do.
+ * A hash aggregate adds up the sizes of all its memory contexts at each new group.
+ * With a context for each of 80,000 groups this takes 40 s, with one context for all
+ * a tenth of a second.  PostgreSQL takes an expanded object as a state without copying
+ * it if its context is a child of the aggregate's.  It would delete that context if a
+ * transition function returned another object; ours never do.
  *
- * An executor has one such memory per grouping set or window aggregate, and
- * resets it at will; a callback then takes the pool off the list.
+ * An executor has one aggregate context per grouping set or window aggregate, and
+ * resets it when it likes.  A callback then removes the pool from the list.
  */
 #include "postgres.h"
 

@@ -12,10 +12,9 @@
 #include "sketch.h"
 
 /*
- * The sketch that a function may change, made from argument 0: itself where it
- * is writable, else a copy.  In an aggregate the copy lies in the pool of the
- * aggregate's memory and every later call gets it back.  `view` is of argument 0,
- * or NULL.
+ * The sketch that a function may change, made from argument 0: argument 0 itself if
+ * it is writable, else a copy. In an aggregate the copy is in the pool, and all
+ * later calls get it again. `view` is the view of argument 0, or NULL.
  */
 extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo,
 									 const RaceView *view);

@@ -147,7 +147,7 @@ race_sketch_view_header(Datum value, RaceView *view)
 		Size		size = sizeof(RaceSketchDatum);
 		RaceSketchDatum *flat = slice(value, size);
 
-		/* the size that it says, if it says so much */
+		/* the size that the value claims, if it is long enough to say so */
 		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
 		size = RaceFlatHeaderSize(&flat->params);
 		if (size > sizeof(RaceSketchDatum))
@@ -283,16 +283,16 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 /* --------------------------------------------------------------- batches */
 
 /*
- * A batch holds as many records as make hashing fast, but takes neither
- * more memory than half the counters (beyond a few records), nor longer to count
- * than a user should wait for an interrupt: counting does not look for any, as
- * a sketch must not be left half counted.
+ * The size of a batch. Large batches make hashing fast. But a batch takes no more
+ * memory than half of the counters do (beyond a few records). And it must be
+ * counted in less time than a user should wait for an interrupt, because counting
+ * does not check for interrupts: a sketch must not be left half counted.
  */
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
-#define MAX_WORK		((Size) 512 * 1024 * 1024)	/* multiplications or so */
-#define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements in so many functions */
+#define MAX_WORK		((Size) 512 * 1024 * 1024)	/* about so many multiplications */
+#define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements times functions */
 
 static Size
 max_batch_size(const RaceSketch *sketch)
@@ -300,7 +300,9 @@ max_batch_size(const RaceSketch *sketch)
 	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
 }
 
-/* The work of hashing a record, in multiplications, without the elements of sets */
+/*
+ * How many multiplications it takes to hash a record, without the elements of sets
+ */
 static Size
 work_of_record(const RaceParams *params)
 {
@@ -360,12 +362,12 @@ race_sketch_next(RaceSketch *sketch)
 }
 
 /*
- * Counting does not look whether a counter leaves its width: before it starts,
- * none must be able to.  Looking up how far counters are from there reads all of
- * them, so where that would cost more than the counting did, they are
- * widened at once.
+ * Counting does not check whether a counter exceeds its width. So before it starts,
+ * no counter may come close to the limit. Looking up how far the counters are from
+ * it means to read all of them. If that would cost more than the counting did, they
+ * are widened at once.
  */
-#define READS_A_RECORD	8		/* counters read in the time that one is counted */
+#define READS_A_RECORD	8		/* counters that can be read while one is counted */
 
 static void
 make_headroom(RaceSketch *sketch, int64 n)
@@ -479,7 +481,9 @@ flush_batch(RaceSketch *sketch)
 
 	if (batch == NULL || batch->n == 0)
 		return;
-	/* from the end, and only as many at a time as the narrowest counters can take */
+	/*
+	 * from the end, and at a time only as many as the narrowest counters can hold
+	 */
 	while (batch->n > 0)
 	{
 		uint32		n = has_large_sets(sketch, 0, batch->n) ? 1 :
@@ -501,7 +505,7 @@ race_sketch_add(RaceSketch *sketch, int64 weight)
 		sketch->batch->n++;
 	else
 	{
-		/* the batch need not be counted first: sums do not depend on their order */
+		/* the batch can wait: sums do not depend on the order of records */
 		count_records(sketch, last, 1, weight);
 		if (last == 0)
 			race_records_clear(sketch->batch);

@@ -32,10 +32,11 @@ typedef struct RaceSketch
 	uint64	   *shares;			/* ids of noise shares, or NULL */
 	void	   *counters;		/* [rows][range] */
 	RaceRecords *batch;			/* or NULL */
-	int64		headroom;		/* all counters can change by so much, at least */
-	int64		counted;		/* records since that was looked up */
+	/* every counter can change by at least this much within its width */
+	int64		headroom;
+	int64		counted;		/* records that were counted since that was computed */
 	Size		flat_size;		/* 0 = not known since the last change */
-	int			flat_width;		/* goes with flat_size */
+	int			flat_width;		/* the width that flat_size was computed for */
 } RaceSketch;
 
 /* What a reader needs, whether the datum is flat or expanded */
@@ -50,13 +51,13 @@ typedef struct RaceView
 
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
 
-/* Look into a sketch without copying more than detoasting does. */
+/* A view of a sketch; nothing is copied except by detoasting. */
 extern void race_sketch_view(Datum value, RaceView *view);
 
 /* The same, but a stored sketch is detoasted once for many calls (call_site.h). */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
-/* The header and the width alone: of a stored sketch, no more is read. */
+/* A view of the header and the width; no more of a stored sketch is read. */
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
 /* Bytes that a counter takes, or would take, where the sketch is stored */
@@ -73,21 +74,21 @@ extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
 /* A new sketch with the content of another, under the same rules */
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
 
-/* Give it these ids of shares, as many as its header says. */
+/* Set the ids of its shares, as many as its header says. */
 extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);
 
-/* Say that the counters or the header have changed. */
+/* Call this after the counters or the header have changed. */
 extern void race_sketch_touch(RaceSketch *sketch);
 
-/* Give the counters at least this width. */
+/* Widen the counters to at least this width. */
 extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
- * Add a record, in two steps: race_sketch_next() gives space for one more,
- * race_sketch_add() takes what was written there.  Nothing happens in between
- * but reading it, and an error there leaves the sketch as it was.  The record counts
- * `weight` times: 1 adds it, -1 takes it away.  Error 22003 beyond RACE_MAX_COUNT
- * records.
+ * Add a record in two steps: race_sketch_next() gives space for it, and
+ * race_sketch_add() takes the record that was written there. Between both calls the
+ * record is read, and nothing else happens; an error there leaves the sketch as it
+ * was. The record counts `weight` times: 1 adds it, -1 removes it. Error 22003
+ * beyond RACE_MAX_COUNT records.
  */
 extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch, int64 weight);

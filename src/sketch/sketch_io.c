@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 /* Bytes that go to or from text between two looks at interrupts */
 #define BYTES_A_STEP	((Size) 64 * 1024)
 
-/* n hexadecimal digits to half as many bytes; false if they are none */
+/* Convert n hexadecimal digits to bytes. False if there is another character. */
 static bool
 decode(const char *text, Size n, char *bytes)
 {

@@ -2,12 +2,11 @@
  * whiten.c
  *		race_whiten: a transform that makes the columns of a table alike.
  *
- * From the mean o and the covariance C = L L' of the vectors comes M = L^-1: M (x - o)
- * has mean 0 and covariance 1, so that distances count in standard deviations and
- * nothing counts twice (Mahalanobis distance).
+ * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
+ * M (x - o) has mean 0 and covariance 1.  So distances are in standard deviations, and
+ * what columns share counts once (Mahalanobis distance).
  *
- * The state is a float8[], which parallel workers pass as it is: the number of
- * vectors, their mean, and the sums of products of deviations from it, row by row
+ * The state is a float8[], which parallel workers can pass: the number of vectors, their mean, and the sums of products of deviations from it, row by row
  * up to the diagonal (Welford 1962; combined as in Chan, Golub & LeVeque 1983).
  */
 #include "postgres.h"
@@ -34,8 +33,8 @@ StaticAssertDecl((MAX_DIMS + 1) * MAX_DIMS * sizeof(double) <= RACE_MAX_MORE,
 				 "a transform of so many dimensions fits into race_params");
 
 /*
- * Is the rest of a column variance, after the columns before it, below this share?
- * Then the column is taken for their sum.
+ * If the variance that is left of a column, after the columns before it, is below
+ * this share of it, the column is taken for a sum of those.
  */
 #define LEAST_SHARE		1e-10
 
@@ -73,7 +72,10 @@ new_array(int ndim, int rows, int columns)
 	return array;
 }
 
-/* A user may call these functions from another aggregate, with any array. */
+/*
+ * Check the state: a user may call these functions from another aggregate, with any
+ * array.
+ */
 static State
 state_of(ArrayType *array)
 {
@@ -121,7 +123,10 @@ step_site(FunctionCallInfo fcinfo)
 	return (StepSite *) flinfo->fn_extra;
 }
 
-/* Read argument 1, of `dims` dimensions or, if that is 0, any; returns how many. */
+/*
+ * Read argument 1. It must have `dims` dimensions, or any number if that is 0.
+ * Returns how many it has.
+ */
 static int
 read_vector(FunctionCallInfo fcinfo, StepSite *site, int dims)
 {
@@ -176,8 +181,8 @@ race_whiten_step(PG_FUNCTION_ARGS)
 }
 
 /*
- * Combine the states of two halves of a table, in place of the first state (or of its
- * copy, if it came from a tuple with a short header).
+ * Add the second state to the first one. The first one is changed in place, or a
+ * copy of it if it has a short header because it came from a tuple.
  */
 Datum
 race_whiten_combine(PG_FUNCTION_ARGS)
@@ -217,7 +222,10 @@ race_whiten_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
-/* C = L L', in the place of C, row by row up to the diagonal (Cholesky) */
+/*
+ * Compute L of C = L L' in the place of C, row by row up to the diagonal
+ * (Cholesky).
+ */
 static void
 factorize(double *c, int dims)
 {
@@ -248,7 +256,7 @@ factorize(double *c, int dims)
 	}
 }
 
-/* m = L^-1, all of it, row by row */
+/* Compute m = L^-1, the whole matrix, row by row. */
 static void
 invert(const double *c, int dims, double *m)
 {
@@ -286,7 +294,7 @@ race_whiten_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 
-	/* the state stays as it is: a window may go on with it */
+	/* do not change the state: a window may go on with it */
 	state = state_of(PG_GETARG_ARRAYTYPE_P(0));
 	covariance = palloc(state.dims * (state.dims + 1) / 2 * sizeof(double));
 	for (i = 0; i < state.dims * (state.dims + 1) / 2; i++)
