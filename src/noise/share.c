@@ -4,7 +4,7 @@
  *
  * A sum of discrete Gaussians is almost a discrete Gaussian.  The product of the
  * probabilities of y and x - y under variances s and k s is the right Gaussian in x
- * times a Gaussian in y of variance s k / (k + 1), whose centre is rarely an
+ * times a Gaussian in y of variance s k / (k + 1), whose center is rarely an
  * integer.  Summed over all y, the last factor depends on x only through its Fourier
  * coefficients q^(j^2), q = exp(-2 pi^2 s k / (k + 1)), so its largest value is at most
  * e^(5q) times its smallest.  Adding one share after the other, log (probability in
