@@ -216,4 +216,29 @@ is($first->ask('COMMIT'), '', 'a partition that is protected in an open transact
 as('anna', 'ALTER TABLE shared.years DETACH PARTITION shared.years1');
 is($cluster->sql("SELECT DISTINCT budget FROM race_budget_tables WHERE table_name LIKE 'shared.years%'"), 'years', 'and it has the budget of the whole');
 
+# ------------------------------------------- code that runs in sessions of others
+
+# Bert makes the server run his code in a session of Anna or of a superuser: what she may do
+# on her budget, it may not.
+make_table('anna', 'shared.kept');
+as('anna', "ALTER TABLE shared.kept ADD PRIMARY KEY (id); CALL race_protect('kept', 'shared.kept', 1); GRANT REFERENCES ON shared.kept TO bert");
+as('bert', <<'END');
+CREATE FUNCTION shared.act() RETURNS void LANGUAGE plpgsql AS 'BEGIN END';
+CREATE FUNCTION shared.trap(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM shared.act(); RETURN value; END';
+CREATE TABLE shared.trapped (id int);
+CREATE INDEX trap ON shared.trapped (shared.trap(id));
+INSERT INTO shared.trapped VALUES (1);
+CREATE FUNCTION shared.snare() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM shared.act(); RETURN old; END';
+CREATE TABLE shared.referring (id int REFERENCES shared.kept ON DELETE CASCADE);
+CREATE TRIGGER snare BEFORE DELETE ON shared.referring FOR EACH ROW EXECUTE FUNCTION shared.snare();
+INSERT INTO shared.referring VALUES (1);
+CREATE OR REPLACE FUNCTION shared.act() RETURNS void LANGUAGE plpgsql AS 'BEGIN CALL public.race_budget_limit(''kept'', 99, 0); END';
+END
+like($cluster->sql_fails($_), qr/ERROR:  42501: budgets cannot be used while the server acts/, "$_ by a superuser: refused")
+  for 'REINDEX TABLE shared.trapped', 'ANALYZE shared.trapped';
+like(fails('anna', 'DELETE FROM shared.kept WHERE id = 1'), qr/ERROR:  42501: budgets cannot be used while the server acts/, 'a trigger behind a foreign key: refused');
+is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'kept'"), 1, 'the limit is as it was');
+as('anna', 'SELECT shared.trap(1)');
+is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'kept'"), 99, 'control: called by herself it works');
+
 done_testing();
