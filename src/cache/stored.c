@@ -14,6 +14,7 @@
 #include "access/detoast.h"
 #include "utils/memutils.h"
 
+#include "../server/compat.h"
 #include "cache.h"
 #include "snapshot_key.h"
 #include "stored.h"
