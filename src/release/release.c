@@ -23,6 +23,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "../params/params.h"
@@ -181,7 +182,7 @@ enter_charge(Release *release)
 		{JSONBOID, release->request, false},
 		{FLOAT8OID, Float8GetDatum(rho), false},
 		RaceText(checked->dataset->budget),
-		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
+		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
 		RaceText(GetUserNameFromId(release->role, false))
 	};
 	bool		isnull;

@@ -216,8 +216,8 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 	RaceParameter parameters[] = {
 		RaceText(asked->dataset),
 		RaceText(checked->dataset->budget),
-		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		{REGCLASSARRAYOID, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
+		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
+		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
 	};
 
 	race_ledger_run(ledger, "SELECT $schema._race_check_budget($1, $2, $3, $4)",
