@@ -206,4 +206,67 @@ my $name = $cluster->sql("SELECT string_agg(md5(i::text), '') FROM generate_seri
 like(as('curator', release($name, 'ARRAY[id]')), qr/ERROR/, 'a name that is too long to be stored is refused');
 is($cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'"), 0, 'at no charge');
 
+# ------------------------------------------------- the ledger's rights, and others'
+
+# A domain's check is planned when the domain is first looked at: by whom?
+as('other', <<'END');
+CREATE TABLE checked (id int);
+CREATE FUNCTION acts_as() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'ran as %', current_user; END $$;
+CREATE DOMAIN watched AS int CHECK (VALUE > 0 OR acts_as());
+CREATE VIEW watching AS SELECT id::watched AS x FROM checked;
+END
+unlike(as('other', "CALL race_protect('watching', 'watching', 1)"), qr/ran as postgres/,
+	'the check of a domain does not run with the rights of the owner of the ledger');
+
+# what a call site keeps is for the role that asked
+$cluster->sql(<<'END');
+CREATE ROLE nobody_else LOGIN;
+CREATE FUNCTION latest(name text) RETURNS float8 STABLE LANGUAGE plpgsql AS 'BEGIN RETURN race_count(race_released(name)); END';
+CREATE FUNCTION for_me() RETURNS text STABLE SECURITY DEFINER LANGUAGE plpgsql AS $$ BEGIN PERFORM latest('before the copy'); RETURN 'done'; END $$;
+END
+like(as('nobody_else', "SELECT latest('before the copy')"), qr/ERROR:  42501/, 'control: who may not read releases gets none');
+like(as('nobody_else', "SELECT for_me(), latest('before the copy')"), qr/ERROR:  42501/, 'nor what a call site has from another role');
+
+# a table that was given away, and a new one of its old name
+as('one', "CREATE TABLE gift AS SELECT 1 AS id; CALL race_protect('gift', 'gift', 1)");
+$cluster->sql('ALTER TABLE gift RENAME TO given; ALTER TABLE given OWNER TO other');
+is(as('other', "CALL race_budget_limit('gift', 2, 0)"), '', 'control: the new owner of a table answers for its budget');
+as('one', 'CREATE TABLE gift AS SELECT 1 AS id');
+is(as('other', "CALL race_budget_limit('gift', 3, 0)"), '', 'also when the owner of before makes a table of its old name');
+
+# -------------------------------------------------------- rows in two tables
+
+as('other', <<'END');
+CREATE TABLE mother (person int, followed int);
+CREATE TABLE father (person int, followed int);
+CREATE TABLE child () INHERITS (mother, father);
+CREATE VIEW family AS SELECT a.person AS unit FROM mother a JOIN father b ON b.followed = a.person;
+CREATE TABLE daily (person int, followed int, day int) PARTITION BY LIST (day);
+CREATE TABLE monday PARTITION OF daily FOR VALUES IN (1);
+CREATE TABLE tuesday PARTITION OF daily FOR VALUES IN (2);
+CREATE VIEW siblings AS SELECT a.person AS unit FROM monday a JOIN tuesday b ON b.followed = a.person;
+END
+like(as('other', "CALL race_protect('family', 'family', 1, unit_column => 'unit')"), qr/ERROR:  22023/, 'two tables with a part in common, by different columns, are refused');
+like(as('other', "CALL race_protect('siblings', 'siblings', 1, unit_column => 'unit')"), qr/ERROR:  22023/, 'two partitions of one table, by different columns, as well');
+
+# -------------------------------------------------------------- a partial copy
+
+$cluster->sql('CREATE TABLE scratch AS SELECT 1 AS id');
+$cluster->sql("CALL race_protect('scratch', 'scratch', 1)");
+$cluster->sql('CREATE DATABASE partial');
+$cluster->run_here('sh', '-c', 'pg_dump --exclude-table=scratch postgres | psql -qX partial 2>&1');
+like($cluster->sql_fails("CALL race_protect('fresh', 'visits', 1)", 'partial'), qr/ERROR:  22023: the tables of this relation have a budget/,
+	'a copy without one of the tables keeps the budgets of the others');
+
+# defaults of defaults, twice at each level
+as('other', <<'END');
+CREATE FUNCTION deep0() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+DO $$ BEGIN FOR i IN 1 .. 24 LOOP EXECUTE format('CREATE FUNCTION deep%s(a int DEFAULT deep%s(), b int DEFAULT deep%s()) RETURNS int IMMUTABLE LANGUAGE plpgsql AS ''BEGIN RETURN 1; END''', i, i - 1, i - 1); END LOOP; END $$;
+CREATE TABLE defaulted (id int);
+CREATE VIEW many_defaults AS SELECT id, deep24() AS x FROM defaulted;
+END
+my $asked_at = time;
+like(as('other', "SET statement_timeout = '100ms'; CALL race_protect('defaults', 'many_defaults', 1)"), qr/ERROR:  (57014|54\d\d\d)/, 'defaults of defaults are refused, or cancelled');
+cmp_ok(time - $asked_at, '<', 10, 'soon');
+
 done_testing();
