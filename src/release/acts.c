@@ -15,8 +15,11 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "ledger.h"
+#include "lineage.h"
+#include "oids.h"
 
 PG_FUNCTION_INFO_V1(race_protect);
 PG_FUNCTION_INFO_V1(race_budget_limit);
@@ -37,7 +40,7 @@ check_context(void)
 				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
 }
 
-/* $schema._NAME($1, $2, ...), for the current user and n arguments */
+/* $schema._NAME($1, $2, ...), with n parameters */
 static char *
 statement_for(const char *name, int n)
 {
@@ -46,59 +49,114 @@ statement_for(const char *name, int n)
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT $schema._%s($1", name);
-	for (i = 2; i <= n + 1; i++)
+	for (i = 2; i <= n; i++)
 		appendStringInfo(&text, ", $%d", i);
 	appendStringInfoChar(&text, ')');
 	return text.data;
 }
 
-/* Call the internal function of this name with the arguments of this call. */
-static void
-act(FunctionCallInfo fcinfo, const char *name, NullableDatum *result)
+static RaceParameter
+current_role(void)
 {
-	RaceLedger	ledger;
-	RaceParameter parameters[FUNC_MAX_ARGS + 1];
-	int			n = PG_NARGS();
-	int			i;
+	return (RaceParameter) RaceText(GetUserNameFromId(GetUserId(), false));
+}
 
+static RaceParameter
+argument(FunctionCallInfo fcinfo, int i)
+{
+	return (RaceParameter)
+	{
+		get_fn_expr_argtype(fcinfo->flinfo, i), PG_GETARG_DATUM(i), PG_ARGISNULL(i)
+	};
+}
+
+static void
+begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
+{
 	check_context();
 	SPI_connect();
-	race_ledger_open(&ledger, fcinfo);
-	parameters[0] = (RaceParameter) RaceText(GetUserNameFromId(GetUserId(), false));
-	for (i = 0; i < n; i++)
-		parameters[i + 1] = (RaceParameter)
-		{
-			get_fn_expr_argtype(fcinfo->flinfo, i), PG_GETARG_DATUM(i), PG_ARGISNULL(i)
-		};
-	race_ledger_run(&ledger, statement_for(name, n), n + 1, parameters);
+	race_ledger_open(ledger, fcinfo);
+}
+
+/*
+ * Call the internal function of this name with the arguments of this call, and one more
+ * if it is not NULL.
+ */
+static void
+act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name,
+	const RaceParameter *more, NullableDatum *result)
+{
+	RaceParameter parameters[FUNC_MAX_ARGS];
+	int			n = 0;
+	int			i;
+
+	parameters[n++] = current_role();
+	for (i = 0; i < PG_NARGS(); i++)
+		parameters[n++] = argument(fcinfo, i);
+	if (more != NULL)
+		parameters[n++] = *more;
+	race_ledger_run(ledger, statement_for(name, n), n, parameters);
 	result->value = race_ledger_value(1, &result->isnull);
 	SPI_finish();
+}
+
+/*
+ * The private tables of the relation in argument 1.  Its definition is looked at by the
+ * current user, who must own it: nothing of it is for the owner of the ledger to run.
+ */
+static RaceParameter
+private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
+{
+	RaceParameter result = {get_array_type(REGCLASSOID), (Datum) 0, true};
+	RaceParameter owner[] = {current_role(), argument(fcinfo, 1)};
+	RaceParameter public_tables = argument(fcinfo, 8);
+	bool		isnull;
+	RaceLineage *lineage;
+
+	if (owner[1].isnull || public_tables.isnull)
+		return result;			/* an error of the internal function */
+	race_ledger_run(ledger, "SELECT $schema._race_check_owner($1, ARRAY[$2])", 2, owner);
+	race_ledger_run(ledger, "SELECT $schema._race_with_parts($1)", 1, &public_tables);
+	lineage = race_lineage(PG_GETARG_OID(1),
+						   PG_ARGISNULL(4) ? NULL : NameStr(*PG_GETARG_NAME(4)),
+						   race_oids_of(DatumGetArrayTypeP(race_ledger_value(1, &isnull))));
+	result.value = PointerGetDatum(race_oids_array(lineage->private_tables));
+	result.isnull = false;
+	return result;
 }
 
 Datum
 race_protect(PG_FUNCTION_ARGS)
 {
+	RaceLedger	ledger;
+	RaceParameter tables;
 	NullableDatum nothing;
 
-	act(fcinfo, "race_protect", &nothing);
+	begin(&ledger, fcinfo);
+	tables = private_tables(&ledger, fcinfo);
+	act(&ledger, fcinfo, "race_protect", &tables, &nothing);
 	PG_RETURN_VOID();
 }
 
 Datum
 race_budget_limit(PG_FUNCTION_ARGS)
 {
+	RaceLedger	ledger;
 	NullableDatum nothing;
 
-	act(fcinfo, "race_budget_limit", &nothing);
+	begin(&ledger, fcinfo);
+	act(&ledger, fcinfo, "race_budget_limit", NULL, &nothing);
 	PG_RETURN_VOID();
 }
 
 Datum
 race_budget_adopt(PG_FUNCTION_ARGS)
 {
+	RaceLedger	ledger;
 	NullableDatum nothing;
 
-	act(fcinfo, "race_budget_adopt", &nothing);
+	begin(&ledger, fcinfo);
+	act(&ledger, fcinfo, "race_budget_adopt", NULL, &nothing);
 	PG_RETURN_VOID();
 }
 
@@ -106,9 +164,11 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 Datum
 race_refreshes_left(PG_FUNCTION_ARGS)
 {
+	RaceLedger	ledger;
 	NullableDatum left;
 
-	act(fcinfo, "race_refreshes_left", &left);
+	begin(&ledger, fcinfo);
+	act(&ledger, fcinfo, "race_refreshes_left", NULL, &left);
 	if (left.isnull)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(left.value);

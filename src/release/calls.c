@@ -9,20 +9,25 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 #include "calls.h"
 
@@ -32,6 +37,9 @@ typedef struct RaceFunction
 	Oid			id;
 	TransactionId written_by;
 } RaceFunction;
+
+/* Functions that a release may call, each as often as it is called */
+#define MAX_FUNCTIONS	100000
 
 static bool collect(Node *node, void *context);
 
@@ -53,14 +61,35 @@ static bool
 add_function(Oid id, void *context)
 {
 	RaceCalls  *calls = (RaceCalls *) context;
-	RaceFunction *function = palloc(sizeof(RaceFunction));
+	RaceFunction *function;
 
+	/* defaults of arguments that call functions with defaults double at each level */
+	CHECK_FOR_INTERRUPTS();
+	if (list_length(calls->functions) == MAX_FUNCTIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("an expression or a view calls more than %d functions", MAX_FUNCTIONS)));
+	function = palloc(sizeof(RaceFunction));
 	function->id = id;
 	function->written_by = definition_of(id);
 	calls->functions = lappend(calls->functions, function);
 	if (isAnyTempNamespace(get_func_namespace(id)))
 		calls->temporary = true;
 	return false;				/* look on */
+}
+
+/* The type that a domain is over */
+static Oid
+base_of(Oid domain)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(domain));
+	Oid			base;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "a type was dropped");
+	base = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+	ReleaseSysCache(tuple);
+	return base;
 }
 
 static void
@@ -97,17 +126,41 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 	race_calls_add(calls, (Node *) arguments);
 }
 
+/* What the CHECK constraints of one domain call */
 static void
-add_checks(RaceCalls *calls, Oid domain)
+add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
 {
-	DomainConstraintRef *checks = palloc(sizeof(DomainConstraintRef));
-	ListCell   *cell;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
 
-	/* belongs to its memory context, until that goes */
-	InitDomainConstraintRef(domain, checks, CurrentMemoryContext, false);
-	foreach(cell, checks->constraints)
-		race_calls_add(calls,
-					   (Node *) ((DomainConstraintState *) lfirst(cell))->check_expr);
+	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(domain));
+	scan = systable_beginscan(constraints, ConstraintTypidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		check = heap_getattr(tuple, Anum_pg_constraint_conbin,
+										 RelationGetDescr(constraints), &isnull);
+
+		if (!isnull)
+			race_calls_add(calls, stringToNode(TextDatumGetCString(check)));
+	}
+	systable_endscan(scan);
+}
+
+/*
+ * The executor checks domains.  The type cache would plan their checks, and so run
+ * functions of whoever made the domain: the catalog has them as they were written.
+ */
+static void
+add_checks(RaceCalls *calls, Oid type)
+{
+	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
+
+	for (; get_typtype(type) == TYPTYPE_DOMAIN; type = base_of(type))
+		add_checks_of(calls, type, constraints);
+	table_close(constraints, AccessShareLock);
 }
 
 static bool

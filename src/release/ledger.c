@@ -132,7 +132,7 @@ race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 	bool		isnull;
 
 	race_ledger_run(ledger, "SELECT relation, unit_column, max_contributions, neighbors,"
-					" $schema._race_with_parts(public_tables), budget"
+					" $schema._race_with_parts(ARRAY(SELECT to_regclass(t) FROM unnest(public_tables) t)), budget"
 					" FROM $schema._race_dataset($1)", 1, &name);
 	result->relation = DatumGetObjectId(race_ledger_value(1, &isnull));
 	result->unit_column = race_ledger_text(2);

@@ -51,19 +51,19 @@ COMMENT ON COLUMN race_budgets.identity IS 'the copy of the database that it was
 
 CREATE TABLE race_datasets (
 	dataset text PRIMARY KEY,
-	relation regclass NOT NULL,
+	relation oid NOT NULL,
 	relation_name text NOT NULL,
 	owner name NOT NULL,
 	unit_column name,
 	max_contributions int NOT NULL CHECK (max_contributions >= 1),
 	neighbors text NOT NULL,
-	public_tables regclass[] NOT NULL,
+	public_tables text[] NOT NULL,
 	budget text NOT NULL REFERENCES race_budgets
 );
 COMMENT ON TABLE race_datasets IS
 	'what race_protect registered: a table or view and its owner, whom a row is about, and the budget that its releases are charged to';
 COMMENT ON COLUMN race_datasets.dataset IS 'its name';
-COMMENT ON COLUMN race_datasets.relation IS 'the table or view that releases are made of';
+COMMENT ON COLUMN race_datasets.relation IS 'the table or view that releases are made of: its OID, in the copy of the database where it was protected';
 COMMENT ON COLUMN race_datasets.relation_name IS 'the name of the relation when it was protected, with its schema';
 COMMENT ON COLUMN race_datasets.owner IS 'the owner of the relation when it was protected';
 COMMENT ON COLUMN race_datasets.unit_column IS 'the column that says whom a row is about; NULL if each row is a unit';
@@ -74,7 +74,7 @@ COMMENT ON COLUMN race_datasets.budget IS 'the budget that its releases are char
 
 CREATE TABLE race_budget_tables (
 	table_name text NOT NULL,
-	relation regclass NOT NULL,
+	relation oid NOT NULL,
 	owner name NOT NULL,
 	budget text NOT NULL REFERENCES race_budgets,
 	identity race_identity NOT NULL,
@@ -84,7 +84,7 @@ CREATE INDEX race_budget_tables_relation ON race_budget_tables (relation);
 COMMENT ON TABLE race_budget_tables IS
 	'the private tables of datasets: name, OID and owner when a budget was given or charged, and in which copy of the database. A table belongs to a budget by its OID, and by its name together with its owner: to rename it or to make it anew gives it no other budget, and a table that someone else makes under its name does not belong to it';
 COMMENT ON COLUMN race_budget_tables.table_name IS 'its name, with its schema';
-COMMENT ON COLUMN race_budget_tables.relation IS 'its OID';
+COMMENT ON COLUMN race_budget_tables.relation IS 'its OID, in the copy of the database that identity names';
 COMMENT ON COLUMN race_budget_tables.owner IS 'its owner';
 COMMENT ON COLUMN race_budget_tables.budget IS 'the budget that it belongs to';
 COMMENT ON COLUMN race_budget_tables.identity IS 'the copy of the database in which it was entered';

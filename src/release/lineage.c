@@ -14,7 +14,10 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -24,6 +27,7 @@
 #include "parser/parsetree.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/typcache.h"
@@ -36,7 +40,7 @@ PG_FUNCTION_INFO_V1(race_private_tables);
 
 #define NO_COLUMN	(-1)
 
-/* Tables that a relation may read, each as often as it stands in a FROM clause */
+/* Tables, and queries, that a relation may read, each as often as it is read */
 #define MAX_OCCURRENCES	1000
 
 /* A base relation, function or list of values in some FROM clause */
@@ -54,6 +58,7 @@ typedef struct Lineage
 	List	   *public_tables;	/* of OIDs */
 	RaceLineage *result;
 	List	   *occurrences;	/* of Occurrence */
+	int			queries;		/* that were looked at */
 	int			columns;
 	int			capacity;
 	int		   *same_as;		/* of each column: one nearer to its class's root */
@@ -118,6 +123,17 @@ new_source(int n)
 	return source;
 }
 
+/* Views and WITH queries that join themselves double at each level. */
+static void
+check_size(const Lineage *lineage, int n)
+{
+	if (n > MAX_OCCURRENCES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("relation \"%s\" cannot be protected", get_rel_name(lineage->relid)),
+				 errdetail("Its definition reads more than %d tables or queries.", MAX_OCCURRENCES)));
+}
+
 static Source *
 add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 {
@@ -125,12 +141,7 @@ add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 	Source	   *source = new_source(columns);
 	int			i;
 
-	/* views that join themselves double at each level */
-	if (list_length(lineage->occurrences) == MAX_OCCURRENCES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("relation \"%s\" cannot be protected", get_rel_name(lineage->relid)),
-				 errdetail("Its definition reads more than %d tables.", MAX_OCCURRENCES)));
+	check_size(lineage, list_length(lineage->occurrences) + 1);
 
 	occurrence->table = table;
 	occurrence->private = private;
@@ -353,6 +364,8 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 	ListCell   *cell;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	check_size(lineage, ++lineage->queries);
 	race_check_view_query(lineage->relid, query, &lineage->result->calls);
 	level.query = query;
 	level.parent = parent;
@@ -406,23 +419,68 @@ says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 	return false;
 }
 
-/* A row of a part is a row of the whole, too, where another column may say the unit. */
-static void
-refuse_whole_and_part(const Lineage *lineage)
+/* The tables that a table is a part of, directly or not, and it itself */
+static List *
+ancestors_of(Oid table)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *ancestors = list_make1_oid(table);
+	int			i;
+
+	for (i = 0; i < list_length(ancestors); i++)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	tuple;
+
+		ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(list_nth_oid(ancestors, i)));
+		scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+			ancestors = list_append_unique_oid(ancestors,
+											   ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+		systable_endscan(scan);
+	}
+	table_close(inherits, AccessShareLock);
+	return ancestors;
+}
+
+static bool
+have_one_in_common(const List *a, const List *b)
 {
 	ListCell   *cell;
 
-	foreach(cell, lineage->result->private_tables)
-	{
-		Oid			whole = lfirst_oid(cell);
-		ListCell   *part;
+	foreach(cell, a)
+		if (list_member_oid(b, lfirst_oid(cell)))
+			return true;
+	return false;
+}
 
-		foreach(part, find_all_inheritors(whole, NoLock, NULL))
-			if (lfirst_oid(part) != whole &&
-				list_member_oid(lineage->result->private_tables, lfirst_oid(part)))
-				race_refuse_relation(lineage->relid, psprintf("Its definition reads table \"%s\" and its part \"%s\".",
-															  get_rel_name(whole), get_rel_name(lfirst_oid(part))));
-	}
+/*
+ * Can two tables have a row in common, or be parts of one table?  Then a row could
+ * belong to one unit in one of them, and to another in the other.
+ */
+static bool
+are_related(Oid a, Oid b)
+{
+	return have_one_in_common(ancestors_of(a), ancestors_of(b)) ||
+		have_one_in_common(find_all_inheritors(a, NoLock, NULL),
+						   find_all_inheritors(b, NoLock, NULL));
+}
+
+static void
+refuse_related(const Lineage *lineage)
+{
+	const List *tables = lineage->result->private_tables;
+	int			i;
+	int			j;
+
+	for (i = 0; i < list_length(tables); i++)
+		for (j = 0; j < i; j++)
+			if (are_related(list_nth_oid(tables, i), list_nth_oid(tables, j)))
+				race_refuse_relation(lineage->relid, psprintf("Its definition reads tables \"%s\" and \"%s\", which have a table in common by partitioning or inheritance.",
+															  get_rel_name(list_nth_oid(tables, j)),
+															  get_rel_name(list_nth_oid(tables, i))));
 }
 
 /* Refuse a relation of several occurrences unless all private ones say one unit. */
@@ -439,7 +497,7 @@ check_unit(const Lineage *lineage, const char *unit_column, int unit)
 				 errmsg("relation \"%s\" needs a unit_column", get_rel_name(lineage->relid)),
 				 errdetail("Its definition joins, so that one row of a private table may make many rows."),
 				 errhint("Name the column that says whom a row is about.")));
-	refuse_whole_and_part(lineage);
+	refuse_related(lineage);
 	foreach(cell, lineage->occurrences)
 	{
 		Occurrence *occurrence = (Occurrence *) lfirst(cell);

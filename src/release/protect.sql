@@ -60,7 +60,8 @@ COMMENT ON FUNCTION _race_topmost(regclass[]) IS
 	'the tables that these are partitions of, or inherit from; or themselves';
 
 -- A name alone proves nothing: anyone who may create tables in a schema can take a name
--- that has become free.  An OID alone proves nothing in another copy of the database.
+-- that has become free.  Nor does it with its owner, if the table was given to another role.
+-- An OID means nothing in another copy of the database.
 CREATE FUNCTION _race_entries_of(tables regclass[])
 	RETURNS TABLE (relation regclass, budget text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
@@ -68,15 +69,16 @@ CREATE FUNCTION _race_entries_of(tables regclass[])
 	SELECT c.oid::regclass, b.budget
 	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid) n (name)
 		CROSS JOIN @extschema@._race_identity() i
-		JOIN @extschema@.race_budget_tables b
-		ON b.relation = c.oid AND (b.table_name = n.name OR b.owner = pg_get_userbyid(c.relowner)
-			OR (b.identity).system_identifier = i.system_identifier AND (b.identity).database = i.database)
-			OR b.table_name = n.name AND b.owner = pg_get_userbyid(c.relowner)
-	WHERE c.oid = ANY (tables)
+		JOIN @extschema@.race_budget_tables b ON b.relation = c.oid OR b.table_name = n.name
+		CROSS JOIN LATERAL (SELECT (b.identity).system_identifier = i.system_identifier
+			AND (b.identity).database = i.database) h (here)
+	WHERE c.oid = ANY (tables) AND (b.relation = c.oid AND h.here
+		OR b.table_name = n.name AND b.owner = pg_get_userbyid(c.relowner) AND NOT (h.here AND EXISTS (
+			SELECT FROM pg_class o WHERE o.oid = b.relation AND pg_get_userbyid(o.relowner) <> b.owner)))
 $$;
 REVOKE EXECUTE ON FUNCTION _race_entries_of(regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _race_entries_of(regclass[]) IS
-	'the budgets that tables belong to: by OID, in the copy of the database where it was entered or with the same name or owner; or by name and owner';
+	'the budgets that tables belong to: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
 -- A view alone does not make one answer for the tables under it.
 CREATE FUNCTION _race_check_owner(actor name, relations regclass[]) RETURNS void
@@ -99,7 +101,7 @@ COMMENT ON FUNCTION _race_check_owner(name, regclass[]) IS
 CREATE FUNCTION _race_check_budget_owner(actor name, budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT @extschema@._race_check_owner(actor, array_agg(e.relation))
+	SELECT @extschema@._race_check_owner(actor, @extschema@._race_topmost(array_agg(e.relation)))
 	FROM @extschema@._race_entries_of(ARRAY(
 		SELECT c.oid::regclass FROM pg_class c, @extschema@.race_budget_tables b
 		WHERE b.budget = _race_check_budget_owner.budget
@@ -172,6 +174,30 @@ REVOKE EXECUTE ON FUNCTION _race_enter_new_tables(regclass[], text) FROM PUBLIC;
 COMMENT ON FUNCTION _race_enter_new_tables(regclass[], text) IS
 	'gives to a budget what has become of its tables: new partitions, names and owners';
 
+-- In a copy of the database a table goes by its name.  One that was renamed there looks new.
+CREATE FUNCTION _race_check_missing(tables regclass[]) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	missing record;
+BEGIN
+	SELECT t.table_name, b.budget INTO missing
+	FROM @extschema@.race_budget_tables t JOIN @extschema@.race_budgets b USING (budget), @extschema@._race_identity() i
+	WHERE ((b.identity).system_identifier <> i.system_identifier OR (b.identity).database <> i.database)
+		AND to_regclass(t.table_name) IS NULL
+		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
+	ORDER BY 1, 2 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'a table of the same owner is missing in this copy of the database'
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('Table %s has budget "%s".', missing.table_name, missing.budget),
+				HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _race_check_missing(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_check_missing(regclass[]) IS
+	'raises 55000 in a copy of the database where a budget waits to be adopted, and a table of it is missing that has the owner of one of these';
+
 CREATE FUNCTION _race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -229,12 +255,11 @@ CREATE FUNCTION _race_protect(
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
 	unit_column name, max_contributions int,
 	neighbors text, accounting text,
-	public_tables regclass[]) RETURNS void
+	public_tables regclass[], tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, accounting);
-	tables regclass[];
 	parts regclass[];
 	shared text;
 BEGIN
@@ -248,9 +273,7 @@ BEGIN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
-	PERFORM @extschema@._race_check_owner(actor, ARRAY[relation]);
-	tables := @extschema@._race_topmost(@extschema@._race_private_tables(
-		relation, unit_column, @extschema@._race_with_parts(public_tables)));
+	tables := @extschema@._race_topmost(tables);
 	PERFORM @extschema@._race_check_owner(actor, tables);
 	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables', @extschema@._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
@@ -260,6 +283,7 @@ BEGIN
 
 	shared := @extschema@._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
+		PERFORM @extschema@._race_check_missing(tables);
 		INSERT INTO @extschema@.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, @extschema@._race_identity());
 	ELSE
@@ -269,16 +293,17 @@ BEGIN
 	PERFORM @extschema@._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO @extschema@.race_datasets
 	SELECT dataset, relation, @extschema@._race_relation_name(relation), pg_get_userbyid(c.relowner),
-		unit_column, max_contributions, neighbors, public_tables, coalesce(shared, dataset)
+		unit_column, max_contributions, neighbors,
+		ARRAY(SELECT @extschema@._race_relation_name(t) FROM unnest(public_tables) t), coalesce(shared, dataset)
 	FROM pg_class c WHERE c.oid = relation;
 	PERFORM @extschema@._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
 		'relation', @extschema@._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'race_protect for a role';
+REVOKE EXECUTE ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS
+	'race_protect for a role that owns the relation; tables are the private tables that it is made of';
 
 CREATE PROCEDURE race_protect(
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8 DEFAULT 0,
@@ -298,7 +323,7 @@ DECLARE
 	d @extschema@.race_datasets := @extschema@._race_dataset(dataset);
 	b @extschema@.race_budgets;
 BEGIN
-	PERFORM @extschema@._race_check_owner(actor, ARRAY[d.relation]);
+	PERFORM @extschema@._race_check_owner(actor, ARRAY[d.relation::regclass]);
 	PERFORM @extschema@._race_check_budget_owner(actor, d.budget);
 	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;

@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -26,6 +27,7 @@ typedef struct Released
 {
 	char	   *name;			/* or NULL, before the first one */
 	char	   *label;			/* or NULL, of a release without labels */
+	Oid			role;			/* that asked for it */
 	RaceSnapshotKey key;
 	Datum		sketch;
 	MemoryContext context;		/* of all this */
@@ -122,7 +124,7 @@ race_released(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	label = PG_ARGISNULL(1) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	if (!has_key || site->name == NULL || !race_snapshot_key_same(&site->key, &key) ||
+	if (!has_key || site->name == NULL || site->role != GetUserId() || !race_snapshot_key_same(&site->key, &key) ||
 		!same_text(site->name, name) || !same_text(site->label, label))
 	{
 		site->name = NULL;
@@ -131,6 +133,7 @@ race_released(PG_FUNCTION_ARGS)
 							   site->context);
 		site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
 		site->name = MemoryContextStrdup(site->context, name);
+		site->role = GetUserId();
 		site->key = key;
 	}
 	PG_RETURN_DATUM(site->sketch);
