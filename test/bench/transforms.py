@@ -198,12 +198,13 @@ def test(session, transform, bandwidth, power, delta, seed):
     """MEASURES of private sketches of the classes"""
     argument = f', {transform.argument}' if transform.argument else ''
     params = (f"race_params('l2', {DIMS}, {bandwidth!r}, {power}, seed => {seed}{argument})")
-    session.run('CREATE TABLE released AS SELECT s, s[1] AS others, s[2] AS pulsars FROM '
+    session.run('CREATE TABLE released AS SELECT s[1] AS others, s[2] AS pulsars FROM '
                 f'(SELECT array_agg(race_privatize(s, {EPSILON}, {delta}) ORDER BY class) AS s '
                 f"FROM (SELECT class, race_build({params}, x) AS s FROM split "
                 "WHERE part = 'build' GROUP BY class) c) released")
     lines, _ = session.run(
-        'SELECT class, race_classify(s, x), race_kde(others, x), race_kde(pulsars, x) '
+        'SELECT class, (SELECT race_classify(i, sketch, x) FROM (VALUES (1, others), (2, pulsars)) '
+        'c (i, sketch)), race_kde(others, x), race_kde(pulsars, x) '
         "FROM released, split WHERE part = 'test'")
     session.run('DROP TABLE released')
     classes, says, *densities = np.array([line.split('|') for line in lines], float).T
