@@ -1,6 +1,6 @@
 /*
  * request.c
- *		A release as it is asked for, and as it was checked and understood.
+ *		A release as it is asked for, and as it was checked and analyzed.
  *
  * The query that collects the records is a template of ours, analyzed under a
  * search_path of pg_catalog.  Its parameters are not values: when the parser meets

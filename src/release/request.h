@@ -1,6 +1,6 @@
 /*
  * request.h
- *		A release as it is asked for, and as it was checked and understood.
+ *		A release as it is asked for, and as it was checked and analyzed.
  */
 #ifndef RACE_RELEASE_REQUEST_H
 #define RACE_RELEASE_REQUEST_H
