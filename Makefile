@@ -37,7 +37,7 @@ else
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 # The folders of src/.  Each imports only from folders to its left.
-ROOMS = server lsh noise params record cache sketch privacy query learn transform \
+ROOMS = server lsh noise params record cache sketch privacy fit query learn transform \
 	release
 
 MODULE_big = racepriv

@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 
 #include "cache/cache.h"
+#include "fit/fit.h"
 #include "lsh/lsh.h"
 
 #if PG_VERSION_NUM >= 180000
@@ -63,6 +64,10 @@ _PG_init(void)
 							   &vector_code, "auto", PGC_USERSET,
 							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
 							   check_vector_code, assign_vector_code, NULL);
+	DefineCustomBoolVariable("racepriv.fit_progress",
+							 "Tells by notices how race_fit goes on.",
+							 NULL,
+							 &race_fit_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("racepriv");
 #else

@@ -26,6 +26,7 @@ release_all(void *arg)
 
 	release_rows(site);
 	race_stored_release(&site->stored);
+	race_call_site_keep(site, NULL, NULL);
 }
 
 static RaceCallSite *
@@ -143,4 +144,21 @@ race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 	race_call_site_hold_rows(site, params);
 	race_record_read(&site->reader, params, x, site->next, false);
 	return hash_next(site, params);
+}
+
+void
+race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
+{
+	race_records_columns(site->last, 0, columns);
+}
+
+void
+race_call_site_keep(RaceCallSite *site, void *entry, void (*release) (void *entry))
+{
+	RaceCompanion before = site->companion;
+
+	site->companion.entry = entry;
+	site->companion.release = release;
+	if (before.entry != NULL)
+		before.release(before.entry);
 }

@@ -19,6 +19,13 @@
 #include "row_cache.h"
 #include "stored.h"
 
+/* What a room to the right keeps for the sketch last asked: an entry of its own cache */
+typedef struct RaceCompanion
+{
+	void	   *entry;			/* or NULL */
+	void		(*release) (void *entry);
+} RaceCompanion;
+
 typedef struct RaceCallSite
 {
 	RaceRecordReader reader;
@@ -31,6 +38,7 @@ typedef struct RaceCallSite
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
+	RaceCompanion companion;
 	bool		warned;			/* warnings that were given: each is given once */
 	MemoryContext context;
 	MemoryContextCallback release;	/* releases the shared entries */
@@ -69,5 +77,12 @@ extern const uint32 *race_call_site_buckets(RaceCallSite *site,
 extern const uint32 *race_call_site_hash(RaceCallSite *site,
 										 const RaceParams *params,
 										 const double *x);
+
+/* The record that was hashed last, as columns */
+extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
+
+/* Keep an entry, and release the one that was kept before. */
+extern void race_call_site_keep(RaceCallSite *site, void *entry,
+								void (*release) (void *entry));
 
 #endif							/* RACE_CALL_SITE_H */

@@ -5,9 +5,7 @@
  * Each class has a sketch.  Its score is the likelihood of the query, the
  * density of the class at q; with the prior "counts" the score is density times
  * record count, the kernel sum.  Noise can push scores out of their range, so
- * they are clamped: a density to [0, 1], a kernel sum to at least 0.  Noise
- * could also make a class of very few records look dense.  So a density is divided by
- * at least twice the standard deviation of the noise in the count.
+ * they are clamped: a density to [0, 1], a kernel sum to at least 0.
  *
  * The highest score wins; among equals the class with more records, then the
  * smaller label.  Where no class has records near q, all scores are zero, and the
@@ -30,6 +28,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "../fit/answers.h"
 #include "../query/estimate.h"
 #include "../server/text.h"
 
@@ -81,8 +80,6 @@ static Score
 score_class(const RaceQuestion *question, Prior prior)
 {
 	const RaceHeader *header = question->view.header;
-	double		divisor = Max(race_estimate_divisor(header),
-							  2 * sqrt(header->noise.count_variance));
 	double		sum = race_estimate_sum(question);
 	Score		score;
 
@@ -91,7 +88,7 @@ score_class(const RaceQuestion *question, Prior prior)
 	if (prior == PRIOR_COUNTS)
 		score.score = Max(sum, 0);
 	else
-		score.score = Min(Max(sum / divisor, 0), 1);
+		score.score = Min(Max(sum / race_answers_divisor(header), 0), 1);
 	return score;
 }
 

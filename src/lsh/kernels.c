@@ -30,15 +30,11 @@ all_signs(uint32_t power, uint32_t range)
 }
 
 static double
-l2_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
+distance_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {
-	return race_l2_kernel(race_distance(part, x, y, true));
-}
+	const RaceKernelType *type = race_kernel_type(part->kernel);
 
-static double
-l1_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
-{
-	return race_l1_kernel(race_distance(part, x, y, false));
+	return type->of_distance(race_distance(part, x, y, type->euclidean));
 }
 
 #define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
@@ -48,22 +44,24 @@ l1_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
-		race_inverse_normal, one_function, l2_value
+		race_inverse_normal, one_function, race_l2_kernel, true, distance_value
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, l1_value
+		race_inverse_cauchy, NULL, race_l1_kernel, false, distance_value
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
 		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
-		race_inverse_normal, all_signs, race_angular_value
+		race_inverse_normal, all_signs, NULL, false, race_angular_value
 	},
 	[RACE_KERNEL_JACCARD] = {
-		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, race_jaccard_value
+		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, NULL, false,
+		race_jaccard_value
 	},
 	[RACE_KERNEL_MATCH] = {
-		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS, false, NULL, NULL, race_match_value
+		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS, false, NULL, NULL, NULL, false,
+		race_match_value
 	},
 };
 

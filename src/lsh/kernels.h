@@ -67,6 +67,13 @@ typedef struct RaceKernelType
 	 */
 	bool		(*can_fold) (uint32_t power, uint32_t range);
 
+	/*
+	 * Of a kernel that is a function of the distance in bandwidths: this function, with
+	 * power 1, and whether the distance is Euclidean, or else the sum along axes.
+	 */
+	double		(*of_distance) (double c);
+	bool		euclidean;
+
 	/* The exact kernel value of two records, with power 1 */
 	double		(*value) (const struct RaceParams *part,
 						  const struct RaceColumn *x, const struct RaceColumn *y);

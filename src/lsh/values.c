@@ -50,9 +50,8 @@ race_distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
 	return euclidean ? sqrt(sum) : sum;
 }
 
-/* Coordinate i of M (x - o) */
-static double
-transformed(const RaceParams *part, const double *x, uint32_t i)
+double
+race_transformed(const RaceParams *part, const double *x, uint32_t i)
 {
 	const double *matrix = race_array(part, RACE_ARRAY_MATRIX);
 	const double *offset = race_array(part, RACE_ARRAY_OFFSET);
@@ -75,10 +74,10 @@ length_of(const RaceParams *part, const double *x, uint32_t n, double *largest)
 
 	*largest = 0;
 	for (i = 0; i < n; i++)
-		*largest = fmax(*largest, fabs(transformed(part, x, i)));
+		*largest = fmax(*largest, fabs(race_transformed(part, x, i)));
 	for (i = 0; i < n && *largest > 0; i++)
 	{
-		double		d = transformed(part, x, i) / *largest;
+		double		d = race_transformed(part, x, i) / *largest;
 
 		sum += d * d;
 	}
@@ -108,8 +107,8 @@ race_angular_value(const RaceParams *part, const RaceColumn *x, const RaceColumn
 		return 0.5;
 	for (i = 0; i < m; i++)
 	{
-		double		u = transformed(part, x->numbers, i) / x_largest / x_length;
-		double		v = transformed(part, y->numbers, i) / y_largest / y_length;
+		double		u = race_transformed(part, x->numbers, i) / x_largest / x_length;
+		double		v = race_transformed(part, y->numbers, i) / y_largest / y_length;
 
 		minus += (u - v) * (u - v);
 		plus += (u + v) * (u + v);

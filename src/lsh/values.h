@@ -14,6 +14,9 @@
 extern double race_distance(const RaceParams *part, const RaceColumn *x,
 							const RaceColumn *y, bool euclidean);
 
+/* Coordinate i of M (x - o), which is x - o, or x, where there is no transform */
+extern double race_transformed(const RaceParams *part, const double *x, uint32_t i);
+
 /* The kernels that are not functions of a distance */
 extern double race_angular_value(const RaceParams *part, const RaceColumn *x,
 								 const RaceColumn *y);

@@ -15,6 +15,7 @@
 
 #include "fmgr.h"
 
+#include "../fit/answers.h"
 #include "../server/result.h"
 #include "estimate.h"
 #include "student.h"
@@ -25,44 +26,79 @@ PG_FUNCTION_INFO_V1(race_kernel_sum_mom);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
-/* How many rows of a sequence are enough to estimate their own variance */
-#define ROWS_FOR_INTERVALS	128
-
-/* Mean over rows from ... to - 1 */
-static double
-mean_of_rows(const RaceQuestion *question, uint32 from, uint32 to)
+/*
+ * A fitted sketch is asked for its model, and for what the rows say beyond it:
+ *
+ *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
+ *
+ * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
+ * model misses has about the square e; the residual tells it with a variance v, of noise and
+ * of sampling.  The weight e / (e + v) makes the error least.
+ */
+typedef struct Parts
 {
-	const RaceView *view = &question->view;
+	double		model;			/* 0 without a model */
+	double		weight;			/* of the rows; 1 without a model */
+	double		mean;			/* of the rows, or of their residuals */
+	RaceFitted *fitted;			/* or NULL */
+} Parts;
 
-	return race_counters_sum(view->counters, view->width, question->buckets, from, to,
-							 view->params->range) / (to - from);
+/* Residuals that are so many times their variance are not noise: they are believed. */
+#define TOO_LARGE	9.0
+
+static double
+weight_of_residual(const RaceModel *model, double answer, double residual)
+{
+	double		v = model->residual_variance;
+	double		e = Max(pow(model->misfit * answer, 2), residual * residual - TOO_LARGE * v);
+
+	return e > 0 ? e / (e + v) : 0;
 }
 
-static double
-mean_of_all_rows(const RaceQuestion *question)
+static Parts
+take_apart(const RaceQuestion *question)
 {
-	return mean_of_rows(question, 0, question->view.params->rows);
+	const RaceView *view = &question->view;
+	Parts		parts = {0, 1, 0, NULL};
+
+	if (view->model != NULL && view->model->misfit < 1)
+	{
+		RaceColumn	record[RACE_MAX_PARTS];
+
+		race_call_site_record(question->site, record);
+		parts.fitted = race_fitted_at(question->site, view);
+		parts.model = race_fitted_sum(parts.fitted, record);
+	}
+	parts.mean = race_answers_mean(view, parts.fitted, question->buckets, 0,
+								   view->params->rows);
+	if (parts.fitted != NULL)
+		parts.weight = weight_of_residual(view->model, parts.model, parts.mean);
+	return parts;
 }
 
 /*
- * Blocks of consecutive rows whose means are compared to learn the variance of
- * the mean of all.  Independent rows are a block each.  Rows of a Sobol' sequence
- * balance each other, so the variance between them would be far too large; the
- * variance between 16 blocks is only a little too large.  With few rows, blocks are
- * pairs at least.
+ * The number of records that collisions are corrected for: residuals are of none, but for
+ * what the weights of the model do not add up to.
  */
-static uint32
-variance_blocks(const RaceParams *params)
+static double
+records_of(const RaceView *view, const Parts *parts)
 {
-	if (race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
-		return params->rows;
-	return Min(params->rows, params->rows < 32 ? 8 : 16);
+	return parts->fitted == NULL ? view->header->count :
+		Min(view->header->count - race_answers_divisor(view->header), 0);
+}
+
+static double
+put_together(const RaceView *view, const Parts *parts)
+{
+	return parts->model + parts->weight *
+		race_answers_correct(view->params, parts->mean, records_of(view, parts));
 }
 
 /*
  * A lower bound of the variance of the mean of rows: the noise that is known to be in
  * it. A few rows that balance each other cannot show their own variance. For those of
- * a private sketch, the prior by which the rows were chosen is added.
+ * a private sketch, the prior by which the rows were chosen is added, or what was
+ * found when the model was fitted.
  */
 static double
 least_variance(const RaceView *view)
@@ -70,57 +106,40 @@ least_variance(const RaceView *view)
 	const RaceParams *params = view->params;
 	double		noise = view->header->noise.counter_variance / params->rows;
 
-	if (noise == 0 || params->rows >= ROWS_FOR_INTERVALS ||
+	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return noise;
-	return noise + race_sampling_variance(params, params->rows,
-										  race_estimate_divisor(view->header));
+	if (view->model != NULL)
+		return Max(noise, view->model->residual_variance);
+	return noise == 0 ? 0 : noise +
+		race_sampling_variance(params, params->rows, race_answers_divisor(view->header));
 }
 
 /*
- * The variance of the mean of rows, from sampling and noise together; never below
- * what is known of it. One block alone cannot show a variance.
+ * The variance of the model and the weighted rows together, in terms of the mean of rows.
+ * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
+ * (1 - weight) v: the model has taken in some of the noise, at most all of it.
  */
 static double
-variance_of_mean(const RaceQuestion *question, double mean, double known)
+variance_of_mean(const RaceQuestion *question, const Parts *parts)
 {
-	uint64		rows = question->view.params->rows;
-	uint32		blocks = variance_blocks(question->view.params);
-	double		sum = 0;
-	uint32		i;
+	const RaceView *view = &question->view;
+	double		variance = race_answers_variance(view, parts->fitted, question->buckets, 0,
+												 view->params->rows, parts->mean,
+												 least_variance(view));
 
-	if (blocks < 2)
-		return INFINITY;
-	for (i = 0; i < blocks; i++)
-	{
-		double		d = mean_of_rows(question, i * rows / blocks,
-									 (i + 1) * rows / blocks) - mean;
-
-		sum += d * d;
-	}
-	return Max(sum / (blocks - 1) / blocks, known);
-}
-
-/* from the mean of rows to f, or from a fraction of N to a density (n = 1) */
-static double
-correct_collisions(const RaceParams *params, double mean, double n)
-{
-	double		p = race_collision_probability(params);
-
-	return (mean - p * n) / (1 - p);
+	if (parts->fitted == NULL)
+		return variance;
+	return parts->weight * parts->weight * variance +
+		(1 - parts->weight) * view->model->residual_variance;
 }
 
 double
 race_estimate_sum(const RaceQuestion *question)
 {
-	return correct_collisions(question->view.params, mean_of_all_rows(question),
-							  question->view.header->count);
-}
+	Parts		parts = take_apart(question);
 
-double
-race_estimate_divisor(const RaceHeader *header)
-{
-	return Max(header->count, 1);
+	return put_together(&question->view, &parts);
 }
 
 void
@@ -128,21 +147,23 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
 	const RaceHeader *header = view->header;
+	Parts		parts = take_apart(question);
+	double		p = race_collision_probability(view->params);
 	double		ratio;
 
-	result->mean = mean_of_all_rows(question);
 	result->noise_variance = header->noise.counter_variance / view->params->rows;
-	result->mean_variance = variance_of_mean(question, result->mean,
-											 least_variance(view));
-	result->n = race_estimate_divisor(header);
+	result->mean_variance = variance_of_mean(question, &parts);
+	result->n = race_answers_divisor(header);
 	result->n_variance = header->noise.count_variance;
 
-	ratio = result->mean / result->n;
-	result->kernel_sum = correct_collisions(view->params, result->mean, header->count);
+	result->kernel_sum = put_together(view, &parts);
 	result->density = result->kernel_sum / result->n;
+	result->mean = parts.fitted == NULL ? parts.mean :
+		(1 - p) * result->kernel_sum + p * header->count;
+	ratio = result->mean / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
-		result->n / (1 - race_collision_probability(view->params));
+		result->n / (1 - p);
 }
 
 /*
@@ -155,7 +176,7 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
-	uint32		blocks = variance_blocks(view->params);
+	uint32		blocks = race_answers_blocks(view->params, view->params->rows);
 	/* 1 unless the count is below 1 */
 	double		whole = view->header->count / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
@@ -170,8 +191,8 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 	*upper = INFINITY;
 	if (isfinite(root) && a > 0)
 	{
-		*lower = correct_collisions(view->params, (b - root) / a, whole);
-		*upper = correct_collisions(view->params, (b + root) / a, whole);
+		*lower = race_answers_correct(view->params, (b - root) / a, whole);
+		*upper = race_answers_correct(view->params, (b + root) / a, whole);
 	}
 }
 
@@ -213,7 +234,8 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 	uint32		i;
 
 	for (i = 0; i < groups; i++)
-		means[i] = mean_of_rows(question, i * rows / groups, (i + 1) * rows / groups);
+		means[i] = race_answers_mean(&question->view, NULL, question->buckets,
+									 i * rows / groups, (i + 1) * rows / groups);
 	qsort(means, groups, sizeof(double), compare_doubles);
 	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
 }
@@ -233,7 +255,7 @@ race_kernel_sum_mom(PG_FUNCTION_ARGS)
 				 errmsg("failure_probability must be between 0 and 1")));
 	race_ask(fcinfo, 0, &question);
 	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
-	PG_RETURN_FLOAT8(correct_collisions(view->params,
+	PG_RETURN_FLOAT8(race_answers_correct(view->params,
 										median_of_means(&question, Max(groups, 1)),
 										view->header->count));
 }
@@ -245,7 +267,7 @@ race_kde(PG_FUNCTION_ARGS)
 
 	race_ask(fcinfo, 0, &question);
 	PG_RETURN_FLOAT8(race_estimate_sum(&question) /
-					 race_estimate_divisor(question.view.header));
+					 race_answers_divisor(question.view.header));
 }
 
 /*
@@ -260,13 +282,13 @@ warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
 	int			sequence = race_params_sequence(params);
 
 	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
-		params->rows >= ROWS_FOR_INTERVALS ||
+		params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
 	question->site->warned = true;
 	ereport(WARNING,
 			(errmsg("intervals of fewer than %d rows may be too short",
-					ROWS_FOR_INTERVALS),
+					RACE_ROWS_FOR_INTERVALS),
 			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
 					   race_sequence_name(sequence))));
 }

@@ -12,16 +12,13 @@
 /* f(q) = sum over all records x of k(x, q), estimated without bias */
 extern double race_estimate_sum(const RaceQuestion *question);
 
-/* The number of records as a divisor: the (noisy) count, but at least 1 */
-extern double race_estimate_divisor(const RaceHeader *header);
-
 /* f(q) / N and what it comes from: the mean of rows, and a divisor */
 typedef struct RaceDensity
 {
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
 	double		noise_variance; /* the variance of the mean that comes from noise */
-	double		n;				/* race_estimate_divisor() */
+	double		n;				/* race_answers_divisor() */
 	double		n_variance;
 	double		kernel_sum;
 	double		density;

@@ -65,7 +65,8 @@ CREATE TYPE race_info_result AS (
 	status text, mechanism text,
 	epsilon float8, delta float8, rho float8,
 	max_contributions int, neighbors text, merged int,
-	counter_noise_stddev float8, count_noise_stddev float8);
+	counter_noise_stddev float8, count_noise_stddev float8,
+	points int, misfit float8);
 COMMENT ON TYPE race_info_result IS 'the result of race_info';
 COMMENT ON COLUMN race_info_result.kernel IS 'the kernel; of a product the kernels, with * between them';
 COMMENT ON COLUMN race_info_result.dims IS 'the length of a record; NULL for sets and products';
@@ -89,6 +90,8 @@ COMMENT ON COLUMN race_info_result.neighbors IS 'what it hides: add_remove or su
 COMMENT ON COLUMN race_info_result.merged IS 'how many private sketches or shares were merged into it';
 COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
 COMMENT ON COLUMN race_info_result.count_noise_stddev IS 'the standard deviation of the noise in count';
+COMMENT ON COLUMN race_info_result.points IS 'how many points the fitted model has; NULL without a model';
+COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. From 1 on the model is not used at all. NULL without a model';
 
 CREATE FUNCTION race_info(sketch race_sketch)
 	RETURNS race_info_result

@@ -73,6 +73,23 @@ add_noise(RaceResultRow *row, const RaceNoise *noise)
 	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));
 }
 
+/* A model comes last in a sketch, so that all of it is read. */
+static void
+add_model(RaceResultRow *row, Datum sketch, bool has_model)
+{
+	RaceView	view;
+
+	if (!has_model)
+	{
+		race_row_add_null(row);
+		race_row_add_null(row);
+		return;
+	}
+	race_sketch_view(sketch, &view);
+	race_row_add(row, Int32GetDatum((int32) view.model->points));
+	race_row_add(row, Float8GetDatum(view.model->misfit));
+}
+
 Datum
 race_info(PG_FUNCTION_ARGS)
 {
@@ -88,7 +105,9 @@ race_info(PG_FUNCTION_ARGS)
 	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
-	race_row_add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width)));
+	race_row_add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width,
+												 view.model_size)));
 	add_noise(&row, &view.header->noise);
+	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -5,12 +5,11 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "../params/params.h"
 #include "../record/record.h"
-#include "sort.h"
+#include "../record/sort.h"
 
 PG_FUNCTION_INFO_V1(race_kernel);
 
@@ -76,25 +75,6 @@ use_params(KernelSite *site, const RaceParams *params)
 	site->params = race_params_copy(params, site->space);
 }
 
-/*
- * Sort the elements of a set and remove duplicates; *n becomes how many are left.
- */
-static void
-normalize_set(uint64 *elements, size_t *n)
-{
-	size_t		distinct = 0;
-	size_t		i;
-
-	race_sort_elements(elements, *n);
-	for (i = 0; i < *n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (i == 0 || elements[i] != elements[distinct - 1])
-			elements[distinct++] = elements[i];
-	}
-	*n = distinct;
-}
-
 /* Columns with one record, valid until the next call */
 static void
 read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
@@ -105,7 +85,7 @@ read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 	race_record_read(reader, params, value, records, false);
 	for (i = 0; i < records->n_parts; i++)
 		if (records->parts[i].kind == RACE_RECORD_SET)
-			normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
+			race_normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
 	race_records_columns(records, 0, columns);
 }
 

@@ -4,19 +4,8 @@
  */
 #include "postgres.h"
 
+#include "../fit/answers.h"
 #include "question.h"
-
-static void
-check_askable(const RaceNoise *noise)
-{
-	if (!race_has_enough_noise(noise))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("noise shares cannot be asked before there are enough of them"),
-				 errdetail("The sketch has %u of %u shares, and needs %u.",
-						   noise->releases, noise->parties, race_shares_needed(noise)),
-				 errhint("Merge the shares of other parties with race_merge.")));
-}
 
 void
 race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
@@ -24,7 +13,7 @@ race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
 	question->site = site;
 	question->buckets = NULL;
 	race_sketch_view_at(site, sketch, &question->view);
-	check_askable(&question->view.header->noise);
+	race_check_askable(&question->view.header->noise);
 }
 
 void
@@ -54,5 +43,5 @@ race_ask_header(Datum sketch, RaceQuestion *question)
 	question->site = NULL;
 	question->buckets = NULL;
 	race_sketch_view_header(sketch, &question->view);
-	check_askable(&question->view.header->noise);
+	race_check_askable(&question->view.header->noise);
 }

@@ -10,11 +10,12 @@
  *	 3	u8	mechanism				64	u32 parties with noise shares
  *	 4	u8	neighbors				68	u32 colluders
  *	 5	3 bytes reserved			72	u32 dropouts
- *	 8	u32 max_contributions		76	4 bytes reserved
+ *	 8	u32 max_contributions		76	u32 bytes of the model
  *	12	u32 releases				80	params (params/wire.c)
  *	16	i64 count						u64 ids of shares, as many as releases
  *	24	f64 epsilon						rows * range counters, row by row
- *	32	f64 delta				   end	u32 CRC-32C of all bytes before it
+ *	32	f64 delta						the model (model.h), in words of 8 bytes
+ *								   end	u32 CRC-32C of all bytes before it
  *
  * The width is 1, 2, 4 or 8, the narrowest that holds all counters, so that equal
  * sketches are equal bytes.
@@ -81,6 +82,7 @@ race_sketch_seal(RaceSketchDatum *flat)
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
 				offsetof(RaceSketchDatum, version));
+	COMP_CRC32C(crc, &flat->model_size, sizeof(flat->model_size));
 	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
 	FIN_CRC32C(crc);
 	flat->content_hash = crc;
@@ -108,10 +110,54 @@ put_counters(StringInfo out, const void *counters, int from_width,
 	}
 }
 
+/* All but the texts at its end are words. */
+static Size
+words_of_model(const RaceModel *model, Size size)
+{
+	return (size - TYPEALIGN64(sizeof(uint64), model->text_size)) / sizeof(uint64);
+}
+
+static void
+put_model(StringInfo out, const RaceModel *model, Size size)
+{
+	Size		words;
+
+	if (size == 0)
+		return;
+	words = words_of_model(model, size);
+	enlargeStringInfo(out, size);
+	copy_counters(out->data + out->len, (const char *) model, words, sizeof(uint64));
+	memcpy(out->data + out->len + words * sizeof(uint64), (const uint64 *) model + words,
+		   size - words * sizeof(uint64));
+	out->len += size;
+}
+
+/* Read a model; returns what is wrong with it, or NULL. */
+static const char *
+take_model(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	RaceModel  *model = RaceFlatModel(flat);
+	uint64		text_size;
+	const unsigned char *at = bytes + offsetof(RaceModel, text_size);
+
+	if (flat->model_size < offsetof(RaceModel, words) ||
+		flat->model_size % sizeof(uint64) != 0)
+		return "The size of a model is wrong.";
+	text_size = race_take(&at, sizeof(uint64));
+	if (text_size > flat->model_size - offsetof(RaceModel, words))
+		return "The size of a model is wrong.";
+	memcpy(model, bytes, flat->model_size);
+	copy_counters((char *) model, (const char *) bytes,
+				  (flat->model_size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64),
+				  sizeof(uint64));
+	return race_model_problem(model, flat->model_size, &flat->params);
+}
+
 void
 race_sketch_write(StringInfo out, const RaceHeader *header,
 				  const RaceParams *params, const uint64 *shares,
-				  const void *counters, int width)
+				  const void *counters, int width,
+				  const RaceModel *model, Size model_size)
 {
 	const RaceNoise *noise = &header->noise;
 	Size		n = RaceCounters(params);
@@ -141,12 +187,13 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_put(out, noise->parties, 4);
 	race_put(out, noise->colluders, 4);
 	race_put(out, noise->dropouts, 4);
-	race_put(out, 0, 4);
+	race_put(out, model_size, 4);
 	race_params_write(out, params);
 	for (i = 0; i < RaceShares(header); i++)
 		race_put(out, shares[i], 8);
 
 	put_counters(out, counters, width, wire_width, n);
+	put_model(out, model, model_size);
 	race_put(out, checksum(out->data + start, out->len - start), 4);
 }
 
@@ -192,6 +239,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
 	Size		params_size;
+	Size		model_size;
 	int			width;
 	bool		zeros;
 	const char *problem = NULL;
@@ -227,7 +275,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	header.noise.parties = race_take(&next, 4);
 	header.noise.colluders = race_take(&next, 4);
 	header.noise.dropouts = race_take(&next, 4);
-	zeros &= take_zeros(&next, 4);
+	model_size = race_take(&next, 4);
 	if (!zeros)
 		MALFORMED("Reserved bytes are not zero.");
 	if ((problem = race_noise_problem(&header.noise)) != NULL)
@@ -246,20 +294,24 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	/* params are within their limits, so this cannot overflow */
 	if (!race_counters_width_valid(width) ||
 		size != SKETCH_WIRE_SIZE(params_size, RaceShares(&header) * sizeof(uint64) +
-								 RaceCounters(&params->params) * width))
+								 RaceCounters(&params->params) * width + model_size))
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = palloc0(RaceFlatSize(&header, &params->params, width));
-	SET_VARSIZE(flat, RaceFlatSize(&header, &params->params, width));
+	flat = palloc0(RaceFlatSize(&header, &params->params, width, model_size));
+	SET_VARSIZE(flat, RaceFlatSize(&header, &params->params, width, model_size));
 	flat->version = RACE_FORMAT_VERSION;
 	flat->width = width;
 	flat->header = header;
+	flat->model_size = model_size;
 	memcpy(&flat->params, &params->params, params_size);
 	if (!take_shares(&next, RaceShares(&header), RaceFlatShares(flat)))
 		MALFORMED("Shares are not in order, or there twice.");
 	copy_counters(RaceFlatCounters(flat), (const char *) next,
 				  RaceCounters(&flat->params), width);
 	if ((problem = counts_problem(flat)) != NULL)
+		MALFORMED(problem);
+	if (model_size > 0 &&
+		(problem = take_model(next + RaceCounters(&flat->params) * width, flat)) != NULL)
 		MALFORMED(problem);
 	race_sketch_seal(flat);
 	return flat;

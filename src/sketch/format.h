@@ -17,6 +17,7 @@
 #include "../noise/state.h"
 #include "../params/params.h"
 #include "counters.h"
+#include "model.h"
 
 typedef struct RaceHeader
 {
@@ -32,10 +33,13 @@ typedef struct RaceSketchDatum
 	uint8		reserved[2];	/* 0 */
 	RaceHeader	header;
 	uint32		content_hash;	/* CRC-32C of all fields before and after it */
-	uint32		reserved32;		/* 0 */
+	uint32		model_size;		/* bytes; 0 = not fitted */
 	uint64		reserved64;		/* 0 */
-	RaceParams	params;			/* with their arrays and further parts; then the ids of */
-								/* shares, and the counters, [rows][range] */
+	/*
+	 * with their arrays and further parts; then the ids of shares, the counters,
+	 * [rows][range], and the model, aligned to its words
+	 */
+	RaceParams	params;
 } RaceSketchDatum;
 
 /* Each share in a sketch has a random id; they are in ascending order. */
@@ -45,13 +49,20 @@ typedef struct RaceSketchDatum
 #define RaceCounters(p)			((Size) (p)->rows * (p)->range)
 #define RaceFlatHeaderSize(p) \
 	(offsetof(RaceSketchDatum, params) + race_params_size(p))
-#define RaceFlatSize(header, p, width) \
-	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + \
+#define RaceFlatModelAt(header, p, width) \
+	TYPEALIGN(sizeof(uint64), RaceFlatHeaderSize(p) + \
+			  RaceShares(header) * sizeof(uint64) + RaceCounters(p) * (width))
+#define RaceFlatSize(header, p, width, model_size) \
+	((model_size) > 0 ? RaceFlatModelAt(header, p, width) + (model_size) : \
+	 RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + \
 	 RaceCounters(p) * (width))
 #define RaceFlatShares(flat) \
 	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
 #define RaceFlatCounters(flat) \
 	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
+#define RaceFlatModel(flat) \
+	((RaceModel *) ((flat)->model_size == 0 ? NULL : (char *) (flat) + \
+					RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
 
 /*
  * Set the hash of the content, after all other fields. Readers use it to see
@@ -59,9 +70,13 @@ typedef struct RaceSketchDatum
  */
 extern void race_sketch_seal(RaceSketchDatum *flat);
 
-/* The longest sketch on the wire: counters, what precedes them, and ids of shares */
+/*
+ * The longest sketch on the wire: counters, what precedes them, ids of shares, and a
+ * model
+ */
 #define RACE_MAX_WIRE_BYTES \
-	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64))
+	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + \
+	 RACE_MAX_MODEL_BYTES)
 
 /*
  * To and from the wire.  Reading is the one validator of outside bytes: it
@@ -70,7 +85,8 @@ extern void race_sketch_seal(RaceSketchDatum *flat);
  */
 extern void race_sketch_write(StringInfo out, const RaceHeader *header,
 							  const RaceParams *params, const uint64 *shares,
-							  const void *counters, int width);
+							  const void *counters, int width,
+							  const RaceModel *model, Size model_size);
 extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
 										 Node *escontext);
 

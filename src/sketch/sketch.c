@@ -38,7 +38,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 							 RaceCounters(sketch->params), &min, &max);
 		sketch->flat_width = race_counters_width_for(min, max);
 		sketch->flat_size = RaceFlatSize(&sketch->header, sketch->params,
-										 sketch->flat_width);
+										 sketch->flat_width, 0);
 	}
 	return sketch->flat_size;
 }
@@ -84,7 +84,9 @@ check_format(const RaceSketchDatum *flat, Size size)
 		!race_counters_width_valid(flat->width) ||
 		flat->params.more > RACE_MAX_MORE ||
 		race_kernel_type(flat->params.kernel) == NULL ||
-		size != RaceFlatSize(&flat->header, &flat->params, flat->width))
+		flat->model_size > RACE_MAX_MODEL_BYTES ||
+		size != RaceFlatSize(&flat->header, &flat->params, flat->width,
+							 flat->model_size))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_sketch value of unknown format")));
@@ -98,6 +100,9 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->shares = sketch->shares;
 	view->counters = sketch->counters;
 	view->width = sketch->width;
+	view->model = NULL;
+	view->model_size = 0;
+	view->content_hash = 0;
 }
 
 void
@@ -118,6 +123,9 @@ race_sketch_view(Datum value, RaceView *view)
 		view->shares = RaceFlatShares(flat);
 		view->counters = RaceFlatCounters(flat);
 		view->width = flat->width;
+		view->model = RaceFlatModel(flat);
+		view->model_size = flat->model_size;
+		view->content_hash = flat->content_hash;
 	}
 }
 
@@ -155,9 +163,12 @@ race_sketch_view_header(Datum value, RaceView *view)
 		view->header = &flat->header;
 		view->params = &flat->params;
 		view->width = flat->width;
+		view->model_size = flat->model_size;
+		view->content_hash = flat->content_hash;
 	}
 	view->shares = NULL;
 	view->counters = NULL;
+	view->model = NULL;
 }
 
 int
@@ -222,6 +233,36 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 		   RaceCounters(view->params) * view->width);
 	race_sketch_touch(sketch);
 	return sketch;
+}
+
+RaceSketchDatum *
+race_sketch_with_model(const RaceView *view, const RaceModel *model, Size size)
+{
+	RaceSketchDatum *flat;
+	Size		flat_size;
+	int64		min;
+	int64		max;
+	int			width;
+
+	race_counters_bounds(view->counters, view->width, RaceCounters(view->params),
+						 &min, &max);
+	width = race_counters_width_for(min, max);
+	flat_size = RaceFlatSize(view->header, view->params, width, size);
+	flat = palloc0(flat_size);
+	SET_VARSIZE(flat, flat_size);
+	flat->version = RACE_FORMAT_VERSION;
+	flat->width = width;
+	flat->model_size = size;
+	flat->header = *view->header;
+	memcpy(&flat->params, view->params, race_params_size(view->params));
+	if (RaceShares(view->header) > 0)
+		memcpy(RaceFlatShares(flat), view->shares,
+			   RaceShares(view->header) * sizeof(uint64));
+	race_counters_convert(view->counters, view->width, RaceFlatCounters(flat), width,
+						  RaceCounters(view->params));
+	memcpy((char *) flat + flat_size - size, model, size);	/* the model comes last */
+	race_sketch_seal(flat);
+	return flat;
 }
 
 void

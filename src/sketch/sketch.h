@@ -47,6 +47,9 @@ typedef struct RaceView
 	const uint64 *shares;		/* ids of noise shares */
 	const void *counters;
 	int			width;
+	const RaceModel *model;		/* or NULL */
+	Size		model_size;
+	uint32		content_hash;	/* of a fitted sketch */
 } RaceView;
 
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
@@ -73,6 +76,13 @@ extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
 
 /* A new sketch with the content of another, under the same rules */
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/*
+ * The same sketch with a model of so many bytes, palloc'd.  Sketches that are made of it
+ * later do not have the model.
+ */
+extern RaceSketchDatum *race_sketch_with_model(const RaceView *view,
+											   const RaceModel *model, Size size);
 
 /* Set the ids of its shares, as many as its header says. */
 extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);

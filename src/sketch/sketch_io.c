@@ -92,7 +92,7 @@ write_sketch(StringInfo out, Datum value)
 
 	race_sketch_view(value, &view);
 	race_sketch_write(out, view.header, view.params, view.shares,
-					  view.counters, view.width);
+					  view.counters, view.width, view.model, view.model_size);
 }
 
 Datum

@@ -13,4 +13,7 @@
  */
 extern void race_sort_elements(uint64 *elements, size_t n);
 
+/* Sort the elements of a set and remove duplicates; *n becomes how many are left. */
+extern void race_normalize_set(uint64 *elements, size_t *n);
+
 #endif							/* RACE_SORT_H */

@@ -96,3 +96,19 @@ race_sort_elements(uint64 *elements, size_t n)
 {
 	sort_from(elements, n, 56);
 }
+
+void
+race_normalize_set(uint64 *elements, size_t *n)
+{
+	size_t		distinct = 0;
+	size_t		i;
+
+	race_sort_elements(elements, *n);
+	for (i = 0; i < *n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i == 0 || elements[i] != elements[distinct - 1])
+			elements[distinct++] = elements[i];
+	}
+	*n = distinct;
+}

@@ -1,0 +1,94 @@
+/*
+ * answers.c
+ *		What the rows of a sketch answer.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "answers.h"
+
+void
+race_check_askable(const RaceNoise *noise)
+{
+	if (!race_has_enough_noise(noise))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("noise shares cannot be asked before there are enough of them"),
+				 errdetail("The sketch has %u of %u shares, and needs %u.",
+						   noise->releases, noise->parties, race_shares_needed(noise)),
+				 errhint("Merge the shares of other parties with race_merge.")));
+}
+
+double
+race_answers_mean(const RaceView *view, const RaceFitted *fitted,
+				  const uint32 *buckets, uint32 from, uint32 to)
+{
+	double		sum = race_counters_sum(view->counters, view->width, buckets, from, to,
+										view->params->range);
+
+	if (fitted != NULL)
+		sum -= race_fitted_counted(fitted, buckets, from, to);
+	return sum / (to - from);
+}
+
+/*
+ * Blocks are consecutive rows.  Independent rows are a block each.  Rows of a Sobol'
+ * sequence balance each other, so the variance between them would be far too large; the
+ * variance between 16 blocks is only a little too large.  With few rows, blocks are
+ * pairs at least.
+ */
+uint32
+race_answers_blocks(const RaceParams *params, uint32 rows)
+{
+	if (race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
+		return rows;
+	return Min(rows, rows < 32 ? 8 : 16);
+}
+
+double
+race_answers_variance(const RaceView *view, const RaceFitted *fitted,
+					  const uint32 *buckets, uint32 from, uint32 to, double mean,
+					  double least)
+{
+	uint64		rows = to - from;
+	uint32		blocks = race_answers_blocks(view->params, rows);
+	double		sum = 0;
+	uint32		i;
+
+	if (blocks < 2)
+		return INFINITY;
+	for (i = 0; i < blocks; i++)
+	{
+		double		d = race_answers_mean(view, fitted, buckets,
+										  from + i * rows / blocks,
+										  from + (i + 1) * rows / blocks) - mean;
+
+		sum += d * d;
+	}
+	return Max(sum / (blocks - 1) / blocks, least);
+}
+
+double
+race_answers_correct(const RaceParams *params, double mean, double n)
+{
+	double		p = race_collision_probability(params);
+
+	return (mean - p * n) / (1 - p);
+}
+
+double
+race_answers_divisor(const RaceHeader *header)
+{
+	return Max(Max(header->count, 1), 2 * sqrt(header->noise.count_variance));
+}
+
+void
+race_check_fitted(const RaceView *view)
+{
+	if (view->model == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sketch has no fitted model"),
+				 errhint("race_fit makes one. Merging or changing a sketch drops it.")));
+}

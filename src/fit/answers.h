@@ -1,0 +1,51 @@
+/*
+ * answers.h
+ *		What the rows of a sketch answer: the mean over rows, and its variance.
+ *
+ * Of a fitted sketch these are residuals: what the counters say beyond the model.
+ */
+#ifndef RACE_ANSWERS_H
+#define RACE_ANSWERS_H
+
+#include "postgres.h"
+
+#include "../sketch/sketch.h"
+#include "fitted.h"
+
+/* How many rows of a sequence are enough to estimate their own variance */
+#define RACE_ROWS_FOR_INTERVALS		128
+
+/* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
+extern void race_check_askable(const RaceNoise *noise);
+
+/* Raise 55000 for a sketch without a model. */
+extern void race_check_fitted(const RaceView *view);
+
+/*
+ * The mean over rows from ... to - 1 of a record, given its bucket in each row.  `fitted`
+ * may be NULL: then what the model says is not taken off.
+ */
+extern double race_answers_mean(const RaceView *view, const RaceFitted *fitted,
+								const uint32 *buckets, uint32 from, uint32 to);
+
+/* In how many blocks so many rows are compared to learn the variance of their mean */
+extern uint32 race_answers_blocks(const RaceParams *params, uint32 rows);
+
+/*
+ * The variance of the mean of these rows, from sampling and noise together; never below
+ * `least`.  One block alone cannot show a variance: then it is INFINITY.
+ */
+extern double race_answers_variance(const RaceView *view, const RaceFitted *fitted,
+									const uint32 *buckets, uint32 from, uint32 to,
+									double mean, double least);
+
+/* From the mean of rows to a sum of kernels over n records: collisions are taken off */
+extern double race_answers_correct(const RaceParams *params, double mean, double n);
+
+/*
+ * The number of records as a divisor: the noisy count, but at least 1, and at least twice
+ * the standard deviation of its noise, below which it says nothing
+ */
+extern double race_answers_divisor(const RaceHeader *header);
+
+#endif							/* RACE_ANSWERS_H */

@@ -1,0 +1,40 @@
+/*
+ * fit.h
+ *		Fitting a model to a sketch (design: race_fit).
+ *
+ * A sketch is R noisy histograms of the same records, seen through known hash functions.
+ * A model is the non-negative distribution over points that explains all its counters
+ * best (solve.h).  It costs no privacy, as it is computed from the sketch alone.
+ */
+#ifndef RACE_FIT_H
+#define RACE_FIT_H
+
+#include "postgres.h"
+
+#include "../record/records.h"
+#include "../sketch/sketch.h"
+
+typedef struct RaceFitRequest
+{
+	const double *lower;		/* [dims], finite */
+	const double *upper;
+	uint32		points;			/* how many at most; 0 = as many as serve */
+	int64		seed;
+} RaceFitRequest;
+
+/* The setting racepriv.fit_progress: tell by NOTICEs how a fit goes on */
+extern bool race_fit_progress;
+
+/*
+ * Find the bounds of points: those given, NULL for those of the parameters.  False if there
+ * are none, or if the kernel does not compare vectors by themselves.
+ */
+extern bool race_fit_bounds(const RaceParams *params, const double *lower,
+							const double *upper, RaceFitRequest *request);
+
+/* The sketch with a model whose points lie within bounds, or are some of these records */
+extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
+extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,
+										 char *const *texts);
+
+#endif							/* RACE_FIT_H */

@@ -1,0 +1,42 @@
+-- ------------------------------------------------------------------------
+-- A fitted model: the distribution over points that explains a whole sketch best.  It is
+-- computed from the sketch alone, so that of a private one it costs nothing.
+
+CREATE FUNCTION race_fit(sketch race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_fit_box_sql'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
+COMMENT ON FUNCTION race_fit(race_sketch) IS
+	'the sketch with a fitted model whose points lie within the bounds of its parameters; as race_fit(sketch, NULL, NULL)';
+
+CREATE FUNCTION race_fit(
+	sketch race_sketch, lower float8[], upper float8[],
+	points int DEFAULT NULL, seed bigint DEFAULT 0)
+	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_box_sql'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
+COMMENT ON FUNCTION race_fit(race_sketch, float8[], float8[], int, bigint) IS
+	'the sketch with a fitted model: points with weights of at least 0 that explain all of its counters best. All questions answer from the model and from what the counters say beyond it, and are more accurate; it costs no privacy, as it is computed from the sketch alone. For a kernel of vectors by itself. The points lie within lower and upper, which must be public (NULL: the bounds of the parameters); points is how many there are at most (NULL: up to 2000), and the same seed gives the same model. Merging and changing a sketch drop the model. NULL if the sketch or the seed is NULL. Errors: 22023 without bounds, for other kernels, or outside the limits; 55000 for shares of which there are not enough';
+
+CREATE FUNCTION _race_fit_step(internal, race_sketch, "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_fit_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+CREATE FUNCTION _race_fit_final(internal) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_fit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
+COMMENT ON FUNCTION _race_fit_step(internal, race_sketch, "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_fit_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
+	SFUNC = _race_fit_step, STYPE = internal, FINALFUNC = _race_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
+	'the sketch with a fitted model whose points are some of the records x, at most 4096: all that there may be, or a sample that is public or made up. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
+
+CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
+COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';
+COMMENT ON COLUMN race_points_result.x IS 'the point, of a kernel of vectors by itself; else NULL';
+COMMENT ON COLUMN race_points_result.record IS 'the point as text, of other kernels, as PostgreSQL writes the record that race_fit was given; else NULL';
+COMMENT ON COLUMN race_points_result.weight IS 'how many records the point stands for, above 0; all weights add up to the number of records';
+
+CREATE FUNCTION race_points(sketch race_sketch) RETURNS SETOF race_points_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 1000;
+COMMENT ON FUNCTION race_points(race_sketch) IS
+	'the points of a fitted model and their weights. They are not records: they lie where the records are dense. Error 55000 for a sketch without a model';

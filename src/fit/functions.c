@@ -1,0 +1,313 @@
+/*
+ * functions.c
+ *		race_fit, the function and the aggregate, and race_points.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "../cache/call_site.h"
+#include "../record/sort.h"
+#include "../record/vector.h"
+#include "../server/result.h"
+#include "answers.h"
+#include "fit.h"
+
+PG_FUNCTION_INFO_V1(race_fit_box_sql);
+PG_FUNCTION_INFO_V1(race_fit_step);
+PG_FUNCTION_INFO_V1(race_fit_final);
+PG_FUNCTION_INFO_V1(race_points);
+
+/* --------------------------------------------------------- race_fit in a box */
+
+/* Bounds from an argument; NULL if it is missing or NULL */
+static const double *
+read_bounds(FunctionCallInfo fcinfo, int arg, const RaceParams *params)
+{
+	RaceArrayReader reader;
+	double	   *values;
+
+	if (PG_NARGS() <= arg || PG_ARGISNULL(arg))
+		return NULL;
+	values = palloc(params->dims * sizeof(double));
+	race_vector_prepare(&reader, FLOAT8ARRAYOID, CurrentMemoryContext);
+	race_vector_read(&reader, PG_GETARG_DATUM(arg), params->dims, values);
+	return values;
+}
+
+static void
+check_box(const RaceParams *params, const RaceFitRequest *request)
+{
+	uint32		i;
+
+	for (i = 0; i < params->dims; i++)
+		if (request->lower[i] > request->upper[i] ||
+			request->upper[i] - request->lower[i] > RACE_MAX_BOUND)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a lower bound is above the upper one, or too far from it")));
+}
+
+static void
+read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *request)
+{
+	const double *lower;
+	const double *upper;
+
+	memset(request, 0, sizeof(RaceFitRequest));
+	if (!race_model_is_of_vectors(params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
+				 errdetail("The parameters are %s.", race_params_brief(params)),
+				 errhint("Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
+	lower = read_bounds(fcinfo, 1, params);
+	upper = read_bounds(fcinfo, 2, params);
+	if (!race_fit_bounds(params, lower, upper, request))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_fit needs bounds"),
+				 errhint("Give lower and upper, or parameters that have them. They must be public: do not take them from the data.")));
+	check_box(params, request);
+	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+	{
+		int			points = PG_GETARG_INT32(3);
+
+		if (points < 1 || points > RACE_MAX_POINTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("points must be between 1 and %d", RACE_MAX_POINTS)));
+		request->points = points;
+	}
+	if (PG_NARGS() > 4)
+		request->seed = PG_GETARG_INT64(4);
+}
+
+/* race_fit(sketch), race_fit(sketch, lower, upper, points, seed) */
+Datum
+race_fit_box_sql(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	RaceFitRequest request;
+
+	if (PG_ARGISNULL(0) || (PG_NARGS() > 4 && PG_ARGISNULL(4)))
+		PG_RETURN_NULL();
+	race_sketch_view(PG_GETARG_DATUM(0), &view);
+	race_check_askable(&view.header->noise);
+	read_request(fcinfo, view.params, &request);
+	PG_RETURN_POINTER(race_fit_box(&view, &request));
+}
+
+/* ------------------------------------------------ race_fit(sketch, x), aggregate */
+
+typedef struct Candidates
+{
+	Datum		sketch;			/* of the first row */
+	RaceRecords *records;
+	char	  **texts;			/* of records that are not vectors by themselves */
+	FmgrInfo	output;			/* of their type */
+} Candidates;
+
+static void
+start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
+{
+	Oid			output;
+	bool		is_varlena;
+	RaceView	view;
+
+	candidates->sketch = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
+	race_sketch_view(candidates->sketch, &view);
+	race_check_askable(&view.header->noise);
+	candidates->records = race_records_create(view.params, CurrentMemoryContext);
+	if (race_model_is_of_vectors(view.params))
+		return;
+	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
+	fmgr_info_cxt(output, &candidates->output, CurrentMemoryContext);
+	candidates->texts = palloc(RACE_MAX_POINTS * sizeof(char *));
+}
+
+static void
+reserve(RaceRecords *records)
+{
+	if (records->n < records->capacity)
+		return;
+	if (records->n == RACE_MAX_POINTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a model can have at most %d candidates", RACE_MAX_POINTS)));
+	race_records_reserve(records, Min(Max(2 * records->capacity, 64), RACE_MAX_POINTS));
+}
+
+/* Put the elements of sets in order, as the kernel compares them. */
+static void
+normalize_last(RaceRecords *records)
+{
+	int			i;
+
+	for (i = 0; i < records->n_parts; i++)
+	{
+		RaceRecordsPart *part = &records->parts[i];
+		size_t		n;
+
+		if (part->kind != RACE_RECORD_SET)
+			continue;
+		n = part->starts[records->n + 1] - part->starts[records->n];
+		race_normalize_set(part->elements + part->starts[records->n], &n);
+		part->starts[records->n + 1] = part->starts[records->n] + n;
+	}
+}
+
+static void
+add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 2);
+	Datum		x = PG_GETARG_DATUM(2);
+	RaceView	view;
+
+	race_sketch_view(candidates->sketch, &view);
+	reserve(candidates->records);
+	race_record_read(&site->reader, view.params, x, candidates->records, false);
+	normalize_last(candidates->records);
+	if (candidates->texts != NULL)
+		candidates->texts[candidates->records->n] = OutputFunctionCall(&candidates->output, x);
+	candidates->records->n++;
+}
+
+/* Every row must have the same sketch. */
+static void
+check_same_sketch(const Candidates *candidates, Datum sketch)
+{
+	RaceView	first;
+	RaceView	view;
+
+	race_sketch_view(candidates->sketch, &first);
+	race_sketch_view_header(sketch, &view);
+	race_params_check_same(first.params, view.params);
+	if (memcmp(first.header, view.header, sizeof(RaceHeader)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_fit needs the same sketch in every row")));
+}
+
+/* Rows without a sketch or without a record are left out. */
+Datum
+race_fit_step(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	MemoryContext old;
+	Candidates *candidates = PG_ARGISNULL(0) ? NULL : (Candidates *) PG_GETARG_POINTER(0);
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "race_fit transition called in non-aggregate context");
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	{
+		if (candidates == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(candidates);
+	}
+	old = MemoryContextSwitchTo(context);
+	if (candidates == NULL)
+	{
+		candidates = palloc0(sizeof(Candidates));
+		start_candidates(fcinfo, candidates, PG_GETARG_DATUM(1));
+	}
+	else
+		check_same_sketch(candidates, PG_GETARG_DATUM(1));
+	add_candidate(fcinfo, candidates);
+	MemoryContextSwitchTo(old);
+	PG_RETURN_POINTER(candidates);
+}
+
+Datum
+race_fit_final(PG_FUNCTION_ARGS)
+{
+	Candidates *candidates = PG_ARGISNULL(0) ? NULL : (Candidates *) PG_GETARG_POINTER(0);
+	RaceView	view;
+
+	if (candidates == NULL)
+		PG_RETURN_NULL();
+	race_sketch_view(candidates->sketch, &view);
+	PG_RETURN_POINTER(race_fit_records(&view, candidates->records, candidates->texts));
+}
+
+/* ------------------------------------------------------------- race_points */
+
+typedef struct Points
+{
+	RaceView	view;
+	RaceResultRow row;
+} Points;
+
+static Datum
+vector_datum(const double *x, uint32 n)
+{
+	Datum	   *elements = palloc(n * sizeof(Datum));
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		elements[i] = Float8GetDatum(x[i]);
+	return PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static Datum
+point_datum(Points *points, uint64 i)
+{
+	const RaceModel *model = points->view.model;
+	const RaceParams *params = points->view.params;
+
+	if (race_model_is_of_vectors(params))
+	{
+		RaceColumn	column;
+
+		race_model_columns(model, params, &column);
+		race_row_add(&points->row, vector_datum(column.numbers + i * params->dims, params->dims));
+		race_row_add_null(&points->row);
+	}
+	else
+	{
+		Size		length;
+		const char *text = race_model_text(model, params, i, &length);
+
+		race_row_add_null(&points->row);
+		race_row_add(&points->row, PointerGetDatum(cstring_to_text_with_len(text, length)));
+	}
+	race_row_add(&points->row, Float8GetDatum(race_model_weight(model, i)));
+	return race_row_datum(&points->row);
+}
+
+/* race_points(sketch) */
+Datum
+race_points(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Points	   *points;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		call = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		points = palloc(sizeof(Points));
+		race_row_start(&points->row, fcinfo);
+		race_sketch_view(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &points->view);
+		race_check_fitted(&points->view);
+		call->max_calls = points->view.model->points;
+		call->user_fctx = points;
+		MemoryContextSwitchTo(old);
+	}
+	call = SRF_PERCALL_SETUP();
+	points = (Points *) call->user_fctx;
+	if (call->call_cntr >= call->max_calls)
+		SRF_RETURN_DONE(call);
+	SRF_RETURN_NEXT(call, point_datum(points, call->call_cntr));
+}

@@ -1,0 +1,72 @@
+/*
+ * gram.c
+ *		The Gram matrix of points.
+ */
+#include "gram.h"
+
+#include "../lsh/lsh.h"
+
+/* Points that are compared with each other while their codes are in a near cache */
+#define TILE	32
+
+size_t
+race_gram_line(uint32_t rows)
+{
+	return ((size_t) rows + RACE_GRAM_LINE - 1) / RACE_GRAM_LINE * RACE_GRAM_LINE;
+}
+
+void
+race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *line)
+{
+	size_t		n = race_gram_line(rows);
+	size_t		r;
+
+	for (r = 0; r < rows; r++)
+		line[r] = (uint16_t) (buckets[r] ^ buckets[r] >> 16);
+	/* points have different numbers: at most RACE_MAX_POINTS, which is below 2^16 */
+	for (; r < n; r++)
+		line[r] = (uint16_t) point;
+}
+
+/* In how many places of a line are both equal?  Sums stay below 2^16: a line of them. */
+static uint32_t
+count_equal(const uint16_t *a, const uint16_t *b, size_t n)
+{
+	uint32_t	total = 0;
+	size_t		from;
+
+	for (from = 0; from < n; from += RACE_GRAM_LINE)
+	{
+		uint16_t	sum = 0;
+		int			r;
+
+		for (r = 0; r < RACE_GRAM_LINE; r++)
+			sum += a[from + r] == b[from + r];
+		total += sum;
+	}
+	return total;
+}
+
+void
+race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
+{
+	size_t		line = race_gram_line(rows);
+	size_t		i;
+	size_t		j;
+	size_t		tile_i;
+	size_t		tile_j;
+
+	for (tile_i = 0; tile_i < m; tile_i += TILE)
+		for (tile_j = tile_i; tile_j < m; tile_j += TILE)
+		{
+			race_look_for_interrupts();
+			for (i = tile_i; i < m && i < tile_i + TILE; i++)
+				for (j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
+				{
+					uint32_t	equal = i == j ? rows :
+						count_equal(codes + i * line, codes + j * line, line);
+
+					gram[i * m + j] = gram[j * m + i] = (float) equal / (float) rows;
+				}
+		}
+}

@@ -1,0 +1,35 @@
+/*
+ * gram.h
+ *		The Gram matrix of points, as the row functions of a sketch have it.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+#ifndef RACE_GRAM_H
+#define RACE_GRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
+ * after the last row are never equal to another.
+ */
+#define RACE_GRAM_LINE	64
+
+extern size_t race_gram_line(uint32_t rows);
+
+/*
+ * Pack the buckets of a point, of so many rows, into its line; `point` is its number.  Buckets
+ * above 2^16 are folded, so that of 2^16 pairs one may be taken for equal.
+ */
+extern void race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point,
+						   uint16_t *line);
+
+/*
+ * gram[i][j] = the share of rows in which points i and j have the same bucket.
+ * Interruptible.
+ */
+extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
+							   float *gram);
+
+#endif							/* RACE_GRAM_H */

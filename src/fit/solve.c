@@ -1,0 +1,156 @@
+/*
+ * solve.c
+ *		Accelerated projected gradient on the simplex.
+ */
+#include "solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lsh/lsh.h"
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x < y) - (x > y);
+}
+
+/* The amount to take off all, so that what is left above 0 has the right sum */
+void
+race_simplex_project(double *v, size_t n, double total, double *sorted)
+{
+	double		sum = 0;
+	double		excess = 0;
+	size_t		i;
+
+	memcpy(sorted, v, n * sizeof(double));
+	qsort(sorted, n, sizeof(double), compare_descending);
+	for (i = 0; i < n; i++)
+	{
+		sum += sorted[i];
+		if (sorted[i] <= (sum - total) / (double) (i + 1))
+			break;
+		excess = (sum - total) / (double) (i + 1);
+	}
+	for (i = 0; i < n; i++)
+		v[i] = v[i] > excess ? v[i] - excess : 0;
+}
+
+/*
+ * out = gram v, column by column, so that it is the same sum whatever the width of
+ * vectors.  Many weights are 0.
+ */
+static void
+multiply(const float *gram, size_t m, const double *v, double *out)
+{
+	size_t		i;
+	size_t		j;
+
+	memset(out, 0, m * sizeof(double));
+	for (j = 0; j < m; j++)
+	{
+		const float *column = gram + j * m;
+		double		x = v[j];
+
+		if (x == 0)
+			continue;
+		for (i = 0; i < m; i++)
+			out[i] += x * column[i];
+	}
+}
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double		sum = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
+#define POWER_ITERATIONS	15
+#define POWER_MARGIN		1.05
+
+static double
+largest_eigenvalue(const float *gram, size_t m, double *v, double *next)
+{
+	double		length = 1;
+	int			k;
+	size_t		i;
+
+	for (i = 0; i < m; i++)
+		v[i] = 1 / sqrt((double) m);
+	for (k = 0; k < POWER_ITERATIONS; k++)
+	{
+		multiply(gram, m, v, next);
+		length = sqrt(dot(next, next, m));
+		if (length == 0)
+			return 1;
+		for (i = 0; i < m; i++)
+			v[i] = next[i] / length;
+	}
+	return POWER_MARGIN * length;
+}
+
+/* The gradient of the misfit at a point; `space` is for m numbers */
+static void
+find_gradient(const float *gram, size_t m, const double *answers, RaceMisfit misfit,
+			  const double *point, double *gradient, double *space)
+{
+	double	   *excess = misfit == RACE_MISFIT_COUNTERS ? gradient : space;
+	size_t		i;
+
+	multiply(gram, m, point, excess);
+	for (i = 0; i < m; i++)
+		excess[i] -= answers[i];
+	if (misfit == RACE_MISFIT_ANSWERS)
+		multiply(gram, m, excess, gradient);
+}
+
+void
+race_solve_weights(const float *gram, size_t m, const double *answers,
+				   double total, RaceMisfit misfit, int iterations, double *weights,
+				   double *space)
+{
+	double	   *point = space;	/* where the gradient is taken */
+	double	   *gradient = point + m;
+	double	   *next = gradient + m;
+	double	   *sorted = next + m;
+	double		largest = largest_eigenvalue(gram, m, point, next);
+	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
+	double		t = 1;
+	int			k;
+	size_t		i;
+
+	memcpy(point, weights, m * sizeof(double));
+	for (k = 0; k < iterations; k++)
+	{
+		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double		uphill = 0;
+
+		race_look_for_interrupts();
+		find_gradient(gram, m, answers, misfit, point, gradient, sorted);
+		for (i = 0; i < m; i++)
+			next[i] = point[i] - step * gradient[i];
+		race_simplex_project(next, m, total, sorted);
+
+		/* momentum that leads uphill is dropped */
+		for (i = 0; i < m; i++)
+			uphill += (point[i] - next[i]) * (next[i] - weights[i]);
+		if (uphill > 0)
+			t = t_next = 1;
+		for (i = 0; i < m; i++)
+		{
+			point[i] = next[i] + (t - 1) / t_next * (next[i] - weights[i]);
+			weights[i] = next[i];
+		}
+		t = t_next;
+	}
+}
