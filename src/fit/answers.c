@@ -21,14 +21,14 @@ race_check_askable(const RaceNoise *noise)
 }
 
 double
-race_answers_mean(const RaceView *view, const RaceFitted *fitted,
+race_answers_mean(const RaceView *view, const RaceReady *fitted,
 				  const uint32 *buckets, uint32 from, uint32 to)
 {
 	double		sum = race_counters_sum(view->counters, view->width, buckets, from, to,
 										view->params->range);
 
 	if (fitted != NULL)
-		sum -= race_fitted_counted(fitted, buckets, from, to);
+		sum -= race_ready_counted(fitted, buckets, from, to);
 	return sum / (to - from);
 }
 
@@ -47,7 +47,7 @@ race_answers_blocks(const RaceParams *params, uint32 rows)
 }
 
 double
-race_answers_variance(const RaceView *view, const RaceFitted *fitted,
+race_answers_variance(const RaceView *view, const RaceReady *fitted,
 					  const uint32 *buckets, uint32 from, uint32 to, double mean,
 					  double least)
 {

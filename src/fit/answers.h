@@ -10,7 +10,7 @@
 #include "postgres.h"
 
 #include "../sketch/sketch.h"
-#include "fitted.h"
+#include "ready.h"
 
 /* How many rows of a sequence are enough to estimate their own variance */
 #define RACE_ROWS_FOR_INTERVALS		128
@@ -25,7 +25,7 @@ extern void race_check_fitted(const RaceView *view);
  * The mean over rows from ... to - 1 of a record, given its bucket in each row.  `fitted`
  * may be NULL: then what the model says is not taken off.
  */
-extern double race_answers_mean(const RaceView *view, const RaceFitted *fitted,
+extern double race_answers_mean(const RaceView *view, const RaceReady *fitted,
 								const uint32 *buckets, uint32 from, uint32 to);
 
 /* In how many blocks so many rows are compared to learn the variance of their mean */
@@ -35,7 +35,7 @@ extern uint32 race_answers_blocks(const RaceParams *params, uint32 rows);
  * The variance of the mean of these rows, from sampling and noise together; never below
  * `least`.  One block alone cannot show a variance: then it is INFINITY.
  */
-extern double race_answers_variance(const RaceView *view, const RaceFitted *fitted,
+extern double race_answers_variance(const RaceView *view, const RaceReady *fitted,
 									const uint32 *buckets, uint32 from, uint32 to,
 									double mean, double least);
 

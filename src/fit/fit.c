@@ -16,6 +16,8 @@
 #include "utils/memutils.h"
 
 #include "../cache/call_site.h"
+#include "../lsh/grid.h"
+#include "../lsh/radial.h"
 #include "answers.h"
 #include "candidates.h"
 #include "fit.h"
@@ -44,6 +46,7 @@ typedef struct Fit
 {
 	const RaceView *view;
 	RaceCallSite *site;			/* holds the row functions */
+	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
 	uint32		rows;			/* that are fitted to: the first ones */
 	double		records;		/* what all weights add up to */
 	RaceRecords *points;
@@ -63,6 +66,8 @@ start(Fit *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
 
 	memset(fit, 0, sizeof(Fit));
 	fit->view = view;
+	if (race_is_grid(view->params))
+		fit->gridded = race_gridded_create(view, CurrentMemoryContext, &line);
 	fit->site = race_call_site_create(InvalidOid, CurrentMemoryContext);
 	race_call_site_hold_rows(fit->site, view->params);
 	fit->rows = Min(view->params->rows, RACE_MAX_FITTED_ROWS);
@@ -100,9 +105,31 @@ hash_records(const Fit *fit, const RaceRecords *records, uint32 from, uint32 n,
 	}
 }
 
+/* What a grid answers at the points, and the Gram matrix of the exact kernel */
+static void
+look_in_grid(Fit *fit)
+{
+	const RaceParams *params = fit->view->params;
+	RaceRadial *radial = palloc(sizeof(RaceRadial));
+	Size		n = fit->points->n;
+	double	   *places = palloc_extended(n * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	const double *x = fit->points->parts[0].numbers;
+	Size		i;
+
+	race_radial_init(radial, params);
+	for (i = 0; i < n; i++)
+	{
+		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
+		race_radial_place(radial, params, x + i * params->dims, places + i, n);
+	}
+	race_gram_of_places(radial, places, n, fit->gram);
+	pfree(places);
+	pfree(radial);
+}
+
 /* What rows first ... end - 1 answer at the points, and the Gram matrix that they have */
 static void
-look_at_points(Fit *fit, uint32 first, uint32 end)
+look_in_rows(Fit *fit, uint32 first, uint32 end)
 {
 	Size		line = race_gram_line(end);
 	Size		code_line = race_gram_line(end - first);
@@ -126,6 +153,15 @@ look_at_points(Fit *fit, uint32 first, uint32 end)
 	}
 	pfree(buckets);
 	race_gram_of_codes(fit->codes, fit->points->n, end - first, fit->gram);
+}
+
+static void
+look_at_points(Fit *fit, uint32 first, uint32 end)
+{
+	if (fit->gridded != NULL)
+		look_in_grid(fit);
+	else
+		look_in_rows(fit, first, end);
 }
 
 static void
@@ -293,25 +329,41 @@ typedef struct Residuals
 	double		answer;			/* square of what the model answers */
 } Residuals;
 
+/* Of a grid everything is seen at once, and the noise is known. */
 static void
-add_residuals(const RaceView *view, RaceFitted *fitted, const RaceColumn *record,
+add_grid_residuals(const Fit *fit, RaceReady *ready, const RaceColumn *record, Residuals *sum)
+{
+	double		answer = race_gridded_sum(fit->gridded, record[0].numbers);
+	double		model = race_ready_sum(ready, record);
+	double		noise = race_gridded_noise(fit->gridded);
+	double		variance = noise + race_gridded_bias(fit->gridded, answer);
+
+	sum->square += pow(answer - model, 2);
+	sum->noise += noise;
+	sum->variance += variance;
+	sum->raw_variance += variance;
+	sum->answer += model * model;
+}
+
+static void
+add_residuals(const RaceView *view, RaceReady  *ready, const RaceColumn *record,
 			  const uint32 *buckets, Residuals *sum)
 {
 	uint32		rows = view->params->rows;
 	uint32		half = race_model_first_rows(view->params);
 	double		noise = view->header->noise.counter_variance;
-	double		mean = race_answers_mean(view, fitted, buckets, 0, rows);
-	double		first = race_answers_mean(view, fitted, buckets, 0, half);
+	double		mean = race_answers_mean(view, ready, buckets, 0, rows);
+	double		first = race_answers_mean(view, ready, buckets, 0, half);
 	double		second = half == rows ? first :
-		race_answers_mean(view, fitted, buckets, half, rows);
+		race_answers_mean(view, ready, buckets, half, rows);
 
 	sum->square += (first * first + second * second) / 2;
 	sum->noise += (noise / half + noise / Max(rows - half, 1)) / 2;
-	sum->variance += race_answers_variance(view, fitted, buckets, 0, rows, mean, noise / rows);
+	sum->variance += race_answers_variance(view, ready, buckets, 0, rows, mean, noise / rows);
 	sum->raw_variance += race_answers_variance(view, NULL, buckets, 0, rows,
 											   race_answers_mean(view, NULL, buckets, 0, rows),
 											   noise / rows);
-	sum->answer += pow(race_fitted_sum(fitted, record), 2);
+	sum->answer += pow(race_ready_sum(ready, record), 2);
 }
 
 static Residuals
@@ -325,13 +377,13 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 	RaceView	view = *fit->view;
 	Residuals	sum = {0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
-	RaceFitted *fitted;
+	RaceReady  *ready;
 	uint32		from;
 	uint32		i;
 
 	view.model = model;
 	view.model_size = size;
-	fitted = race_fitted_create(&view, CurrentMemoryContext);
+	ready = race_ready_create(&view, CurrentMemoryContext);
 	for (from = 0; from < tests->n; from += RACE_RECORDS_TOGETHER)
 	{
 		uint32		n = Min(tests->n - from, RACE_RECORDS_TOGETHER);
@@ -340,7 +392,10 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 		for (i = 0; i < n; i++)
 		{
 			race_records_columns(tests, from + i, record);
-			add_residuals(&view, fitted, record, buckets + i * line, &sum);
+			if (fit->gridded != NULL)
+				add_grid_residuals(fit, ready, record, &sum);
+			else
+				add_residuals(&view, ready, record, buckets + i * line, &sum);
 		}
 	}
 	pfree(buckets);
@@ -353,13 +408,16 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 }
 
 /*
- * A row function of vectors has one number more than there are dimensions.  Points that
- * were moved to suit fewer than twice as many rows suit them by chance.
+ * May the model not be asked?  A row function of vectors has one number more than there are
+ * dimensions: points that were moved to suit fewer than twice as many rows suit them by
+ * chance.  A grid has no second half to test such points with.
  */
 static bool
-too_few_rows(const Fit *fit)
+is_untested(const Fit *fit)
 {
-	return fit->rows < (fit->complete ? 2 : 2 * (fit->view->params->dims + 1));
+	if (fit->complete)
+		return fit->gridded == NULL && fit->rows < 2;
+	return fit->gridded != NULL || fit->rows < 2 * (fit->view->params->dims + 1);
 }
 
 /* Make the model, and find out how much it misses. */
@@ -373,7 +431,7 @@ finish(const Fit *fit, const RaceRecords *tests, char *const *texts)
 	/* a single row shows no variance */
 	model->residual_variance = isfinite(residuals.variance) ? residuals.variance :
 		residuals.square;
-	if (too_few_rows(fit))
+	if (is_untested(fit))
 		model->misfit = 1;
 	else if (residuals.answer > 0)
 		model->misfit = (fit->complete ? 1 : UNSEEN) *
@@ -461,7 +519,7 @@ move_points(Fit *fit, const RaceBox *box, const RaceFitRequest *request, int rou
 	memset(fit->weights + kept, 0, (n - kept) * sizeof(double));
 }
 
-/* Points that were not fitted, where the model has its own */
+/* Points that were not ready, where the model has its own */
 static RaceRecords *
 place_tests(const Fit *fit, const RaceBox *box, const RaceFitRequest *request)
 {

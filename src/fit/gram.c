@@ -70,3 +70,18 @@ race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
 				}
 		}
 }
+
+void
+race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, float *gram)
+{
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < m; i++)
+	{
+		race_look_for_interrupts();
+		for (j = i; j < m; j++)
+			gram[i * m + j] = gram[j * m + i] =
+				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
+	}
+}

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../lsh/radial.h"
+
 /*
  * Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
  * after the last row are never equal to another.
@@ -31,5 +33,12 @@ extern void race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point,
  */
 extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
 							   float *gram);
+
+/*
+ * gram[i][j] = the exact kernel of places i and j, which lie side by side as
+ * race_radial_sum() has them.  Interruptible.
+ */
+extern void race_gram_of_places(const RaceRadial *radial, const double *places, size_t m,
+								float *gram);
 
 #endif							/* RACE_GRAM_H */

@@ -87,8 +87,9 @@ race_params_sequence(const RaceParams *params)
 
 	for (part = params; part != NULL; part = race_params_next(part, params))
 	{
-		if (part->sequence == RACE_SEQUENCE_INDEPENDENT)
-			return RACE_SEQUENCE_INDEPENDENT;
+		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
+			part->sequence == RACE_SEQUENCE_GRID)
+			return part->sequence;
 		orthogonal |= part->sequence == RACE_SEQUENCE_ORTHOGONAL;
 	}
 	return orthogonal ? RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_SOBOL;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "grid.h"
 #include "sobol.h"
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
@@ -102,6 +103,8 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	char		list[MAX_LIST];
 	uint32_t	i;
 
+	if ((part->arrays & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
+		return PROBLEM("cells are for sequence \"grid\"");
 	if (part->arrays != 0 && (type->takes & RACE_TAKES_BOUNDS) == 0)
 		return PROBLEM("kernel %s has neither bandwidths nor bounds nor a transform",
 					   type->name);
@@ -195,6 +198,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return PROBLEM("arrays are cut off");
 		if (arrays_problem(part, message, length) != NULL)
 			return message;
+		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
+			return PROBLEM("a grid cannot be a part of a product");
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
@@ -239,6 +244,8 @@ race_params_problem(const RaceParams *params, size_t size,
 		return message;
 	if (race_rehash_name(params->rehash) == NULL)
 		return PROBLEM("unknown rehash number %d", params->rehash);
+	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
+		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");
 	if (params->range < 2)

@@ -34,7 +34,8 @@ typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
-	RACE_SEQUENCE_ORTHOGONAL = 3	/* projections at right angles, in groups */
+	RACE_SEQUENCE_ORTHOGONAL = 3,	/* projections at right angles, in groups */
+	RACE_SEQUENCE_GRID = 4		/* no row functions: the nodes of a grid, grid.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -55,7 +56,8 @@ typedef enum RaceArray
 	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
-	RACE_ARRAY_ALL = 31
+	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid, one number an axis */
+	RACE_ARRAY_ALL = 63
 } RaceArray;
 
 /*
@@ -141,7 +143,10 @@ extern bool race_params_complete(const RaceParams *params);
 /* The number of functions in a row, of all parts */
 extern uint32_t race_params_functions(const RaceParams *params);
 
-/* The weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it */
+/*
+ * The weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it.  A grid
+ * has no other parts.
+ */
 extern int	race_params_sequence(const RaceParams *params);
 
 /*
@@ -292,9 +297,11 @@ extern void race_hash_force(const char *name);
 extern double race_collision_probability(const RaceParams *params);
 
 /*
- * The expected variance of a kernel sum over so many rows, that comes from the rows
- * themselves, in a typical table of so many records (sampling.c)
+ * In a typical table of so many records (sampling.c): the share of them that the kernel sums
+ * to; and the expected variance of a kernel sum over so many rows, that comes from the rows
+ * themselves
  */
+extern double race_kernel_mass(double records);
 extern double race_sampling_variance(const RaceParams *params, uint32_t rows,
 									 double records);
 

@@ -18,6 +18,7 @@ static const NamedValue sequences[] = {
 	{"independent", RACE_SEQUENCE_INDEPENDENT},
 	{"sobol", RACE_SEQUENCE_SOBOL},
 	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
+	{"grid", RACE_SEQUENCE_GRID},
 	{NULL, 0}
 };
 
@@ -130,6 +131,8 @@ race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
+	if (params->sequence == RACE_SEQUENCE_GRID)
+		return true;			/* nodes are not rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);
 }

@@ -19,8 +19,8 @@
 #define KERNEL_MASS			0.135
 #define USUAL_RECORDS		20000.0
 
-static double
-kernel_mass(double records)
+double
+race_kernel_mass(double records)
 {
 	return KERNEL_MASS * fmin(1, pow(USUAL_RECORDS / records, 0.25));
 }
@@ -40,6 +40,6 @@ variance_exponent(int sequence)
 double
 race_sampling_variance(const RaceParams *params, uint32_t rows, double records)
 {
-	return pow(kernel_mass(records) * records, 2) /
+	return pow(race_kernel_mass(records) * records, 2) /
 		pow(rows, variance_exponent(race_params_sequence(params)));
 }

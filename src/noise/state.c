@@ -23,14 +23,14 @@ race_mechanism_name(int mechanism)
 
 RaceSensitivity
 race_sensitivity(uint32_t max_contributions, RaceNeighbors neighbors,
-				 uint32_t rows, uint32_t range)
+				 uint64_t squared, uint64_t counters)
 {
 	RaceSensitivity result;
 
-	/* at most 2^62 * 2 * 2^25 */
+	/* at most 2^62 * 2 * 2^37 */
 	result.count = (unsigned __int128) max_contributions * max_contributions *
 		(neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1);
-	result.counters = result.count * rows;
-	result.cells = (uint64_t) rows * range;
+	result.counters = result.count * squared;
+	result.cells = counters;
 	return result;
 }

@@ -70,13 +70,13 @@ extern const char *race_noise_problem(const RaceNoise *noise);
 /* ------------------------------------------------------------- sensitivity */
 
 /*
- * What the records of one person change, squared in L2, in sketches of so many rows of
- * `range` counters.  Substituting costs twice as much as adding or removing: a record may
+ * What the records of one person change, squared in L2, in sketches of so many counters,
+ * which a record changes by `squared` at most: the number of rows.  Substituting costs twice as much as adding or removing: a record may
  * leave one sketch for another.  (privacy/plan.c has the proof.)
  */
 extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 										RaceNeighbors neighbors,
-										uint32_t rows, uint32_t range);
+										uint64_t squared, uint64_t counters);
 
 /* ------------------------------------------------- composition: compose.c */
 
@@ -156,6 +156,6 @@ extern bool race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
  * added.
  */
 extern void race_add_shares(RaceNoise *noise, const RaceNoise *other,
-							uint32_t rows, uint32_t range);
+							uint64_t squared, uint64_t counters);
 
 #endif							/* RACE_STATE_H */

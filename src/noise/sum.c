@@ -76,11 +76,11 @@ race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
 }
 
 void
-race_add_shares(RaceNoise *noise, const RaceNoise *other, uint32_t rows,
-				uint32_t range)
+race_add_shares(RaceNoise *noise, const RaceNoise *other, uint64_t squared,
+				uint64_t counters)
 {
 	RaceSensitivity sensitivity = race_sensitivity(noise->max_contributions,
-												   noise->neighbors, rows, range);
+												   noise->neighbors, squared, counters);
 	RaceGaussianBudget share;
 
 	share.counter_variance = race_share_variance(noise->counter_variance, noise->releases);

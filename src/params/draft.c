@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "../lsh/grid.h"
 #include "../server/text.h"
 #include "draft.h"
 
@@ -104,6 +105,36 @@ choose_sequences(RaceDraft *drafts, int n)
 	}
 }
 
+/*
+ * A grid has one row, and as many counters as its cells say.  Cells that are not stated are
+ * chosen, if the bounds are such that they can be; what is wrong is found later.
+ */
+static void
+shape_grid(RaceDraft *draft)
+{
+	RaceParams *part = &draft->part;
+	const double *lower = draft->arrays[RACE_KEY_LOWER];
+	const double *upper = draft->arrays[RACE_KEY_UPPER];
+	uint64		nodes;
+
+	if (part->dims < 1 || part->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
+		race_kernel_type(part->kernel)->of_distance == NULL || part->power < 1 ||
+		!(part->bandwidth > 0))
+		return;
+	if (draft->arrays[RACE_KEY_CELLS] == NULL)
+	{
+		double	   *cells = palloc(part->dims * sizeof(double));
+
+		race_grid_choose_cells(part, draft->arrays[RACE_KEY_BANDWIDTHS], lower, upper, cells);
+		draft->arrays[RACE_KEY_CELLS] = cells;
+	}
+	part->rows = 1;
+	nodes = race_grid_nodes(draft->arrays[RACE_KEY_CELLS], part->dims, 1);
+	if (nodes > 0 && part->range != race_grid_nodes(draft->arrays[RACE_KEY_CELLS], part->dims,
+													RACE_GRID_LEVELS))
+		part->range = (uint32) nodes;
+}
+
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -139,6 +170,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	int			key;
 
 	choose_sequences(drafts, n);
+	if (drafts[0].part.sequence == RACE_SEQUENCE_GRID)
+		shape_grid(&drafts[0]);
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)

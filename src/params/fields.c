@@ -69,6 +69,10 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "offset", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_OFFSET,
 		.optional = true, .takes = RACE_TAKES_TRANSFORM
 	},
+	[RACE_KEY_CELLS] = {
+		.name = "cells", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_CELLS,
+		.optional = true, .takes = RACE_TAKES_BANDWIDTH
+	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
 	},

@@ -45,6 +45,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_UPPER,
 	RACE_KEY_MATRIX,			/* this and the next come in a race_transform */
 	RACE_KEY_OFFSET,
+	RACE_KEY_CELLS,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,

@@ -140,8 +140,8 @@ set_field(RaceDraft *draft, int key, Datum value)
 }
 
 /*
- * race_params(kernel, ..., upper, transform): the fields in the order of the table,
- * and in place of the last two the transform that they make up
+ * race_params(kernel, ..., upper, transform, cells): the fields in the order of the table,
+ * and in place of matrix and offset the transform that they make up
  */
 Datum
 race_params_make(PG_FUNCTION_ARGS)
@@ -149,7 +149,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	RaceDraft	draft;
 	int			key;
 
-	Assert(PG_NARGS() == RACE_KEY_MATRIX + 1);
+	Assert(PG_NARGS() == RACE_KEY_MATRIX + 2);
 	for (key = 0; key < RACE_KEY_MATRIX; key++)
 		if (PG_ARGISNULL(key) && !race_fields[key].optional)
 			PG_RETURN_NULL();
@@ -160,6 +160,8 @@ race_params_make(PG_FUNCTION_ARGS)
 			set_field(&draft, key, PG_GETARG_DATUM(key));
 	if (!PG_ARGISNULL(RACE_KEY_MATRIX))
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(RACE_KEY_MATRIX));
+	if (!PG_ARGISNULL(RACE_KEY_MATRIX + 1))
+		set_vector(&draft, RACE_KEY_CELLS, PG_GETARG_DATUM(RACE_KEY_MATRIX + 1), "cells");
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 

@@ -42,10 +42,10 @@ CREATE FUNCTION race_params(
 	seed bigint DEFAULT 0, sequence text DEFAULT 'auto',
 	rehash text DEFAULT 'auto', bandwidths float8[] DEFAULT NULL,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
-	transform race_transform DEFAULT NULL)
+	transform race_transform DEFAULT NULL, cells float8[] DEFAULT NULL)
 	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform) IS
+COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[]) IS
 	'the parameters of a sketch. kernel: l2, l1 or angular for vectors, jaccard for sets, match for rows of categories. dims: the length of a vector or row; sets have none. bandwidth: in units of the data (l2, l1). power: the kernel is taken to this power. rows: R, at least 1. range: W counters a row, at least 2. seed: of the row functions. sequence: sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more numbers; l2 and angular), independent, or auto. rehash: fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact), multilinear (collisions are corrected in estimates), or auto. bandwidths: a factor of bandwidth for each column (l2, l1). lower, upper: public bounds that vectors are clipped to first. transform: compare M (x - o), from public data (l2, angular). NULL if an argument before bandwidths is NULL, but for dims. Error 22023 outside the limits';
 
 CREATE FUNCTION _race_params_multiply(race_params, race_params) RETURNS race_params

@@ -31,7 +31,7 @@ checked_number(const char *name, double x, double low, double high)
 
 /*
  * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
- * records)
+ * records, fit)
  */
 Datum
 race_privacy_cost(PG_FUNCTION_ARGS)
@@ -43,35 +43,38 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	RaceRequest request;
 	RacePlan	plan;
 	RaceResultRow row;
+	RaceKept	kept;
 	double		noise;
+	double		unit;
 	double		error;
 
 	race_row_start(&row, fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	params = race_params_arg(PG_GETARG_DATUM(0));
-	if (!race_read_request(fcinfo, params, 3, &request))
+	if (!race_read_request(fcinfo, params, 3, 7, &request))
 		PG_RETURN_NULL();
-	if (request.rows == 0 && request.delta == 0 && !has_records)
+	if (request.rows == 0 && !has_records && (request.delta == 0 || race_is_grid(params)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("how many rows a release keeps depends on the number of records"),
+				 errmsg("what a release keeps depends on the number of records"),
 				 errhint("Give records, as far as it is public, or rows.")));
-	if (request.rows == 0)
-		request.rows = race_choose_rows(&request, params, records);
-	race_plan_release(&request, request.rows, &plan);
+	kept = request.rows == 0 ? race_choose_kept(&request, params, records) :
+		race_most_kept(&request, params);
+	race_plan_release(&request, params, kept, &plan);
 
-	noise = plan.noise.counter_variance / plan.rows;
-	error = has_records ?
-		sqrt(noise + race_sampling_variance(params, plan.rows, records)) / records : 0;
+	noise = race_expected_noise(params, &plan);
+	unit = (double) race_record_unit(params);
+	error = has_records ? sqrt(noise + race_expected_sampling(&request, params, kept, records)) /
+		records : 0;
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
-	race_row_add(&row, Int32GetDatum(plan.rows));
+	race_row_add(&row, Int32GetDatum(plan.kept.rows));
 	race_row_add_if(&row, plan.noise.mechanism == RACE_MECHANISM_LAPLACE,
 					Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.delta));
 	race_row_add(&row, Float8GetDatum(plan.noise.rho));
-	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance)));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance) / unit));
 	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
 	race_row_add(&row, Float8GetDatum(sqrt(noise)));
 	race_row_add_if(&row, has_records, Float8GetDatum(error));

@@ -20,10 +20,11 @@ COMMENT ON COLUMN race_privacy_cost_result.density_stddev IS 'the standard devia
 CREATE FUNCTION race_privacy_cost(
 	params race_params, epsilon float8, delta float8 DEFAULT 0,
 	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
-	neighbors text DEFAULT 'add_remove', records float8 DEFAULT NULL)
+	neighbors text DEFAULT 'add_remove', records float8 DEFAULT NULL,
+	fit boolean DEFAULT false)
 	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8) IS
+COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
 	'what race_privatize with these arguments would cost, without looking at data: the true cost, the noise in records, and for a public number of records the standard deviation to expect of a density (but for the noise of its count), by the prior that rows are chosen by. Errors: 22023 when rows are to be chosen (rows NULL, delta 0) and records are not given; others as in race_privatize';
 
 CREATE FUNCTION race_error_bound(

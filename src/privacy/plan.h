@@ -11,6 +11,7 @@
 
 #include "fmgr.h"
 
+#include "../lsh/grid.h"
 #include "../noise/state.h"
 #include "../params/params.h"
 
@@ -20,6 +21,7 @@ typedef struct RaceRequest
 	double		epsilon;
 	double		delta;
 	uint32		rows;			/* 0: to be chosen */
+	bool		fit;			/* will a model be fitted to the release? */
 	uint32		max_contributions;
 	RaceNeighbors neighbors;
 } RaceRequest;
@@ -32,9 +34,16 @@ typedef struct RaceFederation
 	uint32		dropouts;
 } RaceFederation;
 
-typedef struct RacePlan
+/* What a release keeps of a sketch: the first rows, or cells of a grid */
+typedef struct RaceKept
 {
 	uint32		rows;
+	RaceGridChoice grid;		/* of a grid, which has 1 row */
+} RaceKept;
+
+typedef struct RacePlan
+{
+	RaceKept	kept;
 	uint64		counter_noise;	/* scale of discrete Laplace, or variance of */
 	uint64		count_noise;	/* discrete Gaussian, as noise.h has them */
 	RaceNoise	noise;			/* what the sketch will say of it */
@@ -49,15 +58,17 @@ extern double race_checked_delta(double delta);
  */
 extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 									 double delta, const int *rows,
-									 int max_contributions, const char *neighbors);
+									 int max_contributions, const char *neighbors,
+									 bool fit);
 
 /*
  * Make a request from the arguments of a function: epsilon and delta are arguments
- * 1 and 2; rows, max_contributions and neighbors begin at `rows_arg`. NULL rows are
- * to be chosen. Returns false if another one of them is NULL.
+ * 1 and 2; rows, max_contributions and neighbors begin at `rows_arg`; fit is argument
+ * `fit_arg`, or false if that is 0. NULL rows are to be chosen. Returns false if another
+ * one of them is NULL.
  */
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
-							  int rows_arg, RaceRequest *request);
+							  int rows_arg, int fit_arg, RaceRequest *request);
 
 /*
  * The largest rho that the release of a request can have. Where the noisy count
@@ -67,11 +78,14 @@ extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 extern double race_request_rho(const RaceRequest *request, const RaceParams *params);
 
 /*
- * The noise for a release of so many rows.  That of the count does not depend on
- * rows.  Raises 22023 when it would be too large for a counter.
+ * The noise for a release that keeps so much.  That of the count does not depend on
+ * what is kept.  Raises 22023 when it would be too large for a counter.
  */
-extern void race_plan_release(const RaceRequest *request, uint32 rows,
-							  RacePlan *plan);
+extern void race_plan_release(const RaceRequest *request, const RaceParams *params,
+							  RaceKept kept, RacePlan *plan);
+
+/* What a request keeps that has the most noise: what it asks for, or all rows or levels */
+extern RaceKept race_most_kept(const RaceRequest *request, const RaceParams *params);
 
 /*
  * The noise of one share, for one of several parties. If rows are to be chosen, all
@@ -81,10 +95,16 @@ extern void race_plan_share(const RaceRequest *request, const RaceParams *params
 							const RaceFederation *federation, RacePlan *plan);
 
 /*
- * How many of the rows to keep: the power of two (or all) for which the expected
- * error of a kernel sum is least, given a (noisy) number of records
+ * What to keep, if the request leaves it open: the power of two of rows (or all), or the
+ * cells and levels of a grid, for which the expected error of a kernel sum is least, given
+ * a (noisy) number of records
  */
-extern uint32 race_choose_rows(const RaceRequest *request,
-							   const RaceParams *params, double records);
+extern RaceKept race_choose_kept(const RaceRequest *request,
+								 const RaceParams *params, double records);
+
+/* The expected variance of a kernel sum that noise and sampling give a release */
+extern double race_expected_noise(const RaceParams *params, const RacePlan *plan);
+extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
+									 RaceKept kept, double records);
 
 #endif							/* RACE_PLAN_H */

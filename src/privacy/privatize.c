@@ -36,25 +36,74 @@ noisy(int64 value, const RacePlan *plan, uint64 noise)
 /* Counters that are drawn between two looks at interrupts */
 #define COUNTERS_A_STEP		4096
 
-/* The first rows of `exact` with noise, as a new sketch */
+/* Parameters of a release, which keeps fewer rows or cells; rows are counted apart */
+static const RaceParams *
+kept_params(const RaceParams *params, const RaceKept *kept)
+{
+	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
+
+	if (race_is_grid(params))
+		race_grid_apply(copy, kept->grid);
+	return copy;
+}
+
+/* The exact counters of the levels of a grid that are kept, one after the other */
+static void
+fill_levels(const RaceView *exact, const RaceKept *kept, int64 *counters)
+{
+	int64	   *nodes;
+	int64	   *next = counters;
+	int			halvings = kept->grid.halvings;
+	RaceGrid	grid;
+	int			level;
+
+	race_grid_of(exact->params, &grid);
+	nodes = palloc_extended(grid.nodes * sizeof(int64), MCXT_ALLOC_HUGE);
+	race_counters_load(exact->counters, exact->width, 0, grid.nodes, nodes);
+	for (level = 0; level < kept->grid.levels; level++, halvings = 2)
+	{
+		for (; halvings > 0; halvings--)
+		{
+			race_grid_coarsen(&grid, nodes, nodes);
+			race_grid_halve(&grid);
+		}
+		memcpy(next, nodes, grid.nodes * sizeof(int64));
+		next += grid.nodes;
+	}
+	pfree(nodes);
+}
+
+/* What is kept of `exact`, without noise yet; the status is already that of a release. */
+static RaceSketch *
+keep(const RaceView *exact, const RacePlan *plan, MemoryContext context)
+{
+	const RaceParams *params = kept_params(exact->params, &plan->kept);
+	RaceSketch *sketch = race_sketch_create(params, plan->kept.rows, sizeof(int64), context);
+
+	sketch->header.noise = plan->noise;
+	if (race_is_grid(params))
+		fill_levels(exact, &plan->kept, (int64 *) sketch->counters);
+	else
+		race_counters_load(exact->counters, exact->width, 0, RaceCounters(sketch->params),
+						   (int64 *) sketch->counters);
+	return sketch;
+}
+
+/* What is kept of `exact` with noise, as a new sketch */
 static RaceSketch *
 release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 		MemoryContext context)
 {
-	RaceSketch *sketch = race_sketch_create(exact->params, plan->rows, sizeof(int64),
-											context);
+	RaceSketch *sketch = keep(exact, plan, context);
 	int64	   *counters = (int64 *) sketch->counters;
 	Size		i;
 
-	sketch->header.noise = plan->noise;
 	sketch->header.count = noisy_count;
-
 	for (i = 0; i < RaceCounters(sketch->params); i++)
 	{
 		if (i % COUNTERS_A_STEP == 0)
 			CHECK_FOR_INTERRUPTS();
-		counters[i] = noisy(race_counters_get(exact->counters, exact->width, i),
-							plan, plan->counter_noise);
+		counters[i] = noisy(counters[i], plan, plan->counter_noise);
 	}
 	race_sketch_touch(sketch);
 	return sketch;
@@ -68,20 +117,19 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 	int64		noisy_count;
 
 	/*
-	 * the noise is largest for all rows: if it is too large, the error comes before
-	 * any draw
+	 * the noise is largest for all rows or levels: if it is too large, the error comes
+	 * before any draw
 	 */
-	race_plan_release(request, request->rows > 0 ? request->rows : exact->params->rows,
-					  &plan);
+	race_plan_release(request, exact->params, race_most_kept(request, exact->params), &plan);
 	noisy_count = noisy(exact->header->count, &plan, plan.count_noise);
 	if (request->rows == 0)
-		race_plan_release(request,
-						  race_choose_rows(request, exact->params, noisy_count), &plan);
+		race_plan_release(request, exact->params,
+						  race_choose_kept(request, exact->params, noisy_count), &plan);
 	return release(exact, &plan, noisy_count, context);
 }
 
 /*
- * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors)
+ * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
  */
 Datum
 race_privatize(PG_FUNCTION_ARGS)
@@ -93,7 +141,7 @@ race_privatize(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
-	if (!race_read_request(fcinfo, exact.params, 3, &request))
+	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request,
 												  race_result_context(fcinfo)));
@@ -138,7 +186,7 @@ race_share(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "given noise again");
-	if (!race_read_request(fcinfo, exact.params, 6, &request))
+	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
 		PG_RETURN_NULL();
 	if (request.delta == 0)
 		ereport(ERROR,

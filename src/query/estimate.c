@@ -16,6 +16,7 @@
 #include "fmgr.h"
 
 #include "../fit/answers.h"
+#include "../lsh/grid.h"
 #include "../server/result.h"
 #include "estimate.h"
 #include "student.h"
@@ -40,7 +41,9 @@ typedef struct Parts
 	double		model;			/* 0 without a model */
 	double		weight;			/* of the rows; 1 without a model */
 	double		mean;			/* of the rows, or of their residuals */
-	RaceFitted *fitted;			/* or NULL */
+	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
+	RaceReady  *ready;			/* or NULL */
+	const RaceGridded *gridded; /* or NULL */
 } Parts;
 
 /* Residuals that are so many times their variance are not noise: they are believed. */
@@ -55,24 +58,39 @@ weight_of_residual(const RaceModel *model, double answer, double residual)
 	return e > 0 ? e / (e + v) : 0;
 }
 
+/* What the rows, or the nodes of a grid, say beyond the model */
+static double
+residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *record)
+{
+	const RaceView *view = &question->view;
+
+	if (parts->gridded != NULL)
+		return race_gridded_sum(parts->gridded, record[0].numbers) - parts->model;
+	return race_answers_mean(view, parts->trusted != NULL ? parts->ready : NULL,
+							 question->buckets, 0, view->params->rows);
+}
+
 static Parts
 take_apart(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL};
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL};
+	RaceColumn	record[RACE_MAX_PARTS];
 
+	if (race_needs_ready(view))
+	{
+		race_call_site_record(question->site, record);
+		parts.ready = race_ready_at(question->site, view);
+		parts.gridded = race_ready_grid(parts.ready);
+	}
 	if (view->model != NULL && view->model->misfit < 1)
 	{
-		RaceColumn	record[RACE_MAX_PARTS];
-
-		race_call_site_record(question->site, record);
-		parts.fitted = race_fitted_at(question->site, view);
-		parts.model = race_fitted_sum(parts.fitted, record);
+		parts.trusted = view->model;
+		parts.model = race_ready_sum(parts.ready, record);
 	}
-	parts.mean = race_answers_mean(view, parts.fitted, question->buckets, 0,
-								   view->params->rows);
-	if (parts.fitted != NULL)
-		parts.weight = weight_of_residual(view->model, parts.model, parts.mean);
+	parts.mean = residual_of(question, &parts, record);
+	if (parts.trusted != NULL)
+		parts.weight = weight_of_residual(parts.trusted, parts.model, parts.mean);
 	return parts;
 }
 
@@ -83,7 +101,7 @@ take_apart(const RaceQuestion *question)
 static double
 records_of(const RaceView *view, const Parts *parts)
 {
-	return parts->fitted == NULL ? view->header->count :
+	return parts->trusted == NULL ? view->header->count :
 		Min(view->header->count - race_answers_divisor(view->header), 0);
 }
 
@@ -124,14 +142,19 @@ static double
 variance_of_mean(const RaceQuestion *question, const Parts *parts)
 {
 	const RaceView *view = &question->view;
-	double		variance = race_answers_variance(view, parts->fitted, question->buckets, 0,
-												 view->params->rows, parts->mean,
-												 least_variance(view));
+	double		variance;
 
-	if (parts->fitted == NULL)
+	if (parts->gridded != NULL)
+		variance = race_gridded_noise(parts->gridded) +
+			race_gridded_bias(parts->gridded, parts->model + parts->mean);
+	else
+		variance = race_answers_variance(view, parts->trusted != NULL ? parts->ready : NULL,
+										 question->buckets, 0, view->params->rows,
+										 parts->mean, least_variance(view));
+	if (parts->trusted == NULL)
 		return variance;
 	return parts->weight * parts->weight * variance +
-		(1 - parts->weight) * view->model->residual_variance;
+		(1 - parts->weight) * parts->trusted->residual_variance;
 }
 
 double
@@ -158,13 +181,16 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 
 	result->kernel_sum = put_together(view, &parts);
 	result->density = result->kernel_sum / result->n;
-	result->mean = parts.fitted == NULL ? parts.mean :
+	result->mean = parts.trusted == NULL ? parts.mean :
 		(1 - p) * result->kernel_sum + p * header->count;
 	ratio = result->mean / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
 		result->n / (1 - p);
 }
+
+/* The variance of a grid is known, and not estimated from a few blocks. */
+#define KNOWN	1000000
 
 /*
  * Fieller's interval for the ratio of two noisy numbers: all ratios x with
@@ -176,7 +202,8 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
-	uint32		blocks = race_answers_blocks(view->params, view->params->rows);
+	uint32		blocks = race_is_grid(view->params) ? KNOWN :
+		race_answers_blocks(view->params, view->params->rows);
 	/* 1 unless the count is below 1 */
 	double		whole = view->header->count / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
@@ -254,6 +281,8 @@ race_kernel_sum_mom(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("failure_probability must be between 0 and 1")));
 	race_ask(fcinfo, 0, &question);
+	if (race_is_grid(view->params))
+		PG_RETURN_FLOAT8(race_estimate_sum(&question));
 	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
 	PG_RETURN_FLOAT8(race_answers_correct(view->params,
 										median_of_means(&question, Max(groups, 1)),
@@ -282,6 +311,7 @@ warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
 	int			sequence = race_params_sequence(params);
 
 	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
+		sequence == RACE_SEQUENCE_GRID ||
 		params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
+#include "../lsh/grid.h"
 #include "../server/result.h"
 #include "../sketch/sketch.h"
 
@@ -50,7 +51,7 @@ add_params(RaceResultRow *row, const RaceParams *params)
 }
 
 static void
-add_noise(RaceResultRow *row, const RaceNoise *noise)
+add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 {
 	int			i;
 
@@ -69,7 +70,7 @@ add_noise(RaceResultRow *row, const RaceNoise *noise)
 	race_row_add(row, Int32GetDatum(noise->max_contributions));
 	race_row_add_text(row, race_neighbors_name(noise->neighbors));
 	race_row_add(row, Int32GetDatum(noise->releases));
-	race_row_add(row, Float8GetDatum(sqrt(noise->counter_variance)));
+	race_row_add(row, Float8GetDatum(sqrt(noise->counter_variance) / unit));
 	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));
 }
 
@@ -107,7 +108,7 @@ race_info(PG_FUNCTION_ARGS)
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width,
 												 view.model_size)));
-	add_noise(&row, &view.header->noise);
+	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -25,7 +25,7 @@ race_check_unit(PG_FUNCTION_ARGS)
 	RaceParams	any = {.rows = rows};
 
 	(void) race_make_request(&any, 1, 0, &rows, PG_GETARG_INT32(0),
-							 text_to_cstring(PG_GETARG_TEXT_PP(1)));
+							 text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
 	PG_RETURN_VOID();
 }
 

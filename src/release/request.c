@@ -235,7 +235,8 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	race_params_check_complete(asked->params);
 	checked->noise = race_make_request(asked->params, asked->epsilon, asked->delta,
 									   asked->choose_rows ? NULL : &asked->rows,
-									   dataset->max_contributions, dataset->neighbors);
+									   dataset->max_contributions, dataset->neighbors,
+									   asked->fit);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);

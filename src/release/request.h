@@ -26,6 +26,7 @@ typedef struct RaceAsked
 	double		delta;
 	bool		choose_rows;	/* rows are NULL */
 	int			rows;
+	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
 	char	   *path;			/* search_path that the expressions are written for, */

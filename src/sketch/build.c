@@ -10,6 +10,7 @@
 #endif
 
 #include "../cache/call_site.h"
+#include "../lsh/grid.h"
 #include "pool.h"
 #include "sketch.h"
 
@@ -21,14 +22,28 @@ PG_FUNCTION_INFO_V1(race_build_undo);
 PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_update_support);
 
+/*
+ * A new exact sketch.  A grid of several levels cannot be built: race_privatize makes them
+ * of one.
+ */
+static RaceSketch *
+create_exact(FunctionCallInfo fcinfo, const RaceParams *params)
+{
+	race_params_check_complete(params);
+	if (race_is_grid(params) && race_grid_levels(params) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid with coarse cells besides cannot be built"),
+				 errdetail("The parameters are %s.", race_params_brief(params)),
+				 errhint("race_privatize makes it of a grid with cells alone.")));
+	return race_sketch_create(params, params->rows, 1, race_result_context(fcinfo));
+}
+
 /* race_sketch(race_params): a sketch without records */
 Datum
 race_sketch_empty(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-
-	return RaceSketchGetDatum(race_sketch_create(params, params->rows, 1,
-												 race_result_context(fcinfo)));
+	return RaceSketchGetDatum(create_exact(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
 
 /* Read argument `arg` as the next record of a sketch. */
@@ -94,8 +109,7 @@ race_build_step(PG_FUNCTION_ARGS)
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
-		sketch = race_sketch_create(params, params->rows, 1,
-									race_result_context(fcinfo));
+		sketch = create_exact(fcinfo, params);
 	else
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");

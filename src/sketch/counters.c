@@ -214,3 +214,11 @@ race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
 	else
 		bump(counters, width, buckets, n, rows, range, delta);
 }
+
+void
+race_counters_add(void *counters, int width, size_t i, int64_t delta)
+{
+	int64_t		value = race_counters_get(counters, width, i) + delta;
+
+	race_counters_store(counters, width, i, 1, &value);
+}

@@ -59,6 +59,9 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
+/* Add to one counter, which stays within its width. */
+extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
+
 /* The largest absolute value that a counter of this width may have */
 extern int64_t race_counters_limit(int width);
 

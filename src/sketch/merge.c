@@ -14,6 +14,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
+#include "../lsh/grid.h"
 #include "../noise/state.h"
 #include "pool.h"
 #include "sketch.h"
@@ -182,7 +183,7 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 	sketch = race_writable_arg(fcinfo, mine);
 	add_counters(sketch, other, 1);
 	race_add_shares(&sketch->header.noise, &other->header->noise,
-					sketch->params->rows, sketch->params->range);
+					race_record_squared(sketch->params), RaceCounters(sketch->params));
 	race_sketch_set_shares(sketch, ids);
 	pfree(ids);
 	return sketch;

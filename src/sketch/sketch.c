@@ -9,9 +9,13 @@
 #include "utils/memutils.h"
 
 #include "../cache/row_cache.h"
+#include "../lsh/grid.h"
 #include "sketch.h"
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
+
+/* Identities of contents in memory have this bit. */
+#define IN_MEMORY			((uint64) 1 << 63)
 
 static void flush_batch(RaceSketch *sketch);
 static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
@@ -92,6 +96,17 @@ check_format(const RaceSketchDatum *flat, Size size)
 				 errmsg("race_sketch value of unknown format")));
 }
 
+/* Contents of sketches in memory are numbered, when they are first looked at. */
+static uint64
+identity_of(RaceSketch *sketch)
+{
+	static uint64 last = 0;
+
+	if (sketch->generation == 0)
+		sketch->generation = ++last;
+	return IN_MEMORY | sketch->generation;
+}
+
 static void
 view_expanded(RaceSketch *sketch, RaceView *view)
 {
@@ -102,7 +117,7 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->width = sketch->width;
 	view->model = NULL;
 	view->model_size = 0;
-	view->content_hash = 0;
+	view->identity = identity_of(sketch);
 }
 
 void
@@ -125,7 +140,7 @@ race_sketch_view(Datum value, RaceView *view)
 		view->width = flat->width;
 		view->model = RaceFlatModel(flat);
 		view->model_size = flat->model_size;
-		view->content_hash = flat->content_hash;
+		view->identity = flat->content_hash;
 	}
 }
 
@@ -164,7 +179,7 @@ race_sketch_view_header(Datum value, RaceView *view)
 		view->params = &flat->params;
 		view->width = flat->width;
 		view->model_size = flat->model_size;
-		view->content_hash = flat->content_hash;
+		view->identity = flat->content_hash;
 	}
 	view->shares = NULL;
 	view->counters = NULL;
@@ -282,6 +297,7 @@ void
 race_sketch_touch(RaceSketch *sketch)
 {
 	sketch->flat_size = 0;
+	sketch->generation = 0;
 	sketch->headroom = 0;
 	sketch->counted = sketch->params->range;
 }
@@ -436,6 +452,29 @@ make_headroom(RaceSketch *sketch, int64 n)
 	}
 }
 
+/* Split n records over the nodes of a grid, `weight` times. */
+static void
+count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	RaceGrid	grid;
+	RaceColumn	column;
+	uint32		i;
+
+	race_grid_of(sketch->params, &grid);
+	race_records_columns(sketch->batch, from, &column);
+	for (i = 0; i < n; i++)
+	{
+		uint32		nodes[RACE_GRID_CORNERS];
+		int64		weights[RACE_GRID_CORNERS];
+		int			corners = race_grid_split(&grid, column.numbers + (Size) i * grid.dims,
+											  nodes, weights);
+
+		while (corners-- > 0)
+			race_counters_add(sketch->counters, sketch->width, nodes[corners],
+							  weight * weights[corners]);
+	}
+}
+
 /* Count n records in the rows of a block, `weight` times. */
 static void
 count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
@@ -483,6 +522,15 @@ count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int64 
 	pfree(buckets);
 }
 
+static void
+note_change(RaceSketch *sketch, uint32 n, int64 change)
+{
+	sketch->headroom -= change;
+	sketch->counted += n;
+	sketch->flat_size = 0;
+	sketch->generation = 0;
+}
+
 /*
  * Count n records of the batch, from number `from` on.  All that can fail comes
  * before the first change.
@@ -492,9 +540,16 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceRowsEntry *entry;
 	Size		block;
-	int64		change = n * (weight < 0 ? -weight : weight);
+	int64		change = n * (weight < 0 ? -weight : weight) *
+		(int64) race_record_unit(sketch->params);
 
 	make_headroom(sketch, change);
+	if (race_is_grid(sketch->params))
+	{
+		count_in_grid(sketch, from, n, weight);
+		note_change(sketch, n, change);
+		return;
+	}
 	entry = race_rows_acquire(sketch->params);
 	PG_TRY();
 	{
@@ -509,9 +564,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 		race_rows_release(entry);
 	}
 	PG_END_TRY();
-	sketch->headroom -= change;
-	sketch->counted += n;
-	sketch->flat_size = 0;
+	note_change(sketch, n, change);
 }
 
 /* Count the records of the batch; 22003 if they are too many. */

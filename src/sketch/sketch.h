@@ -35,6 +35,7 @@ typedef struct RaceSketch
 	/* every counter can change by at least this much within its width */
 	int64		headroom;
 	int64		counted;		/* records that were counted since that was computed */
+	uint64		generation;		/* number of its content; 0 = not known since a change */
 	Size		flat_size;		/* 0 = not known since the last change */
 	int			flat_width;		/* the width that flat_size was computed for */
 } RaceSketch;
@@ -49,7 +50,11 @@ typedef struct RaceView
 	int			width;
 	const RaceModel *model;		/* or NULL */
 	Size		model_size;
-	uint32		content_hash;	/* of a fitted sketch */
+	/*
+	 * With the header and the parameters it tells contents apart: the hash of a stored
+	 * value, or the number of one in memory.
+	 */
+	uint64		identity;
 } RaceView;
 
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)

@@ -1,0 +1,316 @@
+/*
+ * gridded.c
+ *		The answers of a grid.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "../lsh/grid.h"
+#include "../lsh/radial.h"
+#include "gridded.h"
+
+#define MAX_LEVELS			16
+/* A level with more nodes than this is split by distance, if it can be. */
+#define NODES_TO_VISIT		4000
+
+typedef struct Level
+{
+	RaceGrid	grid;
+	double	   *records;		/* at the nodes */
+	RaceRadial	kernel;			/* of this level */
+	double		reach;			/* where it ends, in bandwidths; INFINITY */
+} Level;
+
+struct RaceGridded
+{
+	const RaceParams *params;
+	int			n;
+	Level	   *levels[MAX_LEVELS];
+	double		noise;
+	double		bias;			/* relative, squared */
+};
+
+/* ----------------------------------------------------------------- kernels */
+
+/* How many pieces a cell is cut into to see what splitting does */
+#define PIECES		6
+
+/*
+ * Where the pieces of a triangular distribution over +-1 are, with its variance of 1/6.
+ */
+static void
+cut_triangle(double *pieces)
+{
+	double		variance = 0;
+	int			i;
+
+	for (i = 0; i < PIECES; i++)
+	{
+		double		p = (i + 0.5) / PIECES;
+
+		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
+		variance += pieces[i] * pieces[i] / PIECES;
+	}
+	for (i = 0; i < PIECES; i++)
+		pieces[i] *= sqrt(1 / (6 * variance));
+}
+
+/*
+ * The mean of a kernel around a distance, over what linear splitting adds to it: a
+ * triangular move of up to a cell along each axis
+ */
+static double
+blurred(const RaceRadial *kernel, const RaceGrid *grid, const double *pieces, double distance)
+{
+	int			n = 1;
+	double		sum = 0;
+	uint32		axis;
+	int			i;
+
+	for (axis = 0; axis < grid->dims; axis++)
+		n *= PIECES;
+	for (i = 0; i < n; i++)
+	{
+		double		moved = 0;
+		int			rest = i;
+
+		for (axis = 0; axis < grid->dims; axis++, rest /= PIECES)
+		{
+			double		x = grid->step[axis] * pieces[rest % PIECES];
+
+			if (kernel->euclidean)
+				x += axis == 0 ? distance : 0;
+			else
+				x += distance / grid->dims;
+			moved += kernel->euclidean ? x * x : fabs(x);
+		}
+		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(moved) : moved);
+	}
+	return sum / n;
+}
+
+/*
+ * Splitting blurs a kernel.  So it is sharpened before: each step adds what the kernel of
+ * the step before, blurred, lacks of the one that is wanted.
+ */
+#define SHARPENINGS		2
+
+static void
+sharpen(RaceRadial *kernel, const RaceRadial *wanted, const RaceGrid *grid)
+{
+	RaceRadial *before = palloc(sizeof(RaceRadial));
+	double		pieces[PIECES];
+	int			step;
+	int			i;
+
+	cut_triangle(pieces);
+	*kernel = *wanted;
+	for (step = 0; step < SHARPENINGS; step++)
+	{
+		*before = *kernel;
+		for (i = 0; i < race_radial_nodes(); i++)
+		{
+			double		distance = race_radial_distance(i);
+
+			if (i % 256 == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (isfinite(distance))
+				*race_radial_node(kernel, i) += race_radial_value(wanted, distance) -
+					blurred(before, grid, pieces, distance);
+		}
+	}
+	pfree(before);
+}
+
+/*
+ * The kernel of a level: `smooth`, and without what the next, coarser level sums (step
+ * `coarser`, or 0)
+ */
+static void
+make_kernel(Level *level, const RaceParams *params, bool smooth, double coarser)
+{
+	RaceRadial *wanted = palloc(sizeof(RaceRadial));
+
+	race_radial_init_shape(wanted, params, smooth ? level->grid.mean_step : 0, coarser);
+	sharpen(&level->kernel, wanted, &level->grid);
+	level->reach = coarser == 0 ? INFINITY : RACE_GRID_REACH * coarser +
+		sqrt((double) level->grid.dims) * level->grid.mean_step;
+	pfree(wanted);
+}
+
+/* ------------------------------------------------------------------ levels */
+
+static Level *
+add_level(RaceGridded *gridded, const RaceGrid *grid, MemoryContext context, Size *size)
+{
+	Level	   *level = MemoryContextAllocZero(context, sizeof(Level));
+
+	level->grid = *grid;
+	level->records = MemoryContextAllocHuge(context, grid->nodes * sizeof(double));
+	*size += sizeof(Level) + grid->nodes * sizeof(double);
+	gridded->levels[gridded->n++] = level;
+	return level;
+}
+
+/* The levels that the sketch has, in records */
+static void
+load_levels(RaceGridded *gridded, const RaceView *view, MemoryContext context, Size *size)
+{
+	double		unit = (double) race_record_unit(view->params);
+	RaceGrid	grid;
+	uint64		from = 0;
+	int			levels = race_grid_levels(view->params);
+	int			i;
+
+	race_grid_of(view->params, &grid);
+	for (i = 0; i < levels; i++)
+	{
+		Level	   *level;
+		uint64		k;
+
+		if (i > 0)
+		{
+			race_grid_halve(&grid);
+			race_grid_halve(&grid);
+		}
+		level = add_level(gridded, &grid, context, size);
+		for (k = 0; k < grid.nodes; k++)
+			level->records[k] = race_counters_get(view->counters, view->width, from + k) / unit;
+		from += grid.nodes;
+	}
+}
+
+/* Add coarser levels, so that a question visits few nodes of each. */
+static void
+derive_levels(RaceGridded *gridded, MemoryContext context, Size *size)
+{
+	Level	   *last = gridded->levels[gridded->n - 1];
+
+	if (!race_kernel_type(gridded->params->kernel)->euclidean)
+		return;
+	while (last->grid.nodes > NODES_TO_VISIT && last->grid.halvings > 0 &&
+		   gridded->n < MAX_LEVELS)
+	{
+		RaceGrid	grid = last->grid;
+		Level	   *next;
+		double	   *space = palloc_extended(grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+
+		race_grid_coarsen_real(&last->grid, last->records, space);
+		race_grid_halve(&grid);
+		next = add_level(gridded, &grid, context, size);
+		memcpy(next->records, space, grid.nodes * sizeof(double));
+		pfree(space);
+		last = next;
+	}
+}
+
+static void
+make_kernels(RaceGridded *gridded)
+{
+	int			i;
+
+	for (i = 0; i < gridded->n; i++)
+		make_kernel(gridded->levels[i], gridded->params, i > 0, i + 1 < gridded->n ?
+					gridded->levels[i + 1]->grid.mean_step : 0);
+}
+
+RaceGridded *
+race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
+{
+	RaceGridded *gridded = MemoryContextAllocZero(context, sizeof(RaceGridded));
+	RaceGridChoice choice = {0, race_grid_levels(view->params)};
+
+	*size = sizeof(RaceGridded);
+	gridded->params = race_params_copy(view->params, context);
+	load_levels(gridded, view, context, size);
+	derive_levels(gridded, context, size);
+	make_kernels(gridded);
+	gridded->noise = race_grid_noise_variance(view->params, choice,
+											  view->header->noise.counter_variance);
+	gridded->bias = pow(race_grid_bias(view->params, choice), 2);
+	return gridded;
+}
+
+/* --------------------------------------------------------------- questions */
+
+/* The nodes of an axis within `reach` bandwidths of a place: from, and how many */
+static uint32
+nodes_in_reach(const RaceGrid *grid, uint32 axis, double place, double reach, uint32 *from)
+{
+	double		first = ceil(place - reach / grid->step[axis]);
+	double		last = floor(place + reach / grid->step[axis]);
+
+	first = Max(first, 0);
+	last = Min(last, grid->cells[axis]);
+	*from = (uint32) Max(Min(first, grid->cells[axis]), 0);
+	return last < first ? 0 : (uint32) (last - first) + 1;
+}
+
+/* What is left of the reach of a level, for nodes that lie `across` away */
+static double
+reach_left(const Level *level, double across)
+{
+	if (!level->kernel.euclidean || isinf(level->reach))
+		return level->reach;
+	return sqrt(Max(level->reach * level->reach - across, 0));
+}
+
+/* The sum over all nodes in reach, axis by axis.  `at` is x in cells. */
+static double
+sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double across)
+{
+	const RaceGrid *grid = &level->grid;
+	double		step = grid->step[axis];
+	uint32		from;
+	uint32		n = nodes_in_reach(grid, axis, at[axis], reach_left(level, across), &from);
+	double		sum = 0;
+	uint32		i;
+
+	node *= grid->cells[axis] + 1;
+	if (axis == grid->dims - 1)
+		return race_radial_sum_line(&level->kernel, (from - at[axis]) * step, step, across,
+									level->records + node + from, n);
+	for (i = from; i < from + n; i++)
+	{
+		double		x = ((double) i - at[axis]) * step;
+
+		sum += sum_axes(level, at, axis + 1, node + i,
+						across + (level->kernel.euclidean ? x * x : fabs(x)));
+	}
+	return sum;
+}
+
+double
+race_gridded_sum(const RaceGridded *gridded, const double *x)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < gridded->n; i++)
+	{
+		const Level *level = gridded->levels[i];
+		double		at[RACE_GRID_DIMS];
+		uint32		axis;
+
+		CHECK_FOR_INTERRUPTS();
+		for (axis = 0; axis < level->grid.dims; axis++)
+			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
+		sum += sum_axes(level, at, 0, 0, 0);
+	}
+	return sum;
+}
+
+double
+race_gridded_noise(const RaceGridded *gridded)
+{
+	return gridded->noise;
+}
+
+double
+race_gridded_bias(const RaceGridded *gridded, double sum)
+{
+	return gridded->bias * sum * sum;
+}

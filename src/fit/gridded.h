@@ -1,0 +1,32 @@
+/*
+ * gridded.h
+ *		The answers of a grid.
+ *
+ * A question sums the kernel over the nodes.  So that it need not visit all of them, the
+ * kernel is split by distance, as the multilevel summation method does (Hardy 2006): the
+ * fine nodes sum what is near, coarser ones, which follow from them exactly, the smooth
+ * rest.  Each level's kernel is corrected for what linear splitting does to it on average.
+ */
+#ifndef RACE_GRIDDED_H
+#define RACE_GRIDDED_H
+
+#include "postgres.h"
+
+#include "../sketch/sketch.h"
+
+typedef struct RaceGridded RaceGridded;
+
+/* Of a sketch that is a grid, in a memory context; its size counts in the cache. */
+extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext context,
+										Size *size);
+
+/* The sum of kernels between the records and x, which lies within the bounds */
+extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
+
+/* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
+extern double race_gridded_noise(const RaceGridded *gridded);
+
+/* The variance that cells give it, for a sum of this size: what splitting moves */
+extern double race_gridded_bias(const RaceGridded *gridded, double sum);
+
+#endif							/* RACE_GRIDDED_H */

@@ -1,0 +1,298 @@
+/*
+ * ready.c
+ *		A sketch made ready to be asked.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../cache/cache.h"
+#include "../lsh/grid.h"
+#include "../lsh/radial.h"
+#include "../record/sort.h"
+#include "ready.h"
+
+struct RaceReady
+{
+	RaceCacheEntry base;		/* must be first */
+	uint64		identity;		/* these three identify the sketch */
+	RaceHeader	header;
+	RaceParams *params;
+	RaceGridded *gridded;		/* or NULL */
+	/* NULL without a model; then all that follows is not there */
+	RaceModel  *model;
+	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points, */
+	double	   *weights;		/* and what they weigh */
+	/* for kernels that are functions of a distance; else NULL */
+	RaceRadial *radial;
+	double	   *places;			/* [radial->dims][points] */
+	double	   *place;			/* of a record */
+	/* of each part that is a set: space for so many elements */
+	uint64	   *elements[RACE_MAX_PARTS];
+	Size		capacity[RACE_MAX_PARTS];
+	/* the model counted, [rows][range] */
+	float	   *counters;
+	Size		size;			/* of all this, about */
+};
+
+static RaceCache cache = RACE_CACHE_INIT(cache);
+
+static void
+place_points(RaceReady *ready, MemoryContext context)
+{
+	const RaceModel *model = ready->model;
+	uint64		i;
+
+	if (!race_radial_can(ready->params))
+		return;
+	ready->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
+	race_radial_init(ready->radial, ready->params);
+	ready->place = MemoryContextAlloc(context, ready->radial->dims * sizeof(double));
+	ready->places = MemoryContextAllocHuge(context, model->points * ready->radial->dims *
+											sizeof(double));
+	for (i = 0; i < model->points; i++)
+		race_radial_place(ready->radial, ready->params,
+						  ready->columns[0].numbers + i * ready->params->dims,
+						  ready->places + i, model->points);
+}
+
+/* What a point weighs for a row: what was found from the other half of the rows */
+static float
+weight_in_row(const RaceReady *ready, uint64 point, Size row)
+{
+	RaceHalf	half = row < race_model_first_rows(ready->params) ?
+		RACE_HALF_SECOND : RACE_HALF_FIRST;
+
+	return (float) race_model_weights(ready->model, half)[point];
+}
+
+/* Count the points in the rows of a block, each as many records as it weighs. */
+static void
+count_block(RaceReady *ready, const RaceRows *rows, Size block)
+{
+	const RaceParams *params = ready->params;
+	uint32		in_block = Min(params->rows - block * RACE_LANES, RACE_LANES);
+	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint64		from;
+
+	for (from = 0; from < ready->model->points; from += RACE_RECORDS_TOGETHER)
+	{
+		uint32		n = Min(ready->model->points - from, RACE_RECORDS_TOGETHER);
+		RaceColumn	columns[RACE_MAX_PARTS];
+		uint32		i;
+		uint32		r;
+
+		for (i = 0; i < (uint32) race_params_parts(params); i++)
+			columns[i] = race_column_from(&ready->columns[i], from);
+		race_rows_hash(rows, block, columns, n, buckets);
+		for (i = 0; i < n; i++)
+			for (r = 0; r < in_block; r++)
+				ready->counters[(block * RACE_LANES + r) * params->range +
+								 buckets[i * RACE_LANES + r]] +=
+					weight_in_row(ready, from + i, block * RACE_LANES + r);
+	}
+}
+
+static void
+count_points(RaceReady *ready, MemoryContext context)
+{
+	Size		size = RaceCounters(ready->params) * sizeof(float);
+	RaceRowsEntry *rows = race_rows_acquire(ready->params);
+	Size		block;
+
+	PG_TRY();
+	{
+		ready->counters = MemoryContextAllocExtended(context, size,
+													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		for (block = 0; block * RACE_LANES < ready->params->rows; block++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			count_block(ready, race_rows_of(rows), block);
+		}
+	}
+	PG_FINALLY();
+	{
+		race_rows_release(rows);
+	}
+	PG_END_TRY();
+}
+
+static void
+place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
+{
+	uint64		i;
+
+	ready->model = MemoryContextAllocHuge(context, view->model_size);
+	memcpy(ready->model, view->model, view->model_size);
+	race_model_columns(ready->model, ready->params, ready->columns);
+	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
+	for (i = 0; i < ready->model->points; i++)
+		ready->weights[i] = race_model_weight(ready->model, i);
+	place_points(ready, context);
+	ready->size += 2 * view->model_size;
+	if (ready->gridded != NULL)
+		return;
+	count_points(ready, context);
+	ready->size += RaceCounters(view->params) * sizeof(float);
+}
+
+bool
+race_needs_ready(const RaceView *view)
+{
+	return view->model != NULL || race_is_grid(view->params);
+}
+
+RaceReady *
+race_ready_create(const RaceView *view, MemoryContext context)
+{
+	RaceReady  *ready = MemoryContextAllocZero(context, sizeof(RaceReady));
+
+	ready->identity = view->identity;
+	ready->header = *view->header;
+	ready->params = race_params_copy(view->params, context);
+	if (race_is_grid(view->params))
+		ready->gridded = race_gridded_create(view, context, &ready->size);
+	if (view->model != NULL)
+		place_model(ready, view, context);
+	return ready;
+}
+
+const RaceGridded *
+race_ready_grid(const RaceReady *ready)
+{
+	return ready->gridded;
+}
+
+/* ------------------------------------------------------------------- cache */
+
+static bool
+is_of(const RaceReady *ready, const RaceView *view)
+{
+	return ready->identity == view->identity &&
+		memcmp(&ready->header, view->header, sizeof(RaceHeader)) == 0 &&
+		race_params_same(ready->params, view->params);
+}
+
+static RaceReady *
+find(const RaceView *view)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &cache.entries)
+	{
+		RaceReady *ready = dlist_container(RaceReady, base.node, iter.cur);
+
+		if (is_of(ready, view))
+			return ready;
+	}
+	return NULL;
+}
+
+static void
+release(void *entry)
+{
+	race_cache_release(&cache, (RaceCacheEntry *) entry);
+}
+
+RaceReady *
+race_ready_at(RaceCallSite *site, const RaceView *view)
+{
+	RaceReady *ready = (RaceReady *) site->companion.entry;
+
+	if (ready != NULL && is_of(ready, view))
+		return ready;
+	ready = find(view);
+	if (ready != NULL)
+		race_cache_acquire(&cache, &ready->base);
+	else
+	{
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+													  "race sketch, ready",
+													  ALLOCSET_START_SMALL_SIZES);
+
+		ready = race_ready_create(view, context);
+		ready->base.context = context;
+		race_cache_add(&cache, &ready->base, ready->size);
+	}
+	race_call_site_keep(site, ready, release);
+	return ready;
+}
+
+/* --------------------------------------------------------------- questions */
+
+/* The elements of a set in order, as the kernel compares them */
+static RaceColumn
+normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2])
+{
+	RaceColumn	column = *record;
+
+	starts[0] = 0;
+	starts[1] = record->starts[1] - record->starts[0];
+	if (starts[1] > ready->capacity[part])
+	{
+		MemoryContext context = GetMemoryChunkContext(ready);
+
+		if (ready->elements[part] != NULL)
+			pfree(ready->elements[part]);
+		ready->elements[part] = NULL;
+		ready->elements[part] = MemoryContextAllocHuge(context, starts[1] * sizeof(uint64));
+		ready->capacity[part] = starts[1];
+	}
+	if (starts[1] > 0)
+		memcpy(ready->elements[part], record->elements + record->starts[0],
+			   starts[1] * sizeof(uint64));
+	race_normalize_set(ready->elements[part], &starts[1]);
+	column.elements = ready->elements[part];
+	column.starts = starts;
+	return column;
+}
+
+/* Any kernel: point by point */
+static double
+sum_of_kernels(RaceReady *ready, const RaceColumn *record)
+{
+	const RaceParams *part;
+	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn	points[RACE_MAX_PARTS];
+	size_t		starts[RACE_MAX_PARTS][2];
+	double		sum = 0;
+	uint64		i;
+	int			parts = 0;
+	int			k;
+
+	for (part = ready->params; part != NULL; part = race_params_next(part, ready->params), parts++)
+		columns[parts] = race_record_kind(part) == RACE_RECORD_SET ?
+			normalized(ready, parts, &record[parts], starts[parts]) : record[parts];
+	for (i = 0; i < ready->model->points; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (k = 0; k < parts; k++)
+			points[k] = race_column_from(&ready->columns[k], i);
+		sum += ready->weights[i] * race_kernel_value(ready->params, points, columns);
+	}
+	return sum;
+}
+
+double
+race_ready_sum(RaceReady *ready, const RaceColumn *record)
+{
+	if (ready->radial == NULL)
+		return sum_of_kernels(ready, record);
+	race_radial_place(ready->radial, ready->params, record[0].numbers, ready->place, 1);
+	return race_radial_sum(ready->radial, ready->place, ready->places,
+						   ready->weights, ready->model->points);
+}
+
+double
+race_ready_counted(const RaceReady *ready, const uint32 *buckets, uint32 from,
+					uint32 to)
+{
+	Size		range = ready->params->range;
+	double		sum = 0;
+	uint32		row;
+
+	for (row = from; row < to; row++)
+		sum += ready->counters[row * range + buckets[row]];
+	return sum;
+}

@@ -1,0 +1,39 @@
+/*
+ * ready.h
+ *		A sketch made ready to be asked, where that takes more than its counters.
+ *
+ * Of a fitted sketch, the points of its model are placed for a fast sum of kernels, and the
+ * model is counted as if its points were records.  Of a grid, the nodes get their levels and
+ * kernels.  A session keeps that for the sketches that it asked last (racepriv.cache_size).
+ */
+#ifndef RACE_READY_H
+#define RACE_READY_H
+
+#include "postgres.h"
+
+#include "../cache/call_site.h"
+#include "../sketch/sketch.h"
+#include "gridded.h"
+
+typedef struct RaceReady RaceReady;
+
+/* Must a sketch be made ready? */
+extern bool race_needs_ready(const RaceView *view);
+
+/* Of a sketch that must be; the call site keeps it until it asks another one. */
+extern RaceReady *race_ready_at(RaceCallSite *site, const RaceView *view);
+
+/* The same without a cache, for a model that is being made */
+extern RaceReady *race_ready_create(const RaceView *view, MemoryContext context);
+
+/* Its grid, or NULL */
+extern const RaceGridded *race_ready_grid(const RaceReady *ready);
+
+/* What the model answers: the sum of kernels between its points and a record */
+extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
+
+/* The sum over rows of the model's counters, as race_counters_sum() */
+extern double race_ready_counted(const RaceReady *ready, const uint32 *buckets,
+								 uint32 from, uint32 to);
+
+#endif							/* RACE_READY_H */

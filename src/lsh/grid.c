@@ -1,0 +1,459 @@
+/*
+ * grid.c
+ *		Grids: the nodes around a record, and coarser grids.
+ */
+#include "grid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * A unit is 2^(bits * dims).  Weights along an axis are multiples of 2^halvings, so that
+ * positions within the finest cell are rounded to 2^-(bits - halvings) of it.
+ */
+static const struct
+{
+	int			bits;
+	int			halvings;		/* of a grid whose cells were chosen */
+	double		step;			/* and their width, in bandwidths */
+}			by_dims[RACE_GRID_DIMS + 1] = {
+	{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}
+};
+
+#define MIN_POSITION_BITS	2
+#define MAX_CELLS			((double) RACE_GRID_NODES)
+
+bool
+race_is_grid(const RaceParams *params)
+{
+	return params->sequence == RACE_SEQUENCE_GRID;
+}
+
+/* ---------------------------------------------------------------- geometry */
+
+static void
+count_nodes(RaceGrid *grid)
+{
+	double		sum = 0;
+	uint32_t	i;
+
+	grid->nodes = 1;
+	for (i = 0; i < grid->dims; i++)
+	{
+		grid->nodes *= grid->cells[i] + 1;
+		sum += grid->step[i] * grid->step[i];
+	}
+	grid->mean_step = sqrt(sum / grid->dims);
+}
+
+/* How often all numbers of cells can be halved, within what units allow */
+static uint32_t
+count_halvings(const double *cells, uint32_t dims)
+{
+	uint32_t	most = by_dims[dims].bits - MIN_POSITION_BITS;
+	uint32_t	halvings = 0;
+	uint32_t	i;
+
+	for (; halvings < most; halvings++)
+		for (i = 0; i < dims; i++)
+			if (((uint64_t) cells[i] >> halvings) % 2 != 0)
+				return halvings;
+	return halvings;
+}
+
+void
+race_grid_of(const RaceParams *params, RaceGrid *grid)
+{
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+	const double *lower = race_array(params, RACE_ARRAY_LOWER);
+	const double *upper = race_array(params, RACE_ARRAY_UPPER);
+	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	uint32_t	i;
+
+	grid->dims = params->dims;
+	grid->halvings = count_halvings(cells, params->dims);
+	for (i = 0; i < params->dims; i++)
+	{
+		grid->cells[i] = (uint32_t) cells[i];
+		grid->lower[i] = lower[i];
+		grid->width[i] = (upper[i] - lower[i]) / cells[i];
+		grid->step[i] = grid->width[i] /
+			(params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]));
+	}
+	count_nodes(grid);
+}
+
+void
+race_grid_halve(RaceGrid *grid)
+{
+	uint32_t	i;
+
+	for (i = 0; i < grid->dims; i++)
+	{
+		grid->cells[i] /= 2;
+		grid->width[i] *= 2;
+		grid->step[i] *= 2;
+	}
+	grid->halvings--;
+	count_nodes(grid);
+}
+
+uint64_t
+race_grid_nodes(const double *cells, uint32_t dims, int levels)
+{
+	double		fine = 1;
+	double		coarse = 1;
+	uint32_t	i;
+
+	for (i = 0; i < dims; i++)
+	{
+		if (!(cells[i] >= 1 && cells[i] <= MAX_CELLS) || cells[i] != floor(cells[i]))
+			return 0;
+		fine *= cells[i] + 1;
+		coarse *= floor(cells[i] / RACE_GRID_FACTOR) + 1;
+	}
+	if (levels == 1)
+		coarse = 0;
+	else if (count_halvings(cells, dims) < 2)
+		return 0;
+	return fine + coarse <= (double) RACE_GRID_NODES ? (uint64_t) (fine + coarse) : 0;
+}
+
+int
+race_grid_levels(const RaceParams *params)
+{
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+
+	return params->range == race_grid_nodes(cells, params->dims, 1) ? 1 : 2;
+}
+
+uint64_t
+race_record_unit(const RaceParams *params)
+{
+	return race_is_grid(params) ? (uint64_t) 1 << (by_dims[params->dims].bits * params->dims) : 1;
+}
+
+uint64_t
+race_record_weight(const RaceParams *params)
+{
+	return race_is_grid(params) ? race_record_unit(params) * race_grid_levels(params) :
+		params->rows;
+}
+
+uint64_t
+race_record_squared(const RaceParams *params)
+{
+	return race_is_grid(params) ?
+		race_record_unit(params) * race_record_unit(params) * race_grid_levels(params) :
+		params->rows;
+}
+
+/* ------------------------------------------------------------------ limits */
+
+void
+race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
+					   const double *lower, const double *upper, double *cells)
+{
+	double		multiple = 1 << by_dims[part->dims].halvings;
+	double		step = by_dims[part->dims].step / part->power;
+	double		most = race_kernel_type(part->kernel)->euclidean ?
+		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
+	double		nodes;
+	uint32_t	i;
+
+	do
+	{
+		nodes = 1;
+		for (i = 0; i < part->dims; i++)
+		{
+			double		width = part->bandwidth * step *
+				(bandwidths == NULL ? 1 : bandwidths[i]);
+
+			cells[i] = multiple * fmax(ceil((upper[i] - lower[i]) / (width * multiple)), 1);
+			nodes *= cells[i] + 1;
+		}
+		step *= 1.1;
+	} while (nodes > most && isfinite(step));
+}
+
+#define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
+
+const char *
+race_grid_problem(const RaceParams *params, char *message, size_t length)
+{
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+	const double *lower = race_array(params, RACE_ARRAY_LOWER);
+	const double *upper = race_array(params, RACE_ARRAY_UPPER);
+	uint64_t	nodes;
+	uint32_t	i;
+
+	if (race_params_next(params, params) != NULL ||
+		race_kernel_type(params->kernel)->of_distance == NULL ||
+		params->dims < 1 || params->dims > RACE_GRID_DIMS)
+		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims",
+					   RACE_GRID_DIMS);
+	if (lower == NULL || upper == NULL || cells == NULL ||
+		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
+		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");
+	for (i = 0; i < params->dims; i++)
+		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
+			!isfinite(upper[i] - lower[i]))
+			return PROBLEM("sequence \"grid\" needs finite bounds, the lower below the upper");
+	nodes = race_grid_nodes(cells, params->dims, 1);
+	if (nodes == 0)
+		return PROBLEM("cells must be whole numbers from 1 on, with at most %llu nodes",
+					   (unsigned long long) RACE_GRID_NODES);
+	if (params->rows != 1 || params->rehash != RACE_REHASH_FOLD)
+		return PROBLEM("a grid has 1 row, which is not rehashed");
+	if (params->range != nodes &&
+		params->range != race_grid_nodes(cells, params->dims, RACE_GRID_LEVELS))
+		return PROBLEM("the range of a grid must be the number of its nodes");
+	return NULL;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+/* The cell of a number along an axis, and how far it is in it, in 2^-bits of its width */
+static uint32_t
+locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
+{
+	double		scale = (double) ((int64_t) 1 << bits);
+	double		at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
+	double		cell;
+
+	at = fmin(fmax(at, 0), grid->cells[axis] * scale);
+	cell = fmin(floor(at / scale), grid->cells[axis] - 1.0);
+	*position = (int64_t) (at - cell * scale);
+	return (uint32_t) cell;
+}
+
+int
+race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t *weights)
+{
+	int			bits = by_dims[grid->dims].bits - (int) grid->halvings;
+	int			n = 1;
+	uint32_t	axis;
+	int			i;
+
+	nodes[0] = 0;
+	weights[0] = 1;
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		int64_t		position;
+		uint32_t	cell = locate(grid, axis, x[axis], bits, &position);
+		int64_t		right = position * ((int64_t) 1 << grid->halvings);
+		int64_t		left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
+
+		for (i = n; i-- > 0;)
+		{
+			uint32_t	node = nodes[i] * (grid->cells[axis] + 1) + cell;
+
+			nodes[2 * i + 1] = node + 1;
+			weights[2 * i + 1] = weights[i] * right;
+			nodes[2 * i] = node;
+			weights[2 * i] = weights[i] * left;
+		}
+		n *= 2;
+	}
+	return n;
+}
+
+/*
+ * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
+ * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.
+ */
+#define COARSEN_AXIS(type, half) \
+static void \
+coarsen_axis_ ## type(const type *in, type *out, uint64_t outer, uint64_t n, uint64_t inner) \
+{ \
+	uint64_t	o, k, j; \
+	for (o = 0; o < outer; o++) \
+		for (k = 0; k <= n / 2; k++) \
+			for (j = 0; j < inner; j++) \
+			{ \
+				const type *middle = in + (o * (n + 1) + 2 * k) * inner + j; \
+				type		sides = 0; \
+				if (k > 0) \
+					sides += middle[-(int64_t) inner]; \
+				if (k < n / 2) \
+					sides += middle[inner]; \
+				out[(o * (n / 2 + 1) + k) * inner + j] = *middle + half(sides); \
+			} \
+} \
+static void \
+coarsen_ ## type(const RaceGrid *fine, const type *in, type *out) \
+{ \
+	uint64_t	outer = 1; \
+	uint64_t	inner = fine->nodes; \
+	uint32_t	axis; \
+	for (axis = 0; axis < fine->dims; axis++) \
+	{ \
+		race_look_for_interrupts(); \
+		inner /= fine->cells[axis] + 1; \
+		coarsen_axis_ ## type(axis == 0 ? in : out, out, outer, fine->cells[axis], inner); \
+		outer *= fine->cells[axis] / 2 + 1; \
+	} \
+}
+
+#define HALF_OF_INTEGER(x)	((x) / 2)
+#define HALF_OF_REAL(x)		((x) * 0.5)
+COARSEN_AXIS(int64_t, HALF_OF_INTEGER)
+COARSEN_AXIS(double, HALF_OF_REAL)
+
+void
+race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out)
+{
+	coarsen_int64_t(fine, in, out);
+}
+
+void
+race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
+{
+	coarsen_double(fine, in, out);
+}
+
+/* ----------------------------------------------------------------- choices */
+
+bool
+race_grid_allows(const RaceParams *params, RaceGridChoice choice)
+{
+	RaceGrid	grid;
+
+	race_grid_of(params, &grid);
+	if (choice.levels > 1 && !race_kernel_type(params->kernel)->euclidean)
+		return false;
+	return grid.halvings >= (uint32_t) choice.halvings + (choice.levels > 1 ? 2 : 0);
+}
+
+void
+race_grid_apply(RaceParams *params, RaceGridChoice choice)
+{
+	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
+	uint32_t	i;
+
+	for (i = 0; i < params->dims; i++)
+		cells[i] /= 1 << choice.halvings;
+	params->range = (uint32_t) race_grid_nodes(cells, params->dims, choice.levels);
+}
+
+/*
+ * The kernel without its peak: within RACE_GRID_REACH steps it is a polynomial in the square
+ * of the distance, which meets the kernel there with two derivatives.
+ */
+double
+race_grid_smooth(const RaceParams *params, double step, double distance)
+{
+	const RaceKernelType *type = race_kernel_type(params->kernel);
+	double		a = RACE_GRID_REACH * step;
+	double		e = a / 64;
+	double		k[3];
+	double		slope;
+	double		curve;
+	double		fourth;
+	double		second;
+	int			i;
+
+	if (distance >= a)			/* step 0 has no smooth part */
+		return pow(type->of_distance(distance), params->power);
+	for (i = 0; i < 3; i++)
+		k[i] = pow(type->of_distance(a + (i - 1) * e), params->power);
+	slope = (k[2] - k[0]) / (2 * e);
+	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);
+	fourth = (curve - slope / a) / (8 * a * a);
+	second = (slope / a - 4 * fourth * a * a) / 2;
+	return k[1] + second * (distance * distance - a * a) +
+		fourth * (pow(distance, 4) - pow(a, 4));
+}
+
+/* ---------------------------------------------------------- expected errors */
+
+/* The number of bandwidths^dims in a shell of radius 1: its area, or that of l1 */
+static double
+shell_area(const RaceParams *params)
+{
+	static const double euclidean[] = {0, 2, 2 * RACE_PI, 4 * RACE_PI};
+	static const double along_axes[] = {0, 2, 4, 4};
+
+	return (race_kernel_type(params->kernel)->euclidean ? euclidean : along_axes)[params->dims];
+}
+
+/*
+ * The sum over nodes of the squared kernel of a level, seen from the middle: an integral
+ * over shells, up to the ball that has the volume of the box.  `coarser` is the step of the
+ * next level, or 0.
+ */
+#define SHELLS	400
+
+static double
+sum_of_squares(const RaceParams *params, const RaceGrid *grid, bool smooth, double coarser)
+{
+	double		area = shell_area(params);
+	double		cell = 1;
+	double		box = 1;
+	double		radius;
+	double		sum = 0;
+	uint32_t	i;
+	int			j;
+
+	for (i = 0; i < grid->dims; i++)
+	{
+		cell *= grid->step[i];
+		box *= grid->step[i] * grid->cells[i];
+	}
+	radius = pow(box * grid->dims / area, 1.0 / grid->dims);
+	for (j = 0; j < SHELLS; j++)
+	{
+		/* shells are thinner near the middle */
+		double		r = radius * pow((j + 0.5) / SHELLS, 3);
+		double		thickness = radius * (pow((j + 1.0) / SHELLS, 3) - pow((double) j / SHELLS, 3));
+		double		k = race_grid_smooth(params, smooth ? grid->mean_step : 0, r);
+
+		if (coarser > 0)
+			k -= race_grid_smooth(params, coarser, r);
+		sum += k * k * area * pow(r, grid->dims - 1.0) * thickness;
+	}
+	return fmax(sum / cell, 1);
+}
+
+double
+race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
+						 double counter_variance)
+{
+	RaceGrid	grid;
+	double		unit = (double) race_record_unit(params);
+	double		sum;
+	double		fine_step;
+	int			i;
+
+	race_grid_of(params, &grid);
+	for (i = 0; i < choice.halvings; i++)
+		race_grid_halve(&grid);
+	fine_step = grid.mean_step;
+	sum = sum_of_squares(params, &grid, false,
+						 choice.levels > 1 ? RACE_GRID_FACTOR * fine_step : 0);
+	if (choice.levels > 1)
+	{
+		race_grid_halve(&grid);
+		race_grid_halve(&grid);
+		sum += sum_of_squares(params, &grid, true, 0);
+	}
+	return sum * counter_variance / (unit * unit);
+}
+
+/*
+ * Splitting moves records by parts of a cell.  On average questions correct for it.  What
+ * is left was measured on two tables: about so much of a typical answer, for cells of a
+ * bandwidth, and less for finer ones by this power.
+ */
+#define CELL_BIAS		0.02
+#define CELL_POWER		1.5
+
+double
+race_grid_bias(const RaceParams *params, RaceGridChoice choice)
+{
+	RaceGrid	grid;
+
+	race_grid_of(params, &grid);
+	return CELL_BIAS * pow(grid.mean_step * (1 << choice.halvings) * params->power, CELL_POWER);
+}

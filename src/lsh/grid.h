@@ -1,0 +1,119 @@
+/*
+ * grid.h
+ *		Grids: sketches of one row whose counters are the nodes of a grid.
+ *
+ * In few dimensions and between public bounds, a record need not be hashed.  It is split
+ * linearly over the 2^d nodes around it, in integer weights that add up to a unit.  So it
+ * changes the counters by one unit in L1, however many nodes there are, and a question sums
+ * the exact kernel over the nodes.
+ *
+ * A grid has cells that can be halved in number several times, exactly: the linear weights
+ * of a coarse node are 1/2, 1, 1/2 of those of its fine ones.  So the noise decides how
+ * fine a private sketch is.  It may have two levels: the fine nodes, for what is near, and
+ * nodes four times as far apart, for what is far, where a sum over many fine nodes would
+ * sum up much noise.
+ *
+ * Units are the same before and after: weights at the finest cells are multiples of a power
+ * of two.  The number of halvings that are left follows from the number of cells.
+ */
+#ifndef RACE_GRID_H
+#define RACE_GRID_H
+
+#include "lsh.h"
+
+#define RACE_GRID_DIMS		3
+#define RACE_GRID_CORNERS	(1 << RACE_GRID_DIMS)
+#define RACE_GRID_NODES		((uint64_t) 1 << 21)	/* of all levels */
+#define RACE_GRID_L1_NODES	((uint64_t) 1 << 16)	/* where each question visits all */
+#define RACE_GRID_LEVELS	2
+#define RACE_GRID_FACTOR	4	/* from a level to the next */
+
+/* The nodes of a level, between bounds; the last axis runs fastest */
+typedef struct RaceGrid
+{
+	uint32_t	dims;
+	uint32_t	cells[RACE_GRID_DIMS];
+	uint32_t	halvings;		/* that are left */
+	uint64_t	nodes;
+	double		lower[RACE_GRID_DIMS];
+	double		width[RACE_GRID_DIMS];	/* of a cell */
+	/* the width of a cell in bandwidths, and the root mean square of all axes */
+	double		step[RACE_GRID_DIMS];
+	double		mean_step;
+} RaceGrid;
+
+extern bool race_is_grid(const RaceParams *params);
+
+/* The finest level that parameters have, and how many levels they have */
+extern void race_grid_of(const RaceParams *params, RaceGrid *grid);
+extern int	race_grid_levels(const RaceParams *params);
+
+/*
+ * What a record adds to the counters in L1, or in L2 squared: 1 in each row; in each level
+ * of a grid its unit at most.  And the unit itself: 1 for rows.
+ */
+extern uint64_t race_record_weight(const RaceParams *params);
+extern uint64_t race_record_squared(const RaceParams *params);
+extern uint64_t race_record_unit(const RaceParams *params);
+
+/* A level whose cells are twice as wide; the grid must have a halving left. */
+extern void race_grid_halve(RaceGrid *grid);
+
+/*
+ * The numbers of cells that "auto" stands for: fine parts of a bandwidth, as far as there
+ * is room.  part->dims, its bounds and bandwidths are given apart, as they may not follow
+ * part yet; all are checked later.  cells is [dims].
+ */
+extern void race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
+								   const double *lower, const double *upper,
+								   double *cells);
+
+/* The number of nodes of so many levels with these cells; 0 if cells are not valid */
+extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
+
+/* What is wrong with the grid of a part, or NULL */
+extern const char *race_grid_problem(const RaceParams *params, char *message, size_t length);
+
+/*
+ * Split a record, which lies within the bounds: the nodes around it and their weights,
+ * [2^dims].  Returns how many they are.
+ */
+extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
+							int64_t *weights);
+
+/*
+ * The counters of the grid with half as many cells.  The number of fine nodes is that of
+ * `fine`.  Exact for counters without noise; else rounded.  `out` may be `in`.
+ */
+extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
+extern void race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out);
+
+/*
+ * What a private sketch keeps of a grid: cells after so many halvings, in so many levels.
+ * The variance of a kernel sum whose counters have noise of this variance, in units squared;
+ * and by which share of it cells are expected to change it.
+ */
+typedef struct RaceGridChoice
+{
+	int			halvings;
+	int			levels;
+} RaceGridChoice;
+
+extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
+extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
+									   double counter_variance);
+extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
+
+/* Parameters after a choice; they take as many bytes. */
+extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);
+
+/*
+ * The smooth part of the kernel, at a distance in bandwidths, that a level with this mean
+ * step sums: the kernel itself from RACE_GRID_REACH steps on.  Finer levels sum the rest.
+ * Step 0 gives the whole kernel.
+ */
+#define RACE_GRID_REACH		2.0
+
+extern double race_grid_smooth(const RaceParams *params, double step, double distance);
+
+#endif							/* RACE_GRID_H */
