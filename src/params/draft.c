@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "../lsh/grid.h"
 #include "../server/text.h"
 #include "draft.h"
@@ -194,4 +196,28 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	if (params->rehash == 0)
 		params->rehash = race_default_rehash(params);
 	return race_params_check(params, escontext) ? params : NULL;
+}
+
+RaceParams *
+race_params_as_grid(const RaceParams *params)
+{
+	const double *lower = race_array(params, RACE_ARRAY_LOWER);
+	const double *upper = race_array(params, RACE_ARRAY_UPPER);
+	RaceDraft	draft;
+	uint32		i;
+
+	if (race_is_grid(params))
+		return race_params_copy(params, CurrentMemoryContext);
+	if (race_params_parts(params) > 1 || race_kernel_type(params->kernel)->of_distance == NULL ||
+		params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
+		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
+		return NULL;
+	for (i = 0; i < params->dims; i++)
+		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
+			!isfinite(upper[i] - lower[i]))
+			return NULL;
+	race_draft_of(&draft, params);
+	draft.part.sequence = RACE_SEQUENCE_GRID;
+	draft.part.rehash = 0;		/* "auto" */
+	return race_params_assemble(&draft, 1, NULL);
 }

@@ -40,6 +40,12 @@ extern const RaceParams *race_params_arg(Datum datum);
 /* Raise 22023 (softly, where there is a context) unless params are good. */
 extern bool race_params_check(const RaceParams *params, Node *escontext);
 
+/*
+ * The same kernel as a grid (lsh/grid.h), palloc'd; NULL if there cannot be one, because of
+ * the kernel, the dims, a transform or missing bounds
+ */
+extern RaceParams *race_params_as_grid(const RaceParams *params);
+
 /* Raise 22023 unless the parameters are good enough to make a sketch. */
 extern void race_params_check_complete(const RaceParams *params);
 

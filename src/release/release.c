@@ -26,6 +26,8 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "../fit/fit.h"
+#include "../lsh/grid.h"
 #include "../params/params.h"
 #include "../server/text.h"
 #include "ledger.h"
@@ -146,11 +148,12 @@ write_request(Release *release)
 		{FLOAT8OID, Float8GetDatum(asked->delta), false},
 		{INT4OID, Int32GetDatum(asked->rows), asked->choose_rows},
 		RaceText(release->checked->label),
-		{TEXTARRAYOID, asked->labels, asked->labels == 0}
+		{TEXTARRAYOID, asked->labels, asked->labels == 0},
+		{BOOLOID, BoolGetDatum(asked->fit), false}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8)",
+	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 					lengthof(parameters), parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
@@ -231,6 +234,18 @@ store_part(const Release *release, int part, Datum label, Datum sketch)
 				 errdetail("This charge is lost.")));
 }
 
+/* The private sketch with a model, which is computed of it alone */
+static Datum
+fit_model(Datum sketch)
+{
+	RaceView	view;
+	RaceFitRequest request = {0};
+
+	race_sketch_view(sketch, &view);
+	race_fit_bounds(view.params, NULL, NULL, &request);
+	return PointerGetDatum(race_fit_box(&view, &request));
+}
+
 /* Read, draw noise, and store. */
 static void
 make_private(const Release *release)
@@ -250,6 +265,8 @@ make_private(const Release *release)
 	AcceptInvalidationMessages();
 	if (!race_request_current(checked))
 		refuse_changed();
+	for (i = 0; i < n && release->asked.fit; i++)
+		sketches[i] = fit_model(sketches[i]);
 	for (i = 0; i < n; i++)
 		store_part(release, i + 1, labels == NULL ? (Datum) 0 : labels[i], sketches[i]);
 }
@@ -306,6 +323,62 @@ order_labels(const Release *release, Datum labels)
 	return race_ledger_value(1, &isnull);
 }
 
+/* As many parts are fitted by default: a fit takes up to some seconds. */
+#define USUAL_FITS		32
+
+static int
+count_parts(const RaceAsked *asked)
+{
+	return asked->labels == 0 ? 1 :
+		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)),
+					   ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+}
+
+/*
+ * grid, argument 9.  By default a grid is made where its errors are smaller: for pure
+ * privacy, unless the request states rows.
+ */
+static void
+choose_grid(RaceAsked *asked, FunctionCallInfo fcinfo)
+{
+	bool		wanted = PG_ARGISNULL(9) ? asked->delta == 0 && asked->choose_rows :
+		PG_GETARG_BOOL(9);
+	RaceParams *grid;
+
+	if (!wanted)
+		return;
+	grid = race_params_as_grid(asked->params);
+	if (grid != NULL)
+	{
+		RaceParamsDatum *datum = race_params_datum(grid);
+
+		asked->params_datum = PointerGetDatum(datum);
+		asked->params = &datum->params;
+	}
+	else if (!PG_ARGISNULL(9))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
+						RACE_GRID_DIMS),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+}
+
+/* fit, argument 10.  By default a model is fitted where the parameters have bounds. */
+static void
+choose_fit(RaceAsked *asked, FunctionCallInfo fcinfo)
+{
+	RaceFitRequest request;
+	bool		possible = race_fit_bounds(asked->params, NULL, NULL, &request);
+
+	asked->fit = PG_ARGISNULL(10) ? possible && count_parts(asked) <= USUAL_FITS :
+		PG_GETARG_BOOL(10);
+	if (asked->fit && !possible)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+}
+
 static void
 read_arguments(Release *release, FunctionCallInfo fcinfo)
 {
@@ -330,14 +403,17 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->delta = PG_GETARG_FLOAT8(5);
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
+	choose_grid(asked, fcinfo);
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
+	choose_fit(asked, fcinfo);
 	asked->path = asked->run_path;
 	release->version = 1;
 }
 
 /*
- * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels)
+ * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels,
+ * grid, fit)
  */
 Datum
 race_release(PG_FUNCTION_ARGS)
@@ -363,7 +439,7 @@ read_last(Release *release)
 	bool		isnull;
 
 	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels FROM $schema._race_last_request($1)",
+					" rows, label, labels, fit FROM $schema._race_last_request($1)",
 					1, &name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	asked->dataset = race_ledger_text(2);
@@ -375,6 +451,7 @@ read_last(Release *release)
 	asked->rows = DatumGetInt32(race_ledger_value(7, &asked->choose_rows));
 	asked->label = race_ledger_text(8);
 	asked->labels = race_ledger_value(9, &isnull);
+	asked->fit = DatumGetBool(race_ledger_value(10, &isnull));
 	asked->path = RACE_SAFE_PATH;
 }
 
