@@ -444,10 +444,11 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 /*
  * Splitting moves records by parts of a cell.  On average questions correct for it.  What
  * is left was measured on two tables: about so much of a typical answer, for cells of a
- * bandwidth, and less for finer ones by this power.
+ * bandwidth, and less for finer ones by this power.  The peak of l1 is sharper.
  */
 #define CELL_BIAS		0.02
 #define CELL_POWER		1.5
+#define L1_BIAS			2
 
 double
 race_grid_bias(const RaceParams *params, RaceGridChoice choice)
@@ -455,5 +456,6 @@ race_grid_bias(const RaceParams *params, RaceGridChoice choice)
 	RaceGrid	grid;
 
 	race_grid_of(params, &grid);
-	return CELL_BIAS * pow(grid.mean_step * (1 << choice.halvings) * params->power, CELL_POWER);
+	return CELL_BIAS * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
+		pow(grid.mean_step * (1 << choice.halvings) * params->power, CELL_POWER);
 }
