@@ -13,7 +13,7 @@
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
-#define MAX_SIZE		8192	/* of a value */
+#define MAX_SIZE		16384	/* of a value */
 #define PARAMS_AT		80		/* where a sketch has its params, see format.c, */
 #define PART_SIZE		64		/* and of a part of them what all parts have */
 #define MAX_PARTS		4

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #define MAX_SAMPLES		64
+#define MODEL_SIZE_AT	76		/* of a sketch, see format.c */
 
 typedef struct Sample
 {
@@ -177,7 +178,7 @@ typedef struct Field
 
 static const Field sketch_fields[] = {
 	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 3}, {8, 4}, {12, 4}, {16, 8},
-	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}, {64, 8}, {72, 8},
+	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}, {64, 8}, {72, 4}, {76, 4},
 	{PARAMS_AT + PART_SIZE, 8}	/* the first counters, or an array */
 };
 
@@ -201,6 +202,56 @@ some_field(const Value *value, size_t params)
 	}
 	field.at += part;
 	return field;
+}
+
+/* Where the model of a sketch begins, or the end of what precedes the checksum */
+static size_t
+model_at(const Value *value)
+{
+	uint64_t	size = value->size < PARAMS_AT + 4 ? 0 : number_at(value, MODEL_SIZE_AT);
+
+	return value->size < PARAMS_AT + 4 ? value->size :
+		size > value->size - PARAMS_AT - 4 ? value->size - 4 : value->size - 4 - size;
+}
+
+/* One of the words of a model, its sizes and its first numbers more often */
+static void
+set_word_of_model(Value *value)
+{
+	size_t		start = model_at(value);
+	size_t		words = (value->size - 4 - start) / 8;
+	static const double numbers[] = {-1, 1, 1e300, -5e-324, 1 / 0.0, -1 / 0.0, 0.0 / 0.0};
+	uint64_t	number;
+
+	memcpy(&number, &numbers[below(lengthof(numbers))], 8);
+	set_number(value, start + 8 * (below(3) ? below(words) : below(4)), 8,
+			   below(3) == 0 ? below(9) : below(2) ? number : extreme_number());
+}
+
+/* Make the model longer or shorter, and say so. */
+static void
+resize_model(Value *value)
+{
+	size_t		start = model_at(value);
+	size_t		size = value->size - 4 - start;
+	uint64_t	bits = random64();
+	size_t		n = below(size + 1) / 8 * 8;
+
+	if (below(2))
+		insert_bytes(value, start + n, &bits, 8);
+	else if (size >= 8)
+	{
+		n = n == size ? n - 8 : n;
+		memmove(value->bytes + start + n, value->bytes + start + n + 8, value->size - start - n - 8);
+		value->size -= 8;
+	}
+	set_number(value, MODEL_SIZE_AT, 4, value->size - 4 - start);
+}
+
+static bool
+has_model(const Value *value)
+{
+	return value->size >= PARAMS_AT + 4 && model_at(value) < value->size - 4;
 }
 
 static void
@@ -273,6 +324,8 @@ damage(const Route *route, Value *value)
 	{
 		if (below(2))
 			one_of(damages) (value);
+		else if (!route->damages_text && route->is_sketch && has_model(value) && below(3) == 0)
+			(below(4) ? set_word_of_model : resize_model) (value);
 		else if (!route->damages_text && below(8) == 0)
 			insert_part(route->is_sketch, value);
 		else if (!route->damages_text)
@@ -374,6 +427,8 @@ ask(const Shipment *shipment, const char *question)
 	QUESTION(s, "SELECT race_merge_disjoint(d.s) AS t FROM (VALUES (s), (s)) d(s)", \
 			 "race_info(t)"), \
 	QUESTION(s, "SELECT race_add(s, q) AS t", "race_info(t)"), \
+	QUESTION(s, "SELECT s AS t", "SELECT row(count(*), sum(weight), min(x), min(record)) FROM race_points(t)"), \
+	QUESTION(s, "SELECT race_fit(d.s, d.q) AS t FROM (VALUES (s, q)) d(s, q)", "race_estimate(t, q)"), \
 	QUESTION(s, "SELECT race_privatize(s, 1, rows => i.rows) AS t", "race_info(t)") \
 }
 

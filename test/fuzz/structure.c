@@ -6,7 +6,8 @@
  *
  * connects as libpq's environment says, and COUNT times makes two values of
  * race_sketch or race_params, field by field from the wire format: with a valid
- * checksum, sizes that fit, and in every other case one field that is extreme.  The
+ * checksum, sizes that fit, and in every other case one field that is extreme.  Where
+ * an operation does not drop them, sketches may have fitted models, likewise.  The
  * second value has mostly the parameters of the first.  What must hold:
  *
  * - the server refuses a value with an error of class 22, data exceptions;
@@ -24,6 +25,7 @@
 #include "fuzz.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,7 @@
 #define MAX_ARRAYS		64		/* numbers that a part gets, whatever it says */
 #define MAX_SHARES		16		/* ids of shares, likewise */
 #define MAX_COUNTERS	512		/* and counters */
+#define MAX_MODEL		2048	/* bytes of a model, else there is none */
 #define ROWS_AT			12		/* of params: rows and range, */
 #define SEED_AT			24		/* and the seed, which factors share */
 #define MAX_COUNT		(INT64_C(1) << 62)
@@ -48,7 +51,7 @@ enum
 {
 	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBORS, SKETCH_RESERVED, CONTRIBUTIONS,
 	RELEASES, COUNT, EPSILON, DELTA, RHO, COUNTER_VARIANCE, COUNT_VARIANCE,
-	PARTIES, COLLUDERS, DROPOUTS, LAST_RESERVED, HEADER_FIELDS
+	PARTIES, COLLUDERS, DROPOUTS, MODEL_SIZE, HEADER_FIELDS
 };
 static const int header_sizes[HEADER_FIELDS] = {
 	1, 1, 1, 1, 1, 3, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
@@ -330,13 +333,161 @@ put_counters(Value *sketch, uint64_t n, int width, bool hostile)
 	}
 }
 
+/* ------------------------------------------------------------------ model */
+
+/* What a word of a model is, or a byte of its texts; and where there are some */
+enum {SIZES, NUMBERS, STARTS, ELEMENTS, COORDINATES, TEXTS, ROLES};
+static struct
+{
+	size_t		at[MAX_MODEL];
+	size_t		n;
+}			places[ROLES];
+
+static void
+put_word(Value *sketch, int role, uint64_t word)
+{
+	places[role].at[places[role].n++] = sketch->size;
+	put(sketch, word, 8);
+}
+
+/* The sets of n points: where each begins, and elements in order */
+static void
+put_sets(Value *sketch, uint64_t n)
+{
+	uint64_t	sizes[3];
+	uint64_t	start = 0;
+	uint64_t	i;
+
+	put_word(sketch, STARTS, 0);
+	for (i = 0; i < n; i++)
+		put_word(sketch, STARTS, start += sizes[i] = below(4));
+	for (i = 0; i < n; i++)
+	{
+		uint64_t	element = below(2) ? below(3) : UINT64_C(1) << 63;
+
+		while (sizes[i]-- > 0)
+			put_word(sketch, ELEMENTS, element += 1 + below(3));
+	}
+}
+
+/* Vectors, or rows of categories */
+static void
+put_rows(Value *sketch, int kernel, uint64_t n)
+{
+	static const double coordinates[] = {0, 1, -1, 0.5, 1e100, -0.0, 5e-324};
+
+	while (n-- > 0)
+		if (kernel == MATCH)
+			put_word(sketch, ELEMENTS, below(2) ? below(5) : random64());
+		else
+			put_word(sketch, COORDINATES, BITS(one_of(coordinates)));
+}
+
+/* The texts of n points, and before them where each begins */
+static void
+put_texts(Value *sketch, size_t text_size_at, uint64_t n)
+{
+	static const char *const texts[] = {"", "a", "{1,2}", "({1,2},\"{a,b}\")", "\xc3\xbc", "\xe2\x82\xac"};
+	const char *chosen[3];
+	uint64_t	size = 0;
+	uint64_t	i;
+
+	put_word(sketch, STARTS, 0);
+	for (i = 0; i < n; i++)
+	{
+		chosen[i] = one_of(texts);
+		put_word(sketch, STARTS, size += strlen(chosen[i]));
+	}
+	set_number(sketch, text_size_at, 8, size);
+	for (i = 0; i < n; i++)
+	{
+		const char *byte;
+
+		for (byte = chosen[i]; *byte != '\0'; byte++)
+		{
+			places[TEXTS].at[places[TEXTS].n++] = sketch->size;
+			put(sketch, (unsigned char) *byte, 1);
+		}
+	}
+	while (size++ % 8 != 0)
+		put(sketch, 0, 1);
+}
+
+/* Make one thing of a model wrong, or extreme; `start` is where it begins. */
+static void
+spoil_model(Value *sketch, size_t start)
+{
+	static const double numbers[] = {
+		NAN, INFINITY, -INFINITY, -1, -5e-324, 1e300, 1.7e308, 0, 1, 1e-300, 5e-324
+	};
+	static const uint8_t bytes[] = {0, 0x80, 0xC0, 0xE2, 0xF5, 0xFF, 'x'};
+	int			role = below(ROLES);
+	size_t		at;
+
+	if (below(6) == 0 || places[role].n == 0)
+	{
+		/* words more or less at the end */
+		if (below(2))
+			put(sketch, random64(), 8);
+		else if (sketch->size - start > 8)
+			sketch->size -= below(2) ? 8 : 1 + below(sketch->size - start - 1);
+		return;
+	}
+	at = places[role].at[below(places[role].n)];
+	if (role == TEXTS)
+		set_number(sketch, at, 1, one_of(bytes));
+	else if (role == NUMBERS || role == COORDINATES)
+		set_number(sketch, at, 8, BITS(one_of(numbers)));
+	else
+		set_number(sketch, at, 8, below(2) ? below(9) : extreme_number());
+}
+
+/* A model after the counters, if it is not too long; as it is good, or hostile */
+static void
+put_model(Value *sketch, const Value *params, bool hostile)
+{
+	static const double weights[] = {0, 0.5, 1, 100, 1e15};
+	static const double misfits[] = {0, 0.01, 0.5, 1, 2};
+	size_t		before = sketch->size;
+	size_t		parts[MAX_PARTS];
+	int			n_parts = find_parts(params, 0, parts);
+	uint64_t	n = 1 + below(3);
+	uint64_t	width = 0;
+	uint64_t	i;
+	int			p;
+
+	for (p = 0; p < n_parts; p++)
+		width += number_at(params, parts[p] + 4);
+	if (n_parts == 0 || 8 * (8 + 2 * n + n * width + 32 * n_parts) > MAX_MODEL ||
+		sketch->size + MAX_MODEL > MAX_SIZE - 64)
+		return;
+	for (p = 0; p < ROLES; p++)
+		places[p].n = 0;
+	put_word(sketch, SIZES, n);
+	put_word(sketch, SIZES, 0);
+	put_word(sketch, NUMBERS, BITS(one_of(misfits)));
+	put_word(sketch, NUMBERS, BITS(one_of(weights)));
+	for (i = 0; i < 2 * n; i++)
+		put_word(sketch, NUMBERS, BITS(one_of(weights)));
+	for (p = 0; p < n_parts; p++)
+		if (params->bytes[parts[p] + 1] == JACCARD)
+			put_sets(sketch, n);
+		else
+			put_rows(sketch, params->bytes[parts[p] + 1], n * number_at(params, parts[p] + 4));
+	if (n_parts > 1 || params->bytes[parts[0] + 1] >= JACCARD)
+		put_texts(sketch, before + 8, n);
+	if (hostile)
+		spoil_model(sketch, before);
+	set_number(sketch, 76, 4, hostile && below(16) == 0 ? extreme_number() : sketch->size - before);
+}
+
 /*
  * A sketch with these parameters.  The header is kept but for what a pair does not
  * share: the count, and how many shares there are.
  */
 static void
 make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
-			bool hostile)
+			bool with_model, bool hostile)
 {
 	uint64_t	header[HEADER_FIELDS];
 	uint64_t	rows = number_at(params, ROWS_AT);
@@ -348,7 +499,7 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	if (header[STATUS] == SHARE)
 		set_shares(header, 1 + below(header[PARTIES] - 1));
 	header[WIDTH] = width;
-	if (hostile)
+	if (hostile && !with_model)
 		header[below(HEADER_FIELDS)] = below(2) ? below(9) : extreme_number();
 
 	sketch->size = 0;
@@ -357,7 +508,9 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	sketch->size += params->size;
 	if (header[STATUS] == SHARE)
 		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
-	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile);
+	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile && !with_model);
+	if (with_model)
+		put_model(sketch, params, hostile);
 	put(sketch, 0, 4);
 	set_checksum(sketch);
 }
@@ -372,9 +525,9 @@ change_params(Value *params)
 		set_number(params, 4 * below(PART_SIZE / 4), 4, extreme_number());
 }
 
-/* Two sketches that may be combined, mostly */
+/* Two sketches that may be combined, mostly; every other has a model, if it may */
 static void
-make_sketches(Value *pair)
+make_sketches(Value *pair, bool may_have_models)
 {
 	static const uint8_t statuses[] = {EXACT, EXACT, SHARE, PRIVATE};
 	uint64_t	header[HEADER_FIELDS] = {[SKETCH_VERSION] = 1, [STATUS] = one_of(statuses)};
@@ -384,7 +537,7 @@ make_sketches(Value *pair)
 	if (header[STATUS] != EXACT)
 		choose_noise(header);
 	make_params(&params, below(8) == 0);
-	make_sketch(&pair[0], &params, header, 0, spoiled == 0);
+	make_sketch(&pair[0], &params, header, 0, may_have_models && below(2), spoiled == 0);
 	if (below(6) == 0)
 		change_params(&params);
 	if (header[STATUS] == PRIVATE && below(3))
@@ -396,7 +549,7 @@ make_sketches(Value *pair)
 		header[CONTRIBUTIONS] = contributions;
 		header[NEIGHBORS] = neighbors;
 	}
-	make_sketch(&pair[1], &params, header, 1, spoiled == 1);
+	make_sketch(&pair[1], &params, header, 1, may_have_models && below(2), spoiled == 1);
 }
 
 /* ------------------------------------------------------------- operations */
@@ -409,6 +562,7 @@ typedef struct Operation
 {
 	const char *name;
 	bool		is_sketch;		/* else of parameters */
+	bool		may_have_models;	/* it does not claim to give back what it drops */
 	const char *query;			/* %s: record i, and the one before */
 	int			asked;
 	int			answered;
@@ -420,14 +574,14 @@ typedef struct Operation
 #define SEND(s)		"_race_sketch_send(" s ")"
 
 static Operation operations[] = {
-	{.name = "+", .is_sketch = true, .query =
+	{.name = "+", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", "
 		"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s")
 		" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
 	{.name = "-", .is_sketch = true, .query =
 		"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a")
 		" AS \"- undoes +\", " SEND("(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES},
-	{.name = "race_merge_disjoint", .is_sketch = true, .query =
+	{.name = "race_merge_disjoint", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", "
 		SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)")
 		" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
@@ -449,16 +603,16 @@ static Operation operations[] = {
 		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
 		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
 		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
-	{.name = "race_share", .is_sketch = true, .query =
+	{.name = "race_share", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT " SEND("race_merge(s)") ", "
 		"race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " SKETCHES ", "
 		"LATERAL (VALUES (a), (b), (b)) v (x), "
 		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
-	{.name = "race_privatize", .is_sketch = true, .query =
+	{.name = "race_privatize", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT " SEND("s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
 		"FROM " SKETCHES ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
 		"race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
-	{.name = "questions", .is_sketch = true, .query =
+	{.name = "questions", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum_mom(b, q), race_kde(a, before), "
 		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
@@ -466,6 +620,18 @@ static Operation operations[] = {
 		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
 		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
+	{.name = "race_points", .is_sketch = true, .may_have_models = true, .query =
+		"SELECT NULL, count(*) = min((race_info(a)).points) AS \"all points\", "
+		"bool_and(weight >= 0 AND weight < 'Infinity') AS \"weights are numbers\", "
+		"bool_and((x IS NULL) <> (record IS NULL)) AS \"a vector or a text\", "
+		"sum(length(record) + octet_length(record)) IS NULL OR true AS \"texts are texts\" "
+		"FROM " SKETCHES ", race_points(a)"},
+	{.name = "race_fit", .is_sketch = true, .may_have_models = true, .query =
+		"SELECT " SEND("f") ", (race_kernel_sum(f, q), race_kde(f, before), race_estimate(f, q))::text !~ 'NaN' "
+		"AS \"answers are numbers\", (SELECT abs(sum(weight) / greatest(race_count(a), 1) - 1) < 1e-6 OR "
+		"(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" "
+		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
+		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
 	{.name = "*", .query =
 		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
@@ -596,7 +762,7 @@ try_pair(Operation *operation)
 	static Value pair[2];
 
 	if (operation->is_sketch)
-		make_sketches(pair);
+		make_sketches(pair, operation->may_have_models);
 	else
 		make_factors(pair);
 	set_suspects("input", &pair[0], NULL);

@@ -12,8 +12,8 @@ use RaceServer;
 use Test::More;
 
 use constant {
-	SEED => 20211118,
-	MUTATIONS => $ENV{FUZZ_INPUTS} // 12_000,
+	SEED => 20211121,
+	MUTATIONS => $ENV{FUZZ_INPUTS} // 16_000,
 	PAIRS => $ENV{FUZZ_INPUTS} // 24_000,
 };
 
@@ -59,6 +59,13 @@ INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
 INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s
 FROM (SELECT CASE WHEN x IS NULL THEN race_add(race_sketch(p), c) WHEN c IS NULL THEN race_add(race_sketch(p), x)
 	ELSE race_build(p, ROW(x, c)) FILTER (WHERE x IS NOT NULL AND c IS NOT NULL) END AS s FROM kernels GROUP BY p, x, c ORDER BY p) v;
+-- and with fitted models
+INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (VALUES
+((SELECT race_fit(race_build('l2(dims=2, rows=4, range=8)', ARRAY[i, 1]), '{0,0}', '{4,2}', 5) FROM generate_series(1, 3) i)),
+((SELECT race_fit(race_privatize(race_add(race_sketch('l1(dims=1, rows=8, range=8, lower={0}, upper={1})'::race_params), '{1}'), 1, rows => 8), NULL, NULL, 4))),
+((SELECT race_fit(s, x) FROM (SELECT race_build('jaccard(rows=8, range=8)', ARRAY[i, i + 1]) AS s FROM generate_series(1, 3) i) v, unnest('{1,2,3}'::int[]) i, LATERAL (SELECT ARRAY[i, i + 1, 7] AS x) w)),
+((SELECT race_fit(s, x) FROM (SELECT race_build('match(dims=2, rows=8, range=8)', ARRAY['a', 'b']) AS s FROM generate_series(1, 3) i) v, (VALUES (ARRAY['a', 'b']), (ARRAY['b', 'ü'])) w (x))),
+((SELECT race_fit(s, x) FROM (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=1) * jaccard', ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])) AS s FROM generate_series(1, 3) i) v, (VALUES (ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])), (ROW('{2}'::int[], '{b}'::text[], '{}'::int[]))) w (x)))) v (s);
 INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM unnest('{
 	"l2(dims=2, rows=4, range=8, matrix={{1,2},{3,4},{5,6},{7,8}})",
 	"angular(dims=3, rows=4, range=8, offset={1,2,3})",
@@ -89,6 +96,12 @@ my @reasons = (
 	'Counters are wider than they need to be.',
 	'A value of format version ',
 	'Its parts do not fit its size, or reserved bytes are not zero.',
+	'The size of a model is wrong.',
+	'The size of a model does not fit its points.',
+	'A number of a model is out of range.',
+	'A point of a model is not a record.',
+	'The texts of a model are cut off.',
+	'The text of a point is not valid in the encoding of the database.',
 	(map { "invalid race_params: $_" }
 		'unknown kernel number ', 'unknown row sequence number ', 'unknown rehash number ',
 		'reserved bytes are not zero', 'only the first kernel of a product states what all share',
@@ -175,12 +188,12 @@ sub test_structure {
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 12, 'every operation was tried');
+	is(scalar @operations, 14, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");
 	}
-	test_reasons(\@output, @reasons_of_structure, @reasons[2 .. 12]);
+	test_reasons(\@output, @reasons_of_structure, @reasons[2 .. 12, 15 .. 20]);
 	return;
 }
 
@@ -230,6 +243,7 @@ my @takers = (
 	'race_posterior(1, private, %s)',
 	'race_kernel(race_params(exact), %s, ARRAY[1, 2])',
 	'race_kernel(race_params(exact), ARRAY[1, 2], %s)',
+	'race_fit(private, %s)',
 );
 
 sub make_sketches {
