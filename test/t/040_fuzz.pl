@@ -12,7 +12,7 @@ use RaceServer;
 use Test::More;
 
 use constant {
-	SEED => 20211121,
+	SEED => 20211119,
 	MUTATIONS => $ENV{FUZZ_INPUTS} // 16_000,
 	PAIRS => $ENV{FUZZ_INPUTS} // 24_000,
 };
