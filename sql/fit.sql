@@ -113,7 +113,7 @@ SELECT fitted(f) AS fitted, fitted(f + s) AS plus, fitted(s + f) AS plus_left, f
        fitted(race_remove(f, '{3}')) AS removed FROM f, s;
 SELECT fitted(race_merge(f)) AS merged, same(race_merge(f), (SELECT s + s FROM s)) AS "as without" FROM f, generate_series(1, 2);
 SELECT fitted(race_merge_disjoint(f)) AS disjoint FROM (SELECT race_fit(race_privatize(s, 1)) AS f FROM s) v, generate_series(1, 2);
--- of one sketch alone, too
+-- one sketch alone is not changed
 SELECT fitted(race_merge(f)) AS merged, fitted(race_merge_disjoint(f)) AS disjoint FROM f;
 SELECT same(race_remove(race_add(f, '{1}'), '{1}'), s) AS back FROM f, s;
 -- noise is for the counters: the model of an exact sketch does not get out

@@ -67,8 +67,11 @@ race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, dou
 		{
 			size_t		steps = (size_t) ceil(span(box, i) / (bandwidths[i] * step));
 
-			x[p * box->dims + i] = steps == 0 ? box->lower[i] : box->lower[i] +
-				span(box, i) * (double) (rest % (steps + 1)) / (double) steps;
+			size_t		k = rest % (steps + 1);
+
+			/* the last is the bound itself, whatever rounding does */
+			x[p * box->dims + i] = k == 0 ? box->lower[i] : k == steps ? box->upper[i] :
+				fmin(box->lower[i] + span(box, i) * (double) k / (double) steps, box->upper[i]);
 			rest /= steps + 1;
 		}
 	}
@@ -85,9 +88,12 @@ race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_
 	uint32_t	i;
 
 	for (p = 0; p < n; p++)
+	{
+		race_look_for_interrupts();
 		for (i = 0; i < box->dims; i++)
-			x[p * box->dims + i] = box->lower[i] +
-				span(box, i) * uniform(seed, stream, p, i);
+			x[p * box->dims + i] = fmin(box->lower[i] + span(box, i) *
+										uniform(seed, stream, p, i), box->upper[i]);
+	}
 }
 
 /*
@@ -121,6 +127,7 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 		/* evenly spaced along the weights: a point of twice the weight has twice as many */
 		double		at = total * ((double) p + uniform(seed, stream, p, box->dims)) / (double) n;
 
+		race_look_for_interrupts();
 		while (parent + 1 < m && passed + weights[parent] <= at)
 			passed += weights[parent++];
 		for (i = 0; i < box->dims; i++)
@@ -149,16 +156,23 @@ size_t
 race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, size_t m,
 					 double *sorted)
 {
-	double		least;
+	double		least = 0;
+	size_t		equal = 0;		/* to the least that is kept: how many of them are */
 	size_t		kept = 0;
 	size_t		p;
 
 	memcpy(sorted, weights, m * sizeof(double));
 	qsort(sorted, m, sizeof(double), compare_descending);
-	least = m > most ? sorted[most - 1] : 0;
-	for (p = 0; p < m && kept < most; p++)
-		if (weights[p] > 0 && weights[p] >= least)
+	if (m > most)
+	{
+		least = sorted[most - 1];
+		while (equal < most && sorted[most - 1 - equal] == least)
+			equal++;
+	}
+	for (p = 0; p < m; p++)
+		if (weights[p] > least || (weights[p] > 0 && weights[p] == least && equal > 0))
 		{
+			equal -= weights[p] == least && equal > 0;
 			weights[kept] = weights[p];
 			memmove(x + kept * dims, x + p * dims, dims * sizeof(double));
 			kept++;

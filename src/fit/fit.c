@@ -30,7 +30,9 @@ bool		race_fit_progress = false;
 #define USUAL_IN_LINE	1000	/* of a grid in one dimension */
 #define ITERATIONS		60		/* in a round */
 #define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
-#define TEST_POINTS		512		/* that residuals are looked at */
+#define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
+#define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
+#define MOST_TOGETHER	((Size) 4 * 1024 * 1024)	/* buckets that are in memory at once */
 
 /*
  * Points at random miss more where records are than where they were tested, which is around
@@ -372,7 +374,8 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 {
 	uint32		rows = fit->view->params->rows;
 	Size		line = race_gram_line(rows);
-	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
+	uint32		together = Max(Min(MOST_TOGETHER / line, RACE_RECORDS_TOGETHER), 1);
+	uint32	   *buckets = palloc_extended(together * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
 	RaceView	view = *fit->view;
 	Residuals	sum = {0, 0, 0, 0, 0};
@@ -384,13 +387,14 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 	view.model = model;
 	view.model_size = size;
 	ready = race_ready_create(&view, CurrentMemoryContext);
-	for (from = 0; from < tests->n; from += RACE_RECORDS_TOGETHER)
+	for (from = 0; from < tests->n; from += together)
 	{
-		uint32		n = Min(tests->n - from, RACE_RECORDS_TOGETHER);
+		uint32		n = Min(tests->n - from, together);
 
 		hash_records(fit, tests, from, n, rows, buckets);
 		for (i = 0; i < n; i++)
 		{
+			CHECK_FOR_INTERRUPTS();
 			race_records_columns(tests, from + i, record);
 			if (fit->gridded != NULL)
 				add_grid_residuals(fit, ready, record, &sum);
@@ -420,6 +424,18 @@ is_untested(const Fit *fit)
 	return fit->gridded != NULL || fit->rows < 2 * (fit->view->params->dims + 1);
 }
 
+/* What share of an answer the model misses.  Where it answers nothing, it may miss all. */
+static double
+misfit_of(const Fit *fit, const Residuals *residuals)
+{
+	double		missed = Max(residuals->square - residuals->noise, 0);
+
+	if (missed == 0)
+		return 0;
+	return Min((fit->complete ? 1 : UNSEEN) * sqrt(missed / residuals->answer),
+			   RACE_MAX_MISFIT);
+}
+
 /* Make the model, and find out how much it misses. */
 static RaceSketchDatum *
 finish(const Fit *fit, const RaceRecords *tests, char *const *texts)
@@ -431,11 +447,8 @@ finish(const Fit *fit, const RaceRecords *tests, char *const *texts)
 	/* a single row shows no variance */
 	model->residual_variance = isfinite(residuals.variance) ? residuals.variance :
 		residuals.square;
-	if (is_untested(fit))
-		model->misfit = 1;
-	else if (residuals.answer > 0)
-		model->misfit = (fit->complete ? 1 : UNSEEN) *
-			sqrt(Max(residuals.square - residuals.noise, 0) / residuals.answer);
+	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
+	model->misfit = is_untested(fit) ? 1 : misfit_of(fit, &residuals);
 	if (race_fit_progress)
 		ereport(NOTICE,
 				(errmsg("race_fit: " UINT64_FORMAT " points miss %.3g %% of an answer; rows vary by %.3g records, by %.3g without the model",
@@ -524,15 +537,16 @@ static RaceRecords *
 place_tests(const Fit *fit, const RaceBox *box, const RaceFitRequest *request)
 {
 	RaceRecords *tests = race_records_create(fit->view->params, CurrentMemoryContext);
+	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
 	double	   *x;
 
-	race_records_reserve(tests, TEST_POINTS);
+	race_records_reserve(tests, n);
 	x = race_records_vector(tests, 0);
 	race_candidates_around(box, request->seed, STREAM_TEST,
 						   race_candidates_jitter(box, USUAL_POINTS, RACE_FIT_ROUNDS - 1),
 						   fit->points->parts[0].numbers, fit->weights, fit->points->n,
-						   TEST_POINTS, x);
-	tests->n = TEST_POINTS;
+						   n, x);
+	tests->n = n;
 	return tests;
 }
 
@@ -561,8 +575,9 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceBox		box = {params->dims, request->lower, request->upper};
+	uint32		most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
 	uint32		capacity = request->points > 0 ? request->points :
-		params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS;
+		Min(params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS, most);
 	RaceRecords *points = race_records_create(params, context);
 	RaceSketchDatum *flat;
 	Fit			fit;

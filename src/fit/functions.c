@@ -110,7 +110,8 @@ race_fit_box_sql(PG_FUNCTION_ARGS)
 
 typedef struct Candidates
 {
-	Datum		sketch;			/* of the first row */
+	Datum		sketch;			/* of the first row, */
+	uint64		identity;		/* and which one it is */
 	RaceRecords *records;
 	char	  **texts;			/* of records that are not vectors by themselves */
 	FmgrInfo	output;			/* of their type */
@@ -123,6 +124,8 @@ start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 	bool		is_varlena;
 	RaceView	view;
 
+	race_sketch_view_header(sketch, &view);
+	candidates->identity = view.identity;
 	candidates->sketch = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
 	race_sketch_view(candidates->sketch, &view);
 	race_check_askable(&view.header->noise);
@@ -191,7 +194,8 @@ check_same_sketch(const Candidates *candidates, Datum sketch)
 	race_sketch_view(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
 	race_params_check_same(first.params, view.params);
-	if (memcmp(first.header, view.header, sizeof(RaceHeader)) != 0)
+	if (view.identity != candidates->identity ||
+		memcmp(first.header, view.header, sizeof(RaceHeader)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs the same sketch in every row")));
@@ -290,6 +294,7 @@ race_points(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *call;
 	Points	   *points;
+	Datum		point;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -301,6 +306,7 @@ race_points(PG_FUNCTION_ARGS)
 		race_row_start(&points->row, fcinfo);
 		race_sketch_view(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &points->view);
 		race_check_fitted(&points->view);
+		race_check_model(&points->view);
 		call->max_calls = points->view.model->points;
 		call->user_fctx = points;
 		MemoryContextSwitchTo(old);
@@ -309,5 +315,7 @@ race_points(PG_FUNCTION_ARGS)
 	points = (Points *) call->user_fctx;
 	if (call->call_cntr >= call->max_calls)
 		SRF_RETURN_DONE(call);
-	SRF_RETURN_NEXT(call, point_datum(points, call->call_cntr));
+	/* the macro counts the call before it looks at the result */
+	point = point_datum(points, call->call_cntr);
+	SRF_RETURN_NEXT(call, point);
 }

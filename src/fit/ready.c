@@ -118,11 +118,22 @@ count_points(RaceReady *ready, MemoryContext context)
 	PG_END_TRY();
 }
 
+/* A model was validated when it came in, but its page may have been damaged since. */
+void
+race_check_model(const RaceView *view)
+{
+	if (race_model_problem(view->model, view->model_size, view->params) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the model of a race_sketch is damaged")));
+}
+
 static void
 place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 {
 	uint64		i;
 
+	race_check_model(view);
 	ready->model = MemoryContextAllocHuge(context, view->model_size);
 	memcpy(ready->model, view->model, view->model_size);
 	race_model_columns(ready->model, ready->params, ready->columns);
@@ -130,7 +141,9 @@ place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 	for (i = 0; i < ready->model->points; i++)
 		ready->weights[i] = race_model_weight(ready->model, i);
 	place_points(ready, context);
-	ready->size += 2 * view->model_size;
+	ready->size += view->model_size + (ready->radial == NULL ? 0 :
+									   sizeof(RaceRadial) + ready->model->points *
+									   ready->radial->dims * sizeof(double));
 	if (ready->gridded != NULL)
 		return;
 	count_points(ready, context);
@@ -221,6 +234,20 @@ race_ready_at(RaceCallSite *site, const RaceView *view)
 
 /* --------------------------------------------------------------- questions */
 
+/* Space for larger sets is not kept. */
+#define USUAL_ELEMENTS		((Size) 16 * 1024)
+
+static void
+forget_elements(RaceReady *ready, int part)
+{
+	uint64	   *elements = ready->elements[part];
+
+	ready->elements[part] = NULL;
+	ready->capacity[part] = 0;
+	if (elements != NULL)
+		pfree(elements);
+}
+
 /* The elements of a set in order, as the kernel compares them */
 static RaceColumn
 normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2])
@@ -233,9 +260,7 @@ normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2
 	{
 		MemoryContext context = GetMemoryChunkContext(ready);
 
-		if (ready->elements[part] != NULL)
-			pfree(ready->elements[part]);
-		ready->elements[part] = NULL;
+		forget_elements(ready, part);
 		ready->elements[part] = MemoryContextAllocHuge(context, starts[1] * sizeof(uint64));
 		ready->capacity[part] = starts[1];
 	}
@@ -271,6 +296,9 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record)
 			points[k] = race_column_from(&ready->columns[k], i);
 		sum += ready->weights[i] * race_kernel_value(ready->params, points, columns);
 	}
+	for (k = 0; k < parts; k++)
+		if (ready->capacity[k] > USUAL_ELEMENTS)
+			forget_elements(ready, k);
 	return sum;
 }
 

@@ -26,6 +26,9 @@ extern RaceReady *race_ready_at(RaceCallSite *site, const RaceView *view);
 /* The same without a cache, for a model that is being made */
 extern RaceReady *race_ready_create(const RaceView *view, MemoryContext context);
 
+/* Raise XX001 if the model of a sketch is damaged. */
+extern void race_check_model(const RaceView *view);
+
 /* Its grid, or NULL */
 extern const RaceGridded *race_ready_grid(const RaceReady *ready);
 

@@ -19,20 +19,28 @@ compare_descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The amount to take off all, so that what is left above 0 has the right sum */
+/*
+ * The same amount is taken off all, so that what is left above 0 has the right sum.  The
+ * largest comes off first, so that no digits are lost where all are large.
+ */
 void
 race_simplex_project(double *v, size_t n, double total, double *sorted)
 {
+	double		largest = v[0];
 	double		sum = 0;
 	double		excess = 0;
 	size_t		i;
 
+	for (i = 1; i < n; i++)
+		largest = fmax(largest, v[i]);
+	for (i = 0; i < n; i++)
+		v[i] -= largest;
 	memcpy(sorted, v, n * sizeof(double));
 	qsort(sorted, n, sizeof(double), compare_descending);
 	for (i = 0; i < n; i++)
 	{
 		sum += sorted[i];
-		if (sorted[i] <= (sum - total) / (double) (i + 1))
+		if (i > 0 && sorted[i] <= (sum - total) / (double) (i + 1))
 			break;
 		excess = (sum - total) / (double) (i + 1);
 	}

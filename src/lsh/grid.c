@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "radial.h"
+
 /*
  * A unit is 2^(bits * dims).  Weights along an axis are multiples of 2^halvings, so that
  * positions within the finest cell are rounded to 2^-(bits - halvings) of it.
@@ -190,9 +192,9 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 
 	if (race_params_next(params, params) != NULL ||
 		race_kernel_type(params->kernel)->of_distance == NULL ||
-		params->dims < 1 || params->dims > RACE_GRID_DIMS)
-		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims",
-					   RACE_GRID_DIMS);
+		params->dims < 1 || params->dims > RACE_GRID_DIMS || params->power > RACE_RADIAL_POWER)
+		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
+					   RACE_GRID_DIMS, RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");

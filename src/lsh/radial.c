@@ -12,22 +12,26 @@
 bool
 race_radial_can(const RaceParams *params)
 {
-	return race_params_next(params, params) == NULL &&
+	return race_params_next(params, params) == NULL && params->power <= RACE_RADIAL_POWER &&
 		race_kernel_type(params->kernel)->of_distance != NULL;
 }
 
+#define CLOSE_NODES		(RACE_RADIAL_ROOTS * 3 / 4 + 2)
 #define NEAR_NODES		(RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)
 #define MIDDLE_NODES	((RACE_RADIAL_MIDDLE - RACE_RADIAL_NEAR) * RACE_RADIAL_WIDE + 2)
 
 int
 race_radial_nodes(void)
 {
-	return NEAR_NODES + MIDDLE_NODES + RACE_RADIAL_FAR + 2;
+	return CLOSE_NODES + NEAR_NODES + MIDDLE_NODES + RACE_RADIAL_FAR + 2;
 }
 
 double *
 race_radial_node(RaceRadial *radial, int i)
 {
+	if (i < CLOSE_NODES)
+		return &radial->close[i];
+	i -= CLOSE_NODES;
 	return i < NEAR_NODES ? &radial->near[i] :
 		i < NEAR_NODES + MIDDLE_NODES ? &radial->middle[i - NEAR_NODES] :
 		&radial->far[i - NEAR_NODES - MIDDLE_NODES];
@@ -36,6 +40,9 @@ race_radial_node(RaceRadial *radial, int i)
 double
 race_radial_distance(int i)
 {
+	if (i < CLOSE_NODES)
+		return (double) i / RACE_RADIAL_ROOTS * i / RACE_RADIAL_ROOTS;
+	i -= CLOSE_NODES;
 	if (i < NEAR_NODES)
 		return (double) i / RACE_RADIAL_STEPS;
 	i -= NEAR_NODES;
@@ -76,6 +83,11 @@ look_up(const RaceRadial *radial, double distance)
 	double		at = distance * RACE_RADIAL_STEPS;
 	int			i;
 
+	if (distance < RACE_RADIAL_CLOSE)
+	{
+		table = radial->close;
+		at = sqrt(distance) * RACE_RADIAL_ROOTS;
+	}
 	if (!(distance < RACE_RADIAL_NEAR))
 	{
 		table = radial->middle;

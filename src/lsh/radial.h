@@ -4,13 +4,19 @@
  *
  * For kernels that are functions of a distance.  The table is linear between distances
  * that lie close together, and then between reciprocals of distances: it is exact to
- * 1e-6 for power 1, and to p^2 1e-6 for power p.
+ * 1e-6 for power 1, and to p^2 1e-6 for power p.  High powers have none.
  */
 #ifndef RACE_RADIAL_H
 #define RACE_RADIAL_H
 
 #include "lsh.h"
 
+/*
+ * Up to so many bandwidths, so many steps of the square root of the distance up to 1: the
+ * slope of l1 is infinite at 0.
+ */
+#define RACE_RADIAL_CLOSE	0.5625	/* its root times ROOTS is a whole number */
+#define RACE_RADIAL_ROOTS	4096
 #define RACE_RADIAL_NEAR	8	/* bandwidths, up to which there are so many steps each, */
 #define RACE_RADIAL_STEPS	512
 #define RACE_RADIAL_MIDDLE	64	/* and from there up to which so many; */
@@ -21,10 +27,13 @@ typedef struct RaceRadial
 {
 	uint32_t	dims;			/* of vectors as they are measured */
 	bool		euclidean;
+	double		close[RACE_RADIAL_ROOTS * 3 / 4 + 2];
 	double		near[RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2];
 	double		middle[(RACE_RADIAL_MIDDLE - RACE_RADIAL_NEAR) * RACE_RADIAL_WIDE + 2];
 	double		far[RACE_RADIAL_FAR + 2];
 } RaceRadial;
+
+#define RACE_RADIAL_POWER	16
 
 /* Is the kernel one of vectors by themselves, and a function of their distance? */
 extern bool race_radial_can(const RaceParams *params);

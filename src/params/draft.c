@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../lsh/grid.h"
+#include "../lsh/radial.h"
 #include "../server/text.h"
 #include "draft.h"
 
@@ -210,6 +211,7 @@ race_params_as_grid(const RaceParams *params)
 		return race_params_copy(params, CurrentMemoryContext);
 	if (race_params_parts(params) > 1 || race_kernel_type(params->kernel)->of_distance == NULL ||
 		params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
+		params->power > RACE_RADIAL_POWER ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return NULL;
 	for (i = 0; i < params->dims; i++)

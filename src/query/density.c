@@ -82,6 +82,7 @@ race_probability_density(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	check_kernel(question.view.params);
 	race_check_fitted(&question.view);
+	(void) race_ready_at(question.site, &question.view);	/* checks the model */
 	race_call_site_record(question.site, record);
 	PG_RETURN_FLOAT8(density_at(&question.view, record[0].numbers, smoothing));
 }

@@ -55,7 +55,7 @@ weight_of_residual(const RaceModel *model, double answer, double residual)
 	double		v = model->residual_variance;
 	double		e = Max(pow(model->misfit * answer, 2), residual * residual - TOO_LARGE * v);
 
-	return e > 0 ? e / (e + v) : 0;
+	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
 }
 
 /* What the rows, or the nodes of a grid, say beyond the model */
@@ -153,7 +153,7 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts)
 										 parts->mean, least_variance(view));
 	if (parts->trusted == NULL)
 		return variance;
-	return parts->weight * parts->weight * variance +
+	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
 		(1 - parts->weight) * parts->trusted->residual_variance;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
+#include <float.h>
 
 #include "mb/pg_wchar.h"
 
@@ -126,12 +126,12 @@ ascend(const uint64 *starts, uint64 n, uint64 limit)
 }
 
 static bool
-are_finite(const double *x, uint64 n, double least)
+are_between(const double *x, uint64 n, double least, double most)
 {
 	uint64		i;
 
 	for (i = 0; i < n; i++)
-		if (!isfinite(x[i]) || x[i] < least)
+		if (!(x[i] >= least && x[i] <= most))
 			return false;
 	return true;
 }
@@ -191,6 +191,9 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	if (!ascend(offsets, model->points, model->text_size) ||
 		offsets[model->points] != model->text_size)
 		return "The texts of a model are cut off.";
+	for (i = model->text_size; i < TYPEALIGN64(sizeof(uint64), model->text_size); i++)
+		if (((const char *) (offsets + model->points + 1))[i] != 0)
+			return "The bytes after the texts of a model are not zero.";
 	for (i = 0; i < model->points; i++)
 	{
 		Size		length;
@@ -219,13 +222,15 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 	elements = count_elements(model, size, params, &bad);
 	if (bad || size != race_model_size(params, model->points, elements, model->text_size))
 		return "The size of a model does not fit its points.";
-	if (!are_finite(&model->residual_variance, 1, 0) || !are_finite(&model->misfit, 1, 0) ||
-		!are_finite(race_model_weights(model, RACE_HALF_FIRST), 2 * model->points, 0))
+	if (!are_between(&model->residual_variance, 1, 0, RACE_MAX_RESIDUAL_VARIANCE) ||
+		!are_between(&model->misfit, 1, 0, RACE_MAX_MISFIT) ||
+		!are_between(race_model_weights(model, RACE_HALF_FIRST), 2 * model->points, 0,
+					 RACE_MAX_WEIGHT))
 		return "A number of a model is out of range.";
 	find_columns(model, params, columns);
 	for (part = params; part != NULL; part = race_params_next(part, params), i++)
 		if ((race_record_kind(part) == RACE_RECORD_VECTOR &&
-			 !are_finite(columns[i].numbers, model->points * part->dims, -INFINITY)) ||
+			 !are_between(columns[i].numbers, model->points * part->dims, -DBL_MAX, DBL_MAX)) ||
 			(race_record_kind(part) == RACE_RECORD_SET &&
 			 !sets_are_sorted(&columns[i], model->points)))
 			return "A point of a model is not a record.";

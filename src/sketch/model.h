@@ -43,6 +43,9 @@ typedef struct RaceModel
 #define RACE_MAX_POINTS			4096
 #define RACE_MAX_FITTED_ROWS	16384	/* rows that weights are found from: the first */
 #define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
+#define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
+#define RACE_MAX_RESIDUAL_VARIANCE	1e300
+#define RACE_MAX_MISFIT			1e6
 
 /* Does the kernel compare vectors by themselves, so that points need no texts? */
 extern bool race_model_is_of_vectors(const RaceParams *params);
