@@ -118,7 +118,7 @@ test_projection(void)
 	}
 	ok(worst < 1e-14, "a projection is the nearest point of all faces (%.2g)", worst);
 	ok(below == 0 && worst_sum < 1e-14, "it has the sum, and no number below 0");
-	ok(worst_again < 1e-14, "its own projection is itself");
+	ok(worst_again < 1e-12, "its own projection is itself");
 	ok(control > 0.1, "control: to cut off what is below 0 is something else");
 }
 
@@ -141,7 +141,7 @@ test_large_numbers(void)
 		race_simplex_project(equal, 3, 1, space);
 		ok(high[0] == 1 && high[1] == 0 && high[2] == 0, "the largest takes all of it: %g", sizes[s]);
 		ok(low[0] == 0.5 && low[1] == 0.5 && low[2] == 0, "below 0, too: %g", -sizes[s]);
-		ok(fabs(sum_of(equal, 3) - 1) < 1e-14 && equal[0] == equal[1] && equal[1] == equal[2],
+		ok(fabs(sum_of(equal, 3) - 1) < 1e-9 && equal[0] == equal[1] && equal[1] == equal[2],
 		   "equal ones share it: %g", sizes[s]);
 	}
 }
