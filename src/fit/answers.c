@@ -80,7 +80,9 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 double
 race_answers_divisor(const RaceHeader *header)
 {
-	return Max(Max(header->count, 1), 2 * sqrt(header->noise.count_variance));
+	double		noise = Min(2 * sqrt(header->noise.count_variance), (double) RACE_MAX_COUNT);
+
+	return Max(Max(header->count, 1), noise);
 }
 
 void

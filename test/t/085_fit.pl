@@ -92,7 +92,7 @@ END
 SKIP:
 {
 	skip 'this version does not tell its memory', 8 unless $has_memory;
-	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name = 'race fitted sketch'";
+	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name = 'race sketch, ready'";
 	my $total = "SELECT sum(total_bytes) FROM pg_backend_memory_contexts";
 	sql(<<'END');
 CREATE TABLE many AS SELECT i, race_fit(race_build('l2(dims=2, rows=256, range=256)', ARRAY[i, j]), '{0,0}', '{60,60}', 40) AS s
@@ -183,7 +183,7 @@ for my $timeout (100, 700, 2000)
 test_cancel('a fit of 16000 dimensions', sprintf($sketch, 'l2(dims=16000, rows=64, range=16)', 'array_fill(i / 10.0, ARRAY[16000])'),
 	"SELECT race_fit(s, array_fill(0, ARRAY[16000]), array_fill(1, ARRAY[16000])) FROM one", 300);
 test_cancel('a fit of a million rows', sprintf($sketch, 'l2(dims=1, rows=2000000, range=2)', 'ARRAY[i / 10.0]'),
-	"SELECT race_fit(s, '{0}', '{1}', 50) FROM one", 1000);
+	"SELECT race_fit(s, '{0}', '{1}', 4096) FROM one", 300);
 test_cancel('a fit of large power', sprintf($sketch, 'l2(dims=16, power=1024, rows=1024, range=64)', 'array_fill(i, ARRAY[16])'),
 	"SELECT race_fit(s, array_fill(0, ARRAY[16]), array_fill(1, ARRAY[16])) FROM one", 500);
 test_cancel('4096 candidates', sprintf($sketch, 'l2(dims=1, rows=128, range=16)', 'ARRAY[i]'),
