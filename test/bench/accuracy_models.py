@@ -15,11 +15,11 @@ def our_cells(library, task, seed, rows, q):
     return Rows(library, params).cells(Vectors(q))
 
 
-def paper_errors(asked, counters, cells, random):
+def paper_errors(asked, counters, cells, random, epsilons=EPSILONS):
     """Algorithms 1 and 2 on counters of some seed: errors [epsilon, R]"""
     noise = random.laplace(size=(PAPER_ROWS[-1], RANGE))
-    errors = np.empty((len(EPSILONS), len(PAPER_ROWS)))
-    for i, epsilon in enumerate(EPSILONS):
+    errors = np.empty((len(epsilons), len(PAPER_ROWS)))
+    for i, epsilon in enumerate(epsilons):
         for j, rows in enumerate(PAPER_ROWS):
             noisy = np.floor(counters[:rows] + noise[:rows] * (rows / epsilon))
             n = max(noisy.sum() / rows, 1)

@@ -69,9 +69,10 @@ class Answers:
 class Asked:
     """A task on the server"""
 
-    def __init__(self, session, task):
+    def __init__(self, session, task, seeds=SEEDS):
         self.session = session
         self.task = task
+        self.seeds = seeds
         name = task.name
         self.truth = self.column(
             f"SELECT avg(race_kernel('l2(bandwidth={task.bandwidth})', r.x, q.x)) "
@@ -94,28 +95,36 @@ class Asked:
         self.session.run(
             f"INSERT INTO sketches SELECT '{name}', '{sequence}', {rows}, seed, (SELECT race_build("
             f"{self.params('seed', rows, sequence)}, x) FROM {name}) "
-            f'FROM generate_series(1, {SEEDS}) seed')
+            f'FROM generate_series(1, {self.seeds}) seed')
 
     def sketches(self, rows, sequence):
         return (f"sketches WHERE task = '{self.task.name}' AND sequence = '{sequence}' "
                 f'AND rows = {rows}')
 
-    def ask(self, built, epsilon=None, delta=0, rows='NULL', sequence='sobol'):
-        """Answers of releases with fresh noise, or without epsilon of exact sketches.
-        They are stored first, so that every query sees the same noise; the
-        subquery sees to it that all queries go to one sketch before the next."""
-        name = self.task.name
+    def release(self, built, epsilon=None, delta=0, rows='NULL', sequence='sobol'):
+        """A table of releases with fresh noise, or without epsilon of exact sketches.
+        They are stored, so that every query sees the same noise."""
         released = 's' if epsilon is None else f'race_privatize(s, {epsilon}, {delta}, {rows})'
         self.session.run(f'CREATE TEMP TABLE releases AS SELECT seed, {released} AS s '
                          f'FROM {self.sketches(built, sequence)}')
+
+    def answers(self, table):
+        """What the sketches of a table say.  The subquery sees to it that all queries go
+        to one sketch before the next."""
         lines, _ = self.session.run(
-            'SELECT (race_info(s)).rows, a.* FROM releases r, LATERAL (SELECT array_agg(density '
-            'ORDER BY id), array_agg(lower ORDER BY id), array_agg(upper ORDER BY id) '
-            f'FROM {name}_queries q, race_estimate(r.s, q.x)) a ORDER BY seed')
-        self.session.run('DROP TABLE releases')
+            f'SELECT (race_info(s)).rows, a.* FROM {table} r, LATERAL (SELECT '
+            'array_agg(density ORDER BY id), array_agg(lower ORDER BY id), array_agg(upper ORDER BY id) '
+            f'FROM {self.task.name}_queries q, race_estimate(r.s, q.x)) a ORDER BY seed')
         columns = zip(*(line.split('|') for line in lines))
         return Answers(np.array(next(columns), int),
                        *(np.array([numbers(text) for text in column]) for column in columns))
+
+    def ask(self, *release, **arguments):
+        """Answers of the releases that release() makes"""
+        self.release(*release, **arguments)
+        answers = self.answers('releases')
+        self.session.run('DROP TABLE releases')
+        return answers
 
     def counters(self, folder, seed, rows, sequence='sobol'):
         """The counters of an exact sketch (format.c), which follow 144 bytes"""
