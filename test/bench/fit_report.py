@@ -3,7 +3,7 @@ import numpy as np
 
 from accuracy_tasks import DEFAULT_ROWS, DELTA
 from fit_classify import report_classified
-from fit_tasks import (APPROXIMATE, DELTAS, PURE, RELEASES, SEEDS, coverage_of_releases, ours,
+from fit_tasks import (APPROXIMATE, PURE, RELEASES, SEEDS, coverage_of_releases, ours,
                        width_over)
 from fit_times import report_times
 
@@ -21,10 +21,10 @@ INTRODUCTION = f"""# Fits
 
 Written by `test/bench/run fit`.
 
-Medians over {SEEDS} seeds.  Of {DEFAULT_ROWS} rows built, `rows => NULL`; pure is δ = 0, else δ = {DELTA:g}.
-The same release is asked raw and fitted, `race_fit` within public bounds; in brackets its
-rows.  A grid is `sequence => 'grid'`.  In bold: what a user would take without hindsight,
-which is what limits hold.
+Medians over {SEEDS} seeds.  Of {DEFAULT_ROWS} rows built, `rows => NULL`; pure is δ = 0, else
+δ = {DELTA:g}.  The same release is asked raw and fitted, `race_fit` within public bounds; in
+brackets its rows.  A grid is `sequence => 'grid'`.  In bold: what a user would take without
+hindsight, which is what limits hold.
 
 The others are NumPy at the best setting in hindsight, in brackets: the paper's Algorithms
 1 and 2; a histogram whose cells are summed with the exact kernel (the size of a cell in
@@ -105,7 +105,7 @@ def hold_to_limits(report, m):
 
 def report_harm(report, results):
     report.heading('Where a fit is worse than none')
-    report.write('Median error of fitted over that of the same releases raw, where it is above 1.\n')
+    report.write('Median error of fitted over that of the same releases raw, if it is above 1.\n')
     lines = [(m.task.name, name_of(cell), name, f'{np.median(raw.rows):.0f}',
               f'{error_of(m, raw):.2f}', f'{error_of(m, fitted):.2f}',
               f'{error_of(m, fitted) / error_of(m, raw):.2f}')
@@ -162,5 +162,5 @@ def report_all(report, results, refusals, classified, session, releases):
     report_intervals(report, results)
     larger = session.value('SELECT round(avg((class = 0)::int), 4) FROM pulsars WHERE quarter > 1')
     report_classified(report, classified, larger, ACCURACY)
-    report_times(report, session, releases, TIMES)
+    report_times(report, session, [m.task for m in results], releases, TIMES)
     report.conclude()

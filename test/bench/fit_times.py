@@ -1,5 +1,6 @@
 """What a fit costs: time to fit and to ask, and bytes."""
-from fit_tasks import DELTAS, GRID, PURE, REAL, FitAsked
+from accuracy_tasks import DEFAULT_ROWS
+from fit_tasks import GRID, ROWS
 from measure import medians
 from report import megabytes, microseconds
 
@@ -8,20 +9,20 @@ ROUNDS = 3
 EPSILON = 1
 
 
-def sources(releases):
-    """Tasks, with a name and the rows of a release that is timed"""
-    for task in REAL[:2]:
-        yield task, 'rows', 'sobol', 'rows => 1024'
+def sources(tasks, releases):
+    """Tasks, with the name, the sequence and the rows of a release that is timed"""
+    for task in tasks:
+        yield task, ROWS.name, ROWS.sequence, f'rows => {DEFAULT_ROWS}'
         if GRID in releases:
-            yield task, 'grid', 'grid', GRID.rows
+            yield task, GRID.name, GRID.sequence, GRID.rows
 
 
 def time_of(session, task, sequence, rows):
     """Seconds to fit, of a query raw and fitted, and bytes raw and fitted"""
     name = task.name
     fit = f"race_fit(s, {', '.join(task.bounds())})"
-    session.run(f'CREATE TEMP TABLE timed AS SELECT race_privatize(s, {EPSILON}, {DELTAS[PURE]}, '
-                f'{rows}) AS s FROM sketches WHERE task = \'{name}\' '
+    session.run(f'CREATE TEMP TABLE timed AS SELECT race_privatize(s, {EPSILON}, 0, {rows}) '
+                f"AS s FROM sketches WHERE task = '{name}' "
                 f"AND sequence = '{sequence}' AND seed = 1")
     session.run(f'CREATE TEMP TABLE timed_fitted AS SELECT {fit} AS s FROM timed')
     session.run(f'CREATE TEMP TABLE points AS SELECT x FROM {name} '
@@ -37,13 +38,15 @@ def time_of(session, task, sequence, rows):
     return seconds['fit'], seconds['raw'] / POINTS, seconds['fitted'] / POINTS, *sizes
 
 
-def report_times(report, session, releases, limits):
+def report_times(report, session, tasks, releases, limits):
     """limits: the most seconds of a fit and microseconds of a query, by task"""
     report.heading('Time and size')
-    report.write(f'A release of 1024 rows, or a grid, at ε = {EPSILON}: medians of {ROUNDS}.  A '
-                 f'query is one of\n{POINTS:,} in a statement, which makes the model ready, too.\n')
+    report.write(f'A release of {DEFAULT_ROWS} rows, or a grid, at ε = {EPSILON}: medians of '
+                 f'{ROUNDS}.  A query is one of\n{POINTS:,} in a statement, which makes the model '
+                 'ready, too.\n')
     lines = []
-    for task, name, sequence, rows in sources(releases):
+    limited = [task for task in tasks if task.name in limits]
+    for task, name, sequence, rows in sources(limited, releases):
         fit, raw, fitted, *sizes = time_of(session, task, sequence, rows)
         lines.append((f'{task.name}, {task.dims}-d', name, f'{fit:.2f}', microseconds(raw),
                       microseconds(fitted), *map(megabytes, sizes)))
