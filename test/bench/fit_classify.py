@@ -68,7 +68,7 @@ def report_classified(report, classified, larger, limits):
     """limits: the least accuracy by epsilon"""
     report.heading('Pulsar: accuracy of race_classify on the held-out half')
     report.write(f'Mean over {SEEDS} seeds, and the worst; pure ε, bandwidth {BANDWIDTH} of the '
-                 f'range of each column, a uniform prior.\nAlways the larger class: {larger}.\n')
+                 f'range of each\ncolumn, a uniform prior.  Always the larger class: {larger}.\n')
     report.table(('ε', 'rows', 'raw', 'fitted'),
                  [(f'{c.epsilon:g}', c.rows, *(f'{of.mean():.4f} ({of.min():.4f})'
                                                for of in (c.raw, c.fitted)))
