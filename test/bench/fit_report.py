@@ -23,7 +23,7 @@ Written by `test/bench/run fit`.
 
 Medians over {SEEDS} seeds.  Of {DEFAULT_ROWS} rows built, `rows => NULL`; pure is δ = 0, else
 δ = {DELTA:g}.  The same release is asked raw and fitted, `race_fit` within public bounds; in
-brackets its rows.  A grid is `sequence => 'grid'`.  In bold: what a user would take without
+brackets its rows.  A grid is `sequence => 'grid'`, always pure.  In bold: what a user would take without
 hindsight, which is what limits hold.
 
 The others are NumPy at the best setting in hindsight, in brackets: the paper's Algorithms

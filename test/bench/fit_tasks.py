@@ -14,6 +14,7 @@ BOUNDS = {'salaries': 260000, 'skin': 255, 'pulsar': 1}     # upper; lower is 0
 PURE, APPROXIMATE = 'pure', 'δ'                 # kinds of privacy
 DELTAS = {PURE: 0, APPROXIMATE: DELTA}
 GRID_DIMS = 3                                   # the most that a grid has
+PURE_DIMS = 1                                   # where it is better although pure
 
 
 @dataclasses.dataclass
@@ -24,6 +25,7 @@ class Release:
     sequence: str = 'sobol'
     rows: str = 'NULL'          # what race_privatize is told of them
     dims: int = 10 ** 6         # at most
+    always_pure: bool = False   # what is pure is (ε, δ)-private, too
     probe: str = None           # SQL that fails where there is no such thing yet
 
     def serves(self, task, kind):
@@ -33,7 +35,8 @@ class Release:
 ROWS = Release('rows', (PURE, APPROXIMATE))
 ROWS_TO_FIT = Release('rows to fit', (PURE,), rows='fit => true',
                       probe='SELECT race_privatize(NULL::race_sketch, 1, 0, fit => true)')
-GRID = Release('grid', (PURE,), sequence='grid', dims=GRID_DIMS,
+GRID = Release('grid', (PURE, APPROXIMATE), sequence='grid', rows='fit => true', dims=GRID_DIMS,
+               always_pure=True,
                probe="SELECT race_params('l2', 1, 1, sequence => 'grid', lower => '{0}', "
                      "upper => '{9}')")
 RELEASES = [ROWS, ROWS_TO_FIT, GRID]
@@ -87,7 +90,8 @@ def available(session):
 
 def ours(releases, task, kind):
     """Of these releases the one that a user would take, without hindsight"""
-    return [release for release in releases if release.serves(task, kind)][-1]
+    return [release for release in releases if release.serves(task, kind) and
+            (kind == PURE or task.dims <= PURE_DIMS or not release.always_pure)][-1]
 
 
 class FitAsked(Asked):
@@ -105,7 +109,8 @@ class FitAsked(Asked):
 
     def ask_fitted(self, release, kind, epsilon):
         """Answers of releases, and of the same with a model"""
-        self.release(DEFAULT_ROWS, epsilon, DELTAS[kind], release.rows, release.sequence)
+        self.release(DEFAULT_ROWS, epsilon, 0 if release.always_pure else DELTAS[kind],
+                     release.rows, release.sequence)
         self.session.run('CREATE TEMP TABLE fitted AS SELECT seed, '
                          f"race_fit(s, {', '.join(self.task.bounds())}) AS s FROM releases")
         answers = self.answers('releases'), self.answers('fitted')

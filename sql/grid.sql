@@ -1,0 +1,72 @@
+-- grids: records split over nodes, questions by the exact kernel, and what releases keep
+\set VERBOSITY terse
+
+-- parameters
+SELECT race_params('l2', 1, 5, sequence => 'grid', lower => '{0}', upper => '{100}');
+SELECT race_params('l1', 2, bandwidths => '{5,50}', sequence => 'grid', lower => '{0,0}', upper => '{100,1000}');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{7}', rows => 99);
+SELECT p = p::text::race_params AS text FROM race_params('l2', 3, 5, sequence => 'grid', lower => '{0,0,0}', upper => '{50,60,70}') p;
+SELECT race_params('l2', 1, sequence => 'grid');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{-Infinity}', upper => '{1}');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{1}', upper => '{1}');
+SELECT race_params('l2', 4, sequence => 'grid', lower => '{0,0,0,0}', upper => '{1,1,1,1}');
+SELECT race_params('angular', 2, sequence => 'grid', lower => '{0,0}', upper => '{1,1}');
+SELECT race_params('l2', 1, power => 17, sequence => 'grid', lower => '{0}', upper => '{1}');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{7.5}');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{3e6}');
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', transform => race_transform('{{2}}'));
+SELECT race_params('l2', 1, lower => '{0}', upper => '{1}', cells => '{7}');
+SELECT race_sketch('l2(dims=1, sequence=grid, lower={0}, upper={64}, cells={64}, range=82)'::race_params);
+
+-- what exact grids answer: all kernels, all dims, anywhere in the box
+CREATE TABLE t AS SELECT i, ARRAY[50 + 30 * sin(i), 40 + 20 * cos(i * 0.7), 60 + 25 * sin(i * 0.3)]::float8[] AS x FROM generate_series(1, 2000) i;
+CREATE TABLE q AS SELECT ARRAY[10 + 8 * i, 90 - 7 * i, 30 + 5 * (i % 7)]::float8[] AS q FROM generate_series(0, 10) i;
+CREATE TABLE g AS SELECT kernel, d, power, race_params(kernel, d, 20, power, sequence => 'grid', lower => array_fill(0::float8, ARRAY[d]), upper => array_fill(100::float8, ARRAY[d])) AS p
+FROM unnest('{l2,l1}'::text[]) kernel, generate_series(1, 3) d, unnest('{1,2}'::int[]) power;
+CREATE TABLE s AS SELECT kernel, d, power, p, race_build(p, x[1:d]) AS s FROM g, t GROUP BY 1, 2, 3, 4;
+SELECT kernel, d, power, max(abs(race_kde(s, q[1:d]) - f)) < 0.005 AS close,
+       max(abs(race_kernel_sum_mom(s, q[1:d]) - race_kernel_sum(s, q[1:d]))) = 0 AS median
+FROM s, q, LATERAL (SELECT avg(race_kernel(p, x[1:d], q[1:d])) AS f FROM t) e GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT bool_and(lower <= density AND density <= upper AND upper - lower < 0.1) AS intervals FROM s, q, race_estimate(s, q[1:d]);
+
+-- adding, removing, merging and windows are exact
+SELECT bool_and((race_remove(race_add(s, '{1.25,3,99}'::float8[]), '{1.25,3,99}'::float8[]))::text = s::text) AS back FROM s WHERE d = 3;
+SELECT bool_and(m::text = s::text) AS merged FROM s, LATERAL (SELECT race_merge(part) AS m FROM (SELECT race_build(p, x[1:d]) AS part FROM t GROUP BY i % 3) v) w;
+SELECT bool_and(s::text::race_sketch::text = s::text) AS text FROM s;
+SELECT count(DISTINCT race_count(s)) = 1 AS counts FROM s;
+-- what lies outside the bounds is clipped
+SELECT race_build(p, '{-7,200,50}'::float8[])::text = race_build(p, '{0,100,50}'::float8[])::text AS clipped FROM g WHERE d = 3 AND kernel = 'l2' AND power = 1;
+
+-- releases: noise of one unit in each level, cells chosen, nothing dropped but fine cells
+SELECT d, i.rows, round((i.counter_noise_stddev * 0.95 / sqrt(2))::numeric, 1) AS units, i.epsilon BETWEEN 0.99 AND 1 AS cost
+FROM s, LATERAL (SELECT race_privatize(s, 1, rows => 1) AS r OFFSET 0) v, race_info(r) i WHERE s.kernel = 'l2' AND s.power = 1 ORDER BY d;
+SELECT bool_and(i.range <= (race_params(s)::text ~ 'dims=3')::int * 10000000 + 2000000 AND i.status = 'private' AND i.rows = 1) AS kept
+FROM s, unnest('{0.01,0.1,1,100}'::float8[]) e, unnest('{0,1e-6}'::float8[]) delta, LATERAL (SELECT race_privatize(s, e, delta) AS r OFFSET 0) v, race_info(r) i;
+SELECT bool_and(race_kde(r, '{50,40,60}'::float8[]) BETWEEN -10 AND 10) AS finite
+FROM s, unnest('{0.001,0.1,1,100}'::float8[]) e, LATERAL (SELECT race_privatize(s, e) AS r OFFSET 0) v WHERE d = 3;
+SELECT abs(race_kde(race_privatize(s, 1000), '{50}'::float8[]) - race_kde(s, '{50}'::float8[])) < 0.01 AS near FROM s WHERE d = 1 AND kernel = 'l2' AND power = 1;
+SELECT abs(race_count(race_merge(r)) - 2000) < 10 AS shares FROM s, LATERAL (SELECT race_share(race_build(p, x[1:d]), 1000, 1e-6, 4) AS r FROM t GROUP BY i % 4) v WHERE kernel = 'l2' AND d = 2 AND power = 1;
+SELECT race_privatize(s, 1, rows => 2) FROM s LIMIT 1;
+SELECT (c).rows, (c).density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
+SELECT race_privacy_cost(p, 1) FROM g LIMIT 1;
+
+-- fits: in up to two dimensions they are asked, in three the grid itself is
+SELECT d, bool_and(i.points > 0) AS points, bool_and(i.misfit >= 1) AS untested, bool_and(race_kde(f, q) BETWEEN 0 AND 1) AS sound
+FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), NULL, NULL, 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i
+WHERE s.power = 1 GROUP BY d ORDER BY d;
+
+-- the release procedure makes grids where they are better
+CALL race_protect('points', 't', epsilon_limit => 100, delta_limit => 1e-3, unit_column => 'i');
+CALL race_release('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
+CALL race_release('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
+CALL race_release_next('pure');
+CALL race_release('rows', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, grid => false, fit => false);
+CALL race_release('delta', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, 1e-6);
+CALL race_release('unbounded', 'points', race_params('l2', 2, 20, rows => 64), 'x[1:2]', 1);
+CALL race_release('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, grid => true);
+CALL race_release('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
+CALL race_release('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, label => '(i % 2)::text', labels => '{0,1}');
+SELECT name, version, label, sequence, points IS NOT NULL AS fitted FROM race_releases, race_info(sketch) ORDER BY 1, 2, 3;
+SELECT bool_and(race_probability_density(sketch, '{50,40}') > 0) AS density FROM race_releases WHERE name IN ('pure', 'delta', 'halves');
+
+DROP TABLE s, g, q, t CASCADE;

@@ -1,0 +1,224 @@
+/*
+ * grid_test.c
+ *		Grids: the weights of a record add up to one unit in every level, whatever the
+ *		record, and coarse nodes follow exactly from fine ones.  The noise of a release
+ *		rests on both.
+ */
+#include "../../src/lsh/grid.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define MOST_NODES	70000
+
+/* Parameters of a grid between -1 and 2, with so many cells along each axis */
+static RaceParams *
+make_grid(RaceKernel kernel, uint32_t dims, double cells, int levels)
+{
+	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
+	double	   *numbers = (double *) (params + 1);
+	uint32_t	i;
+
+	params->kernel = (uint8_t) kernel;
+	params->sequence = RACE_SEQUENCE_GRID;
+	params->rehash = RACE_REHASH_FOLD;
+	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;
+	params->dims = dims;
+	params->bandwidth = 0.5;
+	params->power = 1;
+	params->rows = 1;
+	params->more = (uint32_t) (3 * dims * sizeof(double));
+	for (i = 0; i < dims; i++)
+	{
+		numbers[i] = -1;
+		numbers[dims + i] = 2;
+		numbers[2 * dims + i] = cells;
+	}
+	params->range = (uint32_t) race_grid_nodes(numbers + 2 * dims, dims, levels);
+	return params;
+}
+
+static double
+random_number(uint64_t *state)
+{
+	return (double) (mix(++*state) >> 11) / 9007199254740992.0;
+}
+
+static int64_t
+sum_of(const int64_t *counters, uint64_t n)
+{
+	int64_t		sum = 0;
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		sum += counters[i];
+	return sum;
+}
+
+static bool
+all_positive(const int64_t *counters, uint64_t n)
+{
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		if (counters[i] < 0)
+			return false;
+	return true;
+}
+
+/* Where the records of a level are on average, along the first axis */
+static double
+first_moment(const RaceGrid *grid, const int64_t *counters)
+{
+	uint64_t	inner = grid->nodes / (grid->cells[0] + 1);
+	double		sum = 0;
+	double		total = 0;
+	uint64_t	i;
+
+	for (i = 0; i < grid->nodes; i++)
+	{
+		sum += (double) counters[i] * (grid->lower[0] + (double) (i / inner) * grid->width[0]);
+		total += (double) counters[i];
+	}
+	return sum / total;
+}
+
+static void
+test_split(uint32_t dims, double cells)
+{
+	static int64_t counters[MOST_NODES];
+	RaceParams *params = make_grid(RACE_KERNEL_L2, dims, cells, 1);
+	uint64_t	unit = race_record_unit(params);
+	uint64_t	state = dims;
+	bool		right = true;
+	bool		stays = true;
+	double		moment = 0;
+	double		off = 0;
+	int			records = 500;
+	int			levels = 1;
+	RaceGrid	grid;
+	int			i;
+
+	race_grid_of(params, &grid);
+	memset(counters, 0, sizeof(counters));
+	for (i = 0; i < records; i++)
+	{
+		double		x[RACE_GRID_DIMS];
+		uint32_t	nodes[RACE_GRID_CORNERS];
+		int64_t		weights[RACE_GRID_CORNERS];
+		int64_t		sum = 0;
+		uint32_t	axis;
+		int			corners;
+
+		/* bounds, nodes, and anything between */
+		for (axis = 0; axis < dims; axis++)
+			x[axis] = i == 0 ? -1 : i == 1 ? 2 : i == 2 ? 0.5 : -1 + 3 * random_number(&state);
+		moment += x[0] / records;
+		corners = race_grid_split(&grid, x, nodes, weights);
+		right &= corners == 1 << dims;
+		while (corners-- > 0)
+		{
+			right &= nodes[corners] < grid.nodes && weights[corners] >= 0;
+			counters[nodes[corners]] += weights[corners];
+			sum += weights[corners];
+		}
+		right &= (uint64_t) sum == unit;
+	}
+	ok(right, "%u dims, %g cells: weights of each record add up to %llu", dims, cells,
+	   (unsigned long long) unit);
+	while (grid.halvings > 0)
+	{
+		race_grid_coarsen(&grid, counters, counters);
+		race_grid_halve(&grid);
+		stays &= (uint64_t) sum_of(counters, grid.nodes) == unit * (uint64_t) records &&
+			all_positive(counters, grid.nodes);
+		off = fmax(off, fabs(first_moment(&grid, counters) - moment));
+		levels++;
+	}
+	ok(levels > 1 && stays, "and in each of %d levels", levels);
+	ok(off < grid.width[0] / 100, "which are where the records are (%.2g of a cell)", off / grid.width[0]);
+	free(params);
+}
+
+/* A coarse grid has the same weights as a fine one that was coarsened. */
+static void
+test_nested(void)
+{
+	static int64_t counters[MOST_NODES];
+	RaceParams *fine = make_grid(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *coarse = make_grid(RACE_KERNEL_L2, 2, 32, 1);
+	double		x[2] = {-1 + 3 * 13.25 / 64, -1 + 3 * 40.5 / 64};
+	uint32_t	nodes[RACE_GRID_CORNERS];
+	int64_t		weights[RACE_GRID_CORNERS];
+	bool		same = true;
+	RaceGrid	grid;
+	int			corners;
+
+	race_grid_of(fine, &grid);
+	memset(counters, 0, sizeof(counters));
+	corners = race_grid_split(&grid, x, nodes, weights);
+	while (corners-- > 0)
+		counters[nodes[corners]] += weights[corners];
+	race_grid_coarsen(&grid, counters, counters);
+	race_grid_of(coarse, &grid);
+	corners = race_grid_split(&grid, x, nodes, weights);
+	while (corners-- > 0)
+		same &= counters[nodes[corners]] == weights[corners];
+	ok(same, "a coarsened record is a record of the coarse grid");
+	free(fine);
+	free(coarse);
+}
+
+static void
+test_sensitivity(void)
+{
+	RaceParams *one = make_grid(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *two = make_grid(RACE_KERNEL_L2, 2, 64, 2);
+	RaceParams	rows = {.kernel = RACE_KERNEL_L2, .sequence = RACE_SEQUENCE_SOBOL, .rows = 7};
+	uint64_t	unit = race_record_unit(one);
+
+	ok(race_grid_levels(one) == 1 && race_grid_levels(two) == 2, "levels");
+	ok(race_record_weight(one) == unit && race_record_squared(one) == unit * unit, "one level: one unit");
+	ok(race_record_weight(two) == 2 * unit && race_record_squared(two) == 2 * unit * unit, "two levels: two units");
+	ok(race_record_unit(&rows) == 1 && race_record_weight(&rows) == 7 && race_record_squared(&rows) == 7,
+	   "rows: one record in each");
+	free(one);
+	free(two);
+}
+
+static void
+test_choices(void)
+{
+	RaceParams *params = make_grid(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *l1 = make_grid(RACE_KERNEL_L1, 2, 64, 1);
+	RaceGridChoice fine = {0, 1};
+	RaceGridChoice coarse = {2, 1};
+	RaceGridChoice both = {2, 2};
+	RaceGridChoice never = {7, 1};
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+
+	ok(race_grid_allows(params, both) && race_grid_allows(l1, coarse) && !race_grid_allows(l1, both) &&
+	   !race_grid_allows(params, never), "what a grid allows");
+	ok(race_grid_noise_variance(params, fine, 1) > race_grid_noise_variance(params, coarse, 1) &&
+	   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
+	   "finer cells have more noise, and change less");
+	race_grid_apply(params, both);
+	ok(cells[0] == 16 && params->range == 17 * 17 + 5 * 5 && race_grid_levels(params) == 2,
+	   "a choice is applied");
+	free(params);
+	free(l1);
+}
+
+int
+main(void)
+{
+	test_split(1, 832);
+	test_split(1, 7 * 32);
+	test_split(2, 64);
+	test_split(2, 240);
+	test_split(3, 32);
+	test_split(3, 40);
+	test_nested();
+	test_sensitivity();
+	test_choices();
+	return done_testing();
+}
