@@ -328,7 +328,8 @@ typedef struct Residuals
 	double		noise;			/* and of what noise alone has in it */
 	double		variance;		/* of the residual of all rows, */
 	double		raw_variance;	/* and of what they say without a model */
-	double		answer;			/* square of what the model answers */
+	double		answer;			/* square of what the model answers, */
+	double		disagreement;	/* and of how its halves differ in that */
 } Residuals;
 
 /* Of a grid everything is seen at once, and the noise is known. */
@@ -366,6 +367,7 @@ add_residuals(const RaceView *view, RaceReady  *ready, const RaceColumn *record,
 											   race_answers_mean(view, NULL, buckets, 0, rows),
 											   noise / rows);
 	sum->answer += pow(race_ready_sum(ready, record), 2);
+	sum->disagreement += pow(race_ready_disagreement(ready, record), 2);
 }
 
 static Residuals
@@ -378,7 +380,7 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 	uint32	   *buckets = palloc_extended(together * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
 	RaceView	view = *fit->view;
-	Residuals	sum = {0, 0, 0, 0, 0};
+	Residuals	sum = {0, 0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
 	RaceReady  *ready;
 	uint32		from;
@@ -408,6 +410,7 @@ measure_residuals(const Fit *fit, const RaceModel *model, Size size,
 	sum.variance /= tests->n;
 	sum.raw_variance /= tests->n;
 	sum.answer /= tests->n;
+	sum.disagreement /= tests->n;
 	return sum;
 }
 
@@ -424,16 +427,20 @@ is_untested(const Fit *fit)
 	return fit->gridded != NULL || fit->rows < 2 * (fit->view->params->dims + 1);
 }
 
-/* What share of an answer the model misses.  Where it answers nothing, it may miss all. */
+/*
+ * What share of an answer the model misses.  A half misses what points cannot say, and what
+ * noise and sampling have moved.  The latter is independent in both halves: half of the
+ * square by which they differ; their mean has half of it.  Where the model answers nothing,
+ * it may miss all.
+ */
 static double
 misfit_of(const Fit *fit, const Residuals *residuals)
 {
-	double		missed = Max(residuals->square - residuals->noise, 0);
+	double		moved = residuals->disagreement / 2;
+	double		unsaid = Max(residuals->square - residuals->noise - moved, 0);
+	double		missed = (fit->complete ? 1 : UNSEEN * UNSEEN) * unsaid + moved / 2;
 
-	if (missed == 0)
-		return 0;
-	return Min((fit->complete ? 1 : UNSEEN) * sqrt(missed / residuals->answer),
-			   RACE_MAX_MISFIT);
+	return missed == 0 ? 0 : Min(sqrt(missed / residuals->answer), RACE_UNTESTED / 2);
 }
 
 /* Make the model, and find out how much it misses. */
@@ -448,7 +455,7 @@ finish(const Fit *fit, const RaceRecords *tests, char *const *texts)
 	model->residual_variance = isfinite(residuals.variance) ? residuals.variance :
 		residuals.square;
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
-	model->misfit = is_untested(fit) ? 1 : misfit_of(fit, &residuals);
+	model->misfit = is_untested(fit) ? RACE_UNTESTED : misfit_of(fit, &residuals);
 	if (race_fit_progress)
 		ereport(NOTICE,
 				(errmsg("race_fit: " UINT64_FORMAT " points miss %.3g %% of an answer; rows vary by %.3g records, by %.3g without the model",

@@ -23,7 +23,8 @@ struct RaceReady
 	/* NULL without a model; then all that follows is not there */
 	RaceModel  *model;
 	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points, */
-	double	   *weights;		/* and what they weigh */
+	double	   *weights;		/* what they weigh, */
+	double	   *differences;	/* and how much more by the first half of the rows */
 	/* for kernels that are functions of a distance; else NULL */
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
@@ -138,8 +139,13 @@ place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 	memcpy(ready->model, view->model, view->model_size);
 	race_model_columns(ready->model, ready->params, ready->columns);
 	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
+	ready->differences = MemoryContextAlloc(context, ready->model->points * sizeof(double));
 	for (i = 0; i < ready->model->points; i++)
+	{
 		ready->weights[i] = race_model_weight(ready->model, i);
+		ready->differences[i] = race_model_weights(ready->model, RACE_HALF_FIRST)[i] -
+			race_model_weights(ready->model, RACE_HALF_SECOND)[i];
+	}
 	place_points(ready, context);
 	ready->size += view->model_size + (ready->radial == NULL ? 0 :
 									   sizeof(RaceRadial) + ready->model->points *
@@ -275,7 +281,7 @@ normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2
 
 /* Any kernel: point by point */
 static double
-sum_of_kernels(RaceReady *ready, const RaceColumn *record)
+sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights)
 {
 	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
@@ -294,7 +300,7 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record)
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
 			points[k] = race_column_from(&ready->columns[k], i);
-		sum += ready->weights[i] * race_kernel_value(ready->params, points, columns);
+		sum += weights[i] * race_kernel_value(ready->params, points, columns);
 	}
 	for (k = 0; k < parts; k++)
 		if (ready->capacity[k] > USUAL_ELEMENTS)
@@ -302,14 +308,26 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record)
 	return sum;
 }
 
+static double
+sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
+{
+	if (ready->radial == NULL)
+		return sum_of_kernels(ready, record, weights);
+	race_radial_place(ready->radial, ready->params, record[0].numbers, ready->place, 1);
+	return race_radial_sum(ready->radial, ready->place, ready->places,
+						   weights, ready->model->points);
+}
+
 double
 race_ready_sum(RaceReady *ready, const RaceColumn *record)
 {
-	if (ready->radial == NULL)
-		return sum_of_kernels(ready, record);
-	race_radial_place(ready->radial, ready->params, record[0].numbers, ready->place, 1);
-	return race_radial_sum(ready->radial, ready->place, ready->places,
-						   ready->weights, ready->model->points);
+	return sum_with(ready, record, ready->weights);
+}
+
+double
+race_ready_disagreement(RaceReady *ready, const RaceColumn *record)
+{
+	return sum_with(ready, record, ready->differences);
 }
 
 double

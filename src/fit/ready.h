@@ -35,6 +35,9 @@ extern const RaceGridded *race_ready_grid(const RaceReady *ready);
 /* What the model answers: the sum of kernels between its points and a record */
 extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
 
+/* By how much the models of both halves of the rows differ in that */
+extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
+
 /* The sum over rows of the model's counters, as race_counters_sum() */
 extern double race_ready_counted(const RaceReady *ready, const uint32 *buckets,
 								 uint32 from, uint32 to);

@@ -83,7 +83,7 @@ take_apart(const RaceQuestion *question)
 		parts.ready = race_ready_at(question->site, view);
 		parts.gridded = race_ready_grid(parts.ready);
 	}
-	if (view->model != NULL && view->model->misfit < 1)
+	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
 		parts.model = race_ready_sum(parts.ready, record);

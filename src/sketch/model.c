@@ -223,7 +223,7 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 	if (bad || size != race_model_size(params, model->points, elements, model->text_size))
 		return "The size of a model does not fit its points.";
 	if (!are_between(&model->residual_variance, 1, 0, RACE_MAX_RESIDUAL_VARIANCE) ||
-		!are_between(&model->misfit, 1, 0, RACE_MAX_MISFIT) ||
+		!are_between(&model->misfit, 1, 0, RACE_UNTESTED) ||
 		!are_between(race_model_weights(model, RACE_HALF_FIRST), 2 * model->points, 0,
 					 RACE_MAX_WEIGHT))
 		return "A number of a model is out of range.";

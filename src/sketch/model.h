@@ -31,9 +31,9 @@ typedef struct RaceModel
 	uint64		points;			/* how many, 1 to RACE_MAX_POINTS */
 	uint64		text_size;		/* bytes of all texts, or 0 */
 	/*
-	 * What share of an answer the model misses, root mean square: 1 or more means that it
-	 * says nothing.  And the variance that noise and sampling give a mean residual, in
-	 * records squared.
+	 * What share of an answer the model misses, root mean square; RACE_UNTESTED if nobody
+	 * can tell, and then the model is not asked.  And the variance that noise and sampling
+	 * give a mean residual, in records squared.
 	 */
 	double		misfit;
 	double		residual_variance;
@@ -45,7 +45,7 @@ typedef struct RaceModel
 #define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
 #define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
 #define RACE_MAX_RESIDUAL_VARIANCE	1e300
-#define RACE_MAX_MISFIT			1e6
+#define RACE_UNTESTED			1e6
 
 /* Does the kernel compare vectors by themselves, so that points need no texts? */
 extern bool race_model_is_of_vectors(const RaceParams *params);
