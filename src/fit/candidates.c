@@ -5,12 +5,12 @@
 #include "candidates.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../lsh/lsh.h"
 #include "../lsh/normal.h"
 #include "../lsh/philox.h"
+#include "solve.h"
 
 /* A number in (0, 1) that seed, stream, point and coordinate fix */
 static double
@@ -143,15 +143,6 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 
 /* -------------------------------------------------------------- the heaviest */
 
-static int
-compare_descending(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x < y) - (x > y);
-}
-
 size_t
 race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, size_t m,
 					 double *sorted)
@@ -162,7 +153,7 @@ race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, siz
 	size_t		p;
 
 	memcpy(sorted, weights, m * sizeof(double));
-	qsort(sorted, m, sizeof(double), compare_descending);
+	race_sort_descending(sorted, m);
 	if (m > most)
 	{
 		least = sorted[most - 1];

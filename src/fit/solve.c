@@ -19,6 +19,12 @@ compare_descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+void
+race_sort_descending(double *v, size_t n)
+{
+	qsort(v, n, sizeof(double), compare_descending);
+}
+
 /*
  * The same amount is taken off all, so that what is left above 0 has the right sum.  The
  * largest comes off first, so that no digits are lost where all are large.
@@ -36,7 +42,7 @@ race_simplex_project(double *v, size_t n, double total, double *sorted)
 	for (i = 0; i < n; i++)
 		v[i] -= largest;
 	memcpy(sorted, v, n * sizeof(double));
-	qsort(sorted, n, sizeof(double), compare_descending);
+	race_sort_descending(sorted, n);
 	for (i = 0; i < n; i++)
 	{
 		sum += sorted[i];

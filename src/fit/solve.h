@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Sort, the largest first. */
+extern void race_sort_descending(double *v, size_t n);
+
 /*
  * Replace v by the nearest w >= 0 with sum `total` > 0.  `sorted` is space for n numbers.
  */

@@ -60,10 +60,12 @@ test_fields(void)
 	WITH(kernel, 0, refused, "kernel number 0");
 	WITH(kernel, 200, refused, "kernel number 200");
 	WITH(sequence, 0, refused, "sequence number 0");
-	WITH(sequence, 4, refused, "sequence number 4");
+	WITH(sequence, RACE_SEQUENCE_GRID, refused, "needs lower and upper bounds");
+	WITH(sequence, 5, refused, "sequence number 5");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
-	WITH(arrays, 32, refused, "reserved");
+	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
+	WITH(arrays, 64, refused, "reserved");
 	WITH(reserved32, 1, refused, "reserved");
 	WITH(reserved64[0], 1, refused, "reserved");
 	WITH(reserved64[1], 1, refused, "reserved");
@@ -179,7 +181,7 @@ test_names(void)
 
 		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MATCH) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
-		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL) ||
+		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
