@@ -104,7 +104,7 @@ like(answer_of("SELECT length(" . padded($limit) . "), (" . padded($limit) . "::
 like(answer_of("SELECT " . padded($limit + 1) . "::race_params"),
 	qr/ERROR:  54000: the text of race_params is too long\nDETAIL:  It can have at most $limit bytes/, 'longer ones');
 like(answer_of("SELECT repeat(repeat(' ', 1000), 500000)::race_params"), qr/ERROR:  54000/, 'half a gigabyte of spaces');
-like(answer_of("SELECT repeat(repeat('0', 1000), 600000)::race_sketch"),
+like(answer_of("SELECT repeat(repeat('0', 1000), 700000)::race_sketch"),
 	qr/ERROR:  54000: the text of race_sketch is too long/, 'a sketch that is longer than any can be');
 like(answer_of(<<"END"), qr/ERROR:  54000: the text of an array is too long/, 'an array in a literal');
 DO \$\$ BEGIN
