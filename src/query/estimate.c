@@ -134,6 +134,18 @@ least_variance(const RaceView *view)
 }
 
 /*
+ * Points were moved to suit all rows.  Where those are few, both halves of them err alike,
+ * and no residual shows it: half of the square that the model is thought to miss is added.
+ */
+static double
+variance_of_few_rows(const RaceView *view, const Parts *parts)
+{
+	if (parts->gridded != NULL || view->params->rows >= RACE_ROWS_FOR_INTERVALS)
+		return 0;
+	return pow(parts->trusted->misfit * parts->model, 2) / 2;
+}
+
+/*
  * The variance of the model and the weighted rows together, in terms of the mean of rows.
  * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
@@ -154,7 +166,8 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts)
 	if (parts->trusted == NULL)
 		return variance;
 	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
-		(1 - parts->weight) * parts->trusted->residual_variance;
+		(1 - parts->weight) * parts->trusted->residual_variance +
+		variance_of_few_rows(view, parts);
 }
 
 double
