@@ -76,8 +76,8 @@ PG_CPPFLAGS += -isystem $(SERVER_HEADERS)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# Loops over counters are written for vectors.
-src/sketch/counters.o: CFLAGS += -ftree-vectorize
+# Loops over counters and Gram matrices are written for vectors.
+src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)
@@ -88,7 +88,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
-	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/candidates.o,$(OBJS))
+	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o src/fit/candidates.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h

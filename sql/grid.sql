@@ -50,7 +50,7 @@ SELECT race_privatize(s, 1, rows => 2) FROM s LIMIT 1;
 SELECT (c).rows, (c).density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
 SELECT race_privacy_cost(p, 1) FROM g LIMIT 1;
 
--- fits: in up to two dimensions they are asked, in three the grid itself is
+-- fits: in one dimension they are asked, in more the grid itself is
 SELECT d, bool_and(i.points > 0) AS points, bool_and(i.misfit = 1000000) AS untested, bool_and(race_kde(f, q) BETWEEN 0 AND 1) AS sound
 FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), NULL, NULL, 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i
 WHERE s.power = 1 GROUP BY d ORDER BY d;

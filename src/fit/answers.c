@@ -77,12 +77,20 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 	return (mean - p * n) / (1 - p);
 }
 
-double
-race_answers_divisor(const RaceHeader *header)
+RaceRecordCount
+race_answers_count(const RaceView *view, const RaceGridded *gridded)
 {
-	double		noise = Min(2 * sqrt(header->noise.count_variance), (double) RACE_MAX_COUNT);
+	RaceRecordCount count = {view->header->count, view->header->noise.count_variance};
 
-	return Max(Max(header->count, 1), noise);
+	return gridded != NULL ? race_gridded_count(gridded) : count;
+}
+
+double
+race_answers_divisor(RaceRecordCount count)
+{
+	double		noise = Min(2 * sqrt(count.variance), (double) RACE_MAX_COUNT);
+
+	return Max(Max(count.n, 1), noise);
 }
 
 void

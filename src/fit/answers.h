@@ -42,10 +42,13 @@ extern double race_answers_variance(const RaceView *view, const RaceReady *fitte
 /* From the mean of rows to a sum of kernels over n records: collisions are taken off */
 extern double race_answers_correct(const RaceParams *params, double mean, double n);
 
+/* How many records a sketch says that it has.  `gridded` is its grid, or NULL. */
+extern RaceRecordCount race_answers_count(const RaceView *view, const RaceGridded *gridded);
+
 /*
- * The number of records as a divisor: the noisy count, but at least 1, and at least twice
- * the standard deviation of its noise, below which it says nothing
+ * A number of records as a divisor: at least 1, and at least twice the standard deviation
+ * of its noise, below which it says nothing
  */
-extern double race_answers_divisor(const RaceHeader *header);
+extern double race_answers_divisor(RaceRecordCount count);
 
 #endif							/* RACE_ANSWERS_H */

@@ -32,50 +32,99 @@ span(const RaceBox *box, uint32_t i)
 /* ------------------------------------------------------------------- grids */
 
 #define FINEST_STEP			0.0625	/* of a bandwidth */
-#define COARSEST_STEP		0.34
+#define COARSEST_STEP		0.5
 
-/* The number of points of a grid with steps of `step` bandwidths */
+/* The numbers of points along each axis with steps of so many bandwidths; and of all */
 static double
-points_of_grid(const RaceBox *box, const double *bandwidths, double step)
+points_along(const RaceBox *box, const double *bandwidths, double step, double *sides)
 {
 	double		points = 1;
 	uint32_t	i;
 
 	for (i = 0; i < box->dims; i++)
-		points *= ceil(span(box, i) / (bandwidths[i] * step)) + 1;
+	{
+		sides[i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
+		points *= sides[i];
+	}
 	return points;
 }
 
-size_t
-race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, double *x)
+/* The same for nodes with `parts` steps in each cell, and the largest step in bandwidths */
+static double
+points_of_nodes(const RaceBox *box, const double *bandwidths, const double *cells, int parts,
+				double *sides, double *step)
 {
-	double		step = FINEST_STEP;
-	size_t		points;
-	size_t		p;
+	double		points = 1;
+	uint32_t	i;
 
-	while (step <= COARSEST_STEP && !(points_of_grid(box, bandwidths, step) <= (double) n))
-		step *= 1.05;
-	if (box->dims > 2 || step > COARSEST_STEP)
-		return 0;
-	points = (size_t) points_of_grid(box, bandwidths, step);
-	for (p = 0; p < points; p++)
+	*step = 0;
+	for (i = 0; i < box->dims; i++)
 	{
-		size_t		rest = p;
-		uint32_t	i;
-
-		for (i = box->dims; i-- > 0;)
-		{
-			size_t		steps = (size_t) ceil(span(box, i) / (bandwidths[i] * step));
-
-			size_t		k = rest % (steps + 1);
-
-			/* the last is the bound itself, whatever rounding does */
-			x[p * box->dims + i] = k == 0 ? box->lower[i] : k == steps ? box->upper[i] :
-				fmin(box->lower[i] + span(box, i) * (double) k / (double) steps, box->upper[i]);
-			rest /= steps + 1;
-		}
+		sides[i] = cells[i] * parts + 1;
+		*step = fmax(*step, span(box, i) / bandwidths[i] / (sides[i] - 1));
+		points *= sides[i];
 	}
 	return points;
+}
+
+/* Point k of n along an axis.  The last is the bound itself, whatever rounding does. */
+static double
+place_along(const RaceBox *box, uint32_t i, size_t k, size_t n)
+{
+	if (k == 0)
+		return box->lower[i];
+	return k == n - 1 ? box->upper[i] :
+		fmin(box->lower[i] + span(box, i) * (double) k / (double) (n - 1), box->upper[i]);
+}
+
+static size_t
+place_all(const RaceBox *box, const double *along, double *x, size_t sides[2])
+{
+	uint32_t	last = box->dims - 1;
+	size_t		p;
+
+	sides[0] = last == 1 ? (size_t) along[0] : 1;
+	sides[1] = (size_t) along[last];
+	for (p = 0; p < sides[0] * sides[1]; p++)
+	{
+		x[p * box->dims + last] = place_along(box, last, p % sides[1], sides[1]);
+		if (last == 1)
+			x[p * 2] = place_along(box, 0, p / sides[1], sides[0]);
+	}
+	return sides[0] * sides[1];
+}
+
+size_t
+race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, double *x,
+					 size_t sides[2])
+{
+	double		step = FINEST_STEP;
+	double		along[2];
+
+	if (box->dims > 2)
+		return 0;
+	while (step <= COARSEST_STEP && !(points_along(box, bandwidths, step, along) <= (double) n))
+		step *= 1.05;
+	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
+}
+
+size_t
+race_candidates_nodes(const RaceBox *box, const double *bandwidths, const double *cells,
+					  size_t n, double *x, size_t sides[2])
+{
+	int			parts = 0;
+	double		along[2];
+	double		step = INFINITY;
+
+	if (box->dims > 2)
+		return 0;
+	while (step > FINEST_STEP &&
+		   points_of_nodes(box, bandwidths, cells, parts + 1, along, &step) <= (double) n)
+		parts++;
+	if (parts == 0)
+		return 0;
+	points_of_nodes(box, bandwidths, cells, parts, along, &step);
+	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
 }
 
 /* ------------------------------------------------------------------ random */

@@ -26,10 +26,19 @@ typedef struct RaceBox
 /*
  * Write a grid of at most n points, whose steps are small parts of the bandwidths
  * [dims], and return how many there are; 0 if they would have to be more, or if there
- * are more than two dimensions.  x is [n][dims].
+ * are more than two dimensions.  x is [n][dims].  Along the last axis are sides[1] points,
+ * along the one before sides[0], or one.
  */
 extern size_t race_candidates_grid(const RaceBox *box, const double *bandwidths,
-								   size_t n, double *x);
+								   size_t n, double *x, size_t sides[2]);
+
+/*
+ * The same for a grid sketch with so many cells [dims] over the box: its nodes, and parts of
+ * the steps between them.  So a model can say what the nodes do.
+ */
+extern size_t race_candidates_nodes(const RaceBox *box, const double *bandwidths,
+									const double *cells, size_t n, double *x,
+									size_t sides[2]);
 
 /* Write n points at random; `stream` tells different draws of one seed apart. */
 extern void race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream,

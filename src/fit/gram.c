@@ -4,6 +4,8 @@
  */
 #include "gram.h"
 
+#include <string.h>
+
 #include "../lsh/lsh.h"
 
 /* Points that are compared with each other while their codes are in a near cache */
@@ -84,4 +86,36 @@ race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, fl
 			gram[i * m + j] = gram[j * m + i] =
 				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
 	}
+}
+
+/*
+ * out = gram v, column by column, so that it is the same sum whatever the width of
+ * vectors.  Many weights are 0.
+ */
+static void
+multiply(const float *gram, size_t m, const double *v, double *out)
+{
+	size_t		i;
+	size_t		j;
+
+	memset(out, 0, m * sizeof(double));
+	for (j = 0; j < m; j++)
+	{
+		const float *column = gram + j * m;
+		double		x = v[j];
+
+		if (x == 0)
+			continue;
+		for (i = 0; i < m; i++)
+			out[i] += x * column[i];
+	}
+}
+
+void
+race_gram_multiply(const RaceGram *gram, const double *v, double *out)
+{
+	if (gram->lattice != NULL)
+		race_lattice_multiply(gram->lattice, v, out);
+	else
+		multiply(gram->dense, gram->m, v, out);
 }

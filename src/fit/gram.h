@@ -1,6 +1,6 @@
 /*
  * gram.h
- *		The Gram matrix of points, as the row functions of a sketch have it.
+ *		The Gram matrix of points: symmetric and positive semidefinite.
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lsh/radial.h"
+#include "lattice.h"
 
 /*
  * Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
@@ -28,7 +28,7 @@ extern void race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point,
 						   uint16_t *line);
 
 /*
- * gram[i][j] = the share of rows in which points i and j have the same bucket.
+ * In the matrix [m][m], gram[i][j] = the share of rows in which points i and j have the same bucket.
  * Interruptible.
  */
 extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
@@ -40,5 +40,16 @@ extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
  */
 extern void race_gram_of_places(const RaceRadial *radial, const double *places, size_t m,
 								float *gram);
+
+/* Of m points, [m][m]; or of a grid, without the matrix */
+typedef struct RaceGram
+{
+	size_t		m;
+	const float *dense;			/* or NULL */
+	const RaceLattice *lattice; /* or NULL */
+} RaceGram;
+
+/* out = gram v */
+extern void race_gram_multiply(const RaceGram *gram, const double *v, double *out);
 
 #endif							/* RACE_GRAM_H */

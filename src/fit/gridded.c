@@ -31,6 +31,7 @@ struct RaceGridded
 	Level	   *levels[MAX_LEVELS];
 	double		noise;
 	double		bias;			/* relative, squared */
+	RaceRecordCount count;
 };
 
 /* ----------------------------------------------------------------- kernels */
@@ -93,8 +94,8 @@ blurred(const RaceRadial *kernel, const RaceGrid *grid, const double *pieces, do
 }
 
 /*
- * Splitting blurs a kernel.  So it is sharpened before: each step adds what the kernel of
- * the step before, blurred, lacks of the one that is wanted.
+ * Splitting blurs a kernel.  So a smooth kernel is sharpened before: each step adds what the
+ * kernel of the step before, blurred, lacks of the one that is wanted.
  */
 #define SHARPENINGS		2
 
@@ -126,19 +127,36 @@ sharpen(RaceRadial *kernel, const RaceRadial *wanted, const RaceGrid *grid)
 }
 
 /*
- * The kernel of a level: `smooth`, and without what the next, coarser level sums (step
- * `coarser`, or 0)
+ * The kernel of a level: without its peak if the level before sums that, and without what
+ * the next, coarser level sums (step `coarser`, or 0).  The peak is as narrow as a cell:
+ * what splitting does to it depends on where in a cell records lie, and it is left alone.
+ * In one dimension cells can be fine, and values often lie on nodes, as round numbers do:
+ * there the first level is left alone altogether.
  */
 static void
-make_kernel(Level *level, const RaceParams *params, bool smooth, double coarser)
+make_kernel(Level *level, const RaceParams *params, bool first, double coarser)
 {
-	RaceRadial *wanted = palloc(sizeof(RaceRadial));
+	RaceRadial *smooth = palloc(sizeof(RaceRadial));
+	int			i;
 
-	race_radial_init_shape(wanted, params, smooth ? level->grid.mean_step : 0, coarser);
-	sharpen(&level->kernel, wanted, &level->grid);
+	race_radial_init_shape(smooth, params, level->grid.mean_step, coarser);
+	if (first && params->dims == 1)
+		level->kernel = *smooth;
+	else
+		sharpen(&level->kernel, smooth, &level->grid);
+	if (first)
+	{
+		RaceRadial *whole = palloc(sizeof(RaceRadial));
+
+		race_radial_init_shape(whole, params, 0, coarser);
+		for (i = 0; i < race_radial_nodes(); i++)
+			*race_radial_node(&level->kernel, i) += *race_radial_node(whole, i) -
+				*race_radial_node(smooth, i);
+		pfree(whole);
+	}
 	level->reach = coarser == 0 ? INFINITY : RACE_GRID_REACH * coarser +
 		sqrt((double) level->grid.dims) * level->grid.mean_step;
-	pfree(wanted);
+	pfree(smooth);
 }
 
 /* ------------------------------------------------------------------ levels */
@@ -183,6 +201,43 @@ load_levels(RaceGridded *gridded, const RaceView *view, MemoryContext context, S
 	}
 }
 
+static double
+sum_of_nodes(const Level *level)
+{
+	double		sum = 0;
+	uint64		k;
+
+	for (k = 0; k < level->grid.nodes; k++)
+		sum += level->records[k];
+	return sum;
+}
+
+/* The noisy count, and the sums of the levels that the sketch has */
+static RaceRecordCount
+count_records(const RaceGridded *gridded, const RaceView *view)
+{
+	const RaceNoise *noise = &view->header->noise;
+	RaceRecordCount count = {view->header->count, noise->count_variance};
+	double		of_node = noise->counter_variance / pow(race_record_unit(view->params), 2);
+	double		precision;
+	int			i;
+
+	if (count.variance == 0 || of_node == 0)
+		return count;
+	precision = 1 / count.variance;
+	count.n *= precision;
+	for (i = 0; i < race_grid_levels(view->params); i++)
+	{
+		double		of_level = 1 / (gridded->levels[i]->grid.nodes * of_node);
+
+		count.n += of_level * sum_of_nodes(gridded->levels[i]);
+		precision += of_level;
+	}
+	count.n /= precision;
+	count.variance = 1 / precision;
+	return count;
+}
+
 /* Add coarser levels, so that a question visits few nodes of each. */
 static void
 derive_levels(RaceGridded *gridded, MemoryContext context, Size *size)
@@ -213,7 +268,7 @@ make_kernels(RaceGridded *gridded)
 	int			i;
 
 	for (i = 0; i < gridded->n; i++)
-		make_kernel(gridded->levels[i], gridded->params, i > 0, i + 1 < gridded->n ?
+		make_kernel(gridded->levels[i], gridded->params, i == 0, i + 1 < gridded->n ?
 					gridded->levels[i + 1]->grid.mean_step : 0);
 }
 
@@ -226,9 +281,10 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	*size = sizeof(RaceGridded);
 	gridded->params = race_params_copy(view->params, context);
 	load_levels(gridded, view, context, size);
+	gridded->count = count_records(gridded, view);
 	derive_levels(gridded, context, size);
 	make_kernels(gridded);
-	gridded->noise = race_grid_noise_variance(view->params, choice,
+	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
 	gridded->bias = pow(race_grid_bias(view->params, choice), 2);
 	return gridded;
@@ -301,6 +357,12 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		sum += sum_axes(level, at, 0, 0, 0);
 	}
 	return sum;
+}
+
+RaceRecordCount
+race_gridded_count(const RaceGridded *gridded)
+{
+	return gridded->count;
 }
 
 double

@@ -23,6 +23,19 @@ extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext cont
 /* The sum of kernels between the records and x, which lies within the bounds */
 extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
 
+/* A number of records, and the variance of its noise */
+typedef struct RaceRecordCount
+{
+	double		n;
+	double		variance;
+} RaceRecordCount;
+
+/*
+ * How many records there are: the noisy count and what the nodes of each level add up to,
+ * weighted by how little noise they have
+ */
+extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
+
 /* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
 extern double race_gridded_noise(const RaceGridded *gridded);
 

@@ -54,29 +54,6 @@ race_simplex_project(double *v, size_t n, double total, double *sorted)
 		v[i] = v[i] > excess ? v[i] - excess : 0;
 }
 
-/*
- * out = gram v, column by column, so that it is the same sum whatever the width of
- * vectors.  Many weights are 0.
- */
-static void
-multiply(const float *gram, size_t m, const double *v, double *out)
-{
-	size_t		i;
-	size_t		j;
-
-	memset(out, 0, m * sizeof(double));
-	for (j = 0; j < m; j++)
-	{
-		const float *column = gram + j * m;
-		double		x = v[j];
-
-		if (x == 0)
-			continue;
-		for (i = 0; i < m; i++)
-			out[i] += x * column[i];
-	}
-}
-
 static double
 dot(const double *a, const double *b, size_t n)
 {
@@ -93,8 +70,9 @@ dot(const double *a, const double *b, size_t n)
 #define POWER_MARGIN		1.05
 
 static double
-largest_eigenvalue(const float *gram, size_t m, double *v, double *next)
+largest_eigenvalue(const RaceGram *gram, double *v, double *next)
 {
+	size_t		m = gram->m;
 	double		length = 1;
 	int			k;
 	size_t		i;
@@ -103,7 +81,7 @@ largest_eigenvalue(const float *gram, size_t m, double *v, double *next)
 		v[i] = 1 / sqrt((double) m);
 	for (k = 0; k < POWER_ITERATIONS; k++)
 	{
-		multiply(gram, m, v, next);
+		race_gram_multiply(gram, v, next);
 		length = sqrt(dot(next, next, m));
 		if (length == 0)
 			return 1;
@@ -115,29 +93,30 @@ largest_eigenvalue(const float *gram, size_t m, double *v, double *next)
 
 /* The gradient of the misfit at a point; `space` is for m numbers */
 static void
-find_gradient(const float *gram, size_t m, const double *answers, RaceMisfit misfit,
+find_gradient(const RaceGram *gram, const double *answers, RaceMisfit misfit,
 			  const double *point, double *gradient, double *space)
 {
 	double	   *excess = misfit == RACE_MISFIT_COUNTERS ? gradient : space;
 	size_t		i;
 
-	multiply(gram, m, point, excess);
-	for (i = 0; i < m; i++)
+	race_gram_multiply(gram, point, excess);
+	for (i = 0; i < gram->m; i++)
 		excess[i] -= answers[i];
 	if (misfit == RACE_MISFIT_ANSWERS)
-		multiply(gram, m, excess, gradient);
+		race_gram_multiply(gram, excess, gradient);
 }
 
 void
-race_solve_weights(const float *gram, size_t m, const double *answers,
+race_solve_weights(const RaceGram *gram, const double *answers,
 				   double total, RaceMisfit misfit, int iterations, double *weights,
 				   double *space)
 {
+	size_t		m = gram->m;
 	double	   *point = space;	/* where the gradient is taken */
 	double	   *gradient = point + m;
 	double	   *next = gradient + m;
 	double	   *sorted = next + m;
-	double		largest = largest_eigenvalue(gram, m, point, next);
+	double		largest = largest_eigenvalue(gram, point, next);
 	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
 	double		t = 1;
 	int			k;
@@ -150,7 +129,7 @@ race_solve_weights(const float *gram, size_t m, const double *answers,
 		double		uphill = 0;
 
 		race_look_for_interrupts();
-		find_gradient(gram, m, answers, misfit, point, gradient, sorted);
+		find_gradient(gram, answers, misfit, point, gradient, sorted);
 		for (i = 0; i < m; i++)
 			next[i] = point[i] - step * gradient[i];
 		race_simplex_project(next, m, total, sorted);

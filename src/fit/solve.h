@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gram.h"
+
 /* Sort, the largest first. */
 extern void race_sort_descending(double *v, size_t n);
 
@@ -37,10 +39,9 @@ typedef enum RaceMisfit
 
 /*
  * Improve weights by accelerated projected gradient (Beck & Teboulle 2009, with the
- * restarts of O'Donoghue & Candes 2015), in so many iterations.  gram is [m][m], symmetric
- * and positive semidefinite.  Equal bits on every machine.  Interruptible.
+ * restarts of O'Donoghue & Candes 2015), in so many iterations.  Interruptible.
  */
-extern void race_solve_weights(const float *gram, size_t m, const double *answers,
+extern void race_solve_weights(const RaceGram *gram, const double *answers,
 							   double total, RaceMisfit misfit, int iterations,
 							   double *weights, double *space);
 

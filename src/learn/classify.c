@@ -28,7 +28,6 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "../fit/answers.h"
 #include "../query/estimate.h"
 #include "../server/text.h"
 
@@ -80,15 +79,14 @@ static Score
 score_class(const RaceQuestion *question, Prior prior)
 {
 	const RaceHeader *header = question->view.header;
-	double		sum = race_estimate_sum(question);
 	Score		score;
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
 	if (prior == PRIOR_COUNTS)
-		score.score = Max(sum, 0);
+		score.score = Max(race_estimate_sum(question), 0);
 	else
-		score.score = Min(Max(sum / race_answers_divisor(header), 0), 1);
+		score.score = Min(Max(race_estimate_mean(question), 0), 1);
 	return score;
 }
 

@@ -381,19 +381,43 @@ shell_area(const RaceParams *params)
 }
 
 /*
- * The sum over nodes of the squared kernel of a level, seen from the middle: an integral
- * over shells, up to the ball that has the volume of the box.  `coarser` is the step of the
- * next level, or 0.
+ * What share of pairs that are r apart lies in a ball of the same volume as the box, whose
+ * radius is 1, if one end does: the covariogram of a ball
+ */
+static double
+inside(uint32_t dims, double r)
+{
+	double		half = r / 2;
+
+	if (half >= 1)
+		return 0;
+	switch (dims)
+	{
+		case 1:
+			return 1 - half;
+		case 2:
+			return 2 / RACE_PI * (acos(half) - half * sqrt(1 - half * half));
+		default:
+			return 1 - 1.5 * half + 0.5 * half * half * half;
+	}
+}
+
+/*
+ * The sum over nodes of the squared kernel of a level: an integral over shells, seen from
+ * the middle of a ball that has the volume of the box, or from anywhere in it.  `coarser`
+ * is the step of the next level, or 0.
  */
 #define SHELLS	400
 
 static double
-sum_of_squares(const RaceParams *params, const RaceGrid *grid, bool smooth, double coarser)
+sum_of_squares(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place,
+			   bool smooth, double coarser)
 {
 	double		area = shell_area(params);
 	double		cell = 1;
 	double		box = 1;
 	double		radius;
+	double		farthest;
 	double		sum = 0;
 	uint32_t	i;
 	int			j;
@@ -404,15 +428,19 @@ sum_of_squares(const RaceParams *params, const RaceGrid *grid, bool smooth, doub
 		box *= grid->step[i] * grid->cells[i];
 	}
 	radius = pow(box * grid->dims / area, 1.0 / grid->dims);
+	farthest = place == RACE_GRID_MIDDLE ? radius : 2 * radius;
 	for (j = 0; j < SHELLS; j++)
 	{
 		/* shells are thinner near the middle */
-		double		r = radius * pow((j + 0.5) / SHELLS, 3);
-		double		thickness = radius * (pow((j + 1.0) / SHELLS, 3) - pow((double) j / SHELLS, 3));
+		double		r = farthest * pow((j + 0.5) / SHELLS, 3);
+		double		thickness = farthest * (pow((j + 1.0) / SHELLS, 3) -
+											pow((double) j / SHELLS, 3));
 		double		k = race_grid_smooth(params, smooth ? grid->mean_step : 0, r);
 
 		if (coarser > 0)
 			k -= race_grid_smooth(params, coarser, r);
+		if (place == RACE_GRID_ANYWHERE)
+			thickness *= inside(grid->dims, r / radius);
 		sum += k * k * area * pow(r, grid->dims - 1.0) * thickness;
 	}
 	return fmax(sum / cell, 1);
@@ -420,7 +448,7 @@ sum_of_squares(const RaceParams *params, const RaceGrid *grid, bool smooth, doub
 
 double
 race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
-						 double counter_variance)
+						 RaceGridPlace place, double counter_variance)
 {
 	RaceGrid	grid;
 	double		unit = (double) race_record_unit(params);
@@ -432,24 +460,24 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 	for (i = 0; i < choice.halvings; i++)
 		race_grid_halve(&grid);
 	fine_step = grid.mean_step;
-	sum = sum_of_squares(params, &grid, false,
+	sum = sum_of_squares(params, &grid, place, false,
 						 choice.levels > 1 ? RACE_GRID_FACTOR * fine_step : 0);
 	if (choice.levels > 1)
 	{
 		race_grid_halve(&grid);
 		race_grid_halve(&grid);
-		sum += sum_of_squares(params, &grid, true, 0);
+		sum += sum_of_squares(params, &grid, place, true, 0);
 	}
 	return sum * counter_variance / (unit * unit);
 }
 
 /*
- * Splitting moves records by parts of a cell.  On average questions correct for it.  What
- * is left was measured on two tables: about so much of a typical answer, for cells of a
- * bandwidth, and less for finer ones by this power.  The peak of l1 is sharper.
+ * Splitting moves records by parts of a cell: a variance of at most a quarter of its square
+ * along each axis.  So what it changes grows with the square of the cell.  On two real
+ * tables, in one and three dimensions, it was about so much of a typical answer for cells
+ * of a bandwidth.  The peak of l1 is sharper.
  */
-#define CELL_BIAS		0.02
-#define CELL_POWER		1.5
+#define CELL_BIAS		0.025
 #define L1_BIAS			2
 
 double
@@ -459,5 +487,5 @@ race_grid_bias(const RaceParams *params, RaceGridChoice choice)
 
 	race_grid_of(params, &grid);
 	return CELL_BIAS * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
-		pow(grid.mean_step * (1 << choice.halvings) * params->power, CELL_POWER);
+		pow(grid.mean_step * (1 << choice.halvings) * params->power, 2);
 }

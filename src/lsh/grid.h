@@ -88,6 +88,13 @@ extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *node
 extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
 extern void race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out);
 
+/* Where a kernel sum is asked: in the middle, where its noise is largest, or anywhere */
+typedef enum RaceGridPlace
+{
+	RACE_GRID_MIDDLE,
+	RACE_GRID_ANYWHERE
+} RaceGridPlace;
+
 /*
  * What a private sketch keeps of a grid: cells after so many halvings, in so many levels.
  * The variance of a kernel sum whose counters have noise of this variance, in units squared;
@@ -101,7 +108,7 @@ typedef struct RaceGridChoice
 
 extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
-									   double counter_variance);
+									   RaceGridPlace place, double counter_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 
 /* Parameters after a choice; they take as many bytes. */

@@ -29,6 +29,7 @@
 #include "utils/builtins.h"
 
 #include "../server/text.h"
+#include "../sketch/model.h"
 #include "plan.h"
 
 static double
@@ -304,18 +305,18 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 
 /*
  * A fit removes most of the sampling error of rows: on three tables, in 1 to 8 dimensions,
- * the best number of rows was then an eighth to a sixteenth.  Of a grid, in up to two
- * dimensions, it removes about half of the variance of noise.
+ * the best number of rows was then an eighth to a sixteenth.  Of a grid in one
+ * dimension it removes about half of the variance of noise.
  */
 #define FITTED_SAMPLING		(1.0 / 128)
 #define FITTED_GRID_NOISE	0.5
-#define FITTED_GRID_DIMS	2
 
 double
 race_expected_noise(const RaceParams *params, const RacePlan *plan)
 {
 	return race_is_grid(params) ?
-		race_grid_noise_variance(params, plan->kept.grid, plan->noise.counter_variance) :
+		race_grid_noise_variance(params, plan->kept.grid, RACE_GRID_ANYWHERE,
+								 plan->noise.counter_variance) :
 		plan->noise.counter_variance / plan->kept.rows;
 }
 
@@ -339,7 +340,7 @@ expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept
 
 	race_plan_release(request, params, kept, &plan);
 	noise = race_expected_noise(params, &plan);
-	if (request->fit && race_is_grid(params) && params->dims <= FITTED_GRID_DIMS)
+	if (request->fit && race_is_grid(params) && params->dims == 1)
 		noise *= FITTED_GRID_NOISE;
 	return noise + race_expected_sampling(request, params, kept, records);
 }
@@ -365,6 +366,17 @@ choose_grid(const RaceRequest *request, const RaceParams *params, double records
 	return best;
 }
 
+/* A fit needs some rows, a power of two, to test its model with. */
+static uint32
+least_rows(const RaceRequest *request, const RaceParams *params)
+{
+	uint32		rows = 1;
+
+	while (request->fit && rows < race_model_least_rows(params))
+		rows *= 2;
+	return Min(rows, params->rows);
+}
+
 /*
  * Corollary 3.5 minimizes a/R + 2R/epsilon^2. Here the minimum is taken over powers
  * of two and all rows, with the exact noise. Gaussian noise in a kernel sum does
@@ -379,6 +391,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 
 	if (request->delta > 0)
 		return params->rows;
+	kept.rows = least_rows(request, params);
 	for (;; kept.rows = Min(2 * kept.rows, params->rows))
 	{
 		double		variance = expected_variance(request, params, kept, records);

@@ -44,6 +44,7 @@ typedef struct Parts
 	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
 	RaceReady  *ready;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
+	RaceRecordCount count;
 } Parts;
 
 /* Residuals that are so many times their variance are not noise: they are believed. */
@@ -74,7 +75,7 @@ static Parts
 take_apart(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL, NULL, NULL};
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}};
 	RaceColumn	record[RACE_MAX_PARTS];
 
 	if (race_needs_ready(view))
@@ -83,6 +84,7 @@ take_apart(const RaceQuestion *question)
 		parts.ready = race_ready_at(question->site, view);
 		parts.gridded = race_ready_grid(parts.ready);
 	}
+	parts.count = race_answers_count(view, parts.gridded);
 	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
@@ -99,17 +101,17 @@ take_apart(const RaceQuestion *question)
  * what the weights of the model do not add up to.
  */
 static double
-records_of(const RaceView *view, const Parts *parts)
+records_of(const Parts *parts)
 {
-	return parts->trusted == NULL ? view->header->count :
-		Min(view->header->count - race_answers_divisor(view->header), 0);
+	return parts->trusted == NULL ? parts->count.n :
+		Min(parts->count.n - race_answers_divisor(parts->count), 0);
 }
 
 static double
 put_together(const RaceView *view, const Parts *parts)
 {
 	return parts->model + parts->weight *
-		race_answers_correct(view->params, parts->mean, records_of(view, parts));
+		race_answers_correct(view->params, parts->mean, records_of(parts));
 }
 
 /*
@@ -119,7 +121,7 @@ put_together(const RaceView *view, const Parts *parts)
  * found when the model was fitted.
  */
 static double
-least_variance(const RaceView *view)
+least_variance(const RaceView *view, const Parts *parts)
 {
 	const RaceParams *params = view->params;
 	double		noise = view->header->noise.counter_variance / params->rows;
@@ -130,7 +132,7 @@ least_variance(const RaceView *view)
 	if (view->model != NULL)
 		return Max(noise, view->model->residual_variance);
 	return noise == 0 ? 0 : noise +
-		race_sampling_variance(params, params->rows, race_answers_divisor(view->header));
+		race_sampling_variance(params, params->rows, race_answers_divisor(parts->count));
 }
 
 /*
@@ -162,11 +164,12 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts)
 	else
 		variance = race_answers_variance(view, parts->trusted != NULL ? parts->ready : NULL,
 										 question->buckets, 0, view->params->rows,
-										 parts->mean, least_variance(view));
+										 parts->mean, least_variance(view, parts));
 	if (parts->trusted == NULL)
 		return variance;
 	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
-		(1 - parts->weight) * parts->trusted->residual_variance +
+		(1 - parts->weight) * (parts->gridded != NULL ? variance :
+							   parts->trusted->residual_variance) +
 		variance_of_few_rows(view, parts);
 }
 
@@ -178,24 +181,32 @@ race_estimate_sum(const RaceQuestion *question)
 	return put_together(&question->view, &parts);
 }
 
+double
+race_estimate_mean(const RaceQuestion *question)
+{
+	Parts		parts = take_apart(question);
+
+	return put_together(&question->view, &parts) / race_answers_divisor(parts.count);
+}
+
 void
 race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
-	const RaceHeader *header = view->header;
 	Parts		parts = take_apart(question);
 	double		p = race_collision_probability(view->params);
 	double		ratio;
 
-	result->noise_variance = header->noise.counter_variance / view->params->rows;
+	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
 	result->mean_variance = variance_of_mean(question, &parts);
-	result->n = race_answers_divisor(header);
-	result->n_variance = header->noise.count_variance;
+	result->n = race_answers_divisor(parts.count);
+	result->records = parts.count.n;
+	result->n_variance = parts.count.variance;
 
 	result->kernel_sum = put_together(view, &parts);
 	result->density = result->kernel_sum / result->n;
 	result->mean = parts.trusted == NULL ? parts.mean :
-		(1 - p) * result->kernel_sum + p * header->count;
+		(1 - p) * result->kernel_sum + p * parts.count.n;
 	ratio = result->mean / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
@@ -217,8 +228,8 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 	const RaceView *view = &question->view;
 	uint32		blocks = race_is_grid(view->params) ? KNOWN :
 		race_answers_blocks(view->params, view->params->rows);
-	/* 1 unless the count is below 1 */
-	double		whole = view->header->count / estimate->n;
+	/* 1 unless the count is too small to divide by */
+	double		whole = estimate->records / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
 		race_student_two_sided(1 - confidence, blocks - 1);
 	double		a = estimate->n * estimate->n - t * t * estimate->n_variance;
@@ -308,8 +319,7 @@ race_kde(PG_FUNCTION_ARGS)
 	RaceQuestion question;
 
 	race_ask(fcinfo, 0, &question);
-	PG_RETURN_FLOAT8(race_estimate_sum(&question) /
-					 race_answers_divisor(question.view.header));
+	PG_RETURN_FLOAT8(race_estimate_mean(&question));
 }
 
 /*

@@ -12,13 +12,17 @@
 /* f(q) = sum over all records x of k(x, q), estimated without bias */
 extern double race_estimate_sum(const RaceQuestion *question);
 
+/* f(q) / N, what race_kde answers */
+extern double race_estimate_mean(const RaceQuestion *question);
+
 /* f(q) / N and what it comes from: the mean of rows, and a divisor */
 typedef struct RaceDensity
 {
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
 	double		noise_variance; /* the variance of the mean that comes from noise */
-	double		n;				/* race_answers_divisor() */
+	double		records;
+	double		n;				/* these, as a divisor */
 	double		n_variance;
 	double		kernel_sum;
 	double		density;

@@ -45,6 +45,12 @@ race_model_first_rows(const RaceParams *params)
 	return (Min(params->rows, RACE_MAX_FITTED_ROWS) + 1) / 2;
 }
 
+uint32
+race_model_least_rows(const RaceParams *params)
+{
+	return race_model_is_of_vectors(params) ? 2 * (params->dims + 1) : 2;
+}
+
 double *
 race_model_weights(const RaceModel *model, RaceHalf half)
 {

@@ -58,6 +58,13 @@ extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 el
 extern uint32 race_model_first_rows(const RaceParams *params);
 
 /*
+ * How many rows can test a model that race_fit() makes.  A row function of vectors has one
+ * number more than there are dimensions: points that were moved to suit fewer than twice as
+ * many rows suit them by chance.
+ */
+extern uint32 race_model_least_rows(const RaceParams *params);
+
+/*
  * Where things are: the weights of a half [points], the columns of all parts, and the text
  * of a point.  Texts begin at offsets[i]; there is one offset more than points.  The
  * weight of a point is the mean of both.

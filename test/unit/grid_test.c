@@ -198,9 +198,12 @@ test_choices(void)
 
 	ok(race_grid_allows(params, both) && race_grid_allows(l1, coarse) && !race_grid_allows(l1, both) &&
 	   !race_grid_allows(params, never), "what a grid allows");
-	ok(race_grid_noise_variance(params, fine, 1) > race_grid_noise_variance(params, coarse, 1) &&
+	ok(race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1) >
+	   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1) &&
 	   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
 	   "finer cells have more noise, and change less");
+	ok(race_grid_noise_variance(params, fine, RACE_GRID_MIDDLE, 1) >
+	   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1), "in the middle is most noise");
 	race_grid_apply(params, both);
 	ok(cells[0] == 16 && params->range == 17 * 17 + 5 * 5 && race_grid_levels(params) == 2,
 	   "a choice is applied");

@@ -1,0 +1,70 @@
+/*
+ * work.h
+ *		A fit while it is being made: points, what a sketch answers at them, and weights.
+ */
+#ifndef RACE_FIT_WORK_H
+#define RACE_FIT_WORK_H
+
+#include "postgres.h"
+
+#include "../cache/call_site.h"
+#include "../record/records.h"
+#include "../sketch/model.h"
+#include "../sketch/sketch.h"
+#include "candidates.h"
+#include "gram.h"
+#include "gridded.h"
+#include "solve.h"
+
+typedef struct RaceFitWork
+{
+	const RaceView *view;
+	RaceCallSite *site;			/* holds the row functions */
+	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
+	uint32		rows;			/* that are fitted to: the first ones */
+	double		records;		/* what all weights add up to */
+	RaceRecords *points;
+	bool		complete;		/* do they cover all that there may be? */
+	double	   *weights;		/* [capacity], as all arrays; in the end, of the first */
+	double	   *second;			/* half of the rows, and of the second */
+	double	   *answers;
+	uint16	   *codes;			/* [capacity][line] */
+	RaceGram	gram;
+	RaceRadial *radial;			/* or NULL, of a sketch that is no grid */
+	double	   *space;
+} RaceFitWork;
+
+/* Begin with at most so many points, which are placed later. */
+extern void race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points,
+							uint32 capacity);
+
+/* The points of a grid sketch are a grid over the box, with so many along each axis. */
+extern void race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides);
+
+/* The buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line] */
+extern void race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from,
+						   uint32 n, uint32 rows, uint32 *buckets);
+
+/* All points weigh the same. */
+extern void race_work_spread(const RaceFitWork *fit, double *weights);
+
+/* Look what the sketch answers at the points, and improve the weights by that. */
+extern void race_work_round(RaceFitWork *fit);
+
+/* The weights in the end, from each half of the rows; one row has no halves. */
+extern void race_work_solve_halves(RaceFitWork *fit);
+
+/*
+ * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of
+ * residuals yet.
+ */
+extern RaceModel *race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size);
+
+/* How much the model of a grid misses, by the noise that is known */
+extern void race_judge_by_noise(const RaceFitWork *fit, RaceModel *model);
+
+/* How much the model misses at some records, by what rows say that it has not seen */
+extern void race_judge_by_rows(const RaceFitWork *fit, const RaceRecords *tests,
+							   RaceModel *model, Size size);
+
+#endif							/* RACE_FIT_WORK_H */
