@@ -132,7 +132,7 @@ read_vector(FunctionCallInfo fcinfo, StepSite *site, int dims)
 {
 	RaceElements elements;
 
-	race_array_open(&site->reader, PG_GETARG_DATUM(1), &elements, false);
+	race_array_open(&site->reader, PG_GETARG_DATUM(1), &elements, false, false);
 	race_check_length(elements.n, dims, false);
 	if (elements.n > MAX_DIMS)
 		ereport(ERROR,
