@@ -226,6 +226,11 @@ SELECT race_count(race_released('released product')) AS "good records", abs(race
 FROM mixed WHERE id > 0;
 SELECT race_count(race_released('released sets')) AS "good records", abs(race_kde(race_released('released sets'), ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
 SELECT spent_epsilon FROM race_budget_status WHERE budget = 'released mixed';
+-- missing categories are records where the parameters declare them
+CALL race_release('released undeclared', 'released mixed', 'match(dims=2, rows=64, range=256)', 'c', 100000);
+CALL race_release('released declared', 'released mixed', 'match(dims=2, rows=64, range=256, nulls=different)', 'c', 100000);
+SELECT race_count(race_released('released undeclared')) AS undeclared, race_count(race_released('released declared')) AS declared,
+	race_params(race_released('released declared'));
 
 -- the caller's path decides what names mean, and functions run under it
 CREATE SCHEMA other;

@@ -89,6 +89,8 @@ use_rows(RaceCallSite *site, const RaceParams *params)
 	site->params = race_params_copy(params, space);
 	site->next = race_records_create(params, space);
 	site->last = race_records_create(params, space);
+	site->next->are_queries = true;
+	site->last->are_queries = true;
 	race_records_reserve(site->next, 1);
 	race_records_reserve(site->last, 1);
 	site->buckets = MemoryContextAlloc(space, TYPEALIGN(RACE_LANES, params->rows) *

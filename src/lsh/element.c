@@ -33,6 +33,15 @@ race_element_of_integer(int64_t seed, int64_t value)
 	return state[0];
 }
 
+uint64_t
+race_element_of_null(int64_t seed, bool equals_nothing)
+{
+	uint64_t	state[2] = {0, RACE_STREAM_NULL};
+
+	chain(seed, state, equals_nothing);
+	return state[0];
+}
+
 /* Hash the length first, so that no text is the beginning of another. */
 uint64_t
 race_element_of_bytes(int64_t seed, const void *bytes, size_t size)

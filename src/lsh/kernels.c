@@ -60,8 +60,8 @@ static const RaceKernelType kernels[] = {
 		race_jaccard_value
 	},
 	[RACE_KERNEL_MATCH] = {
-		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS, false, NULL, NULL, NULL, false,
-		race_match_value
+		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS | RACE_TAKES_NULLS, false, NULL, NULL,
+		NULL, false, race_match_value
 	},
 };
 

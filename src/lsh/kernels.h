@@ -46,8 +46,10 @@ typedef enum RaceTakes
 	RACE_TAKES_BANDWIDTH = 2,	/* it measures distances: bandwidth, bandwidths */
 	RACE_TAKES_BOUNDS = 4,		/* lower and upper bounds of vectors */
 	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
-	RACE_TAKES_ORTHOGONAL = 16	/* the sequence of projections at right angles: for */
-} RaceTakes;					/* kernels that are the same in all directions */
+	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
+								 * kernels that are the same in all directions */
+	RACE_TAKES_NULLS = 32		/* nulls: what a NULL among categories is */
+} RaceTakes;
 
 typedef struct RaceKernelType
 {

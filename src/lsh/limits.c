@@ -56,6 +56,12 @@ has_places(const RaceKernelType *type)
 	return type->record == RACE_RECORD_ROW;
 }
 
+static bool
+has_nulls(const RaceKernelType *type)
+{
+	return (type->takes & RACE_TAKES_NULLS) != 0;
+}
+
 #define MAX_LIST	128
 
 /* ------------------------------------------------------------------ limits */
@@ -138,7 +144,8 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
-	if (part->arrays > RACE_ARRAY_ALL || part->reserved32 != 0 ||
+	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
+		part->reserved8[1] != 0 || part->reserved8[2] != 0 ||
 		part->reserved64[0] != 0 || part->reserved64[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if (part->dims > RACE_MAX_DIMS)
@@ -157,6 +164,11 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type))
 		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
 					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
+	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
+		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
+	if (part->nulls != 0 && !has_nulls(type))
+		return PROBLEM("nulls are for kernels %s",
+					   race_kernel_list(has_nulls, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds and transforms need dims");
 	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||

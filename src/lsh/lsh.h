@@ -46,6 +46,20 @@ typedef enum RaceRehash
 } RaceRehash;
 
 /*
+ * What a NULL in a row of categories is; 0: it is refused.  A sketch takes the NULLs of all
+ * its records for one category.  The two differ in the NULL of a query: under "different" it
+ * is another category, which no record has.  So a NULL in a record and one in a query are two
+ * different categories, and estimates are as exact as for any others.  Both are in codes that
+ * depend on the value alone: a record changes one counter in each row as ever.  Where records
+ * are compared with each other (sums of squares of counters), NULLs are equal.
+ */
+typedef enum RaceNulls
+{
+	RACE_NULLS_DIFFERENT = 1,	/* equal to nothing, not to a NULL either */
+	RACE_NULLS_CATEGORY = 2		/* a category of its own */
+} RaceNulls;
+
+/*
  * Numbers that follow the parameters, in this order; d is dims, m outputs.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
@@ -82,7 +96,8 @@ typedef struct RaceParams
 	uint32_t	range;			/* W, counters a row */
 	uint32_t	outputs;		/* m, rows of the matrix; 0 without one */
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
-	uint32_t	reserved32;
+	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
+	uint8_t		reserved8[3];
 	uint64_t	reserved64[2];
 } RaceParams;
 
@@ -115,8 +130,10 @@ typedef struct RaceParams
 /* The name of a number, and the number of a name; NULL or 0 if there is none */
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
+extern const char *race_nulls_name(int nulls);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
+extern int	race_nulls_by_name(const char *name);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts
@@ -206,10 +223,12 @@ race_look_for_interrupts(void)
 /*
  * The 64 bits that stand for an element: an integer, or the bytes of a text. Two
  * different elements have different bits, except with a probability of 2^-64 over
- * seeds. To hash bytes can be interrupted.
+ * seeds. To hash bytes can be interrupted.  A NULL in a row of categories stands for one of
+ * two elements (RaceNulls): of a query that asks for what equals nothing, for the other.
  */
 extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
 extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);
+extern uint64_t race_element_of_null(int64_t seed, bool equals_nothing);
 
 /*
  * Row functions, made once for a parameter value in memory of the caller's:

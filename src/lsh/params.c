@@ -28,6 +28,12 @@ static const NamedValue rehashes[] = {
 	{NULL, 0}
 };
 
+static const NamedValue nulls_meanings[] = {
+	{"different", RACE_NULLS_DIFFERENT},
+	{"category", RACE_NULLS_CATEGORY},
+	{NULL, 0}
+};
+
 static const char *
 name_of(const NamedValue *list, int value)
 {
@@ -58,6 +64,12 @@ race_rehash_name(int rehash)
 	return name_of(rehashes, rehash);
 }
 
+const char *
+race_nulls_name(int nulls)
+{
+	return name_of(nulls_meanings, nulls);
+}
+
 int
 race_sequence_by_name(const char *name)
 {
@@ -68,6 +80,12 @@ int
 race_rehash_by_name(const char *name)
 {
 	return value_of(rehashes, name);
+}
+
+int
+race_nulls_by_name(const char *name)
+{
+	return value_of(nulls_meanings, name);
 }
 
 /* ------------------------------------------------- what parameters stand for */

@@ -68,13 +68,14 @@ race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
 	int			value = field->value_of(name);
 	char		list[128];
 
-	if (value == 0 && (is_kernel || strcmp(name, "auto") != 0))
+	if (value == 0 && (is_kernel || field->optional || strcmp(name, "auto") != 0))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown %s \"%s\"", field->what, race_cut(name)),
-				 !is_kernel ? 0 :
+				 is_kernel ?
 				 errhint("The kernels are %s.",
-						 race_kernel_list(NULL, "and", list, sizeof(list)))));
+						 race_kernel_list(NULL, "and", list, sizeof(list))) :
+				 field->hint != NULL ? errhint("%s", field->hint) : 0));
 	race_field_set_bits(field, &draft->part, value);
 	return true;
 }

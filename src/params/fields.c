@@ -73,6 +73,11 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "cells", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_CELLS,
 		.optional = true, .takes = RACE_TAKES_BANDWIDTH
 	},
+	[RACE_KEY_NULLS] = {
+		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 45),
+		.optional = true, .takes = RACE_TAKES_NULLS, NAMES("meaning of nulls", nulls),
+		.hint = "Use different or category."
+	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
 	},

@@ -19,7 +19,7 @@
 
 typedef enum RaceFieldType
 {
-	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto" */
+	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
 	RACE_FIELD_COUNT,			/* uint32, from an integer */
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
@@ -46,6 +46,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_MATRIX,			/* this and the next come in a race_transform */
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
+	RACE_KEY_NULLS,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
@@ -69,6 +70,7 @@ typedef struct RaceField
 	const char *what;
 	const char *(*name_of) (int value);
 	int			(*value_of) (const char *name);
+	const char *hint;			/* that names them, or NULL */
 } RaceField;
 
 extern const RaceField race_fields[RACE_FIELDS];

@@ -140,28 +140,30 @@ set_field(RaceDraft *draft, int key, Datum value)
 }
 
 /*
- * race_params(kernel, ..., upper, transform, cells): the fields in the order of the table,
- * and in place of matrix and offset the transform that they make up
+ * race_params(kernel, ..., upper, transform, cells, nulls): the fields in the order of the
+ * table, and in place of matrix and offset the transform that they make up
  */
 Datum
 race_params_make(PG_FUNCTION_ARGS)
 {
 	RaceDraft	draft;
-	int			key;
+	int			arg;
 
-	Assert(PG_NARGS() == RACE_KEY_MATRIX + 2);
-	for (key = 0; key < RACE_KEY_MATRIX; key++)
-		if (PG_ARGISNULL(key) && !race_fields[key].optional)
+	Assert(PG_NARGS() == RACE_KEYS - 1);
+	for (arg = 0; arg < RACE_KEY_MATRIX; arg++)
+		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
 
 	race_draft_default(&draft);
-	for (key = 0; key < RACE_KEY_MATRIX; key++)
-		if (!PG_ARGISNULL(key))
-			set_field(&draft, key, PG_GETARG_DATUM(key));
-	if (!PG_ARGISNULL(RACE_KEY_MATRIX))
-		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(RACE_KEY_MATRIX));
-	if (!PG_ARGISNULL(RACE_KEY_MATRIX + 1))
-		set_vector(&draft, RACE_KEY_CELLS, PG_GETARG_DATUM(RACE_KEY_MATRIX + 1), "cells");
+	for (arg = 0; arg < PG_NARGS(); arg++)
+	{
+		if (PG_ARGISNULL(arg))
+			continue;
+		if (arg == RACE_KEY_MATRIX)
+			set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(arg));
+		else
+			set_field(&draft, arg < RACE_KEY_MATRIX ? arg : arg + 1, PG_GETARG_DATUM(arg));
+	}
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 

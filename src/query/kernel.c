@@ -70,6 +70,7 @@ use_params(KernelSite *site, const RaceParams *params)
 	MemoryContextReset(site->space);
 	site->x = race_records_create(params, site->space);
 	site->y = race_records_create(params, site->space);
+	site->y->are_queries = true;
 	race_records_reserve(site->x, 1);
 	race_records_reserve(site->y, 1);
 	site->params = race_params_copy(params, site->space);

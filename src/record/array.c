@@ -121,7 +121,7 @@ find_short_elements(const struct varlena *value, RaceElements *elements)
 
 bool
 race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
-				bool soft)
+				bool nulls, bool soft)
 {
 	struct varlena *packed;
 	ArrayType  *array;
@@ -131,6 +131,7 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	if (reader->has_cast && !apply_cast(reader, &value, soft))
 		return false;
 	packed = PG_DETOAST_DATUM_PACKED(value);
+	elements->present = NULL;
 	/* elements of variable length need an aligned array */
 	if (VARATT_IS_SHORT(packed) && fixed_length &&
 		find_short_elements(packed, elements))
@@ -141,7 +142,12 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 		race_refuse(soft, errmsg("expected an array of one dimension, found one of %d",
 								 ARR_NDIM(array)));
 	if (ARR_HASNULL(array) && array_contains_nulls(array))
-		race_refuse(soft, errmsg("expected an array without nulls, found a null element"));
+	{
+		if (!nulls)
+			race_refuse(soft, errmsg("expected an array without nulls, found a null element"),
+						errhint("%s", reader->null_hint));
+		elements->present = ARR_NULLBITMAP(array);
+	}
 	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	elements->data = ARR_DATA_PTR(array);
 	return true;

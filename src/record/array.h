@@ -16,13 +16,15 @@ typedef struct RaceArrayReader
 	bool		has_cast;
 	FmgrInfo	cast;			/* its implicit cast, or text input */
 	Oid			cast_ioparam;	/* for text input, else invalid */
+	const char *null_hint;		/* what to do with a NULL element */
 } RaceArrayReader;
 
 /* Elements of an array, wherever they lie: perhaps not aligned */
 typedef struct RaceElements
 {
 	const char *data;
-	uint32		n;
+	uint32		n;				/* NULLs too, which have no data */
+	const bits8 *present;		/* a bit an element, 0 for a NULL; or NULL: all are */
 } RaceElements;
 
 /*
@@ -48,11 +50,11 @@ extern bool race_array_prepare(RaceArrayReader *reader, Oid type,
 	} while (0)
 
 /*
- * Find the elements of an argument: one dimension and no NULLs.  (A literal is text
- * of the query itself; array input may quote it.)
+ * Find the elements of an argument: one dimension and, unless `nulls` are allowed, no NULLs.
+ * (A literal is text of the query itself; array input may quote it.)
  */
 extern bool race_array_open(RaceArrayReader *reader, Datum value,
-							RaceElements *elements, bool soft);
+							RaceElements *elements, bool nulls, bool soft);
 
 /*
  * The bytes of the next element in *data, of a type with a variable length; steps

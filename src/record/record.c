@@ -86,6 +86,8 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 		race_vector_prepare(&value->array, type, reader->context);
 	else
 		race_set_prepare(&value->array, type, reader->context);
+	if (kind == RACE_RECORD_ROW)
+		value->array.null_hint = "Declare what it is, by race_params(..., nulls => 'category') or 'different'.";
 	value->ready = true;
 	return &value->array;
 }
@@ -165,8 +167,9 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 {
 	RaceRecordsPart *column = &records->parts[i];
 	RaceElements elements;
+	uint64		null = 0;
 
-	if (!race_array_open(array, value, &elements, soft))
+	if (!race_array_open(array, value, &elements, part->nulls != 0, soft))
 		return false;
 	if (column->kind != RACE_RECORD_SET)
 	{
@@ -181,7 +184,10 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 	if (column->kind == RACE_RECORD_VECTOR)
 		return race_vector_convert(array, &elements, part,
 								   race_records_vector(records, i), soft);
-	race_set_convert(array, &elements, params->seed,
+	if (elements.present != NULL)
+		null = race_element_of_null(params->seed, records->are_queries &&
+									part->nulls == RACE_NULLS_DIFFERENT);
+	race_set_convert(array, &elements, params->seed, null,
 					 race_records_elements(records, i, elements.n));
 	return true;
 }

@@ -26,6 +26,7 @@ typedef struct RaceRecords
 	uint32		n;				/* records that are complete */
 	uint32		capacity;
 	bool		has_sets;
+	bool		are_queries;	/* else records of a sketch; see RaceNulls */
 	int			n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;

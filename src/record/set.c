@@ -32,6 +32,7 @@ race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 						format_type_be(type)) :
 				 errmsg("could not determine the type of a set"),
 				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
+	reader->null_hint = "Leave it out, as in array_remove(x, NULL).";
 }
 
 static void
@@ -51,9 +52,9 @@ convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
 }
 
 /* A set may have hundreds of millions of elements: the user may interrupt. */
-void
-race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
-				 int64 seed, uint64 *out)
+static void
+convert_present(RaceArrayReader *reader, const RaceElements *elements,
+				int64 seed, uint64 *out)
 {
 	switch (reader->element)
 	{
@@ -81,4 +82,26 @@ race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 			convert_texts(elements, seed, out);
 			break;
 	}
+}
+
+/* Move n_present elements, which lie together, to their places among NULLs. */
+static void
+spread(const bits8 *present, uint32 n, uint32 n_present, uint64 null, uint64 *out)
+{
+	while (n-- > 0)
+		out[n] = (present[n / 8] & 1 << n % 8) != 0 ? out[--n_present] : null;
+}
+
+void
+race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
+				 int64 seed, uint64 null, uint64 *out)
+{
+	RaceElements present = *elements;
+	uint32		i;
+
+	for (i = 0; elements->present != NULL && i < elements->n; i++)
+		present.n -= (elements->present[i / 8] & 1 << i % 8) == 0;
+	convert_present(reader, &present, seed, out);
+	if (present.n < elements->n)
+		spread(elements->present, elements->n, present.n, null, out);
 }

@@ -19,9 +19,10 @@ extern void race_set_prepare(RaceArrayReader *reader, Oid type,
 
 /*
  * The elements as they are hashed, with the seed of the parameters.  Integers of
- * all widths are the same; texts are equal when their bytes are.
+ * all widths are the same; texts are equal when their bytes are.  NULLs, if there are
+ * some, become `null`.
  */
 extern void race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
-							 int64 seed, uint64 *out);
+							 int64 seed, uint64 null, uint64 *out);
 
 #endif							/* RACE_SET_H */

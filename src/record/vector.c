@@ -30,6 +30,7 @@ race_vector_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 				 errmsg("type %s is not a vector of numbers", format_type_be(type)) :
 				 errmsg("could not determine the type of a vector"),
 				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].")));
+	reader->null_hint = "Fill it with a public value, as in ARRAY[coalesce(x, 0)]: not with one that is computed from private records, such as their mean.";
 }
 
 bool
@@ -126,7 +127,7 @@ race_vector_read(RaceArrayReader *reader, Datum value, uint32 n, double *out)
 {
 	RaceElements elements;
 
-	race_array_open(reader, value, &elements, false);
+	race_array_open(reader, value, &elements, false, false);
 	race_check_length(elements.n, n, false);
 	race_vector_convert(reader, &elements, NULL, out, false);
 }

@@ -4,56 +4,205 @@
  *
  * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
  * M (x - o) has mean 0 and covariance 1.  So distances are in standard deviations, and
- * what columns share counts once (Mahalanobis distance).
+ * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
+ * within classes.
  *
- * The state is a float8[], which parallel workers can pass: the number of vectors, their mean, and the sums of products of deviations from it, row by row
- * up to the diagonal (Welford 1962; combined as in Chan, Golub & LeVeque 1983).
+ * C is estimated from standard deviations and a shrunken correlation matrix (linear.h).  A
+ * column that is constant, or a linear combination of columns before it, is left out: M has
+ * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
+ * Mahalanobis distances, and others are not told apart by what the public rows do not show.
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "fmgr.h"
-#include "miscadmin.h"
-#include "utils/array.h"
+#include "lib/stringinfo.h"
 
-#include "../lsh/lsh.h"
-#include "../record/vector.h"
 #include "../server/result.h"
+#include "linear.h"
+#include "whiten.h"
 
 PG_FUNCTION_INFO_V1(race_whiten_step);
-PG_FUNCTION_INFO_V1(race_whiten_combine);
 PG_FUNCTION_INFO_V1(race_whiten_final);
 
-/* Matrix and offset must fit into race_params. */
-#define MAX_DIMS		361
-
-StaticAssertDecl((MAX_DIMS + 1) * MAX_DIMS * sizeof(double) <= RACE_MAX_MORE,
-				 "a transform of so many dimensions fits into race_params");
-
 /*
- * If the variance that is left of a column, after the columns before it, is below
- * this share of it, the column is taken for a sum of those.
+ * A standard deviation below this share of the mean is that of rounding errors: the column
+ * is constant.
  */
-#define LEAST_SHARE		1e-10
+#define LEAST_DEVIATION		(16 * DBL_EPSILON)
 
-#define StateLength(d)	(1 + (d) + (d) * ((d) + 1) / 2)
+/* ----------------------------------------------------------------- columns */
 
-typedef struct State
+/* What is known of the columns of vectors */
+typedef struct Columns
 {
-	int			dims;
-	double	   *n;
-	double	   *mean;			/* [dims] */
-	double	   *products;		/* [dims * (dims + 1) / 2] */
-} State;
+	double		deviation[RACE_SCATTER_DIMS];	/* 0 = constant */
+	bool		keep[RACE_SCATTER_DIMS];
+	uint32		kept[RACE_SCATTER_DIMS];	/* numbers of those kept, */
+	uint32		n;				/* and how many they are */
+} Columns;
 
-/* What a transition keeps between calls */
-typedef struct StepSite
+static void
+list_kept(Columns *columns, uint32 dims)
 {
-	RaceArrayReader reader;
-	double		x[MAX_DIMS];	/* the vector that was read last */
-} StepSite;
+	uint32		i;
+
+	columns->n = 0;
+	for (i = 0; i < dims; i++)
+		if (columns->keep[i])
+			columns->kept[columns->n++] = i;
+}
+
+/* The standard deviations within classes; constant columns are not kept. */
+static void
+find_deviations(const RaceScatter *scatter, Columns *columns)
+{
+	double		freedom = race_scatter_freedom(scatter);
+	uint32		i;
+	uint32		c;
+
+	for (i = 0; i < scatter->dims; i++)
+	{
+		double		deviation = sqrt(race_scatter_product(scatter, i, i) / freedom);
+		double		largest = 0;
+
+		for (c = 0; c < scatter->n_classes; c++)
+			largest = fmax(largest, fabs(race_scatter_class_mean(scatter, c)[i]));
+		if (!isfinite(deviation) || !isfinite(largest))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the numbers of column %u are too large for a transform", i + 1),
+					 errdetail("Their variance overflows.")));
+		columns->keep[i] = deviation > LEAST_DEVIATION * largest;
+		columns->deviation[i] = columns->keep[i] ? deviation : 0;
+	}
+	list_kept(columns, scatter->dims);
+}
+
+/* The correlations of columns that are kept, [n][n], palloc'd */
+static double *
+correlations(const RaceScatter *scatter, const Columns *columns)
+{
+	double		freedom = race_scatter_freedom(scatter);
+	uint32		n = columns->n;
+	double	   *r = palloc((Size) n * n * sizeof(double));
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+		{
+			uint32		a = columns->kept[i];
+			uint32		b = columns->kept[j];
+
+			/* one after the other: their product may overflow, or be 0 */
+			r[(Size) i * n + j] = i == j ? 1 :
+				race_scatter_product(scatter, a, b) / freedom /
+				columns->deviation[a] / columns->deviation[b];
+		}
+	return r;
+}
+
+/* Do not keep columns that are linear combinations of others. */
+static void
+drop_combinations(const RaceScatter *scatter, Columns *columns)
+{
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
+	bool		independent[RACE_SCATTER_DIMS];
+	uint32		i;
+
+	race_independent(r, columns->n, race_scatter_freedom(scatter), work, independent);
+	for (i = 0; i < columns->n; i++)
+		columns->keep[columns->kept[i]] = independent[i];
+	list_kept(columns, scatter->dims);
+	pfree(work);
+	pfree(r);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* Append the numbers of columns that are left out, constant or other ones, if there are any. */
+static void
+append_left_out(StringInfo text, const char *what, const Columns *columns, uint32 dims,
+				bool constant)
+{
+	const char *separator = what;
+	uint32		i;
+
+	for (i = 0; i < dims; i++)
+		if (!columns->keep[i] && (columns->deviation[i] == 0) == constant)
+		{
+			appendStringInfo(text, "%s%u", separator, i + 1);
+			separator = ", ";
+		}
+	if (separator != what)
+		appendStringInfoString(text, ". ");
+}
+
+static void
+tell_left_out(const Columns *columns, const RaceScatter *scatter, const char *aggregate)
+{
+	const char *constant = scatter->n_classes == 1 ? "Constant: " : "Constant within each label: ";
+	StringInfoData detail;
+
+	if (columns->n == scatter->dims)
+		return;
+	if (columns->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no column that is not constant%s", aggregate,
+						scatter->n_classes == 1 ? "" : " within each label")));
+	initStringInfo(&detail);
+	append_left_out(&detail, constant, columns, scatter->dims, true);
+	append_left_out(&detail, "Linear combinations of columns before them: ", columns,
+					scatter->dims, false);
+	detail.data[detail.len - 1] = '\0';
+	ereport(NOTICE,
+			(errmsg("%s leaves columns out", aggregate),
+			 errdetail_internal("%s", detail.data)));
+}
+
+/* -------------------------------------------------------------- the transform */
+
+void
+race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+{
+	double		freedom = race_scatter_freedom(scatter);
+	Columns		columns;
+	double	   *r;
+	double	   *work;
+	uint32		i;
+	uint32		j;
+
+	if (freedom < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg(scatter->n_classes == 1 ? "%s needs two vectors or more" :
+						"%s needs a label with two vectors or more", aggregate)));
+	find_deviations(scatter, &columns);
+	drop_combinations(scatter, &columns);
+	tell_left_out(&columns, scatter, aggregate);
+
+	r = correlations(scatter, &columns);
+	work = palloc(RACE_LINEAR_WORK(columns.n) * sizeof(double));
+	race_shrink(r, columns.n, freedom, work);
+	if (!race_inverse_root(r, columns.n))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no transform: the covariance cannot be inverted", aggregate)));
+	whitening->dims = scatter->dims;
+	whitening->outputs = columns.n;
+	whitening->matrix = palloc0((Size) columns.n * scatter->dims * sizeof(double));
+	for (i = 0; i < columns.n; i++)
+		for (j = 0; j <= i; j++)
+			whitening->matrix[(Size) i * scatter->dims + columns.kept[j]] =
+				r[(Size) i * columns.n + j] / columns.deviation[columns.kept[j]];
+	pfree(work);
+	pfree(r);
+}
 
 static ArrayType *
 new_array(int ndim, int rows, int columns)
@@ -72,240 +221,41 @@ new_array(int ndim, int rows, int columns)
 	return array;
 }
 
-/*
- * Check the state: a user may call these functions from another aggregate, with any
- * array.
- */
-static State
-state_of(ArrayType *array)
+Datum
+race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+					 const double *matrix, uint32 outputs)
 {
-	State		state;
-	int			length = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
+	ArrayType  *m = new_array(2, outputs, scatter->dims);
+	ArrayType  *offset = new_array(1, scatter->dims, 1);
+	RaceResultRow row;
 
-	state.dims = (int) ((sqrt(8.0 * length + 1) - 3) / 2 + 0.5);
-	if (ARR_HASNULL(array) || state.dims < 1 || state.dims > MAX_DIMS ||
-		StateLength(state.dims) != length)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the array is no state of race_whiten")));
-	state.n = (double *) ARR_DATA_PTR(array);
-	state.mean = state.n + 1;
-	state.products = state.mean + state.dims;
-	return state;
+	memcpy(ARR_DATA_PTR(m), matrix, (Size) outputs * scatter->dims * sizeof(double));
+	race_scatter_mean(scatter, (double *) ARR_DATA_PTR(offset));
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, PointerGetDatum(m));
+	race_row_add(&row, PointerGetDatum(offset));
+	return race_row_datum(&row);
 }
 
-/* Add `weight` times the products of deviations. */
-static void
-add_products(State *state, const double *deviation, double weight)
-{
-	double	   *sum = state->products;
-	int			i;
-	int			j;
+/* -------------------------------------------------------------- race_whiten */
 
-	for (i = 0; i < state->dims; i++)
-		for (j = 0; j <= i; j++)
-			*sum++ += weight * deviation[i] * deviation[j];
-}
-
-static StepSite *
-step_site(FunctionCallInfo fcinfo)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-
-	if (flinfo->fn_extra == NULL)
-	{
-		StepSite   *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(StepSite));
-
-		race_vector_prepare(&site->reader, get_fn_expr_argtype(flinfo, 1),
-							flinfo->fn_mcxt);
-		flinfo->fn_extra = site;
-	}
-	return (StepSite *) flinfo->fn_extra;
-}
-
-/*
- * Read argument 1. It must have `dims` dimensions, or any number if that is 0.
- * Returns how many it has.
- */
-static int
-read_vector(FunctionCallInfo fcinfo, StepSite *site, int dims)
-{
-	RaceElements elements;
-
-	race_array_open(&site->reader, PG_GETARG_DATUM(1), &elements, false);
-	race_check_length(elements.n, dims, false);
-	if (elements.n > MAX_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_whiten takes vectors of up to %d dimensions", MAX_DIMS)));
-	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
-	return (int) elements.n;
-}
-
-/* Transition of race_whiten(x); the state changes where it is. */
+/* Transition of race_whiten(x) and race_whiten(x, label) */
 Datum
 race_whiten_step(PG_FUNCTION_ARGS)
 {
-	StepSite   *site = step_site(fcinfo);
-	ArrayType  *array;
-	State		state;
-	double		deviation[MAX_DIMS];
-	int			i;
-
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "race_whiten_step called in non-aggregate context");
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-
-	/* a group starts with a vector of any length */
-	if (PG_ARGISNULL(0))
-		array = new_array(1, StateLength(read_vector(fcinfo, site, 0)), 1);
-	else
-	{
-		array = PG_GETARG_ARRAYTYPE_P(0);
-		read_vector(fcinfo, site, state_of(array).dims);
-	}
-	state = state_of(array);
-	++*state.n;
-	for (i = 0; i < state.dims; i++)
-	{
-		deviation[i] = site->x[i] - state.mean[i];
-		state.mean[i] += deviation[i] / *state.n;
-	}
-	add_products(&state, deviation, (*state.n - 1) / *state.n);
-	PG_RETURN_ARRAYTYPE_P(array);
-}
-
-/*
- * Add the second state to the first one. The first one is changed in place, or a
- * copy of it if it has a short header because it came from a tuple.
- */
-Datum
-race_whiten_combine(PG_FUNCTION_ARGS)
-{
-	ArrayType  *array;
-	State		a;
-	State		b;
-	double		n;
-	double		deviation[MAX_DIMS];
-	int			i;
-
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "race_whiten_combine called in non-aggregate context");
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
-
-	array = PG_GETARG_ARRAYTYPE_P(0);
-	a = state_of(array);
-	b = state_of(PG_GETARG_ARRAYTYPE_P(1));
-	race_check_length(b.dims, a.dims, false);
-	n = *a.n + *b.n;
-	for (i = 0; i < a.dims; i++)
-	{
-		deviation[i] = b.mean[i] - a.mean[i];
-		a.mean[i] += deviation[i] * (*b.n / n);
-	}
-	for (i = 0; i < a.dims * (a.dims + 1) / 2; i++)
-		a.products[i] += b.products[i];
-	add_products(&a, deviation, *a.n * (*b.n / n));
-	*a.n = n;
-	PG_RETURN_ARRAYTYPE_P(array);
-}
-
-/*
- * Compute L of C = L L' in the place of C, row by row up to the diagonal
- * (Cholesky).
- */
-static void
-factorize(double *c, int dims)
-{
-#define L(i, j)		c[(i) * ((i) + 1) / 2 + (j)]
-	int			i;
-	int			j;
-	int			k;
-
-	for (i = 0; i < dims; i++)
-	{
-		double		variance = L(i, i);
-
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j <= i; j++)
-		{
-			for (k = 0; k < j; k++)
-				L(i, j) -= L(i, k) * L(j, k);
-			if (j < i)
-				L(i, j) /= L(j, j);
-		}
-		if (!(L(i, i) > LEAST_SHARE * variance && isfinite(L(i, i))))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the vectors have no whitening transform"),
-					 errdetail("Column %d is constant or a sum of the columns before it, or there are too few vectors.", i + 1),
-					 errhint("Leave the column out, or pass more vectors.")));
-		L(i, i) = sqrt(L(i, i));
-	}
-}
-
-/* Compute m = L^-1, the whole matrix, row by row. */
-static void
-invert(const double *c, int dims, double *m)
-{
-	int			i;
-	int			j;
-	int			k;
-
-	for (i = 0; i < dims; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j <= i; j++)
-		{
-			double		sum = i == j;
-
-			for (k = j; k < i; k++)
-				sum -= L(i, k) * m[k * dims + j];
-			m[i * dims + j] = sum / L(i, i);
-		}
-	}
-#undef L
+	return race_scatter_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
 }
 
 /* The transform; NULL of no vectors */
 Datum
 race_whiten_final(PG_FUNCTION_ARGS)
 {
-	State		state;
-	ArrayType  *matrix;
-	ArrayType  *offset;
-	double	   *covariance;
-	RaceResultRow row;
-	int			i;
+	const RaceScatter *scatter = race_scatter_arg(fcinfo);
+	RaceWhitening whitening;
 
-	if (PG_ARGISNULL(0))
+	if (scatter == NULL)
 		PG_RETURN_NULL();
-	race_row_start(&row, fcinfo);
-
-	/* do not change the state: a window may go on with it */
-	state = state_of(PG_GETARG_ARRAYTYPE_P(0));
-	covariance = palloc(state.dims * (state.dims + 1) / 2 * sizeof(double));
-	for (i = 0; i < state.dims * (state.dims + 1) / 2; i++)
-		covariance[i] = state.products[i] / (*state.n - 1);
-	factorize(covariance, state.dims);
-
-	matrix = new_array(2, state.dims, state.dims);
-	invert(covariance, state.dims, (double *) ARR_DATA_PTR(matrix));
-	offset = new_array(1, state.dims, 1);
-	memcpy(ARR_DATA_PTR(offset), state.mean, state.dims * sizeof(double));
-	race_row_add(&row, PointerGetDatum(matrix));
-	race_row_add(&row, PointerGetDatum(offset));
-	PG_RETURN_DATUM(race_row_datum(&row));
+	race_whitening_of(scatter, "race_whiten", &whitening);
+	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, whitening.matrix,
+										 whitening.outputs));
 }

@@ -1,20 +1,28 @@
 -- ------------------------------------------------------------------------
--- Transforms learned from public data
+-- Columns that are alike
 
-CREATE FUNCTION _race_whiten_step(float8[], "any") RETURNS float8[]
+CREATE FUNCTION _race_whiten_step(internal, "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_whiten_combine(float8[], float8[]) RETURNS float8[]
-	AS 'MODULE_PATHNAME', 'race_whiten_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_whiten_final(float8[]) RETURNS race_transform
+CREATE FUNCTION _race_whiten_step(internal, "any", "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_whiten_final(internal) RETURNS race_transform
 	AS 'MODULE_PATHNAME', 'race_whiten_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _race_whiten_step(float8[], "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_whiten_combine(float8[], float8[]) IS 'aggregate combine function';
-COMMENT ON FUNCTION _race_whiten_final(float8[]) IS 'aggregate final function';
+COMMENT ON FUNCTION _race_whiten_step(internal, "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_whiten_step(internal, "any", "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_whiten_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_whiten(x "any") (
-	SFUNC = _race_whiten_step, STYPE = float8[],
-	FINALFUNC = _race_whiten_final, COMBINEFUNC = _race_whiten_combine,
-	PARALLEL = SAFE
+	SFUNC = _race_whiten_step, STYPE = internal, FINALFUNC = _race_whiten_final,
+	COMBINEFUNC = _race_scatter_combine, SERIALFUNC = _race_scatter_serialize,
+	DESERIALFUNC = _race_scatter_deserialize, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_whiten("any") IS
-	'the transform for race_params that gives vectors mean 0 and covariance 1, so that distances are Mahalanobis distances (Coleman & Shrivastava 2021, section 7.1). M is lower triangular. Use public data only: the result is as exact as the data, and has no noise. Vectors have up to 361 dimensions. NULLs are left out, and no vectors give NULL. Errors: 22023 when a column is constant or a sum of others, or when vectors differ in dimensions; 42804 for what is no vector';
+	'the transform for race_params that gives vectors mean 0 and covariance 1, so that distances are Mahalanobis distances (Coleman & Shrivastava 2021, section 7.1). M is lower triangular. Use public data only: the result is as exact as the data, and has no added noise. Few vectors are enough: the correlations are shrunken (Ledoit & Wolf 2022, quadratic-inverse shrinkage), by a share that falls with the number of vectors. A column that is constant, or a linear combination of columns before it, is left out, and a NOTICE says so: M has no row for it. Vectors have up to 361 dimensions. NULLs are left out, and no vectors give NULL. Errors: 22023 when there are fewer than two vectors, when all columns are constant, or when vectors differ in dimensions; 42804 for what is no vector';
+
+CREATE AGGREGATE race_whiten(x "any", label "any") (
+	SFUNC = _race_whiten_step, STYPE = internal, FINALFUNC = _race_whiten_final,
+	COMBINEFUNC = _race_scatter_combine, SERIALFUNC = _race_scatter_serialize,
+	DESERIALFUNC = _race_scatter_deserialize, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_whiten("any", "any") IS
+	'race_whiten within labels: the covariance is that of vectors around the mean of their label, the same for all labels. Where labels lie apart, distances are then in units of what varies within them. Labels, of any type, are told apart by their text; there may be 1000. Rows with a NULL are left out. Errors: 22023 when no label has two vectors, 54000 for more labels, others as without labels';

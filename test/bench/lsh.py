@@ -15,7 +15,7 @@ class Params(ctypes.Structure):
                 ('bandwidth', ctypes.c_double), ('power', ctypes.c_uint32),
                 ('rows', ctypes.c_uint32), ('range', ctypes.c_uint32),
                 ('outputs', ctypes.c_uint32), ('more', ctypes.c_uint32),
-                ('reserved32', ctypes.c_uint32), ('reserved64', ctypes.c_uint64 * 2)]
+                ('nulls', ctypes.c_uint8), ('reserved8', ctypes.c_uint8 * 3), ('reserved64', ctypes.c_uint64 * 2)]
 
 
 class Column(ctypes.Structure):

@@ -52,7 +52,7 @@ INSERT INTO kernels VALUES
 ('l2(dims=2, rows=4, range=8, matrix={{1,2},{3,4},{5,6}}, offset={1,0})', '{1,2}', NULL),
 ('angular(dims=2, power=2, rows=4, range=8, matrix={{1,2}})', '{1,2}', NULL),
 ('jaccard(rows=4, range=8)', NULL, '{a,b}'),
-('match(dims=2, rows=4, range=8)', NULL, '{a,b}'),
+('match(dims=2, rows=4, range=8, nulls=different)', NULL, '{a,NULL}'),
 ('l2(dims=2, rows=4, range=8, offset={1,2}) * match(dims=2)', '{1,2}', '{a,b}'),
 ('angular(dims=2, rows=4, range=8) * jaccard(power=2)', '{1,2}', '{a,b}');
 INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
@@ -116,6 +116,7 @@ my @reasons = (
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
 		'a lower bound is above the upper one',
+		'unknown meaning of nulls, number ', 'nulls are for kernels match',
 		'rows times range must be at most ', 'rows times power times (dims + ',
 		'sequence "sobol" needs dims, and at most ', 'sequence "orthogonal" is for kernels l',
 		'rehash "fold" needs power ', 'rehash "fold" needs a range of at least ')

@@ -151,14 +151,16 @@ test_elements(void)
 		for (i = 0; i < 6; i++)
 			different += race_element_of_bytes(seeds[s], text, sizes[i]) != of_bytes[s][i];
 	}
-	ok(different == 0, "known elements of integers and of bytes");
+	different += race_element_of_null(0, false) != UINT64_C(0xa8326e71e8daba39);
+	different += race_element_of_null(0, true) != UINT64_C(0x1b1107325bfe9005);
+	ok(different == 0, "known elements of integers, of bytes and of NULLs");
 }
 
 /* What is alike in bytes, in length or as a number has elements of its own. */
 static void
 test_distinct_elements(void)
 {
-	uint64_t	elements[3 * 257];
+	uint64_t	elements[3 * 257 + 2];
 	unsigned char zeros[257] = {0};
 	int			same = 0;
 	int			n = 0;
@@ -170,11 +172,13 @@ test_distinct_elements(void)
 		elements[n++] = race_element_of_bytes(7, zeros, (size_t) i);
 		elements[n++] = race_element_of_bytes(7, (unsigned char[]) {i & 255, i >> 8}, 2);
 	}
+	elements[n++] = race_element_of_null(7, false);
+	elements[n++] = race_element_of_null(7, true);
 	/* two zeros are there twice */
 	qsort(elements, n, sizeof(uint64_t), compare_elements);
 	for (i = 1; i < n; i++)
 		same += elements[i] == elements[i - 1];
-	ok(same == 1, "different integers and texts are different elements");
+	ok(same == 1, "different integers and texts are different elements, and so are NULLs");
 	ok(race_element_of_integer(1, 5) != race_element_of_integer(2, 5) &&
 	   race_element_of_bytes(1, "5", 1) != race_element_of_bytes(2, "5", 1),
 	   "and others for another seed");

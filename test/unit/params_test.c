@@ -66,7 +66,7 @@ test_fields(void)
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
 	WITH(arrays, 64, refused, "reserved");
-	WITH(reserved32, 1, refused, "reserved");
+	WITH(reserved8[2], 1, refused, "reserved");
 	WITH(reserved64[0], 1, refused, "reserved");
 	WITH(reserved64[1], 1, refused, "reserved");
 	WITH(reserved64[1], UINT64_C(1) << 63, refused, "reserved");

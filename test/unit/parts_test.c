@@ -169,7 +169,10 @@ test_fields(void)
 	WITH(L1, power, 0, "power must be");
 	WITH(ANGULAR, power, RACE_MAX_POWER, NULL);
 	WITH(MATCH, power, RACE_MAX_POWER + 1, "power must be");
-	WITH(MATCH, reserved32, 1, "reserved");
+	WITH(MATCH, reserved8[0], 1, "reserved");
+	WITH(MATCH, nulls, RACE_NULLS_CATEGORY, NULL);
+	WITH(MATCH, nulls, RACE_NULLS_CATEGORY + 1, "unknown meaning of nulls");
+	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "nulls are for kernels match");
 	WITH(ANGULAR, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
 	WITH(ANGULAR, arrays, 64, "reserved");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");

@@ -1,0 +1,310 @@
+/*
+ * scatter.c
+ *		What transforms are learned from.
+ *
+ * Means and products are updated vector by vector (Welford 1962), and combined as in Chan,
+ * Golub & LeVeque (1983): nothing large is subtracted.  Products are pooled, because every
+ * transform here takes the classes to be spread alike; the scatter of all vectors is that
+ * within classes and that of their means.
+ *
+ * A label is known by 64 bits of its text, so the state has a fixed size for each class.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "utils/lsyscache.h"
+
+#include "../record/vector.h"
+#include "scatter.h"
+
+PG_FUNCTION_INFO_V1(race_scatter_combine);
+PG_FUNCTION_INFO_V1(race_scatter_serialize);
+PG_FUNCTION_INFO_V1(race_scatter_deserialize);
+
+#define Products(dims)	((Size) (dims) * ((dims) + 1) / 2)
+
+/* What a transition keeps between calls */
+typedef struct StepSite
+{
+	RaceArrayReader reader;
+	FmgrInfo	label;			/* output of its type */
+	double		x[RACE_SCATTER_DIMS];	/* the vector that was read last */
+} StepSite;
+
+/* ------------------------------------------------------------------ states */
+
+static RaceScatter *
+create(uint32 dims, MemoryContext context)
+{
+	RaceScatter *scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
+
+	scatter->dims = dims;
+	scatter->capacity = 2;
+	scatter->classes = MemoryContextAlloc(context, scatter->capacity * sizeof(RaceScatterClass));
+	scatter->means = MemoryContextAlloc(context, scatter->capacity * dims * sizeof(double));
+	scatter->products = MemoryContextAllocZero(context, Products(dims) * sizeof(double));
+	return scatter;
+}
+
+/* The number of the class with this key; a new one has no vectors, and mean 0. */
+static uint32
+find_class(RaceScatter *scatter, uint64 key)
+{
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		if (scatter->classes[i].key == key)
+			return i;
+	if (i == RACE_SCATTER_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a transform is learned from vectors of up to %d labels",
+						RACE_SCATTER_CLASSES)));
+	if (i == scatter->capacity)
+	{
+		scatter->capacity *= 2;
+		scatter->classes = repalloc(scatter->classes,
+									scatter->capacity * sizeof(RaceScatterClass));
+		scatter->means = repalloc(scatter->means, (Size) scatter->capacity *
+								  scatter->dims * sizeof(double));
+	}
+	scatter->n_classes++;
+	scatter->classes[i].key = key;
+	scatter->classes[i].n = 0;
+	memset(scatter->means + (Size) i * scatter->dims, 0, scatter->dims * sizeof(double));
+	return i;
+}
+
+/*
+ * Add n vectors with this mean to a class.  Their scatter around it is another's to add.
+ * One vector has none.
+ */
+static void
+add_to_class(RaceScatter *scatter, uint64 key, double n, const double *mean)
+{
+	uint32		c = find_class(scatter, key);
+	double		before = scatter->classes[c].n;
+	double		all = before + n;
+	double		weight = before * (n / all);
+	double	   *to = scatter->means + (Size) c * scatter->dims;
+	double	   *sum = scatter->products;
+	double		deviation[RACE_SCATTER_DIMS];
+	uint32		i;
+	uint32		j;
+
+	scatter->classes[c].n = all;
+	for (i = 0; i < scatter->dims; i++)
+	{
+		deviation[i] = mean[i] - to[i];
+		to[i] += deviation[i] * (n / all);
+	}
+	if (before == 0)
+		return;
+	for (i = 0; i < scatter->dims; i++)
+		for (j = 0; j <= i; j++)
+			*sum++ += weight * deviation[i] * deviation[j];
+}
+
+/* -------------------------------------------------------------- transitions */
+
+static StepSite *
+step_site(FunctionCallInfo fcinfo, int x, int label)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+	{
+		StepSite   *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(StepSite));
+		Oid			output;
+		bool		is_varlena;
+
+		race_vector_prepare(&site->reader, get_fn_expr_argtype(flinfo, x), flinfo->fn_mcxt);
+		if (label != 0)
+		{
+			getTypeOutputInfo(get_fn_expr_argtype(flinfo, label), &output, &is_varlena);
+			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
+		}
+		flinfo->fn_extra = site;
+	}
+	return (StepSite *) flinfo->fn_extra;
+}
+
+/*
+ * Read a vector.  It must have `dims` dimensions, or any number if that is 0.  Returns how
+ * many it has.
+ */
+static uint32
+read_vector(StepSite *site, Datum value, uint32 dims)
+{
+	RaceElements elements;
+
+	race_array_open(&site->reader, value, &elements, false, false);
+	race_check_length(elements.n, dims, false);
+	if (elements.n > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
+	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
+	return elements.n;
+}
+
+static uint64
+label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
+{
+	char	   *text;
+
+	if (label == 0)
+		return 0;
+	text = OutputFunctionCall(&site->label, PG_GETARG_DATUM(label));
+	return race_element_of_bytes(0, text, strlen(text));
+}
+
+Datum
+race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
+{
+	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
+	MemoryContext context;
+	StepSite   *site;
+	uint32		dims;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "transition of a transform called in non-aggregate context");
+	site = step_site(fcinfo, x, label);
+	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
+	{
+		if (scatter == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(scatter);
+	}
+	dims = read_vector(site, PG_GETARG_DATUM(x), scatter == NULL ? 0 : scatter->dims);
+	if (scatter == NULL)
+		scatter = create(dims, context);
+	add_to_class(scatter, label_key(fcinfo, site, label), 1, site->x);
+	PG_RETURN_POINTER(scatter);
+}
+
+/* Add the second state to the first one. */
+Datum
+race_scatter_combine(PG_FUNCTION_ARGS)
+{
+	RaceScatter *a = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
+	const RaceScatter *b = PG_ARGISNULL(1) ? NULL : (RaceScatter *) PG_GETARG_POINTER(1);
+	MemoryContext context;
+	Size		i;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "race_scatter_combine called in non-aggregate context");
+	if (b == NULL)
+	{
+		if (a == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(a);
+	}
+	if (a == NULL)
+		a = create(b->dims, context);
+	race_check_length(b->dims, a->dims, false);
+	for (i = 0; i < b->n_classes; i++)
+		add_to_class(a, b->classes[i].key, b->classes[i].n, race_scatter_class_mean(b, i));
+	for (i = 0; i < Products(b->dims); i++)
+		a->products[i] += b->products[i];
+	PG_RETURN_POINTER(a);
+}
+
+/* ------------------------------------------------- between parallel workers */
+
+Datum
+race_scatter_serialize(PG_FUNCTION_ARGS)
+{
+	const RaceScatter *scatter = (const RaceScatter *) PG_GETARG_POINTER(0);
+	StringInfoData message;
+
+	pq_begintypsend(&message);
+	pq_sendint32(&message, scatter->dims);
+	pq_sendint32(&message, scatter->n_classes);
+	pq_sendbytes(&message, (const char *) scatter->classes,
+				 scatter->n_classes * sizeof(RaceScatterClass));
+	pq_sendbytes(&message, (const char *) scatter->means,
+				 (Size) scatter->n_classes * scatter->dims * sizeof(double));
+	pq_sendbytes(&message, (const char *) scatter->products,
+				 Products(scatter->dims) * sizeof(double));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+/* SQL cannot call this: it takes an internal argument. So the bytes are ours. */
+Datum
+race_scatter_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	StringInfoData message;
+	RaceScatter *scatter;
+	uint32		n;
+
+	initStringInfo(&message);
+	appendBinaryStringInfo(&message, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	scatter = create(pq_getmsgint(&message, 4), CurrentMemoryContext);
+	n = pq_getmsgint(&message, 4);
+	scatter->n_classes = n;
+	scatter->capacity = Max(n, 2);
+	scatter->classes = repalloc(scatter->classes, scatter->capacity * sizeof(RaceScatterClass));
+	scatter->means = repalloc(scatter->means,
+							  (Size) scatter->capacity * scatter->dims * sizeof(double));
+	pq_copymsgbytes(&message, (char *) scatter->classes, n * sizeof(RaceScatterClass));
+	pq_copymsgbytes(&message, (char *) scatter->means,
+					(Size) n * scatter->dims * sizeof(double));
+	pq_copymsgbytes(&message, (char *) scatter->products,
+					Products(scatter->dims) * sizeof(double));
+	pq_getmsgend(&message);
+	PG_RETURN_POINTER(scatter);
+}
+
+/* ----------------------------------------------------------------- answers */
+
+const RaceScatter *
+race_scatter_arg(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? NULL : (const RaceScatter *) PG_GETARG_POINTER(0);
+}
+
+double
+race_scatter_n(const RaceScatter *scatter)
+{
+	double		n = 0;
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		n += scatter->classes[i].n;
+	return n;
+}
+
+const double *
+race_scatter_class_mean(const RaceScatter *scatter, uint32 i)
+{
+	return scatter->means + (Size) i * scatter->dims;
+}
+
+void
+race_scatter_mean(const RaceScatter *scatter, double *mean)
+{
+	double		n = race_scatter_n(scatter);
+	uint32		c;
+	uint32		i;
+
+	memset(mean, 0, scatter->dims * sizeof(double));
+	for (c = 0; c < scatter->n_classes; c++)
+		for (i = 0; i < scatter->dims; i++)
+			mean[i] += race_scatter_class_mean(scatter, c)[i] * (scatter->classes[c].n / n);
+}
+
+double
+race_scatter_freedom(const RaceScatter *scatter)
+{
+	return race_scatter_n(scatter) - scatter->n_classes;
+}
+
+double
+race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
+{
+	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
+}

@@ -1,0 +1,60 @@
+/*
+ * scatter.h
+ *		What transforms are learned from: counts and means of classes, and the scatter of
+ *		vectors around the means of their classes.
+ *
+ * It is the state of aggregates.  Their transition and final functions are in the files of
+ * the transforms; they share the combine function and the serial form.  Without labels all
+ * vectors are of one class.
+ */
+#ifndef RACE_SCATTER_H
+#define RACE_SCATTER_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "../lsh/lsh.h"
+
+/* Matrix and offset must fit into race_params. */
+#define RACE_SCATTER_DIMS		361
+#define RACE_SCATTER_CLASSES	1000
+
+StaticAssertDecl((RACE_SCATTER_DIMS + 1) * RACE_SCATTER_DIMS * sizeof(double) <= RACE_MAX_MORE,
+				 "a transform of so many dimensions fits into race_params");
+
+typedef struct RaceScatterClass
+{
+	uint64		key;			/* of its label */
+	double		n;				/* vectors */
+} RaceScatterClass;
+
+typedef struct RaceScatter
+{
+	uint32		dims;
+	uint32		n_classes;
+	uint32		capacity;		/* classes that there is space for */
+	RaceScatterClass *classes;
+	double	   *means;			/* [n_classes][dims] */
+	double	   *products;		/* of deviations, row by row up to the diagonal */
+} RaceScatter;
+
+/*
+ * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
+ * argument `label` (0: there are no labels).  NULLs are left out.
+ */
+extern Datum race_scatter_step(FunctionCallInfo fcinfo, int x, int label);
+
+/* The state in argument 0, or NULL if there were no vectors */
+extern const RaceScatter *race_scatter_arg(FunctionCallInfo fcinfo);
+
+/* All vectors, and their mean, [dims]; the mean of a class */
+extern double race_scatter_n(const RaceScatter *scatter);
+extern void race_scatter_mean(const RaceScatter *scatter, double *mean);
+extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 i);
+
+/* Degrees of freedom of the scatter, and the product of two columns */
+extern double race_scatter_freedom(const RaceScatter *scatter);
+extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
+
+#endif							/* RACE_SCATTER_H */
