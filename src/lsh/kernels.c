@@ -127,7 +127,8 @@ race_kernel_value(const RaceParams *params, const RaceColumn *x, const RaceColum
 	const RaceParams *part;
 	double		k = 1;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		k *= pow(race_kernel_type(part->kernel)->value(part, x++, y++), part->power);
+	for (part = params; part != NULL; part = race_params_next(part, params), x++, y++)
+		if (!race_column_is_any(y))
+			k *= pow(race_kernel_type(part->kernel)->value(part, x, y), part->power);
 	return k;
 }

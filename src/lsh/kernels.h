@@ -96,7 +96,8 @@ extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
 /*
  * The exact kernel of two records, which have a column for each part: the product
  * of all parts, each taken to its power. Estimates are compared with it. It uses
- * libm, and can be interrupted. Elements of sets must be sorted and distinct.
+ * libm, and can be interrupted. Elements of sets must be sorted and distinct.  Parts of y
+ * may be left out (race_column_is_any).
  */
 extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *x,

@@ -186,6 +186,16 @@ typedef struct RaceColumn
 extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
 
 /*
+ * A question about a product may leave out parts of its record: what they are does not
+ * matter, and their kernel is 1.  Such a part is a column without anything.
+ */
+static inline bool
+race_column_is_any(const RaceColumn *column)
+{
+	return column->numbers == NULL && column->elements == NULL && column->starts == NULL;
+}
+
+/*
  * Functions that take long, and that are said to be interruptible, call this hook
  * from time to time if it is not NULL, so that a user can interrupt them.  The hook
  * need not return.  RACE_STEP is how many bytes or elements are worked on between two

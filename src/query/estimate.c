@@ -16,6 +16,7 @@
 #include "fmgr.h"
 
 #include "../fit/answers.h"
+#include "../fit/partial.h"
 #include "../lsh/grid.h"
 #include "../server/result.h"
 #include "estimate.h"
@@ -44,6 +45,7 @@ typedef struct Parts
 	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
 	RaceReady  *ready;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
+	double		scale;			/* of residuals, in a partial question (partial.h) */
 } Parts;
 
 /* Residuals that are so many times their variance are not noise: they are believed. */
@@ -70,11 +72,25 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 							 question->buckets, 0, view->params->rows);
 }
 
+/* A query that leaves out parts of a product: residuals are those of whole records. */
+static void
+take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
+{
+	RacePartial partial;
+
+	race_partial_ask(question->site, &question->view, parts->ready, record, &partial);
+	parts->trusted = question->view.model;
+	parts->model = partial.model;
+	parts->mean = partial.scale * partial.residual;
+	parts->scale = partial.scale;
+	parts->weight = weight_of_residual(parts->trusted, partial.whole, partial.residual);
+}
+
 static Parts
 take_apart(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL, NULL, NULL};
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL, 1};
 	RaceColumn	record[RACE_MAX_PARTS];
 
 	if (race_needs_ready(view))
@@ -82,6 +98,11 @@ take_apart(const RaceQuestion *question)
 		race_call_site_record(question->site, record);
 		parts.ready = race_ready_at(question->site, view);
 		parts.gridded = race_ready_grid(parts.ready);
+	}
+	if (question->partial)
+	{
+		take_partial_apart(question, record, &parts);
+		return parts;
 	}
 	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
 	{
@@ -146,6 +167,18 @@ variance_of_few_rows(const RaceView *view, const Parts *parts)
 }
 
 /*
+ * Residuals of whole records vary as others do.  That they are the same share of an answer
+ * whatever the other parts are is true up to what the model misses.
+ */
+static double
+variance_of_partial(const RaceModel *model, const Parts *parts)
+{
+	return parts->scale == 0 ? 0 : model->misfit >= RACE_UNTESTED ? INFINITY :
+		parts->scale * parts->scale * model->residual_variance +
+		pow(model->misfit * parts->model, 2);
+}
+
+/*
  * The variance of the model and the weighted rows together, in terms of the mean of rows.
  * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
@@ -156,6 +189,8 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts)
 	const RaceView *view = &question->view;
 	double		variance;
 
+	if (question->partial)
+		return variance_of_partial(view->model, parts);
 	if (parts->gridded != NULL)
 		variance = race_gridded_noise(parts->gridded) +
 			race_gridded_bias(parts->gridded, parts->model + parts->mean);
@@ -294,7 +329,7 @@ race_kernel_sum_mom(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("failure_probability must be between 0 and 1")));
 	race_ask(fcinfo, 0, &question);
-	if (race_is_grid(view->params))
+	if (race_is_grid(view->params) || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
 	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
 	PG_RETURN_FLOAT8(race_answers_correct(view->params,

@@ -26,6 +26,7 @@ typedef struct RaceRecords
 	uint32		n;				/* records that are complete */
 	uint32		capacity;
 	bool		has_sets;
+	uint32		any;			/* of a query alone: bit i says that part i is left out */
 	int			n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;
