@@ -184,25 +184,37 @@ variance_of_partial(const RaceModel *model, const Parts *parts)
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
  */
 static double
-variance_of_mean(const RaceQuestion *question, const Parts *parts)
+variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
 {
 	const RaceView *view = &question->view;
-	double		variance;
 
 	if (question->partial)
 		return variance_of_partial(view->model, parts);
-	if (parts->gridded != NULL)
-		variance = race_gridded_noise(parts->gridded) +
-			race_gridded_bias(parts->gridded, parts->model + parts->mean);
-	else
-		variance = race_answers_variance(view, parts->trusted != NULL ? parts->ready : NULL,
-										 question->buckets, 0, view->params->rows,
-										 parts->mean, least_variance(view));
 	if (parts->trusted == NULL)
 		return variance;
 	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
 		(1 - parts->weight) * parts->trusted->residual_variance +
 		variance_of_few_rows(view, parts);
+}
+
+/* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
+static void
+describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
+{
+	const RaceView *view = &question->view;
+
+	result->weight = question->partial ? 0 : parts->weight;
+	result->fitted = parts->trusted != NULL ? parts->ready : NULL;
+	result->least_variance = least_variance(view);
+	result->rows_variance = 0;
+	if (parts->gridded != NULL)
+		result->rows_variance = race_gridded_noise(parts->gridded) +
+			race_gridded_bias(parts->gridded, parts->model + parts->mean);
+	else if (!question->partial)
+		result->rows_variance = race_answers_variance(view, result->fitted,
+													  question->buckets, 0,
+													  view->params->rows, parts->mean,
+													  result->least_variance);
 }
 
 double
@@ -223,7 +235,8 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 	double		ratio;
 
 	result->noise_variance = header->noise.counter_variance / view->params->rows;
-	result->mean_variance = variance_of_mean(question, &parts);
+	describe_rows(question, &parts, result);
+	result->mean_variance = variance_of_mean(question, &parts, result->rows_variance);
 	result->n = race_answers_divisor(header);
 	result->n_variance = header->noise.count_variance;
 
@@ -240,6 +253,13 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
+uint32
+race_estimate_blocks(const RaceView *view)
+{
+	return race_is_grid(view->params) ? KNOWN :
+		race_answers_blocks(view->params, view->params->rows);
+}
+
 /*
  * Fieller's interval for the ratio of two noisy numbers: all ratios x with
  * (mean - x n)^2 <= t^2 (mean_variance + x^2 n_variance).  When n itself is
@@ -250,8 +270,7 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
-	uint32		blocks = race_is_grid(view->params) ? KNOWN :
-		race_answers_blocks(view->params, view->params->rows);
+	uint32		blocks = race_estimate_blocks(view);
 	/* 1 unless the count is below 1 */
 	double		whole = view->header->count / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
@@ -371,6 +390,15 @@ warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_sequence_name(sequence))));
 }
 
+void
+race_check_confidence(double confidence)
+{
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be between 0 and 1")));
+}
+
 /* race_estimate(sketch, q, confidence) */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
@@ -382,10 +410,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	double		lower;
 	double		upper;
 
-	if (!(confidence > 0 && confidence < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("confidence must be between 0 and 1")));
+	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
