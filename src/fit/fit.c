@@ -511,7 +511,8 @@ place_first(const RaceParams *params, const RaceBox *box, const RaceFitRequest *
 	uint32		i;
 
 	for (i = 0; i < params->dims; i++)
-		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) / params->power;
+		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
+			race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE));
 	if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
 		race_kernel_type(params->kernel)->of_distance != NULL)
 		points->n = race_candidates_grid(box, widths, capacity, x);

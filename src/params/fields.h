@@ -24,7 +24,7 @@ typedef enum RaceFieldType
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
-	RACE_FIELD_MATRIX,			/* an array of rows of dims numbers, after the fields */
+	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
 	RACE_FIELD_DERIVED			/* follows from the arrays; only on the wire */
 } RaceFieldType;
 
@@ -46,10 +46,12 @@ typedef enum RaceFieldNumber
 	RACE_KEY_MATRIX,			/* this and the next come in a race_transform */
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
+	RACE_KEY_MIXTURE,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
+	RACE_FIELD_COMPONENTS,
 	RACE_FIELDS
 } RaceFieldNumber;
 

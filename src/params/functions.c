@@ -82,20 +82,19 @@ set_vector(RaceDraft *draft, int key, Datum value, const char *name)
 	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
 }
 
+/* Set a field that is an array of rows of so many numbers. */
 static void
-set_matrix(RaceDraft *draft, Datum value)
+set_matrix(RaceDraft *draft, int key, Datum value, uint32 columns, const char *expected)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
-	uint32		dims = draft->part.dims;
 
-	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) dims ||
-		ARR_HASNULL(array))
+	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) columns || ARR_HASNULL(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: the matrix of a transform must have dims columns of numbers"),
-				 errdetail("dims is %u.", dims)));
-	draft->part.outputs = ARR_DIMS(array)[0];
-	draft->arrays[RACE_KEY_MATRIX] = (const double *) ARR_DATA_PTR(array);
+				 errmsg("invalid race_params: %s", expected),
+				 key == RACE_KEY_MATRIX ? errdetail("dims is %u.", columns) :
+				 errhint("Write one row for each bandwidth, as in '{{0.5,1},{2,1}}'.")));
+	race_draft_set_matrix(draft, key, (const double *) ARR_DATA_PTR(array), ARR_DIMS(array)[0]);
 }
 
 /* The matrix and the offset of a race_transform */
@@ -108,7 +107,8 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
 	Datum		offset = GetAttributeByNum(transform, 2, &no_offset);
 
 	if (!no_matrix)
-		set_matrix(draft, matrix);
+		set_matrix(draft, RACE_KEY_MATRIX, matrix, draft->part.dims,
+				   "the matrix of a transform must have dims columns of numbers");
 	if (!no_offset)
 		set_vector(draft, RACE_KEY_OFFSET, offset, "the offset of a transform");
 }
@@ -140,8 +140,8 @@ set_field(RaceDraft *draft, int key, Datum value)
 }
 
 /*
- * race_params(kernel, ..., upper, transform, cells): the fields in the order of the table,
- * and in place of matrix and offset the transform that they make up
+ * race_params(kernel, ..., upper, transform, cells, mixture): the fields in the order of the
+ * table, and in place of matrix and offset the transform that they make up
  */
 Datum
 race_params_make(PG_FUNCTION_ARGS)
@@ -149,7 +149,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	RaceDraft	draft;
 	int			key;
 
-	Assert(PG_NARGS() == RACE_KEY_MATRIX + 2);
+	Assert(PG_NARGS() == RACE_KEY_MATRIX + 3);
 	for (key = 0; key < RACE_KEY_MATRIX; key++)
 		if (PG_ARGISNULL(key) && !race_fields[key].optional)
 			PG_RETURN_NULL();
@@ -162,6 +162,9 @@ race_params_make(PG_FUNCTION_ARGS)
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(RACE_KEY_MATRIX));
 	if (!PG_ARGISNULL(RACE_KEY_MATRIX + 1))
 		set_vector(&draft, RACE_KEY_CELLS, PG_GETARG_DATUM(RACE_KEY_MATRIX + 1), "cells");
+	if (!PG_ARGISNULL(RACE_KEY_MATRIX + 2))
+		set_matrix(&draft, RACE_KEY_MIXTURE, PG_GETARG_DATUM(RACE_KEY_MATRIX + 2), 2,
+				   "a mixture must have rows of a factor and a weight");
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 

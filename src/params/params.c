@@ -124,7 +124,7 @@ race_params_same_kernel(const RaceParams *a, const RaceParams *b)
 	for (; x != NULL && y != NULL; x = race_params_next(x, a), y = race_params_next(y, b))
 		if (x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
 			x->bandwidth != y->bandwidth || !same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
-			!same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
+			!same_array(x, y, RACE_ARRAY_MIXTURE) || !same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
 			return false;
 	return x == NULL && y == NULL;
 }

@@ -11,10 +11,10 @@
  *	 1	u8	kernel					32	f64 bandwidth
  *	 2	u8	sequence				40	u32 more: bytes from 64 on, of all parts
  *	 3	u8	rehash					44	u8	arrays: which there are (RaceArray)
- *	 4	u32 dims					45	19 bytes reserved
- *	 8	u32 power					64	f64 arrays, and more parts like this one
- *	12	u32 rows
- *	16	u32 range
+ *	 4	u32 dims					45	3 bytes reserved
+ *	 8	u32 power					48	u32 components of the mixture
+ *	12	u32 rows					52	12 bytes reserved
+ *	16	u32 range					64	f64 arrays, and more parts like this one
  *	20	u32 outputs: rows of the matrix
  */
 #include "postgres.h"

@@ -169,9 +169,10 @@ test_fields(void)
 	WITH(L1, power, 0, "power must be");
 	WITH(ANGULAR, power, RACE_MAX_POWER, NULL);
 	WITH(MATCH, power, RACE_MAX_POWER + 1, "power must be");
-	WITH(MATCH, reserved32, 1, "reserved");
+	WITH(MATCH, components, 1, "mixture");
 	WITH(ANGULAR, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
-	WITH(ANGULAR, arrays, 64, "reserved");
+	WITH(ANGULAR, arrays, RACE_ARRAY_MIXTURE, "mixture");
+	WITH(ANGULAR, arrays, 128, "reserved");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
 	WITH(L2, more, RACE_MAX_MORE + 8, "must be at most 131072 numbers");
