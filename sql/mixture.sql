@@ -34,7 +34,8 @@ FROM (SELECT race_privatize(race_build(p, x), 1, 1e-6, rows) AS s FROM t, asked,
 
 -- models, and products
 SELECT sequence, kernel, power, abs(race_kde(f, '{5,4}') - density) < 0.02 AS near, abs(race_kde(f, '{1,1}') - other) < 0.02 AS corner
-FROM (SELECT sequence, kernel, power, race_fit(race_build(p, x)) AS f, avg(race_kernel(p, x, '{5,4}')) AS density, avg(race_kernel(p, x, '{1,1}')) AS other FROM t, asked GROUP BY sequence, kernel, power, p) v ORDER BY 1, 2, 3;
+FROM (SELECT sequence, kernel, power, race_fit(race_build(p, x), NULL, NULL, 300) AS f, avg(race_kernel(p, x, '{5,4}')) AS density, avg(race_kernel(p, x, '{1,1}')) AS other
+	FROM t, asked WHERE sequence <> 'grid' OR kernel <> 'l1' GROUP BY sequence, kernel, power, p OFFSET 0) v ORDER BY 1, 2, 3;
 -- a mixture so wide that no table has it
 SELECT abs(race_kde(race_fit(race_build(p, x), NULL, NULL, 200), '{5,4}') - avg(race_kernel(p, x, '{5,4}'))) < 0.02 AS near
 FROM t, (SELECT race_params('l2', 2, 100, rows => 1024, lower => '{0,0}', upper => '{10,9}', mixture => '{{0.01,1},{1,1}}') AS p) v GROUP BY p;
