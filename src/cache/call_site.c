@@ -114,15 +114,18 @@ hash_next(RaceCallSite *site, const RaceParams *params)
 	RaceRecords *next = site->next;
 	RaceColumn	columns[RACE_MAX_PARTS];
 
-	if (site->rows_hashed >= params->rows && race_records_same(next, site->last))
+	if (next->any == 0 && site->rows_hashed >= params->rows &&
+		race_records_same(next, site->last))
 		return site->buckets;
 
 	site->rows_hashed = 0;
+	site->next = site->last;
+	site->last = next;
+	if (next->any != 0)
+		return NULL;
 	race_records_columns(next, 0, columns);
 	race_rows_hash_one(race_rows_of(site->rows), params->rows, columns, site->buckets);
 	site->rows_hashed = params->rows;
-	site->next = site->last;
-	site->last = next;
 	return site->buckets;
 }
 
@@ -144,6 +147,7 @@ race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 {
 	race_params_check_complete(params);
 	race_call_site_hold_rows(site, params);
+	site->reader.is_query = true;
 	race_record_read(&site->reader, params, x, site->next, false);
 	return hash_next(site, params);
 }

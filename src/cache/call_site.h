@@ -70,7 +70,8 @@ extern void race_call_site_hold_rows(RaceCallSite *site,
  * The bucket of a record in each row. The record is an argument, or for a kernel
  * with one vector, params->dims finite numbers. The result is valid until the next
  * call. To ask about the same record again, with another sketch that has the same
- * row functions, costs next to nothing.
+ * row functions, costs next to nothing.  NULL for a record that leaves out parts of a
+ * product: rows hash all parts together.
  */
 extern const uint32 *race_call_site_buckets(RaceCallSite *site,
 											const RaceParams *params, Datum x);
@@ -78,7 +79,7 @@ extern const uint32 *race_call_site_hash(RaceCallSite *site,
 										 const RaceParams *params,
 										 const double *x);
 
-/* The record that was hashed last, as columns */
+/* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 
 /* Keep an entry, and release the one that was kept before. */

@@ -104,7 +104,8 @@ place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
 	uint32		i;
 
 	for (i = 0; i < params->dims; i++)
-		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) / params->power;
+		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
+			race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE));
 	if (covers_grid(fit, box))
 		fit->points->n = race_candidates_nodes(box, widths, race_array(params, RACE_ARRAY_CELLS),
 											   n, race_records_vector(fit->points, 0), sides);

@@ -279,28 +279,33 @@ normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2
 	return column;
 }
 
-/* Any kernel: point by point */
+/* Any kernel: point by point.  What each of them adds goes to `each`, if it is not NULL. */
 static double
-sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights)
+sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights, double *each)
 {
 	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
 	size_t		starts[RACE_MAX_PARTS][2];
 	double		sum = 0;
+	double		added;
 	uint64		i;
 	int			parts = 0;
 	int			k;
 
 	for (part = ready->params; part != NULL; part = race_params_next(part, ready->params), parts++)
-		columns[parts] = race_record_kind(part) == RACE_RECORD_SET ?
+		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
+			!race_column_is_any(&record[parts]) ?
 			normalized(ready, parts, &record[parts], starts[parts]) : record[parts];
 	for (i = 0; i < ready->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
 			points[k] = race_column_from(&ready->columns[k], i);
-		sum += weights[i] * race_kernel_value(ready->params, points, columns);
+		added = weights[i] * race_kernel_value(ready->params, points, columns);
+		sum += added;
+		if (each != NULL)
+			each[i] = added;
 	}
 	for (k = 0; k < parts; k++)
 		if (ready->capacity[k] > USUAL_ELEMENTS)
@@ -312,7 +317,7 @@ static double
 sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
 {
 	if (ready->radial == NULL)
-		return sum_of_kernels(ready, record, weights);
+		return sum_of_kernels(ready, record, weights, NULL);
 	race_radial_place(ready->radial, ready->params, record[0].numbers, ready->place, 1);
 	return race_radial_sum(ready->radial, ready->place, ready->places,
 						   weights, ready->model->points);
@@ -322,6 +327,12 @@ double
 race_ready_sum(RaceReady *ready, const RaceColumn *record)
 {
 	return sum_with(ready, record, ready->weights);
+}
+
+double
+race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each)
+{
+	return sum_of_kernels(ready, record, ready->weights, each);
 }
 
 double

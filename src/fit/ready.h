@@ -32,8 +32,14 @@ extern void race_check_model(const RaceView *view);
 /* Its grid, or NULL */
 extern const RaceGridded *race_ready_grid(const RaceReady *ready);
 
-/* What the model answers: the sum of kernels between its points and a record */
+/*
+ * What the model answers: the sum of kernels between its points and a record, which may
+ * leave out parts (race_column_is_any)
+ */
 extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
+
+/* The same, and what each of its points adds to it, [points] */
+extern double race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each);
 
 /* By how much the models of both halves of the rows differ in that */
 extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);

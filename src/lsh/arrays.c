@@ -10,13 +10,25 @@ race_params_size(const RaceParams *params)
 	return sizeof(RaceParams) + params->more;
 }
 
+uint32_t
+race_array_rows(const RaceParams *part, RaceArray array)
+{
+	return array == RACE_ARRAY_MATRIX ? part->outputs :
+		array == RACE_ARRAY_MIXTURE ? part->components : 1;
+}
+
+uint32_t
+race_array_columns(const RaceParams *part, RaceArray array)
+{
+	return array == RACE_ARRAY_MIXTURE ? 2 : part->dims;
+}
+
 uint64_t
 race_array_length(const RaceParams *part, RaceArray array)
 {
 	if ((part->arrays & array) == 0)
 		return 0;
-	return array == RACE_ARRAY_MATRIX ? (uint64_t) part->outputs * part->dims :
-		part->dims;
+	return (uint64_t) race_array_rows(part, array) * race_array_columns(part, array);
 }
 
 uint64_t

@@ -154,11 +154,11 @@ race_record_squared(const RaceParams *params)
 /* ------------------------------------------------------------------ limits */
 
 void
-race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
+race_grid_choose_cells(const RaceParams *part, double sharpness, const double *bandwidths,
 					   const double *lower, const double *upper, double *cells)
 {
 	double		multiple = 1 << by_dims[part->dims].halvings;
-	double		step = by_dims[part->dims].step / part->power;
+	double		step = by_dims[part->dims].step / sharpness;
 	double		most = race_kernel_type(part->kernel)->euclidean ?
 		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
 	double		nodes;
@@ -195,6 +195,9 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 		params->dims < 1 || params->dims > RACE_GRID_DIMS || params->power > RACE_RADIAL_POWER)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
 					   RACE_GRID_DIMS, RACE_RADIAL_POWER);
+	if (!race_radial_can(params))
+		return PROBLEM("sequence \"grid\" has mixtures with factors of at least power / %d",
+					   RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");
@@ -346,7 +349,6 @@ race_grid_apply(RaceParams *params, RaceGridChoice choice)
 double
 race_grid_smooth(const RaceParams *params, double step, double distance)
 {
-	const RaceKernelType *type = race_kernel_type(params->kernel);
 	double		a = RACE_GRID_REACH * step;
 	double		e = a / 64;
 	double		k[3];
@@ -357,9 +359,9 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 	int			i;
 
 	if (distance >= a)			/* step 0 has no smooth part */
-		return pow(type->of_distance(distance), params->power);
+		return race_kernel_at(params, distance);
 	for (i = 0; i < 3; i++)
-		k[i] = pow(type->of_distance(a + (i - 1) * e), params->power);
+		k[i] = race_kernel_at(params, a + (i - 1) * e);
 	slope = (k[2] - k[0]) / (2 * e);
 	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);
 	fourth = (curve - slope / a) / (8 * a * a);
@@ -487,5 +489,6 @@ race_grid_bias(const RaceParams *params, RaceGridChoice choice)
 
 	race_grid_of(params, &grid);
 	return CELL_BIAS * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
-		pow(grid.mean_step * (1 << choice.halvings) * params->power, 2);
+		pow(grid.mean_step * (1 << choice.halvings) *
+			race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE)), 2);
 }

@@ -61,12 +61,12 @@ extern void race_grid_halve(RaceGrid *grid);
 
 /*
  * The numbers of cells that "auto" stands for: fine parts of a bandwidth, as far as there
- * is room.  part->dims, its bounds and bandwidths are given apart, as they may not follow
- * part yet; all are checked later.  cells is [dims].
+ * is room.  The sharpness of the kernel, its bandwidths and its bounds are given apart, as they
+ * may not follow part yet; all are checked later.  cells is [dims].
  */
-extern void race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
-								   const double *lower, const double *upper,
-								   double *cells);
+extern void race_grid_choose_cells(const RaceParams *part, double sharpness,
+								   const double *bandwidths, const double *lower,
+								   const double *upper, double *cells);
 
 /* The number of nodes of so many levels with these cells; 0 if cells are not valid */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);

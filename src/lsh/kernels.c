@@ -29,12 +29,35 @@ all_signs(uint32_t power, uint32_t range)
 	return power < 32 && (UINT64_C(1) << power) <= range;
 }
 
-static double
-distance_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
+double
+race_kernel_at(const RaceParams *part, double distance)
 {
 	const RaceKernelType *type = race_kernel_type(part->kernel);
+	const double *mixture = race_array(part, RACE_ARRAY_MIXTURE);
+	double		sum = 0;
+	double		weights = 0;
+	uint32_t	i;
 
-	return type->of_distance(race_distance(part, x, y, type->euclidean));
+	if (mixture == NULL)
+		return pow(type->of_distance(distance), part->power);
+	for (i = 0; i < part->components; i++)
+	{
+		sum += mixture[2 * i + 1] * pow(type->of_distance(distance / mixture[2 * i]),
+										part->power);
+		weights += mixture[2 * i + 1];
+	}
+	return sum / weights;
+}
+
+double
+race_kernel_sharpness(const RaceParams *part, const double *mixture)
+{
+	double		factor = mixture == NULL ? 1 : mixture[0];
+	uint32_t	i;
+
+	for (i = 1; mixture != NULL && i < part->components; i++)
+		factor = fmin(factor, mixture[2 * i]);
+	return part->power / factor;
 }
 
 #define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
@@ -44,11 +67,11 @@ distance_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
-		race_inverse_normal, one_function, race_l2_kernel, true, distance_value
+		race_inverse_normal, one_function, race_l2_kernel, true, NULL
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, race_l1_kernel, false, distance_value
+		race_inverse_cauchy, NULL, race_l1_kernel, false, NULL
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
@@ -121,13 +144,24 @@ race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
 	return list;
 }
 
+static double
+value_of_part(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
+{
+	const RaceKernelType *type = race_kernel_type(part->kernel);
+
+	if (type->of_distance != NULL)
+		return race_kernel_at(part, race_distance(part, x, y, type->euclidean));
+	return pow(type->value(part, x, y), part->power);
+}
+
 double
 race_kernel_value(const RaceParams *params, const RaceColumn *x, const RaceColumn *y)
 {
 	const RaceParams *part;
 	double		k = 1;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		k *= pow(race_kernel_type(part->kernel)->value(part, x++, y++), part->power);
+	for (part = params; part != NULL; part = race_params_next(part, params), x++, y++)
+		if (!race_column_is_any(y))
+			k *= value_of_part(part, x, y);
 	return k;
 }

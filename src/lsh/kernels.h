@@ -76,7 +76,7 @@ typedef struct RaceKernelType
 	double		(*of_distance) (double c);
 	bool		euclidean;
 
-	/* The exact kernel value of two records, with power 1 */
+	/* Of other kernels: the exact value of two records, with power 1 */
 	double		(*value) (const struct RaceParams *part,
 						  const struct RaceColumn *x, const struct RaceColumn *y);
 } RaceKernelType;
@@ -96,9 +96,22 @@ extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
 									const char *word, char *list, size_t length);
 
 /*
+ * A kernel that is a function of the distance in bandwidths, taken to its power there: of a
+ * mixture the weighted mean of its components, each of which is taken to the power
+ */
+extern double race_kernel_at(const struct RaceParams *part, double distance);
+
+/*
+ * How many times finer than its bandwidth a kernel is: its power over the smallest factor of
+ * its mixture, which is given apart, as it may not follow part yet (NULL: none)
+ */
+extern double race_kernel_sharpness(const struct RaceParams *part, const double *mixture);
+
+/*
  * The exact kernel of two records, which have a column for each part: the product
  * of all parts, each taken to its power. Estimates are compared with it. It uses
- * libm, and can be interrupted. Elements of sets must be sorted and distinct.
+ * libm, and can be interrupted. Elements of sets must be sorted and distinct.  Parts of y
+ * may be left out (race_column_is_any).
  */
 extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *x,

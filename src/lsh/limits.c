@@ -96,6 +96,31 @@ bounds_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
+static const char *
+mixture_problem(const RaceParams *part, char *message, size_t length)
+{
+	const double *mixture = race_array(part, RACE_ARRAY_MIXTURE);
+	char		list[MAX_LIST];
+	uint32_t	i;
+
+	if (mixture != NULL && !has_bandwidth(race_kernel_type(part->kernel)))
+		return PROBLEM("mixtures are for kernels %s",
+					   race_kernel_list(has_bandwidth, "and", list, sizeof(list)));
+	for (i = 0; mixture != NULL && i < part->components; i++)
+	{
+		double		factor = mixture[2 * i];
+		double		weight = mixture[2 * i + 1];
+
+		if (!(factor >= 1 / RACE_MAX_FACTOR && factor <= RACE_MAX_FACTOR))
+			return PROBLEM("the factors of a mixture must be numbers between %g and %g",
+						   1 / RACE_MAX_FACTOR, RACE_MAX_FACTOR);
+		if (!(weight >= 1 / RACE_MAX_SHARE && weight <= RACE_MAX_SHARE))
+			return PROBLEM("the weights of a mixture must be numbers between %g and %g",
+						   1 / RACE_MAX_SHARE, RACE_MAX_SHARE);
+	}
+	return NULL;
+}
+
 /*
  * What is wrong with the arrays of a part. That they fit into its size is already
  * known.
@@ -130,6 +155,8 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 		!array_within(part, RACE_ARRAY_OFFSET, -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM))
 		return PROBLEM("a transform must have numbers between %g and %g",
 					   -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM);
+	if (mixture_problem(part, message, length) != NULL)
+		return message;
 	return bounds_problem(part, message, length);
 }
 
@@ -145,7 +172,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
 	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
-		part->reserved8[1] != 0 || part->reserved8[2] != 0 ||
+		part->reserved8[1] != 0 ||
 		part->reserved64[0] != 0 || part->reserved64[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if (part->dims > RACE_MAX_DIMS)
@@ -170,10 +197,13 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("nulls are for kernels %s",
 					   race_kernel_list(has_nulls, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
-		return PROBLEM("bandwidths, bounds and transforms need dims");
+		return PROBLEM("bandwidths, bounds, transforms and mixtures need dims");
 	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
 		part->outputs > RACE_MAX_DIMS)
 		return PROBLEM("a matrix must have between 1 and %d rows", RACE_MAX_DIMS);
+	if ((part->components != 0) != ((part->arrays & RACE_ARRAY_MIXTURE) != 0) ||
+		part->components > RACE_MAX_COMPONENTS)
+		return PROBLEM("a mixture must have between 1 and %d components", RACE_MAX_COMPONENTS);
 	return NULL;
 }
 

@@ -60,7 +60,7 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
- * Numbers that follow the parameters, in this order; d is dims, m outputs.
+ * Numbers that follow the parameters, in this order; d is dims, m outputs, c components.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
 typedef enum RaceArray
@@ -71,7 +71,8 @@ typedef enum RaceArray
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
 	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid, one number an axis */
-	RACE_ARRAY_ALL = 63
+	RACE_ARRAY_MIXTURE = 64,	/* [c][2]: factors of the bandwidth, and their weights */
+	RACE_ARRAY_ALL = 127
 } RaceArray;
 
 /*
@@ -97,13 +98,15 @@ typedef struct RaceParams
 	uint32_t	outputs;		/* m, rows of the matrix; 0 without one */
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
-	uint8_t		reserved8[3];
+	uint8_t		components;		/* c, of the mixture; 0 without one */
+	uint8_t		reserved8[2];
 	uint64_t	reserved64[2];
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
 #define RACE_MAX_POWER		1024
 #define RACE_MAX_PARTS		4
+#define RACE_MAX_COMPONENTS	16
 #define RACE_MAX_MORE		((uint32_t) 1024 * 1024)
 
 /* rows * range counters of 8 bytes, and what precedes them, stay within 256 MB */
@@ -119,6 +122,8 @@ typedef struct RaceParams
 #define RACE_MIN_BANDWIDTH	1e-100
 #define RACE_MAX_BANDWIDTH	1e100
 #define RACE_MAX_TRANSFORM	1e100
+#define RACE_MAX_FACTOR		1e3		/* of a mixture; the least is its reciprocal */
+#define RACE_MAX_SHARE		1e6		/* weights in a mixture, likewise */
 #define RACE_MAX_BOUND		1e300
 
 /*
@@ -145,9 +150,12 @@ extern int	race_params_parts(const RaceParams *params);
 
 /*
  * The size in bytes of the arrays that a part says it has; the number of elements
- * of one of them; its place, or NULL if the part does not have it
+ * of one of them, if it has it, as rows and columns; its place, or NULL if the part does
+ * not have it
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
+extern uint32_t race_array_rows(const RaceParams *part, RaceArray array);
+extern uint32_t race_array_columns(const RaceParams *part, RaceArray array);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
@@ -174,6 +182,7 @@ extern int	race_params_sequence(const RaceParams *params);
  * because estimates then need no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
+extern bool race_has_mixture(const RaceParams *part);	/* of several bandwidths */
 extern bool race_fits_sobol(const RaceParams *part, uint32_t taken);
 extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 extern int	race_default_rehash(const RaceParams *params);
@@ -201,6 +210,16 @@ typedef struct RaceColumn
 
 /* The same column without its first i records */
 extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
+
+/*
+ * A question about a product may leave out parts of its record: what they are does not
+ * matter, and their kernel is 1.  Such a part is a column without anything.
+ */
+static inline bool
+race_column_is_any(const RaceColumn *column)
+{
+	return column->numbers == NULL && column->elements == NULL && column->starts == NULL;
+}
 
 /*
  * Functions that take long, and that are said to be interruptible, call this hook

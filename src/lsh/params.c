@@ -108,6 +108,12 @@ race_params_complete(const RaceParams *params)
 	return true;
 }
 
+bool
+race_has_mixture(const RaceParams *part)
+{
+	return part->components > 1;
+}
+
 uint32_t
 race_sobol_dimensions(const RaceParams *part)
 {
@@ -119,7 +125,9 @@ race_sobol_dimensions(const RaceParams *part)
 	if (type->record == RACE_RECORD_VECTOR)
 		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : part->dims) +
 			!type->signs;
-	n = part->power * a_function;
+	n = part->power * a_function + race_has_mixture(part);
+
+	/* and the last number says which component of the mixture a row has */
 
 	/* the function of a set has keys; without dims its size is not known */
 	if (type->record == RACE_RECORD_SET || part->dims == 0 || n > UINT32_MAX)

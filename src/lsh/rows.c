@@ -9,7 +9,7 @@
  *
  * A transform goes into a and b, so that it costs nothing later:
  * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
- * about its sign.)  hash.c says how codes become a bucket.  Which kernel has which
+ * about its sign.)  Of a mixture, each row has one of its bandwidths.  hash.c says how codes become a bucket.  Which kernel has which
  * functions is in the table of kernels.
  */
 #include "lsh.h"
@@ -189,7 +189,8 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 
 	if (params->sequence == RACE_SEQUENCE_SOBOL)
 	{
-		uint32_t	a_function = race_sobol_dimensions(params) / params->power;
+		uint32_t	a_function = (race_sobol_dimensions(params) -
+								  race_has_mixture(params)) / params->power;
 
 		/* a sign has no offset, so its numbers begin one place earlier */
 		race_sobol_start(&sequence, rows->params->seed, part->dimension +
@@ -219,9 +220,56 @@ generate_keys(RaceRows *rows, size_t block)
 
 /* ------------------------------------------------------------- projections */
 
-/* a[m][RACE_LANES] over the width of each column */
+/* The factor of the component in which a number in [0, 1) lies */
+static double
+factor_at(const RaceParams *params, double u)
+{
+	const double *mixture = race_array(params, RACE_ARRAY_MIXTURE);
+	double		all = 0;
+	double		passed = 0;
+	uint32_t	i;
+
+	for (i = 0; i < params->components; i++)
+		all += mixture[2 * i + 1];
+	for (i = 0; i + 1 < params->components; i++)
+	{
+		passed += mixture[2 * i + 1];
+		if (u * all < passed)
+			break;
+	}
+	return mixture[2 * i];
+}
+
+/*
+ * The factor of the bandwidth in each row of a block, the same for all functions of a part.
+ * It comes from a coordinate of its own of a scrambled sequence.  So each row has a component
+ * with the probability of its weight, and among the first R rows its share is that but for
+ * the order of log(R) / R; among 2^k rows, with weights that are multiples of 2^-k, exactly.
+ */
 static void
-divide_by_bandwidths(const RaceParams *params, double *a, uint32_t m)
+choose_factors(const RaceRows *rows, const RaceRowsPart *part, size_t block, double *factors)
+{
+	const RaceParams *params = part->params;
+	uint32_t	dimension = params->sequence == RACE_SEQUENCE_SOBOL ?
+		part->dimension + race_sobol_dimensions(params) - 1 :
+		RACE_SOBOL_DIMENSIONS + part->function;
+	uint64_t	bits[RACE_LANES];
+	RaceSobol	sequence;
+	int			i;
+
+	if (race_has_mixture(params))
+	{
+		race_sobol_start(&sequence, rows->params->seed, dimension);
+		race_sobol_lanes(&sequence, block * RACE_LANES, bits);
+	}
+	for (i = 0; i < RACE_LANES; i++)
+		factors[i] = params->components == 0 ? 1 :
+			factor_at(params, race_has_mixture(params) ? half_open_uniform(bits[i]) : 0);
+}
+
+/* a[m][RACE_LANES] over the width of each column, in rows with these factors */
+static void
+divide_by_bandwidths(const RaceParams *params, const double *factors, double *a, uint32_t m)
 {
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	element;
@@ -233,7 +281,7 @@ divide_by_bandwidths(const RaceParams *params, double *a, uint32_t m)
 			(bandwidths != NULL ? bandwidths[element] : 1);
 
 		for (i = 0; i < RACE_LANES; i++)
-			a[i] /= w;
+			a[i] /= w * factors[i];
 	}
 }
 
@@ -274,15 +322,17 @@ shift(const RaceParams *params, const double *projections, double *offsets)
 }
 
 static void
-generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
+generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 					uint32_t j)
 {
+	const RaceParams *params = part->params;
 	double	   *offsets = race_rows_coefficient(rows, block * RACE_LANES, j, 0);
 	double	   *projections = offsets + RACE_LANES;
 	double	   *a = params->outputs > 0 ? rows->workspace : projections;
 	uint32_t	m = params->outputs > 0 ? params->outputs : params->dims;
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	uint64_t	bits[RACE_LANES];
+	double		factors[RACE_LANES];
 	uint32_t	element;
 	int			i;
 
@@ -301,7 +351,8 @@ generate_projection(RaceRows *rows, const RaceParams *params, size_t block,
 	}
 	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
 		race_orthogonalize(a, m);
-	divide_by_bandwidths(params, a, m);
+	choose_factors(rows, part, block, factors);
+	divide_by_bandwidths(params, factors, a, m);
 	if (params->outputs > 0)
 		transform(params, a, projections);
 	shift(params, projections, offsets);
@@ -346,14 +397,15 @@ generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t 
 void
 race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
-	const RaceParams *params = part_of(rows, j)->params;
+	const RaceRowsPart *part = part_of(rows, j);
+	const RaceParams *params = part->params;
 
 	if (j == 0)
 		generate_keys(rows, block);
 	switch (race_record_kind(params))
 	{
 		case RACE_RECORD_VECTOR:
-			generate_projection(rows, params, block, j);
+			generate_projection(rows, part, block, j);
 			break;
 		case RACE_RECORD_SET:
 			generate_order(rows, block, j);

@@ -51,7 +51,8 @@ static const Polynomial polynomials[RACE_SOBOL_DIMENSIONS - 1] = {
 static void
 directions(uint32_t dimension, uint32_t v[LEVELS])
 {
-	const Polynomial *p = dimension > 0 ? &polynomials[dimension - 1] : NULL;
+	const Polynomial *p = dimension > 0 && dimension < RACE_SOBOL_DIMENSIONS ?
+		&polynomials[dimension - 1] : NULL;
 	int			i;
 	int			k;
 

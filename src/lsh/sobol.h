@@ -26,7 +26,10 @@ typedef struct RaceSobol
 	uint32_t	directions[RACE_SOBOL_LEVELS];
 } RaceSobol;
 
-/* Coordinate `dimension`, from 0, of the sequence with this seed */
+/*
+ * Coordinate `dimension`, from 0, of the sequence with this seed.  Beyond the last one they
+ * all are van der Corput's sequence, each scrambled by itself: even alone, not together.
+ */
 extern void race_sobol_start(RaceSobol *sequence, int64_t seed,
 							 uint32_t dimension);
 

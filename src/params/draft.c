@@ -89,6 +89,16 @@ race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
 	race_field_set_bits(field, &draft->part, bits);
 }
 
+void
+race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows)
+{
+	if (race_fields[key].array == RACE_ARRAY_MIXTURE)
+		draft->part.components = Min(rows, PG_UINT8_MAX);	/* the most are fewer */
+	else
+		draft->part.outputs = rows;
+	draft->arrays[key] = numbers;
+}
+
 /* ------------------------------------------------------------- assembling */
 
 /* Replace "auto" by a sequence, in each part in turn. */
@@ -119,17 +129,19 @@ shape_grid(RaceDraft *draft)
 	RaceParams *part = &draft->part;
 	const double *lower = draft->arrays[RACE_KEY_LOWER];
 	const double *upper = draft->arrays[RACE_KEY_UPPER];
+	double		sharpness = race_kernel_sharpness(part, draft->arrays[RACE_KEY_MIXTURE]);
 	uint64		nodes;
 
 	if (part->dims < 1 || part->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
-		race_kernel_type(part->kernel)->of_distance == NULL || part->power < 1 ||
-		!(part->bandwidth > 0))
+		race_kernel_type(part->kernel)->of_distance == NULL || !(sharpness > 0) ||
+		isinf(sharpness) || !(part->bandwidth > 0))
 		return;
 	if (draft->arrays[RACE_KEY_CELLS] == NULL)
 	{
 		double	   *cells = palloc(part->dims * sizeof(double));
 
-		race_grid_choose_cells(part, draft->arrays[RACE_KEY_BANDWIDTHS], lower, upper, cells);
+		race_grid_choose_cells(part, sharpness, draft->arrays[RACE_KEY_BANDWIDTHS], lower,
+							   upper, cells);
 		draft->arrays[RACE_KEY_CELLS] = cells;
 	}
 	part->rows = 1;
@@ -212,7 +224,7 @@ race_params_as_grid(const RaceParams *params)
 		return race_params_copy(params, CurrentMemoryContext);
 	if (race_params_parts(params) > 1 || race_kernel_type(params->kernel)->of_distance == NULL ||
 		params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
-		params->power > RACE_RADIAL_POWER ||
+		!race_radial_can(params) ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return NULL;
 	for (i = 0; i < params->dims; i++)

@@ -37,6 +37,9 @@ extern bool race_draft_set_name(RaceDraft *draft, const RaceField *field,
 extern void race_draft_set_real(RaceDraft *draft, const RaceField *field,
 								double value);
 
+/* Set a field that is an array of rows. */
+extern void race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows);
+
 /*
  * Parameters from drafts of all their parts, palloc'd and checked; "auto" is replaced by
  * what it stands for.  The first draft states what all share.  NULL after a soft

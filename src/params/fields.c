@@ -78,6 +78,10 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_NULLS, NAMES("meaning of nulls", nulls),
 		.hint = "Use different or category."
 	},
+	[RACE_KEY_MIXTURE] = {
+		.name = "mixture", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MIXTURE,
+		.optional = true, .takes = RACE_TAKES_BANDWIDTH
+	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
 	},
@@ -86,6 +90,9 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_FIELD_ARRAYS] = {
 		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
+	},
+	[RACE_FIELD_COMPONENTS] = {
+		.name = "components", .type = RACE_FIELD_DERIVED, AT(components, 46)
 	},
 };
 

@@ -24,7 +24,7 @@ typedef enum RaceFieldType
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
-	RACE_FIELD_MATRIX,			/* an array of rows of dims numbers, after the fields */
+	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
 	RACE_FIELD_DERIVED			/* follows from the arrays; only on the wire */
 } RaceFieldType;
 
@@ -47,10 +47,12 @@ typedef enum RaceFieldNumber
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
+	RACE_KEY_MIXTURE,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
+	RACE_FIELD_COMPONENTS,
 	RACE_FIELDS
 } RaceFieldNumber;
 

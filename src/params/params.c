@@ -105,6 +105,30 @@ race_params_same_rows(const RaceParams *a, const RaceParams *b)
 			   race_params_size(a) - after) == 0;
 }
 
+/* Are they the same in an array, which one of them or both may not have? */
+static bool
+same_array(const RaceParams *a, const RaceParams *b, RaceArray array)
+{
+	uint64		n = race_array_length(a, array);
+
+	return n == race_array_length(b, array) &&
+		(n == 0 || memcmp(race_array(a, array), race_array(b, array), n * sizeof(double)) == 0);
+}
+
+bool
+race_params_same_kernel(const RaceParams *a, const RaceParams *b)
+{
+	const RaceParams *x = a;
+	const RaceParams *y = b;
+
+	for (; x != NULL && y != NULL; x = race_params_next(x, a), y = race_params_next(y, b))
+		if (x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
+			x->bandwidth != y->bandwidth || !same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
+			!same_array(x, y, RACE_ARRAY_MIXTURE) || !same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
+			return false;
+	return x == NULL && y == NULL;
+}
+
 void
 race_params_check_same(const RaceParams *a, const RaceParams *b)
 {

@@ -58,6 +58,9 @@ extern bool race_params_same(const RaceParams *a, const RaceParams *b);
  */
 extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
 
+/* Do they have the same kernel and measure distances alike, whatever their rows? */
+extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
+
 /* Raise 22023, naming both, unless they are the same. */
 extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
 

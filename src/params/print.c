@@ -38,16 +38,19 @@ append_numbers(StringInfo text, const double *x, uint32 n, uint32 most)
 }
 
 static void
-append_matrix(StringInfo text, const double *x, const RaceParams *part, uint32 most)
+append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 most)
 {
+	const double *x = race_array(part, array);
+	uint32		rows = race_array_rows(part, array);
+	uint32		columns = race_array_columns(part, array);
 	uint32		i;
 
-	if (part->outputs > most)
-		appendStringInfo(text, "{%u rows", part->outputs);
-	for (i = 0; i < part->outputs && part->outputs <= most; i++)
+	if (rows > most)
+		appendStringInfo(text, "{%u rows", rows);
+	for (i = 0; i < rows && rows <= most; i++)
 	{
 		appendStringInfoChar(text, i == 0 ? '{' : ',');
-		append_numbers(text, x + (Size) i * part->dims, part->dims, most);
+		append_numbers(text, x + (Size) i * columns, columns, most);
 	}
 	appendStringInfoChar(text, '}');
 }
@@ -72,7 +75,7 @@ append_value(StringInfo text, const RaceField *field, const RaceParams *part,
 			append_numbers(text, race_array(part, field->array), part->dims, most);
 			break;
 		case RACE_FIELD_MATRIX:
-			append_matrix(text, race_array(part, field->array), part, most);
+			append_matrix(text, part, field->array, most);
 			break;
 		default:
 			appendStringInfo(text, INT64_FORMAT, (int64) bits);

@@ -16,6 +16,7 @@
 #include "fmgr.h"
 
 #include "../fit/answers.h"
+#include "../fit/partial.h"
 #include "../lsh/grid.h"
 #include "../server/result.h"
 #include "estimate.h"
@@ -45,6 +46,7 @@ typedef struct Parts
 	RaceReady  *ready;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
+	double		scale;			/* of residuals, in a partial question (partial.h) */
 } Parts;
 
 /* Residuals that are so many times their variance are not noise: they are believed. */
@@ -71,11 +73,25 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 							 question->buckets, 0, view->params->rows);
 }
 
+/* A query that leaves out parts of a product: residuals are those of whole records. */
+static void
+take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
+{
+	RacePartial partial;
+
+	race_partial_ask(question->site, &question->view, parts->ready, record, &partial);
+	parts->trusted = question->view.model;
+	parts->model = partial.model;
+	parts->mean = partial.scale * partial.residual;
+	parts->scale = partial.scale;
+	parts->weight = weight_of_residual(parts->trusted, partial.whole, partial.residual);
+}
+
 static Parts
 take_apart(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}};
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}, 1};
 	RaceColumn	record[RACE_MAX_PARTS];
 
 	if (race_needs_ready(view))
@@ -85,6 +101,11 @@ take_apart(const RaceQuestion *question)
 		parts.gridded = race_ready_grid(parts.ready);
 	}
 	parts.count = race_answers_count(view, parts.gridded);
+	if (question->partial)
+	{
+		take_partial_apart(question, record, &parts);
+		return parts;
+	}
 	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
@@ -148,29 +169,55 @@ variance_of_few_rows(const RaceView *view, const Parts *parts)
 }
 
 /*
+ * Residuals of whole records vary as others do.  That they are the same share of an answer
+ * whatever the other parts are is true up to what the model misses.
+ */
+static double
+variance_of_partial(const RaceModel *model, const Parts *parts)
+{
+	return parts->scale == 0 ? 0 : model->misfit >= RACE_UNTESTED ? INFINITY :
+		parts->scale * parts->scale * model->residual_variance +
+		pow(model->misfit * parts->model, 2);
+}
+
+/*
  * The variance of the model and the weighted rows together, in terms of the mean of rows.
  * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
  */
 static double
-variance_of_mean(const RaceQuestion *question, const Parts *parts)
+variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
 {
 	const RaceView *view = &question->view;
-	double		variance;
 
-	if (parts->gridded != NULL)
-		variance = race_gridded_noise(parts->gridded) +
-			race_gridded_bias(parts->gridded, parts->model + parts->mean);
-	else
-		variance = race_answers_variance(view, parts->trusted != NULL ? parts->ready : NULL,
-										 question->buckets, 0, view->params->rows,
-										 parts->mean, least_variance(view, parts));
+	if (question->partial)
+		return variance_of_partial(view->model, parts);
 	if (parts->trusted == NULL)
 		return variance;
 	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
 		(1 - parts->weight) * (parts->gridded != NULL ? variance :
 							   parts->trusted->residual_variance) +
 		variance_of_few_rows(view, parts);
+}
+
+/* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
+static void
+describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
+{
+	const RaceView *view = &question->view;
+
+	result->weight = question->partial ? 0 : parts->weight;
+	result->fitted = parts->trusted != NULL ? parts->ready : NULL;
+	result->least_variance = least_variance(view, parts);
+	result->rows_variance = 0;
+	if (parts->gridded != NULL)
+		result->rows_variance = race_gridded_noise(parts->gridded) +
+			race_gridded_bias(parts->gridded, parts->model + parts->mean);
+	else if (!question->partial)
+		result->rows_variance = race_answers_variance(view, result->fitted,
+													  question->buckets, 0,
+													  view->params->rows, parts->mean,
+													  result->least_variance);
 }
 
 double
@@ -198,9 +245,10 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 	double		ratio;
 
 	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
-	result->mean_variance = variance_of_mean(question, &parts);
-	result->n = race_answers_divisor(parts.count);
+	describe_rows(question, &parts, result);
+	result->mean_variance = variance_of_mean(question, &parts, result->rows_variance);
 	result->records = parts.count.n;
+	result->n = race_answers_divisor(parts.count);
 	result->n_variance = parts.count.variance;
 
 	result->kernel_sum = put_together(view, &parts);
@@ -216,6 +264,13 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
+uint32
+race_estimate_blocks(const RaceView *view)
+{
+	return race_is_grid(view->params) ? KNOWN :
+		race_answers_blocks(view->params, view->params->rows);
+}
+
 /*
  * Fieller's interval for the ratio of two noisy numbers: all ratios x with
  * (mean - x n)^2 <= t^2 (mean_variance + x^2 n_variance).  When n itself is
@@ -226,8 +281,7 @@ estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
-	uint32		blocks = race_is_grid(view->params) ? KNOWN :
-		race_answers_blocks(view->params, view->params->rows);
+	uint32		blocks = race_estimate_blocks(view);
 	/* 1 unless the count is too small to divide by */
 	double		whole = estimate->records / estimate->n;
 	double		t = blocks < 2 ? INFINITY :
@@ -305,7 +359,7 @@ race_kernel_sum_mom(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("failure_probability must be between 0 and 1")));
 	race_ask(fcinfo, 0, &question);
-	if (race_is_grid(view->params))
+	if (race_is_grid(view->params) || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
 	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
 	PG_RETURN_FLOAT8(race_answers_correct(view->params,
@@ -346,6 +400,15 @@ warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_sequence_name(sequence))));
 }
 
+void
+race_check_confidence(double confidence)
+{
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be between 0 and 1")));
+}
+
 /* race_estimate(sketch, q, confidence) */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
@@ -357,10 +420,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	double		lower;
 	double		upper;
 
-	if (!(confidence > 0 && confidence < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("confidence must be between 0 and 1")));
+	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "../fit/ready.h"
 #include "question.h"
 
 /* f(q) = sum over all records x of k(x, q), estimated without bias */
@@ -21,6 +22,11 @@ typedef struct RaceDensity
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
 	double		noise_variance; /* the variance of the mean that comes from noise */
+	/* the rows in the mean: their weight, their variance and a lower bound of it, and */
+	double		weight;
+	double		rows_variance;
+	double		least_variance;
+	const RaceReady *fitted;	/* the model whose residuals they are, or NULL */
 	double		records;
 	double		n;				/* these, as a divisor */
 	double		n_variance;
@@ -30,5 +36,11 @@ typedef struct RaceDensity
 } RaceDensity;
 
 extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
+
+/* How many blocks of rows the variance is known from; very many, if it is known exactly */
+extern uint32 race_estimate_blocks(const RaceView *view);
+
+/* Raise 22023 unless it is between 0 and 1. */
+extern void race_check_confidence(double confidence);
 
 #endif							/* RACE_ESTIMATE_H */

@@ -10,7 +10,7 @@ COMMENT ON FUNCTION race_count(race_sketch) IS
 CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
-	'the estimate of f(q), the sum over all records x of race_kernel(params, x, q) (Coleman & Shrivastava 2021, algorithm 2). It is unbiased over seeds and noise, but for what folding adds (see race_params), so it may be negative';
+	'the estimate of f(q), the sum over all records x of race_kernel(params, x, q) (Coleman & Shrivastava 2021, algorithm 2). It is unbiased over seeds and noise, but for what folding adds (see race_params), so it may be negative. Of a fitted product, a NULL part of the query, as in ROW(ARRAY[5], NULL), may be anything: its kernel is 1. This and all questions then ask the model, and the rows at records that the query and the model make up together (a ratio estimator, Cochran 1977, chapter 6). Error 55000 for such a query without a model';
 
 CREATE FUNCTION race_kernel_sum_mom(
 	sketch race_sketch, q "any", failure_probability float8 DEFAULT 0.05)
@@ -38,7 +38,7 @@ CREATE FUNCTION race_estimate(
 	RETURNS race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, and where the noisy count is within its noise of zero. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail';
+	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, and where the noisy count is within its noise of zero. With a NULL part in the query, of a product, a share of the answer that is what the model misses elsewhere is added. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail';
 
 CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
 COMMENT ON TYPE race_kde_grid_result IS 'a row of the result of race_kde_grid';
@@ -56,7 +56,7 @@ COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
-	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels';
+	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels; where a part of y is NULL, its kernel is 1';
 
 CREATE TYPE race_info_result AS (
 	kernel text, dims int, bandwidth float8, power int,

@@ -35,6 +35,7 @@ get_site(FmgrInfo *flinfo)
 							flinfo->fn_mcxt);
 		race_record_prepare(&site->y_reader, get_fn_expr_argtype(flinfo, 2),
 							flinfo->fn_mcxt);
+		site->y_reader.is_query = true;
 		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
 											ALLOCSET_START_SMALL_SIZES);
 		flinfo->fn_extra = site;
@@ -85,7 +86,7 @@ read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 
 	race_record_read(reader, params, value, records, false);
 	for (i = 0; i < records->n_parts; i++)
-		if (records->parts[i].kind == RACE_RECORD_SET)
+		if (records->parts[i].kind == RACE_RECORD_SET && (records->any >> i & 1) == 0)
 			race_normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
 	race_records_columns(records, 0, columns);
 }

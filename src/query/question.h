@@ -23,14 +23,22 @@ typedef struct RaceQuestion
 {
 	RaceView	view;			/* of the sketch */
 	RaceCallSite *site;			/* or NULL, of a question about the header alone */
-	/* the bucket of the query in each row; NULL without a query */
+	/* the bucket of the query in each row; NULL without one, and of a partial query */
 	const uint32 *buckets;
+	/*
+	 * Does the query leave out parts of a product?  Rows hash all parts together, so that
+	 * only a model can answer.
+	 */
+	bool		partial;
 } RaceQuestion;
 
 /* Ask the sketch in argument `sketch` about the query in argument `sketch` + 1. */
 extern void race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question);
 
-/* Ask a sketch, at a call site of the caller's; and then about a query. */
+/*
+ * Ask a sketch, at a call site of the caller's; and then about a query, which may be partial
+ * if the sketch has a model (55000).
+ */
 extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
 							RaceQuestion *question);
 extern void race_ask_about(RaceQuestion *question, Datum query);

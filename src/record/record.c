@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -69,13 +70,18 @@ race_record_use_row(RaceRecordReader *reader, TupleDesc row)
 			reader->columns[reader->n_columns - 1] = i;
 }
 
+static Oid
+value_type(const RaceRecordReader *reader, int i)
+{
+	return reader->row == NULL ? reader->type :
+		TupleDescAttr(reader->row, reader->columns[i])->atttypid;
+}
+
 static RaceArrayReader *
 value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
 	RaceValueReader *value = &reader->values[i];
-	Oid			type = reader->row != NULL ?
-		TupleDescAttr(reader->row, reader->columns[i])->atttypid :
-		reader->type;
+	Oid			type = value_type(reader, i);
 	RaceRecordKind kind = race_record_kind(part);
 
 	if (value->ready && value->kind == kind)
@@ -108,10 +114,13 @@ refuse_number(int expected, int found)
 			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
 }
 
-/* Read the columns of a row, one for each part. Types are checked before values. */
+/*
+ * Read the columns of a row, one for each part; bits of *nulls say which are NULL, in a
+ * query. Types are checked before values, but that of a bare NULL in a query.
+ */
 static bool
 take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
-			   Datum *values, bool soft)
+			   Datum *values, uint32 *nulls, bool soft)
 {
 	int			n_parts = race_params_parts(params);
 	const RaceParams *part;
@@ -123,8 +132,9 @@ take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
 	if (reader->n_columns != n_parts)
 		refuse_number(n_parts, reader->n_columns);
-	for (part = params, i = 0; i < n_parts; part = race_params_next(part, params))
-		value_reader(reader, i++, part);
+	for (part = params, i = 0; i < n_parts; part = race_params_next(part, params), i++)
+		if (!reader->is_query || value_type(reader, i) != UNKNOWNOID)
+			value_reader(reader, i, part);
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
 	ItemPointerSetInvalid(&tuple.t_self);
@@ -133,7 +143,9 @@ take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 	for (i = 0; i < n_parts; i++)
 	{
 		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
-		if (null)
+		if (null && reader->is_query)
+			*nulls |= 1 << i;
+		else if (null)
 			race_refuse(soft, errmsg("expected a record of %d values, found a null",
 									 n_parts));
 	}
@@ -200,10 +212,11 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 	const RaceParams *part;
 	int			i = 0;
 
+	records->any = 0;
 	/* a single kernel may compare values of a composite type, if it has a cast */
 	if (reader->is_row && records->n_parts > 1)
 	{
-		if (!take_row_apart(reader, record, params, values, soft))
+		if (!take_row_apart(reader, record, params, values, &records->any, soft))
 			return false;
 	}
 	else if (records->n_parts > 1)
@@ -213,7 +226,8 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 		forget_row(reader);
 
 	for (part = params; part != NULL; part = race_params_next(part, params), i++)
-		if (!read_value(value_reader(reader, i, part), params, part, i, values[i],
+		if ((records->any >> i & 1) == 0 &&
+			!read_value(value_reader(reader, i, part), params, part, i, values[i],
 						records, soft))
 			return false;
 	return true;

@@ -108,8 +108,9 @@ race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *column
 	{
 		const RaceRecordsPart *part = &records->parts[i];
 		RaceColumn	column = {part->numbers, part->elements, part->starts, part->width};
+		const RaceColumn any = {NULL, NULL, NULL, 0};
 
-		columns[i] = race_column_from(&column, from);
+		columns[i] = (records->any >> i & 1) != 0 ? any : race_column_from(&column, from);
 	}
 }
 

@@ -27,6 +27,7 @@ typedef struct RaceRecords
 	uint32		capacity;
 	bool		has_sets;
 	bool		are_queries;	/* else records of a sketch; see RaceNulls */
+	uint32		any;			/* of a query alone: bit i says that part i is left out */
 	int			n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;

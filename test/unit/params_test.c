@@ -65,8 +65,10 @@ test_fields(void)
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
-	WITH(arrays, 64, refused, "reserved");
-	WITH(reserved8[2], 1, refused, "reserved");
+	WITH(arrays, RACE_ARRAY_MIXTURE, refused, "mixture");
+	WITH(arrays, 128, refused, "reserved");
+	WITH(reserved8[1], 1, refused, "reserved");
+	WITH(components, 1, refused, "mixture");
 	WITH(reserved64[0], 1, refused, "reserved");
 	WITH(reserved64[1], 1, refused, "reserved");
 	WITH(reserved64[1], UINT64_C(1) << 63, refused, "reserved");

@@ -173,8 +173,10 @@ test_fields(void)
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY, NULL);
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY + 1, "unknown meaning of nulls");
 	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "nulls are for kernels match");
+	WITH(MATCH, components, 1, "mixture");
 	WITH(ANGULAR, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
-	WITH(ANGULAR, arrays, 64, "reserved");
+	WITH(ANGULAR, arrays, RACE_ARRAY_MIXTURE, "mixture");
+	WITH(ANGULAR, arrays, 128, "reserved");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
 	WITH(L2, more, RACE_MAX_MORE + 8, "must be at most 131072 numbers");
