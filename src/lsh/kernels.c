@@ -44,24 +44,25 @@ distance_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
-		race_inverse_normal, one_function, race_l2_kernel, true, distance_value
+		race_inverse_normal, one_function, race_l2_kernel, true, distance_value,
+		race_l2_square
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, race_l1_kernel, false, distance_value
+		race_inverse_cauchy, NULL, race_l1_kernel, false, distance_value, NULL
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
 		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
-		race_inverse_normal, all_signs, NULL, false, race_angular_value
+		race_inverse_normal, all_signs, NULL, false, race_angular_value, NULL
 	},
 	[RACE_KERNEL_JACCARD] = {
 		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, NULL, false,
-		race_jaccard_value
+		race_jaccard_value, NULL
 	},
 	[RACE_KERNEL_MATCH] = {
 		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS, false, NULL, NULL, NULL, false,
-		race_match_value
+		race_match_value, NULL
 	},
 };
 
