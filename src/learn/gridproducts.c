@@ -446,10 +446,7 @@ noise_trace(const Stencil *stencil, const double *kernel, int halvings)
 	return sum;
 }
 
-/*
- * The sum of the squares of the kernel over all pairs of nodes.  Where cells were halved,
- * noise is larger, and alike at neighbors: `blurred` is the kernel times its covariance.
- */
+/* The sum of the squares of the kernel over all pairs of nodes */
 static double
 sum_of_squares(const Stencil *stencil, const double *kernel)
 {
@@ -473,7 +470,10 @@ sum_of_squares(const Stencil *stencil, const double *kernel)
 	return sum;
 }
 
-/* The kernel times the covariance of noise along each axis */
+/*
+ * The kernel times the covariance of noise along each axis: where cells were halved, noise is
+ * larger, and alike at neighbors.
+ */
 static double *
 blurred(const Stencil *stencil, const double *kernel, int halvings)
 {
@@ -596,29 +596,22 @@ add_level(const RacePair *pair, const Level *level, RaceProducts *products)
 
 /* ------------------------------------------------------------------ moments */
 
-/*
- * Moments of P by the finest level alone.  f, what P answers at the nodes, and g, what D
- * does, come from one transform.
- */
-static void
-find_moments(const RacePair *pair, const Level *level, RaceProducts *products)
+/* Sums with noise in them: with P at both ends, and with what P and D answer at the nodes */
+typedef struct Moments
 {
-	Stencil		stencil = make_stencil(level);
-	double	   *kernel = make_kernel(pair->view[0]->params, level, &stencil, false);
-	double	   *square = make_kernel(pair->view[0]->params, level, &stencil, true);
-	double		n = pair->records[0] + pair->records[1];
-	double		share = pair->records[0] / n;
-	double		noise = race_noise_of_both(pair);
-	double		noise_apart = race_noise_of(pair, 0).second + race_noise_of(pair, 1).second;
-	double		row = sum_of_squares(&stencil, kernel) / level->grid.nodes;
-	double	   *p = palloc_extended(level->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	double		squares;		/* of P with the squared kernel */
+	double		densities;		/* of P times the squares of what P answers, */
+	double		differences;	/* and of what D answers */
+	double		answers;		/* of what P answers */
+} Moments;
+
+/* P + iD, transformed */
+static RaceComplex *
+transform_both(const RacePair *pair, const Level *level, const Stencil *stencil, double *p)
+{
+	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	double	   *d = palloc_extended(level->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
 	RaceComplex *both;
-	RaceComplex *kernels;
-	double		squares = 0;
-	double		densities = 0;
-	double		differences = 0;
-	double		answers = 0;
 	Size		i;
 
 	for (i = 0; i < level->grid.nodes; i++)
@@ -626,49 +619,78 @@ find_moments(const RacePair *pair, const Level *level, RaceProducts *products)
 		p[i] = share * level->parts[0][i] + (1 - share) * level->parts[1][i];
 		d[i] = level->parts[0][i] - level->parts[1][i];
 	}
-	both = transform_nodes(&stencil, p, d);
-	kernels = transform_kernels(&stencil, kernel, square);
-	for (i = 0; i < volume(stencil.sizes); i++)
+	both = transform_nodes(stencil, p, d);
+	pfree(d);
+	return both;
+}
+
+/* What P answers at the nodes, and what D does, come from one transform. */
+static Moments
+sum_moments(const RacePair *pair, const Level *level, const Stencil *stencil,
+			const double *kernel, const double *square)
+{
+	double	   *p = palloc_extended(level->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	RaceComplex *both = transform_both(pair, level, stencil, p);
+	RaceComplex *kernels = transform_kernels(stencil, kernel, square);
+	Size		n = volume(stencil->sizes);
+	Moments		sums = {0, 0, 0, 0};
+	Size		i;
+
+	for (i = 0; i < n; i++)
 	{
 		double		pp;
 		double		dd;
 		double		pd;
 
-		powers_at(both, stencil.sizes, i, &pp, &dd, &pd);
-		squares += kernels[i].im * pp / volume(stencil.sizes);
+		powers_at(both, stencil->sizes, i, &pp, &dd, &pd);
+		sums.squares += kernels[i].im * pp / n;
 	}
-	for (i = 0; i < volume(stencil.sizes); i++)
+	for (i = 0; i < n; i++)
 	{
-		both[i].re *= kernels[i].re / volume(stencil.sizes);
-		both[i].im *= kernels[i].re / volume(stencil.sizes);
+		both[i].re *= kernels[i].re / n;
+		both[i].im *= kernels[i].re / n;
 	}
-	fourier(both, &stencil, true);
+	fourier(both, stencil, true);
 	for (i = 0; i < level->grid.nodes; i++)
 	{
-		RaceComplex at = both[place_of(&stencil, i)];
+		RaceComplex at = both[place_of(stencil, i)];
 
-		densities += p[i] * at.re * at.re;
-		differences += p[i] * at.im * at.im;
-		answers += at.re;
+		sums.densities += p[i] * at.re * at.re;
+		sums.differences += p[i] * at.im * at.im;
+		sums.answers += at.re;
 	}
-	squares -= noise * noise_trace(&stencil, square, Max(level->halved[0], level->halved[1]));
-	densities -= noise * (row + 2 * kernel[0] * answers);
-	differences -= noise_apart * row;
-
-	/* pairs of a record with itself are taken off; and bounds hold whatever noise there is */
-	squares = (squares - 1 / n) / (1 - 1 / n);
-	products->kernel_square = Max(Min(squares, products->kernel), pow(products->kernel, 2));
-	densities -= (products->kernel_square + 2 * products->kernel) / n;
-	products->density_square = Max(Min(densities, (products->kernel_square +
-												   pow(products->kernel, 2)) / 2),
-								   pow(products->kernel, 2));
-	products->difference_square = Max(differences, 0);
-	pfree(kernel);
-	pfree(square);
 	pfree(p);
-	pfree(d);
 	pfree(both);
 	pfree(kernels);
+	return sums;
+}
+
+/*
+ * Moments of P by the finest level alone.  The shares of noise are taken off, and pairs of a
+ * record with itself; bounds hold whatever noise is left.
+ */
+static void
+find_moments(const RacePair *pair, const Level *level, RaceProducts *products)
+{
+	Stencil		stencil = make_stencil(level);
+	double	   *kernel = make_kernel(pair->view[0]->params, level, &stencil, false);
+	double	   *square = make_kernel(pair->view[0]->params, level, &stencil, true);
+	Moments		sums = sum_moments(pair, level, &stencil, kernel, square);
+	double		n = pair->records[0] + pair->records[1];
+	double		noise = race_noise_of_both(pair);
+	double		noise_apart = race_noise_of(pair, 0).second + race_noise_of(pair, 1).second;
+	double		row = sum_of_squares(&stencil, kernel) / level->grid.nodes;
+	double		least = products->kernel * products->kernel;
+	double		trace = noise_trace(&stencil, square, Max(level->halved[0], level->halved[1]));
+	double		squares = (sums.squares - noise * trace - 1 / n) / (1 - 1 / n);
+	double		densities = sums.densities - noise * (row + 2 * kernel[0] * sums.answers);
+
+	products->kernel_square = Max(Min(squares, products->kernel), least);
+	densities -= (products->kernel_square + 2 * products->kernel) / n;
+	products->density_square = Max(Min(densities, (products->kernel_square + least) / 2), least);
+	products->difference_square = Max(sums.differences - noise_apart * row, 0);
+	pfree(kernel);
+	pfree(square);
 }
 
 /* Halve cells as long as a transform would be too large. */

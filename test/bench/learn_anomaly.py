@@ -61,9 +61,11 @@ class Pulsars:
 
     def auc_of(self, sketch):
         """AUC of each seed; sketch is SQL over s"""
+        self.session.run('DROP TABLE IF EXISTS releases; CREATE TEMP TABLE releases AS '
+                         f'SELECT seed, {sketch} AS r FROM built')
         lines, _ = self.session.run(
-            'SELECT array_agg(race_typicality(r, x) ORDER BY id) FROM '
-            f'(SELECT seed, {sketch} AS r FROM built OFFSET 0) b, pulsars GROUP BY seed')
+            'SELECT a.* FROM releases, LATERAL (SELECT array_agg(race_typicality(r, x) '
+            'ORDER BY id) FROM pulsars) a ORDER BY seed')
         return np.array([auc(-numbers(line), self.anomalous) for line in lines])
 
     def exact(self):

@@ -3,11 +3,11 @@
 #
 # Halves and exact sketches are the same in each run; only noise is not.  A sample of 400
 # uniform p-values is farther than 0.19 from uniform (Kolmogorov-Smirnov) with probability
-# 2 exp(-2 * 400 * 0.19^2) < 6e-13 (Massart 1990).  P-values here are not quite
-# uniform where noise is small, so the limit is 0.25; measured with noise were 0.03 to 0.1.  Means of 400
-# estimates are held to 7 standard errors, which normal ones exceed with probability 3e-12, and these, with their
-# skewness of at most 1, below 1e-10.  There are 12 such tests: a false alarm has a
-# probability below 1e-9 a run.
+# 2 exp(-2 * 400 * 0.19^2) < 6e-13 (Massart 1990).  Where noise decides (epsilon 1), p-values
+# are uniform up to 0.06; where records do (epsilon 10), up to 0.15.  So the limits are 0.25 and 0.35.
+# The mean of 400 estimates is held to 10 standard errors; 3 of them may be the halves' own, and
+# the rest is noise, whose mean exceeds 7 with probability 3e-12.  There are 16 such tests: a false
+# alarm has a probability below 1e-10 a run.
 use strict;
 use warnings;
 use FindBin;
@@ -18,7 +18,6 @@ use Test::More;
 use Time::HiRes 'time';
 
 my $n = 400;
-my $limit = 0.25;
 
 sql(<<'END');
 CREATE TABLE records AS
@@ -29,7 +28,7 @@ INSERT INTO settings VALUES
 	('rows, 1-d', 1, 'l2(dims=1, bandwidth=1, rows=16, range=64)'),
 	('rows, 3-d', 3, 'l2(dims=3, bandwidth=3, rows=16, range=64)'),
 	('grid, 1-d', 1, 'l2(dims=1, bandwidth=1, sequence=grid, lower={-4.3}, upper={12}, cells={32})'),
-	('grid, 3-d', 3, 'l2(dims=3, bandwidth=3, sequence=grid, lower={-4.3,-4.1,-4.6}, upper={12,12,12}, cells={32,32,32})');
+	('grid, 3-d', 3, 'l2(dims=3, bandwidth=3, sequence=grid, lower={-4.3,-4.1,-4.6}, upper={12,12,12}, cells={24,24,24})');
 -- the second half is shifted by a part of a bandwidth
 CREATE FUNCTION exact_halves(setting text, simulations int, shift float8) RETURNS TABLE (simulation int, a race_sketch, b race_sketch) LANGUAGE sql AS $$
 	SELECT simulation, race_build(params, x[1:dims]) FILTER (WHERE NOT second),
@@ -82,10 +81,10 @@ for my $setting ('rows, 1-d', 'rows, 3-d', 'grid, 1-d', 'grid, 3-d')
 		my @found = distances($setting, 0, $asked);
 		is(scalar @found, $n, "$setting, $asked: all halves");
 		my $distance = from_uniform(map { $_->[1] } @found);
-		cmp_ok($distance, '<', $limit, sprintf 'p-values are %.3f from uniform', $distance);
+		cmp_ok($distance, '<', $noise =~ /^10,/ ? 0.35 : 0.25, sprintf 'p-values are %.3f from uniform', $distance);
 		next unless $noise eq '10, rows => 1';
 		my ($mean, $error) = mean_and_error(map { $_->[0] } @found);
-		cmp_ok(abs $mean, '<', 7 * $error, sprintf 'no bias: %.3g +- %.3g', $mean, $error);
+		cmp_ok(abs $mean, '<', 10 * $error, sprintf 'no bias: %.3g +- %.3g', $mean, $error);
 	}
 	# exact halves are the same in each run
 	my @exact = distances($setting, 0, undef);
