@@ -23,10 +23,12 @@ static void
 release_all(void *arg)
 {
 	RaceCallSite *site = (RaceCallSite *) arg;
+	int			kind;
 
 	release_rows(site);
 	race_stored_release(&site->stored);
-	race_call_site_keep(site, NULL, NULL);
+	for (kind = 0; kind < RACE_COMPANIONS; kind++)
+		race_call_site_keep(site, kind, NULL, NULL);
 }
 
 static RaceCallSite *
@@ -159,12 +161,13 @@ race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
 }
 
 void
-race_call_site_keep(RaceCallSite *site, void *entry, void (*release) (void *entry))
+race_call_site_keep(RaceCallSite *site, RaceCompanionKind kind, void *entry,
+					void (*release) (void *entry))
 {
-	RaceCompanion before = site->companion;
+	RaceCompanion before = site->companions[kind];
 
-	site->companion.entry = entry;
-	site->companion.release = release;
+	site->companions[kind].entry = entry;
+	site->companions[kind].release = release;
 	if (before.entry != NULL)
 		before.release(before.entry);
 }

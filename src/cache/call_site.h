@@ -19,7 +19,14 @@
 #include "row_cache.h"
 #include "stored.h"
 
-/* What a room to the right keeps for the sketch last asked: an entry of its own cache */
+/* What rooms to the right keep for the sketch last asked: each an entry of its own cache */
+typedef enum RaceCompanionKind
+{
+	RACE_COMPANION_READY,		/* fit/ready.h */
+	RACE_COMPANION_TYPICAL,		/* learn/typicality.c */
+	RACE_COMPANIONS
+} RaceCompanionKind;
+
 typedef struct RaceCompanion
 {
 	void	   *entry;			/* or NULL */
@@ -38,7 +45,7 @@ typedef struct RaceCallSite
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
-	RaceCompanion companion;
+	RaceCompanion companions[RACE_COMPANIONS];
 	bool		warned;			/* warnings that were given: each is given once */
 	MemoryContext context;
 	MemoryContextCallback release;	/* releases the shared entries */
@@ -82,8 +89,8 @@ extern const uint32 *race_call_site_hash(RaceCallSite *site,
 /* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 
-/* Keep an entry, and release the one that was kept before. */
-extern void race_call_site_keep(RaceCallSite *site, void *entry,
+/* Keep an entry, and release the one of this kind that was kept before. */
+extern void race_call_site_keep(RaceCallSite *site, RaceCompanionKind kind, void *entry,
 								void (*release) (void *entry));
 
 #endif							/* RACE_CALL_SITE_H */

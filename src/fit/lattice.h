@@ -12,29 +12,30 @@
 #include <stddef.h>
 
 #include "../lsh/radial.h"
+#include "fourier.h"
 
 #define RACE_LATTICE_DIMS	2
 
 typedef struct RaceLattice
 {
 	size_t		sides[RACE_LATTICE_DIMS];	/* points along each axis; the last is next */
-	size_t		lengths[RACE_LATTICE_DIMS]; /* of transforms: powers of two */
-	double	   *spectrum;		/* of the kernel, which is real, over its length */
-	double	   *roots;			/* of unity, in pairs */
-	double	   *numbers;		/* being transformed, in pairs */
+	size_t		sizes[RACE_FOURIER_DIMS];	/* of transforms */
+	RaceComplex *numbers;		/* being transformed */
+	RaceComplex *spectrum;		/* of the kernel, over the number of elements */
+	RaceComplex *space;
 } RaceLattice;
 
-/* Of how many numbers the space is that a grid needs */
+/* How many complex numbers of space a grid needs */
 extern size_t race_lattice_space(const size_t *sides);
 
 /*
  * A grid of sides[0] times sides[1] points, whose steps along the axes are given in
- * bandwidths.  A line has sides[0] = 1.
+ * bandwidths.  A line has sides[0] = 1.  Interruptible.
  */
 extern void race_lattice_init(RaceLattice *lattice, const RaceRadial *radial,
-							  const size_t *sides, const double *steps, double *space);
+							  const size_t *sides, const double *steps, RaceComplex *space);
 
-/* out = gram v */
+/* out = gram v.  Interruptible. */
 extern void race_lattice_multiply(const RaceLattice *lattice, const double *v, double *out);
 
 #endif							/* RACE_LATTICE_H */

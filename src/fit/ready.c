@@ -217,7 +217,7 @@ release(void *entry)
 RaceReady *
 race_ready_at(RaceCallSite *site, const RaceView *view)
 {
-	RaceReady *ready = (RaceReady *) site->companion.entry;
+	RaceReady *ready = (RaceReady *) site->companions[RACE_COMPANION_READY].entry;
 
 	if (ready != NULL && is_of(ready, view))
 		return ready;
@@ -234,7 +234,7 @@ race_ready_at(RaceCallSite *site, const RaceView *view)
 		ready->base.context = context;
 		race_cache_add(&cache, &ready->base, ready->size);
 	}
-	race_call_site_keep(site, ready, release);
+	race_call_site_keep(site, RACE_COMPANION_READY, ready, release);
 	return ready;
 }
 

@@ -97,7 +97,7 @@ void
 race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 {
 	const RaceParams *params = fit->view->params;
-	Size		space = race_lattice_space(sides) * sizeof(double);
+	Size		space = race_lattice_space(sides) * sizeof(RaceComplex);
 	RaceLattice *lattice = palloc(sizeof(RaceLattice));
 	double		lower[RACE_LATTICE_DIMS];
 	double		upper[RACE_LATTICE_DIMS];

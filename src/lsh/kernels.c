@@ -76,15 +76,15 @@ static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
 		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
-		race_inverse_normal, all_signs, NULL, false, race_angular_value
+		race_inverse_normal, all_signs, NULL, false, race_angular_value, NULL
 	},
 	[RACE_KERNEL_JACCARD] = {
 		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, NULL, false,
-		race_jaccard_value
+		race_jaccard_value, NULL
 	},
 	[RACE_KERNEL_MATCH] = {
 		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS | RACE_TAKES_NULLS, false, NULL, NULL,
-		NULL, false, race_match_value
+		NULL, false, race_match_value, NULL
 	},
 };
 

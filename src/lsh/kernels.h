@@ -51,6 +51,8 @@ typedef enum RaceTakes
 	RACE_TAKES_NULLS = 32		/* nulls: what a NULL among categories is */
 } RaceTakes;
 
+#define RACE_SQUARE_LAGS	4
+
 typedef struct RaceKernelType
 {
 	const char *name;
@@ -79,6 +81,12 @@ typedef struct RaceKernelType
 	/* Of other kernels: the exact value of two records, with power 1 */
 	double		(*value) (const struct RaceParams *part,
 						  const struct RaceColumn *x, const struct RaceColumn *y);
+
+	/*
+	 * Of a kernel that folds numbers: its square, about, as a sum of the probabilities that
+	 * two codes are i apart, i = 0 ... RACE_SQUARE_LAGS, times these; or NULL
+	 */
+	const double *square;
 } RaceKernelType;
 
 /* The line of a kernel; NULL if there is none with this number */

@@ -14,4 +14,10 @@
  */
 extern double race_l2_kernel(double c);
 
+/*
+ * k(c)^2, about, as a sum of P[|h(x) - h(y)| = i]: to .003 + 5 % from c = .1 on, by least
+ * squares (RaceKernelType)
+ */
+extern const double race_l2_square[];
+
 #endif							/* RACE_L2_H */

@@ -353,7 +353,7 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	double		steps[2] = {0.3, 0.07};
 	double	   *places = allocate(2 * n * m, sizeof(double));
 	float	   *matrix = allocate(n * m * n * m, sizeof(float));
-	double	   *space = allocate(race_lattice_space(sides), sizeof(double));
+	RaceComplex *space = allocate(race_lattice_space(sides), sizeof(RaceComplex));
 	double	   *v = allocate(3 * n * m, sizeof(double));
 	RaceLattice lattice;
 	RaceGram	by_lattice = {n * m, NULL, &lattice};

@@ -1,0 +1,159 @@
+/*
+ * learn_test.c
+ *		What the room learn has in plain C: Fourier transforms, tails of distributions; and
+ *		squares of kernels.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../../src/fit/fourier.h"
+#include "../../src/learn/tail.h"
+#include "../../src/lsh/kernels.h"
+#include "../../src/lsh/l2.h"
+#include "../../src/lsh/lsh.h"
+#include "tap.h"
+
+/* ---------------------------------------------------------------- transforms */
+
+/* The transform at frequency (u, v, w), term by term */
+static RaceComplex
+direct(const RaceComplex *x, const size_t *sizes, size_t u, size_t v, size_t w)
+{
+	RaceComplex sum = {0, 0};
+	size_t		i;
+
+	for (i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++)
+	{
+		double		angle = -2 * RACE_PI *
+			((double) (u * (i / sizes[2] / sizes[1])) / sizes[0] +
+			 (double) (v * (i / sizes[2] % sizes[1])) / sizes[1] +
+			 (double) (w * (i % sizes[2])) / sizes[2]);
+
+		sum.re += x[i].re * cos(angle) - x[i].im * sin(angle);
+		sum.im += x[i].re * sin(angle) + x[i].im * cos(angle);
+	}
+	return sum;
+}
+
+static void
+test_transform(size_t a, size_t b, size_t c)
+{
+	const size_t sizes[] = {a, b, c};
+	size_t		n = a * b * c;
+	RaceComplex *x = malloc(n * sizeof(RaceComplex));
+	RaceComplex *y = malloc(n * sizeof(RaceComplex));
+	RaceComplex *space = malloc(race_fourier_space(sizes) * sizeof(RaceComplex));
+	double		error = 0;
+	double		back = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		x[i].re = y[i].re = i % 3 == 0 ? 0 : sin((double) i);
+		x[i].im = y[i].im = cos((double) i * 0.7);
+	}
+	race_fourier(y, sizes, 0, space);
+	for (i = 0; i < n; i += 1 + n / 200)
+	{
+		RaceComplex right = direct(x, sizes, i / c / b, i / c % b, i % c);
+
+		error = fmax(error, fabs(y[i].re - right.re) + fabs(y[i].im - right.im));
+	}
+	race_fourier(y, sizes, 1, space);
+	for (i = 0; i < n; i++)
+		back = fmax(back, fabs(y[i].re / n - x[i].re) + fabs(y[i].im / n - x[i].im));
+	ok(error < 1e-10 * n, "a transform of %zu x %zu x %zu: error %g", a, b, c, error);
+	ok(back < 1e-12, "and back: error %g", back);
+	free(x);
+	free(y);
+	free(space);
+}
+
+/* --------------------------------------------------------------------- tails */
+
+static void
+test_tails(void)
+{
+	/* from SciPy: gamma.sf(x, shape) */
+	static const double known[][3] = {
+		{0.5, 1, 0.15729920705028513}, {0.5, 10, 7.74421643104408e-06}, {1, 3, 0.049787068367863944},
+		{5, 1, 0.9963401531726563}, {5, 15, 0.000856641210775301}, {100, 100, 0.4867012107286556},
+		{100, 130, 0.0027504083673065},
+	};
+	double		shape;
+	size_t		i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		double		tail = race_gamma_tail(known[i][0], known[i][1]);
+
+		ok(fabs(tail / known[i][2] - 1) < 1e-6, "gamma of shape %g beyond %g: %.17g", known[i][0], known[i][1], tail);
+	}
+	ok(race_gamma_tail(3, 0) == 1 && race_gamma_tail(3, -1) == 1 && race_gamma_tail(3, NAN) == 1, "below 0 there is all");
+	ok(fabs(race_normal_tail(1.96) - 0.024997895) < 1e-8, "a normal tail");
+	/* two ways meet at large shapes, and both are normal in the end */
+	shape = 10000;
+	ok(fabs(race_gamma_tail(shape, shape + 200) - race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200)) < 1e-4,
+	   "large shapes: %g and %g", race_gamma_tail(shape, shape + 200), race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200));
+	ok(fabs(race_skew_tail(3, 4, 0) - race_normal_tail(1.5)) < 1e-12, "without skewness");
+	ok(fabs(race_skew_tail(3, 4, 0.01) - race_normal_tail(1.5)) < 1e-3, "with little of it");
+	/* a chi-squared variable with one degree of freedom: variance 2, skewness sqrt(8) */
+	ok(fabs(race_skew_tail(3.841459 - 1, 2, sqrt(8)) - 0.05) < 1e-6, "chi-squared");
+}
+
+/* ------------------------------------------------------------ squared kernels */
+
+/* P[|floor(x) - floor(y)| = i], for x - y normal with this standard deviation: a sum */
+static double
+apart(int i, double c)
+{
+	double		sum = 0;
+	int			k;
+
+	for (k = -8000; k <= 8000; k++)
+	{
+		double		z = k / 1000.0;
+		double		density = exp(-z * z / 2) / sqrt(2 * RACE_PI) / 1000;
+		double		p = fmax(1 - fabs(fabs(z * c) - i), 0);
+
+		sum += density * p;
+	}
+	return sum;
+}
+
+static void
+test_square(void)
+{
+	const double *square = race_kernel_type(RACE_KERNEL_L2)->square;
+	double		c;
+	double		worst = 0;
+
+	for (c = 0.1; c < 50; c *= 1.3)
+	{
+		double		right = pow(race_l2_kernel(c), 2);
+		double		sum = 0;
+		int			i;
+
+		for (i = 0; i <= RACE_SQUARE_LAGS; i++)
+			sum += square[i] * apart(i, c);
+		worst = fmax(worst, (fabs(sum - right) - 0.003) / right);
+	}
+	ok(worst < 0.07, "the square of l2 by probabilities of codes: to 0.003 + %.2g %%", 100 * worst);
+	ok(race_kernel_type(RACE_KERNEL_L1)->square == NULL, "l1 has none");
+}
+
+int
+main(void)
+{
+	ok(race_fourier_size(1) == 1 && race_fourier_size(7) == 8 && race_fourier_size(17) == 18 &&
+	   race_fourier_size(1025) == 1080, "sizes of transforms");
+	test_transform(1, 1, 1);
+	test_transform(1, 1, 60);
+	test_transform(1, 12, 25);
+	test_transform(9, 10, 8);
+	test_transform(1, 1, 1024);
+	test_transform(5, 1, 81);
+	test_tails();
+	test_square();
+	return done_testing();
+}
