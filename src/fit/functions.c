@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -251,18 +250,6 @@ typedef struct Points
 } Points;
 
 static Datum
-vector_datum(const double *x, uint32 n)
-{
-	Datum	   *elements = palloc(n * sizeof(Datum));
-	uint32		i;
-
-	for (i = 0; i < n; i++)
-		elements[i] = Float8GetDatum(x[i]);
-	return PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-static Datum
 point_datum(Points *points, uint64 i)
 {
 	const RaceModel *model = points->view.model;
@@ -273,7 +260,7 @@ point_datum(Points *points, uint64 i)
 		RaceColumn	column;
 
 		race_model_columns(model, params, &column);
-		race_row_add(&points->row, vector_datum(column.numbers + i * params->dims, params->dims));
+		race_row_add_numbers(&points->row, column.numbers + i * params->dims, params->dims);
 		race_row_add_null(&points->row);
 	}
 	else

@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/array.h"
 
 #include "../record/vector.h"
 #include "../server/result.h"
@@ -112,19 +111,6 @@ locate(Grid *grid, uint64 i)
 	}
 }
 
-static Datum
-point_array(Grid *grid)
-{
-	Datum	   *elements = palloc(grid->dims * sizeof(Datum));
-	uint32		i;
-
-	for (i = 0; i < grid->dims; i++)
-		elements[i] = Float8GetDatum(grid->x[i]);
-	return PointerGetDatum(construct_array(elements, grid->dims, FLOAT8OID,
-										   sizeof(float8), FLOAT8PASSBYVAL,
-										   TYPALIGN_DOUBLE));
-}
-
 static void
 start_grid(FunctionCallInfo fcinfo)
 {
@@ -156,7 +142,7 @@ race_kde_grid(PG_FUNCTION_ARGS)
 	locate(grid, call->call_cntr);
 	race_ask_about_vector(&grid->question, grid->x);
 	race_estimate_density(&grid->question, &estimate);
-	race_row_add(&grid->row, point_array(grid));
+	race_row_add_numbers(&grid->row, grid->x, grid->dims);
 	race_row_add(&grid->row, Float8GetDatum(estimate.density));
 	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
 	SRF_RETURN_NEXT(call, race_row_datum(&grid->row));
