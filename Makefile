@@ -88,7 +88,8 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
-	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/candidates.o,$(OBJS))
+	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/candidates.o \
+	src/learn/peaks.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h

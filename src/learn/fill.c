@@ -57,8 +57,8 @@ refuse_columns(int found, uint64 expected)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the row type has %d columns, and records have " UINT64_FORMAT " values",
-					found, expected),
+			 errmsg("the row type has too few columns"),
+			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", found, expected),
 			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 

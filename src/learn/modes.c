@@ -4,8 +4,9 @@
  *
  * Of vectors, modes are local maxima of what race_kde answers (search.h).  Between each two of
  * them a straight path is looked at.  Of other records the places are the points of the
- * model, and paths lead from point to point where the kernel is at least e^-1, as at a
- * bandwidth: their saddle is the less dense of both.
+ * model, and paths lead between points that are similar: whose kernel is above e^-1, as within a
+ * bandwidth, or above half of the highest that one of them has with any point.  Their saddle is
+ * the less dense of both.
  */
 #include "postgres.h"
 
@@ -28,6 +29,7 @@
 PG_FUNCTION_INFO_V1(race_modes);
 
 #define MOST_MODES		100
+#define SIMILAR			0.3679	/* e^-1 */
 #define STARTS(most)	(3 * (most) + 10)	/* of climbs, as several reach the same mode */
 
 typedef struct Modes
@@ -151,43 +153,84 @@ find_in_box(FunctionCallInfo fcinfo, Datum sketch, const RaceView *view, uint32 
 
 /* -------------------------------------------------------------------- points */
 
+/* What race_kde answers at the points */
+static void
+ask_at_points(Datum sketch, Modes *modes)
+{
+	RaceQuestion question;
+	RaceColumn	columns[RACE_MAX_PARTS];
+	double		divisor;
+	uint32		i;
+	int			k;
+
+	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
+					&question);
+	divisor = race_answers_divisor(question.view.header);
+	for (i = 0; i < modes->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (k = 0; k < race_params_parts(question.view.params); k++)
+			columns[k] = race_column_from(&modes->fitted.columns[k], i);
+		race_ask_about_columns(&question, columns);
+		modes->density[i] = race_estimate_sum(&question) / divisor;
+	}
+}
+
+/* The kernel of all pairs of points, [n][n], as far as i > j; and the highest of each */
+static float *
+compare_points(const Modes *modes, float *highest)
+{
+	Size		n = modes->n;
+	float	   *kernels = palloc_extended(n * n * sizeof(float), MCXT_ALLOC_HUGE);
+	Size		i;
+	Size		j;
+
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		highest[i] = 0;
+		for (j = 0; j < i; j++)
+		{
+			float		k = (float) exp(-race_fitted_apart(&modes->fitted, i, j));
+
+			kernels[i * n + j] = k;
+			highest[i] = Max(highest[i], k);
+			highest[j] = Max(highest[j], k);
+		}
+	}
+	return kernels;
+}
+
 static void
 find_in_points(Datum sketch, Modes *modes)
 {
-	RaceQuestion question;
 	RacePath   *paths;
+	float	   *kernels;
+	float	   *highest;
 	Size		n_paths = 0;
-	double		divisor;
 	uint32		i;
 	uint32		j;
 
 	race_fitted_open(sketch, &modes->fitted);
-	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
-					&question);
-	divisor = race_answers_divisor(question.view.header);
 	modes->n = (uint32) modes->fitted.view.model->points;
 	modes->density = palloc(modes->n * sizeof(double));
-	paths = palloc_extended((Size) modes->n * modes->n / 2 * sizeof(RacePath),
+	ask_at_points(sketch, modes);
+	highest = palloc(modes->n * sizeof(float));
+	kernels = compare_points(modes, highest);
+	paths = palloc_extended(((Size) modes->n * modes->n / 2 + 1) * sizeof(RacePath),
 							MCXT_ALLOC_HUGE);
 	for (i = 0; i < modes->n; i++)
-	{
-		RaceColumn	columns[RACE_MAX_PARTS];
-
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < (uint32) race_params_parts(question.view.params); j++)
-			columns[j] = race_column_from(&modes->fitted.columns[j], i);
-		race_ask_about_columns(&question, columns);
-		modes->density[i] = race_estimate_sum(&question) / divisor;
 		for (j = 0; j < i; j++)
-			if (race_fitted_apart(&modes->fitted, i, j) <= 1)
+			if (kernels[(Size) i * modes->n + j] >
+				Min(SIMILAR, Min(highest[i], highest[j]) / 2))
 			{
 				paths[n_paths].a = j;
 				paths[n_paths].b = i;
 				paths[n_paths++].saddle = Min(modes->density[i], modes->density[j]);
 			}
-	}
 	find_prominences(modes, paths, n_paths);
 	pfree(paths);
+	pfree(kernels);
 }
 
 /* -------------------------------------------------------------------- results */

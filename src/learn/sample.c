@@ -4,10 +4,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/typcache.h"
 
 #include "../lsh/grid.h"
 #include "../server/result.h"
@@ -129,7 +129,9 @@ start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
 {
 	TupleDesc	desc;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+	/* an anonymous row need not have the columns that the query gives it */
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the first argument of race_sample must be of a row type"),

@@ -13,7 +13,7 @@
 #include "../lsh/grid.h"
 #include "search.h"
 
-#define POPULATION		2000	/* places, where there is no model */
+#define POPULATION		1500	/* places of both kinds, where there is no model */
 #define FIRST_STEP		0.5		/* of a climb, in widths, */
 #define LAST_STEP		(1.0 / 128)
 #define MOST_SWEEPS		1000
@@ -155,39 +155,55 @@ take_points(RaceSearch *search, RacePlaces *places)
 }
 
 /*
- * Places at random.  In rounds the denser half stays, and others are drawn around it, by
- * density, ever more closely.
+ * Keep the denser half of some places, and draw the others around them, by density.  False if
+ * none has any.
  */
-static void
-draw_places(RaceSearch *search, RacePlaces *places)
+static bool
+draw_around(RaceSearch *search, const RaceBox *box, int round, RacePlaces *places)
 {
-	RaceBox		box = {search->dims, search->lower, search->upper};
-	double	   *weights = palloc(POPULATION * sizeof(double));
-	double	   *space = palloc(POPULATION * sizeof(double));
-	int			round;
+	double	   *weights = palloc(places->n * sizeof(double));
+	double	   *space = palloc(places->n * sizeof(double));
+	uint32		kept;
+	uint32		i;
 
-	make_places(search, places, POPULATION);
-	race_candidates_uniform(&box, 0, 0, POPULATION, places->x);
-	look_at(search, places, 0);
-	for (round = 1; round < RACE_FIT_ROUNDS; round++)
+	for (i = 0; i < places->n; i++)
+		weights[i] = Max(places->density[i], 0);
+	kept = race_candidates_keep(search->dims, places->n / 2, places->x, weights, places->n,
+								space);
+	if (kept > 0)
 	{
-		uint32		i;
-		uint32		kept;
-
-		for (i = 0; i < POPULATION; i++)
-			weights[i] = Max(places->density[i], 0);
-		kept = race_candidates_keep(search->dims, POPULATION / 2, places->x, weights,
-									POPULATION, space);
-		if (kept == 0)
-			return;
 		memcpy(places->density, weights, kept * sizeof(double));
-		race_candidates_around(&box, 0, round, race_candidates_jitter(&box, POPULATION, round),
-							   places->x, weights, kept, POPULATION - kept,
+		race_candidates_around(box, 0, round, race_candidates_jitter(box, places->n, round),
+							   places->x, weights, kept, places->n - kept,
 							   places->x + (Size) kept * search->dims);
 		look_at(search, places, kept);
 	}
 	pfree(weights);
 	pfree(space);
+	return kept > 0;
+}
+
+/*
+ * Places at random, which see all hills where dimensions are few; and as many again, which in
+ * rounds are drawn ever more closely around the denser ones, and find a hill where they are
+ * many
+ */
+static void
+draw_places(RaceSearch *search, RacePlaces *places)
+{
+	RaceBox		box = {search->dims, search->lower, search->upper};
+	RacePlaces	moved;
+	int			round;
+
+	make_places(search, places, 2 * POPULATION);
+	race_candidates_uniform(&box, 0, 0, 2 * POPULATION, places->x);
+	look_at(search, places, 0);
+	moved.n = POPULATION;
+	moved.x = places->x + (Size) POPULATION * search->dims;
+	moved.density = places->density + POPULATION;
+	for (round = 1; round < RACE_FIT_ROUNDS; round++)
+		if (!draw_around(search, &box, round, &moved))
+			return;
 }
 
 /* -------------------------------------------------------------------- climbs */
