@@ -6,7 +6,8 @@
  * the number of records in the first k of K nodes has k times its variance; as the number of
  * all records is known apart, k (K - k) / K times.  A fit takes some of it away, so this is an
  * upper bound.  Over the density it is an error of the quantile: half the distance between the
- * quantiles at one standard deviation below and above.  A record may be anywhere in its cell.
+ * quantiles at one standard deviation below and above.  And a record of a node may be anywhere in
+ * the two cells beside it: like linear splitting, that has the variance of a sixth of a squared cell.
  */
 #include "postgres.h"
 
@@ -97,7 +98,7 @@ standard_error(const Quantiles *quantiles, double p, double value)
 		race_answers_divisor(view->header);
 	half = (race_marginal_quantile(quantiles->marginal, Min(p + deviation, 1)) -
 			race_marginal_quantile(quantiles->marginal, Max(p - deviation, 0))) / 2;
-	return sqrt(half * half + grid.width[0] * grid.width[0] / 12);
+	return sqrt(half * half + grid.width[0] * grid.width[0] / 6);
 }
 
 static void
