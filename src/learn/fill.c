@@ -62,13 +62,6 @@ refuse_columns(int found, uint64 expected)
 			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
-/* Is a value of a part one of several, of which each fills a column? */
-static uint32
-elements_of(const RaceParams *part)
-{
-	return race_record_kind(part) == RACE_RECORD_SET ? 1 : part->dims;
-}
-
 static uint64
 count_elements(const RaceParams *params)
 {
@@ -76,7 +69,7 @@ count_elements(const RaceParams *params)
 	uint64		n = 0;
 
 	for (part = params; part != NULL; part = race_params_next(part, params))
-		n += elements_of(part);
+		n += race_part_elements(part);
 	return n;
 }
 
@@ -119,7 +112,7 @@ assign_columns(RaceFill *fill, const RaceParams *params)
 		column->element = element++;
 		column->whole = (column->whole && column->element == 0) ||
 			race_record_kind(part) == RACE_RECORD_SET;
-		if (column->whole || element == elements_of(part))
+		if (column->whole || element == race_part_elements(part))
 		{
 			part = race_params_next(part, params);
 			element = 0;

@@ -40,7 +40,7 @@ typedef struct Modes
 	RaceFitted	fitted;			/* or of other records */
 	double	   *density;		/* [n], as the following */
 	double	   *prominence;
-	uint32	   *order;			/* the most prominent first */
+	RaceRanked *order;			/* the most prominent first */
 	RaceResultRow row;
 } Modes;
 
@@ -49,15 +49,8 @@ typedef struct Modes
 static const double *
 read_bounds(FunctionCallInfo fcinfo, int arg, uint32 dims)
 {
-	RaceArrayReader reader;
-	double	   *values;
-
-	if (PG_ARGISNULL(arg))
-		return NULL;
-	values = palloc(dims * sizeof(double));
-	race_vector_prepare(&reader, FLOAT8ARRAYOID, CurrentMemoryContext);
-	race_vector_read(&reader, PG_GETARG_DATUM(arg), dims, values);
-	return values;
+	return PG_ARGISNULL(arg) ? NULL :
+		race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(arg), dims);
 }
 
 /* The smallest box around the points of a model */
@@ -89,7 +82,6 @@ static void
 find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 {
 	uint32		dims = view->params->dims;
-	uint32		i;
 
 	memset(box, 0, sizeof(RaceFitRequest));
 	if (!race_fit_bounds(view->params, read_bounds(fcinfo, 2, dims),
@@ -102,21 +94,15 @@ find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 					 errhint("Give lower and upper, or parameters that have them, or call race_fit first.")));
 		box_of_points(view, box);
 	}
-	for (i = 0; i < dims; i++)
-		if (box->lower[i] > box->upper[i] ||
-			box->upper[i] - box->lower[i] > RACE_MAX_BOUND)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a lower bound is above the upper one, or too far from it")));
+	race_fit_check_box(view->params, box);
 }
 
 static void
 find_prominences(Modes *modes, RacePath *paths, Size n_paths)
 {
 	modes->prominence = palloc(modes->n * sizeof(double));
-	modes->order = palloc(modes->n * sizeof(uint32));
-	race_prominences(modes->density, modes->n, paths, n_paths, modes->order,
-					 modes->prominence);
+	race_prominences(modes->density, modes->n, paths, n_paths,
+					 palloc(modes->n * sizeof(uint32)), modes->prominence);
 }
 
 static void
@@ -235,32 +221,17 @@ find_in_points(Datum sketch, Modes *modes)
 
 /* -------------------------------------------------------------------- results */
 
-static const Modes *sorted;		/* that compare_modes() goes by */
-
-static int
-compare_modes(const void *a, const void *b)
-{
-	uint32		i = *(const uint32 *) a;
-	uint32		j = *(const uint32 *) b;
-
-	if (sorted->prominence[i] != sorted->prominence[j])
-		return sorted->prominence[i] < sorted->prominence[j] ? 1 : -1;
-	return (i > j) - (i < j);
-}
-
 /* The most prominent first, and none without prominence */
 static void
 sort_modes(Modes *modes)
 {
 	uint32		n = 0;
-	uint32		i;
 
-	for (i = 0; i < modes->n; i++)
-		if (modes->prominence[i] > 0)
-			modes->order[n++] = i;
+	modes->order = palloc(modes->n * sizeof(RaceRanked));
+	race_rank(modes->prominence, modes->n, modes->order);
+	while (n < modes->n && modes->order[n].value > 0)
+		n++;
 	modes->n = n;
-	sorted = modes;
-	qsort(modes->order, n, sizeof(uint32), compare_modes);
 }
 
 static void
@@ -292,7 +263,7 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 mode_datum(Modes *modes, uint64 i)
 {
-	uint32		mode = modes->order[i];
+	uint32		mode = modes->order[i].i;
 
 	if (modes->places.x != NULL)
 	{

@@ -61,3 +61,27 @@ race_prominences(const double *density, uint32_t n, RacePath *paths, size_t n_pa
 		group[lower] = upper;
 	}
 }
+
+static int
+compare_ranked(const void *a, const void *b)
+{
+	const RaceRanked *x = a;
+	const RaceRanked *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+void
+race_rank(const double *values, uint32_t n, RaceRanked *ranked)
+{
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		ranked[i].i = i;
+		ranked[i].value = values[i];
+	}
+	qsort(ranked, n, sizeof(RaceRanked), compare_ranked);
+}

@@ -28,4 +28,13 @@ typedef struct RacePath
 extern void race_prominences(const double *density, uint32_t n, RacePath *paths,
 							 size_t n_paths, uint32_t *group, double *prominence);
 
+/* Values with their numbers, the largest first; of equal ones the first first */
+typedef struct RaceRanked
+{
+	double		value;
+	uint32_t	i;
+} RaceRanked;
+
+extern void race_rank(const double *values, uint32_t n, RaceRanked *ranked);
+
 #endif							/* RACE_PEAKS_H */

@@ -45,7 +45,7 @@ open_column(const RaceFitted *fitted, int32 column)
 
 	for (part = params; part != NULL && element >= 0; part = race_params_next(part, params), k++)
 	{
-		uint32		n = race_record_kind(part) == RACE_RECORD_SET ? 1 : part->dims;
+		uint32		n = race_part_elements(part);
 
 		if (element < n && race_record_kind(part) == RACE_RECORD_VECTOR)
 			return race_marginal_create(fitted, k, (uint32) element);

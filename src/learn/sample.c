@@ -22,8 +22,8 @@ typedef struct Sample
 {
 	RaceFitted	fitted;
 	RaceDraws  *draws;
-	RaceResultRow row;			/* of race_sample, */
-	RaceFill   *fill;			/* and of race_sample_rows */
+	RaceResultRow row;			/* of x and record, */
+	RaceFill   *fill;			/* or rows of a table; else NULL */
 } Sample;
 
 /*
@@ -53,15 +53,32 @@ seed_of(FunctionCallInfo fcinfo, int arg)
 	return seed;
 }
 
-/* Arguments sketch, n and seed, from number `arg` on.  Returns whether there are any. */
-static bool
+/* To make rows of the type of argument 0 */
+static RaceFill *
+start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
+{
+	TupleDesc	desc;
+
+	/* an anonymous row need not have the columns that the query gives it */
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the first argument of race_sample must be of a row type"),
+				 errhint("For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
+	return race_fill_create(BlessTupleDesc(desc), PG_ARGISNULL(0) ? NULL :
+							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
+}
+
+/* Arguments sketch, n and seed, from number `arg` on; after a row if that is 1 */
+static void
 start_sample(FunctionCallInfo fcinfo, FuncCallContext *call, int arg)
 {
 	Sample	   *sample;
 	int32		n;
 
 	if (PG_ARGISNULL(arg) || PG_ARGISNULL(arg + 1))
-		return false;
+		return;
 	n = PG_GETARG_INT32(arg + 1);
 	if (n < 0)
 		ereport(ERROR,
@@ -71,13 +88,15 @@ start_sample(FunctionCallInfo fcinfo, FuncCallContext *call, int arg)
 	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(arg)), &sample->fitted);
 	notice_untested(&sample->fitted.view);
 	sample->draws = race_draws_create(&sample->fitted, seed_of(fcinfo, arg + 2));
+	if (arg == 0)
+		race_row_start(&sample->row, fcinfo);
+	else
+		sample->fill = start_fill(fcinfo, &sample->fitted);
 	call->max_calls = n;
 	call->user_fctx = sample;
-	return true;
 }
 
-/* ------------------------------------------------------- (x, record) */
-
+/* (x, record) */
 static Datum
 sample_datum(Sample *sample, const RaceDrawn *drawn)
 {
@@ -96,9 +115,8 @@ sample_datum(Sample *sample, const RaceDrawn *drawn)
 	return race_row_datum(&sample->row);
 }
 
-/* race_sample(sketch, n, seed) */
-Datum
-race_sample(PG_FUNCTION_ARGS)
+static Datum
+next_sample(FunctionCallInfo fcinfo, int arg)
 {
 	FuncCallContext *call;
 	Sample	   *sample;
@@ -110,61 +128,28 @@ race_sample(PG_FUNCTION_ARGS)
 
 		call = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (start_sample(fcinfo, call, 0))
-			race_row_start(&((Sample *) call->user_fctx)->row, fcinfo);
+		start_sample(fcinfo, call, arg);
 		MemoryContextSwitchTo(old);
 	}
 	call = SRF_PERCALL_SETUP();
-	sample = (Sample *) call->user_fctx;
 	if (call->call_cntr >= call->max_calls)
 		SRF_RETURN_DONE(call);
+	sample = (Sample *) call->user_fctx;
 	race_draw(sample->draws, (uint32) call->call_cntr, &drawn);
-	SRF_RETURN_NEXT(call, sample_datum(sample, &drawn));
+	SRF_RETURN_NEXT(call, sample->fill != NULL ? race_fill_row(sample->fill, &drawn) :
+					sample_datum(sample, &drawn));
 }
 
-/* ------------------------------------------------------- rows of a table */
-
-static RaceFill *
-start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
+/* race_sample(sketch, n, seed) */
+Datum
+race_sample(PG_FUNCTION_ARGS)
 {
-	TupleDesc	desc;
-
-	/* an anonymous row need not have the columns that the query gives it */
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the first argument of race_sample must be of a row type"),
-				 errhint("For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
-	return race_fill_create(BlessTupleDesc(desc), PG_ARGISNULL(0) ? NULL :
-							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
+	return next_sample(fcinfo, 0);
 }
 
 /* race_sample(base, sketch, n, seed) */
 Datum
 race_sample_rows(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Sample	   *sample;
-	RaceDrawn	drawn;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		call = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (start_sample(fcinfo, call, 1))
-		{
-			sample = (Sample *) call->user_fctx;
-			sample->fill = start_fill(fcinfo, &sample->fitted);
-		}
-		MemoryContextSwitchTo(old);
-	}
-	call = SRF_PERCALL_SETUP();
-	sample = (Sample *) call->user_fctx;
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	race_draw(sample->draws, (uint32) call->call_cntr, &drawn);
-	SRF_RETURN_NEXT(call, race_fill_row(sample->fill, &drawn));
+	return next_sample(fcinfo, 1);
 }

@@ -11,6 +11,7 @@
 #include "../fit/answers.h"
 #include "../fit/candidates.h"
 #include "../lsh/grid.h"
+#include "peaks.h"
 #include "search.h"
 
 #define POPULATION		1500	/* places of both kinds, where there is no model */
@@ -112,7 +113,11 @@ apart(const RaceSearch *search, const double *a, const double *b)
 	uint32		i;
 
 	for (i = 0; i < search->dims; i++)
-		sum += pow((a[i] - b[i]) / search->widths[i], 2);
+	{
+		double		d = (a[i] - b[i]) / search->widths[i];
+
+		sum += d * d;
+	}
 	return sqrt(sum);
 }
 
@@ -260,42 +265,15 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 	}
 }
 
-static const double *densities; /* that compare_places() goes by */
-
-static int
-compare_places(const void *a, const void *b)
-{
-	uint32		i = *(const uint32 *) a;
-	uint32		j = *(const uint32 *) b;
-
-	if (densities[i] != densities[j])
-		return densities[i] < densities[j] ? 1 : -1;
-	return (i > j) - (i < j);
-}
-
-/* The numbers of places, the densest first */
-static uint32 *
-in_order(const RacePlaces *places)
-{
-	uint32	   *order = palloc(places->n * sizeof(uint32));
-	uint32		i;
-
-	for (i = 0; i < places->n; i++)
-		order[i] = i;
-	densities = places->density;
-	qsort(order, places->n, sizeof(uint32), compare_places);
-	return order;
-}
-
 /* Is one of the first n places in this order within so many widths of x? */
 static bool
-is_beaten(const RaceSearch *search, const RacePlaces *places, const uint32 *order, uint32 n,
-		  const double *x, double within)
+is_beaten(const RaceSearch *search, const RacePlaces *places, const RaceRanked *order,
+		  uint32 n, const double *x, double within)
 {
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		if (apart(search, places->x + (Size) order[i] * search->dims, x) < within)
+		if (apart(search, places->x + (Size) order[i].i * search->dims, x) < within)
 			return true;
 	return false;
 }
@@ -308,20 +286,21 @@ static void
 keep_maxima(const RaceSearch *search, const RacePlaces *places, double within, uint32 most,
 			RacePlaces *maxima)
 {
-	uint32	   *order = in_order(places);
+	RaceRanked *order = palloc(places->n * sizeof(RaceRanked));
 	uint32		n = 0;
 	uint32		i;
 
+	race_rank(places->density, places->n, order);
 	make_places(search, maxima, Min(most, places->n));
 	for (i = 0; i < places->n && n < most; i++)
 	{
-		const double *x = places->x + (Size) order[i] * search->dims;
+		const double *x = places->x + (Size) order[i].i * search->dims;
 
 		CHECK_FOR_INTERRUPTS();
 		if (is_beaten(search, places, order, i, x, within))
 			continue;
 		memcpy(maxima->x + (Size) n * search->dims, x, search->dims * sizeof(double));
-		maxima->density[n++] = places->density[order[i]];
+		maxima->density[n++] = order[i].value;
 	}
 	maxima->n = n;
 	pfree(order);

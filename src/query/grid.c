@@ -26,18 +26,6 @@ typedef struct Grid
 	double	   *x;				/* the current point */
 } Grid;
 
-/* The bounds or steps, in the current context */
-static double *
-read_axis_values(Datum value, Oid type, uint32 dims)
-{
-	RaceArrayReader reader;
-	double	   *values = palloc(dims * sizeof(double));
-
-	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	race_vector_read(&reader, value, dims, values);
-	return values;
-}
-
 static void
 check_vectors(const RaceParams *params)
 {
@@ -60,9 +48,9 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
 	check_vectors(grid->question.view.params);
 	grid->dims = grid->question.view.params->dims;
-	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
-	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
-	steps = read_axis_values(PG_GETARG_DATUM(3), INT4ARRAYOID, grid->dims);
+	grid->lower = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), grid->dims);
+	grid->upper = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2), grid->dims);
+	steps = race_vector_new(INT4ARRAYOID, PG_GETARG_DATUM(3), grid->dims);
 	grid->steps = palloc(grid->dims * sizeof(uint32));
 	grid->x = palloc(grid->dims * sizeof(double));
 

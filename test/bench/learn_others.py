@@ -43,12 +43,14 @@ def zcdp(epsilon, delta):
     return root ** 2
 
 
-def sample_gaussian(x, epsilon, random):
-    """Records of a class from its noisy moments, x in [0, 1]^d; its count is given"""
+def sample_gaussian(x, radius, epsilon, random):
+    """Records of a class from its noisy moments, x in [0, 1]^d, clipped to a radius around the
+    middle; its count is given"""
     n, d = x.shape
-    v = np.column_stack([np.ones(n), 2 * x - 1]) / np.sqrt(d + 1)    # norm at most 1
-    noise = random.standard_normal((d + 1, d + 1)) / np.sqrt(2 * zcdp(epsilon, DELTA))
-    moments = (v.T @ v + np.triu(noise) + np.triu(noise, 1).T) * (d + 1)
+    v = np.column_stack([np.ones(n), 2 * x - 1])
+    v /= np.maximum(np.linalg.norm(v, axis=1) / radius, 1)[:, None]
+    noise = random.standard_normal((d + 1, d + 1)) * radius ** 2 / np.sqrt(2 * zcdp(epsilon, DELTA))
+    moments = v.T @ v + np.triu(noise) + np.triu(noise, 1).T
     mean = moments[0, 1:] / n
     values, vectors = np.linalg.eigh(moments[1:, 1:] / n - np.outer(mean, mean))
     root = vectors * np.sqrt(np.maximum(values, 1e-6))

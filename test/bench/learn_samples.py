@@ -19,6 +19,8 @@ BANDWIDTHS = {'salaries': 5000, 'skin': 5, 'pulsar': 0.2}    # those of accuracy
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 DRAWN = 100_000
 MARGIN = 1.96
+PUBLIC = 2000           # records of each class that fits may use
+RADII = [2, 2.5, 3]     # that moments of [1, x] in [-1, 1] are clipped to
 
 INTRODUCTION = f"""# Samples, modes and quantiles
 
@@ -41,7 +43,7 @@ def grid(task, dims):
 
 def release(session, table, epsilon, params):
     """A table `fitted` of releases of a table, with a model"""
-    session.run(f'DROP TABLE IF EXISTS fitted; CREATE TABLE fitted AS SELECT seed, race_fit('
+    session.run(f'DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted AS SELECT seed, race_fit('
                 f'race_privatize(s, {epsilon}, 0, fit => true)) AS s FROM (SELECT race_build({params}, x) '
                 f'AS s FROM {table}) b, generate_series(1, {SEEDS}) seed')
 
@@ -128,57 +130,85 @@ def correlation_error(x, y, real):
     return np.max(np.abs(np.corrcoef(np.column_stack([x, y]).T) - real))
 
 
-def sample_classes(session, seed, epsilon):
-    """Records of both classes, as many as each noisily has; a sketch for each class"""
+def release_classes(session, seed, epsilon):
+    """A table of sketches, one for each class"""
     bounds = ["'{" + ','.join([bound] * 8) + "}'" for bound in '01']
-    session.run('DROP TABLE IF EXISTS fitted; CREATE TABLE fitted AS SELECT class, '
-                f'race_fit(race_privatize(s, {epsilon}, {DELTA})) AS s FROM (SELECT class, '
+    session.run('DROP TABLE IF EXISTS classes; CREATE TEMP TABLE classes AS SELECT class, '
+                f'race_privatize(s, {epsilon}, {DELTA}) AS s FROM (SELECT class, '
                 f"race_build(race_params('l2', 8, {BANDWIDTHS['pulsar']}, seed => {seed}, "
                 f'lower => {bounds[0]}, upper => {bounds[1]}), x) AS s FROM pulsars '
                 'WHERE quarter < 2 GROUP BY class) c')
+
+
+FITS = {'race_sample': 'race_fit(s) FROM classes',
+        'race_sample, fitted to public records':
+            'race_fit(s, x) FROM classes JOIN (SELECT class, x, row_number() OVER (PARTITION BY class '
+            f'ORDER BY id) AS i FROM pulsars WHERE quarter = 2) p USING (class) WHERE i <= {PUBLIC} '
+            'GROUP BY class'}
+
+
+def sample_classes(session, seed, fit):
+    """Records of both classes, as many as each noisily has"""
+    session.run(f'DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted (class, s) AS SELECT class, {fit}')
     lines = session.run('SELECT class, v.x FROM fitted, LATERAL race_sample(s, '
                         f'greatest(race_count(s), 1)::int, {seed}) v')[0]
     classes, x = zip(*(line.split('|') for line in lines))
     return np.array([numbers(text) for text in x]), np.array(classes, int)
 
 
+def sample_gaussians(x, y, radius, seed):
+    random = np.random.default_rng(seed)
+    classes = [others.sample_gaussian(x[y == c], radius, 1, random) for c in (0, 1)]
+    return np.concatenate(classes), np.repeat([0, 1], [len(of) for of in classes])
+
+
+def made_classes(session, x, y, seed):
+    """Samples of each method: records and their classes"""
+    release_classes(session, seed, 1)
+    for name, fit in FITS.items():
+        yield name, sample_classes(session, seed, fit)
+    for radius in RADII:
+        yield f'Gaussian of each class, radius {radius:g}', sample_gaussians(x, y, radius, seed)
+
+
 def pulsar(session, report):
     lines = session.run('SELECT quarter, class, x FROM pulsars ORDER BY id')[0]
-    quarter, y, x = zip(*(line.split('|') for line in lines))
-    x, y = np.array([numbers(text) for text in x]), np.array(y, int)
-    built = np.array(quarter, int) < 2
+    quarter, y, x = (np.array(column) for column in zip(*(line.split('|') for line in lines)))
+    x, y = np.array([numbers(text) for text in x]), y.astype(int)
+    built, tested = quarter.astype(int) < 2, quarter == '3'
     real = np.corrcoef(np.column_stack([x[built], y[built]]).T)
-    accuracy = 100 * np.mean(logistic(x[built], y[built])(x[~built]) == y[~built])
-    found = {'race_sample': [], 'Gaussian of each class': []}
+
+    def score(of_x, of_y):
+        return (100 * np.mean(logistic(of_x, of_y)(x[tested]) == y[tested]),
+                correlation_error(of_x, of_y, real))
+    found = {}
     for seed in range(1, SEEDS + 1):
-        random = np.random.default_rng(seed)
-        classes = [others.sample_gaussian(x[built & (y == c)], 1, random) for c in (0, 1)]
-        made = {'race_sample': sample_classes(session, seed, 1),
-                'Gaussian of each class': (np.concatenate(classes),
-                                           np.repeat([0, 1], [len(c) for c in classes]))}
-        for name, (of_x, of_y) in made.items():
-            found[name].append((100 * np.mean(logistic(of_x, of_y)(x[~built]) == y[~built]),
-                                correlation_error(of_x, of_y, real)))
+        for name, samples in made_classes(session, x[built], y[built], seed):
+            found.setdefault(name, []).append(score(*samples))
+    accuracy = score(x[built], y[built])[0]
     report.heading('Pulsar: a model trained on samples')
-    report.write('A sketch for each class of half of the records, ε = 1, δ = 1e-6; logistic regression '
-                 f'tested on the other half,\nin %: trained on the real half {accuracy:.2f}.  And the '
-                 'largest difference of correlations, of columns and class.\nMedian and worst.\n')
-    lines = []
-    for name, values in found.items():
-        scores, differences = np.array(values).T
-        lines.append((name, f'{np.median(scores):.2f} / {scores.min():.2f}',
-                      f'{np.median(differences):.3f} / {differences.max():.3f}'))
-    report.table(('samples of', 'accuracy', 'correlations'), lines)
-    scores, differences = np.array(found['race_sample']).T
-    report.at_most('pulsar: points lost by training on samples', accuracy - np.median(scores), 0.5)
-    report.at_most('pulsar: largest difference of correlations', np.median(differences), 0.1)
+    report.write(f'A sketch for each class of half of the records, ε = 1, δ = {DELTA:g}; logistic regression '
+                 'tested on a quarter, in %:\ntrained on the real half '
+                 f'{accuracy:.2f}.  And the largest difference of correlations, of columns and class.  Median and '
+                 f'worst.\nPublic records, at most {PUBLIC} of each class, are those of the other quarter.\n')
+    report.table(('samples of', 'accuracy', 'correlations'),
+                 [(name, f'{np.median(scores):.2f} / {min(scores):.2f}',
+                   f'{np.median(differences):.3f} / {max(differences):.3f}')
+                  for name, of in found.items() for scores, differences in [zip(*of)]])
+    for name in FITS:
+        scores, differences = np.array(found[name]).T
+        report.at_most(f'pulsar, {name}: points lost by training on samples',
+                       accuracy - np.median(scores), 0.5)
+        report.at_most(f'pulsar, {name}: largest difference of correlations',
+                       np.median(differences), 0.1)
 
 
 # ---------------------------------------------------------------- mixed tables
 
 CATEGORIES = {'sex': 2, 'town': 7, 'school': 4}
 BINS = 10               # of numbers, for marginals
-STEPS = 8               # of candidates along each number
+CANDIDATES = 3000       # records made up at random, that are fitted to
+MIXED_BANDWIDTH = 0.125
 
 
 def made_up(n=20_000):
@@ -202,19 +232,18 @@ def load_mixed(session, folder, x, categories):
     load(session, folder, 'mixed_codes', categories.astype(float))
     session.run('CREATE TABLE mixed AS SELECT n.x, c.x::int[] AS c FROM mixed_numbers n '
                 'JOIN mixed_codes c USING (id)')
-    sizes = ', '.join(f'generate_series(0, {size - 1}) {name}' for name, size in CATEGORIES.items())
-    session.run(f'CREATE TABLE mixed_candidates AS SELECT ARRAY[(a + 0.5) / {STEPS}, (b + 0.5) / '
-                f'{STEPS}]::float8[] AS x, ARRAY[{", ".join(CATEGORIES)}] AS c FROM generate_series(0, '
-                f'{STEPS - 1}) a, generate_series(0, {STEPS - 1}) b, {sizes}')
+    codes = ', '.join(f'floor({size} * random())' for size in CATEGORIES.values())
+    session.run('SET seed = 0.5; CREATE TABLE mixed_candidates AS SELECT ARRAY[random(), random()] AS x, '
+                f'ARRAY[{codes}]::int[] AS c FROM generate_series(1, {CANDIDATES})')
 
 
 def sample_mixed(session, epsilon, seed, n):
-    """The bandwidth is a step of the candidates, and the power so that all categories count"""
-    session.run('DROP TABLE IF EXISTS released, fitted; CREATE TABLE released AS SELECT race_privatize('
-                f"race_build(race_params('l2', 2, {1 / STEPS}, seed => {seed}, lower => '{{0,0}}', "
+    """The power is so that all categories count together"""
+    session.run('DROP TABLE IF EXISTS released, fitted; CREATE TEMP TABLE released AS SELECT race_privatize('
+                f"race_build(race_params('l2', 2, {MIXED_BANDWIDTH}, seed => {seed}, lower => '{{0,0}}', "
                 f"upper => '{{1,1}}') * race_params('match', 3, power => 3, seed => {seed}), ROW(x, c)), "
                 f'{epsilon}, fit => true) AS s FROM mixed; '
-                'CREATE TABLE fitted AS SELECT race_fit(s, ROW(x, c)) AS s FROM released, mixed_candidates')
+                'CREATE TEMP TABLE fitted AS SELECT race_fit(s, ROW(x, c)) AS s FROM released, mixed_candidates')
     lines = session.run(f'SELECT v.* FROM fitted, LATERAL race_sample(NULL::mixed_row, s, {n}, {seed}) v')[0]
     values = np.array([line.split('|') for line in lines], float)
     return coded(values[:, :2], values[:, 2:].astype(int))
@@ -237,8 +266,8 @@ def mixed(session, report, folder):
     session.run('CREATE TYPE mixed_row AS (age float8, income float8, '
                 + ', '.join(f'{name} int' for name in CATEGORIES) + ')')
     report.heading('A mixed table: two-way marginals of samples')
-    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}.  '
-                 'Mean total\nvariation distance of all pairs of columns, pure ε: median and worst.\n')
+    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}, fitted\nto {CANDIDATES} records made up at random.  '
+                 'Mean total variation distance of all pairs of columns, pure ε: median and worst.\n')
     lines = []
     for epsilon in (0.1, 1):
         found = {'race_sample': [], 'PrivBayes, one parent': [], 'all pairs, Laplace': []}
@@ -267,7 +296,7 @@ def exact_mode(session):
         return np.array(session.run(
             f'SELECT sum(n * race_kernel({kernel}, x, q)) / sum(n) FROM colours, (VALUES {values}) p (i, q) '
             'GROUP BY i ORDER BY i')[0], float)
-    session.run('CREATE TABLE colours AS SELECT x, count(*) AS n FROM skin GROUP BY x')
+    session.run('CREATE TEMP TABLE colours AS SELECT x, count(*) AS n FROM skin GROUP BY x')
     common = vectors(session, 'SELECT x FROM colours ORDER BY n DESC, x LIMIT 300')
     x = common[densities(common).argmax()]
     step = BANDWIDTHS['skin'] / 2
@@ -288,7 +317,7 @@ def modes(session, report):
     found = {}
     for name, fit in (('race_modes, fitted', 'race_fit'), ('race_modes, without a fit', '')):
         release(session, 'skin', 0.1, grid('skin', 3)) if fit else session.run(
-            'CREATE TABLE raw AS SELECT seed, race_privatize(s, 0.1, 0, fit => true) AS s FROM (SELECT '
+            'CREATE TEMP TABLE raw AS SELECT seed, race_privatize(s, 0.1, 0, fit => true) AS s FROM (SELECT '
             f"race_build({grid('skin', 3)}, x) AS s FROM skin) b, generate_series(1, {SEEDS}) seed")
         found[name] = vectors(session, f"SELECT x FROM {'fitted' if fit else 'raw'}, LATERAL "
                                        '(SELECT x FROM race_modes(s, 1)) m ORDER BY seed')
@@ -314,10 +343,10 @@ def modes(session, report):
 # ---------------------------------------------------------------------- times
 
 def times(session, report):
-    session.run('DROP TABLE IF EXISTS pulsar_model; CREATE TABLE pulsar_model AS SELECT race_fit(race_build('
+    session.run('DROP TABLE IF EXISTS pulsar_model; CREATE TEMP TABLE pulsar_model AS SELECT race_fit(race_build('
                 f"race_params('l2', 8, {BANDWIDTHS['pulsar']}), x), '{{0,0,0,0,0,0,0,0}}', "
                 "'{1,1,1,1,1,1,1,1}') AS s FROM pulsar")
-    session.run('DROP TABLE IF EXISTS salary_model; CREATE TABLE salary_model AS SELECT race_fit(race_build('
+    session.run('DROP TABLE IF EXISTS salary_model; CREATE TEMP TABLE salary_model AS SELECT race_fit(race_build('
                 f"{grid('salaries', 1)}, x)) AS s FROM salaries")
     session.run('DROP TYPE IF EXISTS eight; CREATE TYPE eight AS (a float8, b float8, c float8, d float8, e float8, f float8, g float8, h float8)')
     report.heading('Time')
