@@ -89,7 +89,8 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
 	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o \
-	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/transform/linear.o,$(OBJS))
+	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o \
+	src/transform/linear.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h

@@ -145,6 +145,15 @@ race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 }
 
 const uint32 *
+race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
+							const RaceColumn *columns)
+{
+	race_call_site_hold_rows(site, params);
+	race_records_copy(site->next, columns);
+	return hash_next(site, params);
+}
+
+const uint32 *
 race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 {
 	race_params_check_complete(params);

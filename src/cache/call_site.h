@@ -86,6 +86,11 @@ extern const uint32 *race_call_site_hash(RaceCallSite *site,
 										 const RaceParams *params,
 										 const double *x);
 
+/* The same for a record that lies in columns, a part of the kernel each */
+extern const uint32 *race_call_site_hash_columns(RaceCallSite *site,
+												 const RaceParams *params,
+												 const RaceColumn *columns);
+
 /* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 

@@ -81,6 +81,19 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 		all_finite(request->lower, params->dims) && all_finite(request->upper, params->dims);
 }
 
+void
+race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
+{
+	uint32		i;
+
+	for (i = 0; i < params->dims; i++)
+		if (request->lower[i] > request->upper[i] ||
+			request->upper[i] - request->lower[i] > RACE_MAX_BOUND)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a lower bound is above the upper one, or too far from it")));
+}
+
 /* Is the box that of a grid sketch? */
 static bool
 covers_grid(const RaceFitWork *fit, const RaceBox *box)

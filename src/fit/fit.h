@@ -32,6 +32,9 @@ extern bool race_fit_progress;
 extern bool race_fit_bounds(const RaceParams *params, const double *lower,
 							const double *upper, RaceFitRequest *request);
 
+/* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
+extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
+
 /* The sketch with a model whose points lie within bounds, or are some of these records */
 extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
 extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,

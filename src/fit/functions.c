@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -32,28 +31,8 @@ PG_FUNCTION_INFO_V1(race_points);
 static const double *
 read_bounds(FunctionCallInfo fcinfo, int arg, const RaceParams *params)
 {
-	RaceArrayReader reader;
-	double	   *values;
-
-	if (PG_NARGS() <= arg || PG_ARGISNULL(arg))
-		return NULL;
-	values = palloc(params->dims * sizeof(double));
-	race_vector_prepare(&reader, FLOAT8ARRAYOID, CurrentMemoryContext);
-	race_vector_read(&reader, PG_GETARG_DATUM(arg), params->dims, values);
-	return values;
-}
-
-static void
-check_box(const RaceParams *params, const RaceFitRequest *request)
-{
-	uint32		i;
-
-	for (i = 0; i < params->dims; i++)
-		if (request->lower[i] > request->upper[i] ||
-			request->upper[i] - request->lower[i] > RACE_MAX_BOUND)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a lower bound is above the upper one, or too far from it")));
+	return PG_NARGS() <= arg || PG_ARGISNULL(arg) ? NULL :
+		race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(arg), params->dims);
 }
 
 static void
@@ -76,7 +55,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs bounds"),
 				 errhint("Give lower and upper, or parameters that have them. They must be public: do not take them from the data.")));
-	check_box(params, request);
+	race_fit_check_box(params, request);
 	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
 	{
 		int			points = PG_GETARG_INT32(3);
@@ -251,18 +230,6 @@ typedef struct Points
 } Points;
 
 static Datum
-vector_datum(const double *x, uint32 n)
-{
-	Datum	   *elements = palloc(n * sizeof(Datum));
-	uint32		i;
-
-	for (i = 0; i < n; i++)
-		elements[i] = Float8GetDatum(x[i]);
-	return PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-static Datum
 point_datum(Points *points, uint64 i)
 {
 	const RaceModel *model = points->view.model;
@@ -273,7 +240,7 @@ point_datum(Points *points, uint64 i)
 		RaceColumn	column;
 
 		race_model_columns(model, params, &column);
-		race_row_add(&points->row, vector_datum(column.numbers + i * params->dims, params->dims));
+		race_row_add_numbers(&points->row, column.numbers + i * params->dims, params->dims);
 		race_row_add_null(&points->row);
 	}
 	else

@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/array.h"
 
 #include "../record/vector.h"
 #include "../server/result.h"
@@ -26,18 +25,6 @@ typedef struct Grid
 	uint32	   *steps;
 	double	   *x;				/* the current point */
 } Grid;
-
-/* The bounds or steps, in the current context */
-static double *
-read_axis_values(Datum value, Oid type, uint32 dims)
-{
-	RaceArrayReader reader;
-	double	   *values = palloc(dims * sizeof(double));
-
-	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	race_vector_read(&reader, value, dims, values);
-	return values;
-}
 
 static void
 check_vectors(const RaceParams *params)
@@ -61,9 +48,9 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
 	check_vectors(grid->question.view.params);
 	grid->dims = grid->question.view.params->dims;
-	grid->lower = read_axis_values(PG_GETARG_DATUM(1), FLOAT8ARRAYOID, grid->dims);
-	grid->upper = read_axis_values(PG_GETARG_DATUM(2), FLOAT8ARRAYOID, grid->dims);
-	steps = read_axis_values(PG_GETARG_DATUM(3), INT4ARRAYOID, grid->dims);
+	grid->lower = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), grid->dims);
+	grid->upper = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2), grid->dims);
+	steps = race_vector_new(INT4ARRAYOID, PG_GETARG_DATUM(3), grid->dims);
 	grid->steps = palloc(grid->dims * sizeof(uint32));
 	grid->x = palloc(grid->dims * sizeof(double));
 
@@ -112,19 +99,6 @@ locate(Grid *grid, uint64 i)
 	}
 }
 
-static Datum
-point_array(Grid *grid)
-{
-	Datum	   *elements = palloc(grid->dims * sizeof(Datum));
-	uint32		i;
-
-	for (i = 0; i < grid->dims; i++)
-		elements[i] = Float8GetDatum(grid->x[i]);
-	return PointerGetDatum(construct_array(elements, grid->dims, FLOAT8OID,
-										   sizeof(float8), FLOAT8PASSBYVAL,
-										   TYPALIGN_DOUBLE));
-}
-
 static void
 start_grid(FunctionCallInfo fcinfo)
 {
@@ -156,7 +130,7 @@ race_kde_grid(PG_FUNCTION_ARGS)
 	locate(grid, call->call_cntr);
 	race_ask_about_vector(&grid->question, grid->x);
 	race_estimate_density(&grid->question, &estimate);
-	race_row_add(&grid->row, point_array(grid));
+	race_row_add_numbers(&grid->row, grid->x, grid->dims);
 	race_row_add(&grid->row, Float8GetDatum(estimate.density));
 	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
 	SRF_RETURN_NEXT(call, race_row_datum(&grid->row));

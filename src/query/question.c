@@ -83,6 +83,13 @@ race_ask_about_vector(RaceQuestion *question, const double *x)
 }
 
 void
+race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns)
+{
+	question->buckets = race_call_site_hash_columns(question->site, question->view.params,
+													columns);
+}
+
+void
 race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 {
 	race_ask_sketch(race_call_site(fcinfo, sketch + 1), PG_GETARG_DATUM(sketch),

@@ -43,6 +43,7 @@ extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
 							RaceQuestion *question);
 extern void race_ask_about(RaceQuestion *question, Datum query);
 extern void race_ask_about_vector(RaceQuestion *question, const double *x);
+extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns);
 
 /* Ask about the header alone: of a stored sketch, no more is read. */
 extern void race_ask_header(Datum sketch, RaceQuestion *question);

@@ -100,6 +100,32 @@ race_records_elements(RaceRecords *records, int part, Size n)
 }
 
 void
+race_records_copy(RaceRecords *records, const RaceColumn *columns)
+{
+	int			i;
+
+	for (i = 0; i < records->n_parts; i++, columns++)
+	{
+		Size		n = columns->width;
+
+		size_t		start = 0;
+
+		if (records->parts[i].kind == RACE_RECORD_VECTOR)
+		{
+			memcpy(race_records_vector(records, i), columns->numbers, n * sizeof(double));
+			continue;
+		}
+		if (records->parts[i].kind == RACE_RECORD_SET)
+		{
+			start = columns->starts[0];
+			n = columns->starts[1] - start;
+		}
+		memcpy(race_records_elements(records, i, n), columns->elements + start,
+			   n * sizeof(uint64));
+	}
+}
+
+void
 race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *columns)
 {
 	int			i;

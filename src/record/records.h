@@ -47,6 +47,9 @@ extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 extern double *race_records_vector(RaceRecords *records, int part);
 extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
 
+/* Write a record that lies in columns to the place of the next one. */
+extern void race_records_copy(RaceRecords *records, const RaceColumn *columns);
+
 /* The records from number `from` on, for hashing */
 extern void race_records_columns(const RaceRecords *records, uint32 from,
 								 RaceColumn *columns);

@@ -131,3 +131,14 @@ race_vector_read(RaceArrayReader *reader, Datum value, uint32 n, double *out)
 	race_check_length(elements.n, n, false);
 	race_vector_convert(reader, &elements, NULL, out, false);
 }
+
+double *
+race_vector_new(Oid type, Datum value, uint32 n)
+{
+	RaceArrayReader reader;
+	double	   *out = palloc(n * sizeof(double));
+
+	race_vector_prepare(&reader, type, CurrentMemoryContext);
+	race_vector_read(&reader, value, n, out);
+	return out;
+}

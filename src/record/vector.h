@@ -40,4 +40,7 @@ extern bool race_check_length(uint32 n, uint32 expected, bool soft);
 extern void race_vector_read(RaceArrayReader *reader, Datum value, uint32 n,
 							 double *out);
 
+/* The same of a value of this type, palloc'd */
+extern double *race_vector_new(Oid type, Datum value, uint32 n);
+
 #endif							/* RACE_VECTOR_H */

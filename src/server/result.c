@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "result.h"
@@ -40,6 +42,18 @@ void
 race_row_add_text(RaceResultRow *row, const char *text)
 {
 	race_row_add(row, CStringGetTextDatum(text));
+}
+
+void
+race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n)
+{
+	Datum	   *elements = palloc(n * sizeof(Datum));
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		elements[i] = Float8GetDatum(x[i]);
+	race_row_add(row, PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
+													  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
 }
 
 void

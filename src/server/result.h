@@ -27,11 +27,12 @@ typedef struct RaceResultRow
 extern void race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo);
 
 /*
- * Add a column: a value, a text, or NULL. race_row_add_if() adds the value if `is`
+ * Add a column: a value, a text, an array of float8, or NULL. race_row_add_if() adds the value if `is`
  * is true, else NULL.
  */
 extern void race_row_add(RaceResultRow *row, Datum value);
 extern void race_row_add_text(RaceResultRow *row, const char *text);
+extern void race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n);
 extern void race_row_add_null(RaceResultRow *row);
 extern void race_row_add_if(RaceResultRow *row, bool is, Datum value);
 

@@ -1,6 +1,6 @@
 """Anomalies: how well race_typicality tells pulsars from other stars; prints a table.
 
-learn_anomaly.py RESULTS: the file to write.  It needs a server with racepriv (PGHOST and
+learn_anomaly.py FOLDER RESULTS: a folder to work in, the file to write.  It needs a server with racepriv (PGHOST and
 so on) where accuracy.sql has run.  test/bench/run has it all.
 
 The sketch is of all records.  A record is the more anomalous, the less typical it is; pulsars
@@ -105,7 +105,7 @@ def main():
                                1000 * (exact - np.median(fitted)), 1000 * WITHIN)
         report.table(('ε', 'raw', 'fitted', 'private Mahalanobis'), lines)
         report.conclude()
-    with open(sys.argv[1], 'w') as file:
+    with open(sys.argv[2], 'w') as file:
         file.write(report.text)
 
 

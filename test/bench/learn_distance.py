@@ -1,6 +1,6 @@
 """Drift: how often race_distance tells that one half of a table was shifted; prints a table.
 
-learn_distance.py RESULTS: the file to write.  It needs a server with racepriv (PGHOST and
+learn_distance.py FOLDER RESULTS: a folder to work in, the file to write.  It needs a server with racepriv (PGHOST and
 so on) where accuracy.sql has run.  test/bench/run has it all.
 
 Skin, in halves at random; the blue of one half is raised by parts of a bandwidth.  Beside it
@@ -126,7 +126,7 @@ def main():
                                        np.max(p), LEVEL)
         report.table(('shift', 'ε', *(name for name, _, _ in RELEASES), 'histograms'), lines)
         report.conclude()
-    with open(sys.argv[1], 'w') as file:
+    with open(sys.argv[2], 'w') as file:
         file.write(report.text)
 
 

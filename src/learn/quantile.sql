@@ -1,0 +1,14 @@
+-- ------------------------------------------------------------------------
+-- Quantiles of a column, from the model of a sketch.
+
+CREATE TYPE race_quantile_result AS (p float8, value float8, standard_error float8);
+COMMENT ON TYPE race_quantile_result IS 'a row of the result of race_quantile';
+COMMENT ON COLUMN race_quantile_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN race_quantile_result.value IS 'the quantile; NULL if p is NULL';
+COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension: what the noise of its nodes makes at most, and the width of a cell; else NULL, because theory gives none';
+
+CREATE FUNCTION race_quantile(sketch race_sketch, p float8[], "column" int DEFAULT 1)
+	RETURNS SETOF race_quantile_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
+	'quantiles of a column of the records, from the fitted model, in the order of p. column counts numbers and categories of a record from 1 on, as they fill the columns of race_sample. Weights of points are spread evenly to the middle between values, at most half a bandwidth, so that quantiles are continuous. A grid without a model is fitted first. Errors: 22003 for p outside of 0 to 1, 22023 for a column that is no number, 55000 for a sketch without a model, and for shares of which there are not enough';

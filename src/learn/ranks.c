@@ -1,0 +1,169 @@
+/*
+ * ranks.c
+ *		The densities of the records of a fitted sketch, in order.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../cache/cache.h"
+#include "../fit/ready.h"
+#include "ranks.h"
+
+typedef struct Rank
+{
+	double		sum;			/* of kernels at a point */
+	double		weight;			/* and later of all points up to this one */
+} Rank;
+
+struct RaceRanks
+{
+	RaceCacheEntry base;		/* must be first */
+	uint64		identity;		/* these three identify the sketch */
+	RaceHeader	header;
+	RaceParams *params;
+	uint64		n;
+	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
+};
+
+static RaceCache cache = RACE_CACHE_INIT(cache);
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+	double		x = ((const Rank *) a)->sum;
+	double		y = ((const Rank *) b)->sum;
+
+	return (x > y) - (x < y);
+}
+
+static void
+ask_at_points(RaceQuestion *question, RaceRanks *ranks)
+{
+	const RaceView *view = &question->view;
+	int			parts = race_params_parts(view->params);
+	RaceColumn	points[RACE_MAX_PARTS];
+	RaceColumn	point[RACE_MAX_PARTS];
+	double		total = 0;
+	uint64		i;
+	int			k;
+
+	race_model_columns(view->model, view->params, points);
+	for (i = 0; i < ranks->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (k = 0; k < parts; k++)
+			point[k] = race_column_from(&points[k], i);
+		race_ask_about_columns(question, point);
+		ranks->ranks[i].sum = race_estimate_sum(question);
+		ranks->ranks[i].weight = race_model_weight(view->model, i);
+	}
+	qsort(ranks->ranks, ranks->n, sizeof(Rank), compare_ranks);
+	for (i = 0; i < ranks->n; i++)
+		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
+}
+
+static RaceRanks *
+create(RaceQuestion *question)
+{
+	const RaceView *view = &question->view;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race ranks",
+												  ALLOCSET_SMALL_SIZES);
+	Size		size;
+	RaceRanks  *ranks;
+
+	race_check_model(view);
+	size = offsetof(RaceRanks, ranks) + view->model->points * sizeof(Rank);
+	ranks = MemoryContextAllocZero(context, size);
+	ranks->base.context = context;
+	ranks->identity = view->identity;
+	ranks->header = *view->header;
+	ranks->params = race_params_copy(view->params, context);
+	ranks->n = view->model->points;
+	ask_at_points(question, ranks);
+	race_cache_add(&cache, &ranks->base, size);
+	return ranks;
+}
+
+/* ------------------------------------------------------------------- cache */
+
+static bool
+is_of(const RaceRanks *ranks, const RaceView *view)
+{
+	return ranks->identity == view->identity &&
+		memcmp(&ranks->header, view->header, sizeof(RaceHeader)) == 0 &&
+		race_params_same(ranks->params, view->params);
+}
+
+static RaceRanks *
+find(const RaceView *view)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &cache.entries)
+	{
+		RaceRanks  *ranks = dlist_container(RaceRanks, base.node, iter.cur);
+
+		if (is_of(ranks, view))
+		{
+			race_cache_acquire(&cache, &ranks->base);
+			return ranks;
+		}
+	}
+	return NULL;
+}
+
+static void
+release(void *arg)
+{
+	RaceRanksHold *hold = (RaceRanksHold *) arg;
+	RaceRanks  *ranks = hold->ranks;
+
+	hold->ranks = NULL;
+	if (ranks != NULL)
+		race_cache_release(&cache, &ranks->base);
+}
+
+void
+race_ranks_hold(RaceRanksHold *hold, MemoryContext context)
+{
+	hold->ranks = NULL;
+	hold->release.func = release;
+	hold->release.arg = hold;
+	MemoryContextRegisterResetCallback(context, &hold->release);
+}
+
+const RaceRanks *
+race_ranks_at(RaceRanksHold *hold, RaceQuestion *question)
+{
+	if (hold->ranks != NULL && is_of(hold->ranks, &question->view))
+		return hold->ranks;
+	release(hold);
+	hold->ranks = find(&question->view);
+	if (hold->ranks == NULL)
+		hold->ranks = create(question);
+	return hold->ranks;
+}
+
+/* --------------------------------------------------------------- questions */
+
+double
+race_ranks_share(const RaceRanks *ranks, double sum)
+{
+	double		total = ranks->ranks[ranks->n - 1].weight;
+	uint64		from = 0;
+	uint64		to = ranks->n;
+
+	/* the first that is not below */
+	while (from < to)
+	{
+		uint64		middle = (from + to) / 2;
+
+		if (ranks->ranks[middle].sum < sum)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total;
+}

@@ -1,0 +1,383 @@
+"""Samples, modes and quantiles of private sketches, beside other methods: prints tables, writes them to a file.
+
+learn_samples.py FOLDER RESULTS [PART ...]: a folder to work in, the file to write, and parts if
+not all: salaries pulsar mixed modes times.  It needs a server with racepriv (PGHOST and so on)
+where accuracy.sql has run.  test/bench/run learn_samples has it all.
+"""
+import sys
+import time
+
+import numpy as np
+
+import learn_others as others
+from accuracy_tasks import DELTA, numbers
+from fit_tasks import BOUNDS, SEEDS
+from report import Report
+from server import Session, load
+
+BANDWIDTHS = {'salaries': 5000, 'skin': 5, 'pulsar': 0.2}    # those of accuracy_tasks.py
+QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
+DRAWN = 100_000
+MARGIN = 1.96
+PUBLIC = 2000           # records of each class that fits may use
+RADII = [2, 2.5, 3]     # that moments of [1, x] in [-1, 1] are clipped to
+
+INTRODUCTION = f"""# Samples, modes and quantiles
+
+Written by `test/bench/run learn_samples`.
+
+{SEEDS} releases of each, bandwidths, bounds and tables as in the other benchmarks.  What is fitted
+is fitted within public bounds.  Other methods are NumPy, at the best setting in hindsight (in
+brackets), and are given bounds and counts of classes for nothing."""
+
+
+def vectors(session, sql):
+    return np.array([numbers(line) for line in session.run(sql)[0]])
+
+
+def grid(task, dims):
+    bounds = ["'{" + ','.join([f'{bound:g}'] * dims) + "}'" for bound in (0, BOUNDS[task])]
+    return (f"race_params('l2', {dims}, {BANDWIDTHS[task]}, sequence => 'grid', "
+            f'lower => {bounds[0]}, upper => {bounds[1]})')
+
+
+def release(session, table, epsilon, params):
+    """A table `fitted` of releases of a table, with a model"""
+    session.run(f'DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted AS SELECT seed, race_fit('
+                f'race_privatize(s, {epsilon}, 0, fit => true)) AS s FROM (SELECT race_build({params}, x) '
+                f'AS s FROM {table}) b, generate_series(1, {SEEDS}) seed')
+
+
+# ------------------------------------------------------------------- salaries
+
+def wasserstein(x, y):
+    """Between two sets of numbers"""
+    both = np.sort(np.concatenate([x, y]))
+    of_x, of_y = (np.searchsorted(np.sort(v), both[:-1], 'right') / len(v) for v in (x, y))
+    return np.sum(np.abs(of_x - of_y) * np.diff(both))
+
+
+def histogram_errors(truth, epsilon, cells):
+    """Of the seeds: Wasserstein distance, and the largest relative error of a quantile in %"""
+    upper = BOUNDS['salaries']
+    errors = []
+    for seed in range(SEEDS):
+        random = np.random.default_rng(seed)
+        p = others.noisy_histogram(truth, upper, cells, epsilon, random)
+        quantiles = others.quantiles_of_histogram(p, upper, QUANTILES)
+        errors.append((wasserstein(truth, others.sample_histogram(p, upper, DRAWN, random)),
+                       100 * np.max(np.abs(quantiles / np.quantile(truth, QUANTILES) - 1))))
+    return np.array(errors).T
+
+
+def best_histogram(truth, epsilon, what):
+    return min((np.median(histogram_errors(truth, epsilon, cells)[what]), cells)
+               for cells in others.CELLS)
+
+
+def salaries(session, report):
+    truth = vectors(session, 'SELECT x FROM salaries')[:, 0]
+    report.heading('Salaries: samples and quantiles')
+    report.write('A grid, pure ε.  Wasserstein distance in dollars; of quantiles '
+                 f'{QUANTILES} the largest relative error in %: medians, and the largest.\n')
+    lines = []
+    for epsilon, most in ((0.1, 1700), (1, 430)):
+        release(session, 'salaries', epsilon, grid('salaries', 1))
+        distances, errors, covered = [], [], []
+        for seed in range(1, SEEDS + 1):
+            x = vectors(session, f'SELECT x FROM fitted, race_sample(s, {DRAWN}, {seed}) '
+                                 f'f(x, r) WHERE seed = {seed}')[:, 0]
+            distances.append(wasserstein(truth, x))
+            found = np.array([line.split('|') for line in session.run(
+                f'SELECT value, standard_error FROM fitted, race_quantile(s, ARRAY{QUANTILES}) '
+                f'WHERE seed = {seed}')[0]], float)
+            miss = np.abs(found[:, 0] - np.quantile(truth, QUANTILES))
+            errors.append(100 * np.max(miss / np.quantile(truth, QUANTILES)))
+            covered.append(np.mean(miss <= MARGIN * found[:, 1]))
+        best = [best_histogram(truth, epsilon, what) for what in (0, 1)]
+        lines.append((f'{epsilon:g}', f'{np.median(distances):,.0f} / {max(distances):,.0f}',
+                      f'{best[0][0]:,.0f} ({best[0][1]})',
+                      f'{np.median(errors):.2f} / {max(errors):.2f}',
+                      f'{best[1][0]:.2f} ({best[1][1]})', f'{100 * np.mean(covered):.0f}'))
+        report.at_most(f'salaries, ε = {epsilon:g}: Wasserstein distance, dollars',
+                       np.median(distances), most)
+        report.at_most(f'salaries, ε = {epsilon:g}: Wasserstein distance over the histogram',
+                       np.median(distances) / best[0][0], 1)
+    report.at_most('salaries, ε = 1: largest error of a quantile in all releases', max(errors), 1,
+                   ' %')
+    report.table(('ε', 'distance', 'histogram (cells)', 'quantiles', 'histogram (cells)',
+                  'coverage of ± 1.96 standard errors, %'), lines)
+
+
+# --------------------------------------------------------------------- pulsar
+
+def logistic(x, y):
+    """A classifier: logistic regression with a little ridge, by Newton's method"""
+    mean, spread = x.mean(0), x.std(0) + 1e-9
+    z = np.column_stack([(x - mean) / spread, np.ones(len(x))])
+    ridge = 1e-3 * np.eye(z.shape[1])
+    ridge[-1, -1] = 1e-9
+    w = np.zeros(z.shape[1])
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
+        hessian = (z * (p * (1 - p))[:, None]).T @ z / len(y) + ridge
+        w -= np.linalg.solve(hessian, z.T @ (p - y) / len(y) + ridge @ w)
+    return lambda q: np.column_stack([(q - mean) / spread, np.ones(len(q))]) @ w > 0
+
+
+def correlation_error(x, y, real):
+    """The largest difference of correlations, of columns and class"""
+    return np.max(np.abs(np.corrcoef(np.column_stack([x, y]).T) - real))
+
+
+def release_classes(session, seed, epsilon):
+    """A table of sketches, one for each class"""
+    bounds = ["'{" + ','.join([bound] * 8) + "}'" for bound in '01']
+    session.run('DROP TABLE IF EXISTS classes; CREATE TEMP TABLE classes AS SELECT class, '
+                f'race_privatize(s, {epsilon}, {DELTA}) AS s FROM (SELECT class, '
+                f"race_build(race_params('l2', 8, {BANDWIDTHS['pulsar']}, seed => {seed}, "
+                f'lower => {bounds[0]}, upper => {bounds[1]}), x) AS s FROM pulsars '
+                'WHERE quarter < 2 GROUP BY class) c')
+
+
+FITS = {'race_sample': 'race_fit(s) FROM classes',
+        'race_sample, fitted to public records':
+            'race_fit(s, x) FROM classes JOIN (SELECT class, x, row_number() OVER (PARTITION BY class '
+            f'ORDER BY id) AS i FROM pulsars WHERE quarter = 2) p USING (class) WHERE i <= {PUBLIC} '
+            'GROUP BY class'}
+
+
+def sample_classes(session, seed, fit):
+    """Records of both classes, as many as each noisily has"""
+    session.run(f'DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted (class, s) AS SELECT class, {fit}')
+    lines = session.run('SELECT class, v.x FROM fitted, LATERAL race_sample(s, '
+                        f'greatest(race_count(s), 1)::int, {seed}) v')[0]
+    classes, x = zip(*(line.split('|') for line in lines))
+    return np.array([numbers(text) for text in x]), np.array(classes, int)
+
+
+def sample_gaussians(x, y, radius, seed):
+    random = np.random.default_rng(seed)
+    classes = [others.sample_gaussian(x[y == c], radius, 1, random) for c in (0, 1)]
+    return np.concatenate(classes), np.repeat([0, 1], [len(of) for of in classes])
+
+
+def made_classes(session, x, y, seed):
+    """Samples of each method: records and their classes"""
+    release_classes(session, seed, 1)
+    for name, fit in FITS.items():
+        yield name, sample_classes(session, seed, fit)
+    for radius in RADII:
+        yield f'Gaussian of each class, radius {radius:g}', sample_gaussians(x, y, radius, seed)
+
+
+def pulsar(session, report):
+    lines = session.run('SELECT quarter, class, x FROM pulsars ORDER BY id')[0]
+    quarter, y, x = (np.array(column) for column in zip(*(line.split('|') for line in lines)))
+    x, y = np.array([numbers(text) for text in x]), y.astype(int)
+    built, tested = quarter.astype(int) < 2, quarter == '3'
+    real = np.corrcoef(np.column_stack([x[built], y[built]]).T)
+
+    def score(of_x, of_y):
+        return (100 * np.mean(logistic(of_x, of_y)(x[tested]) == y[tested]),
+                correlation_error(of_x, of_y, real))
+    found = {}
+    for seed in range(1, SEEDS + 1):
+        for name, samples in made_classes(session, x[built], y[built], seed):
+            found.setdefault(name, []).append(score(*samples))
+    accuracy = score(x[built], y[built])[0]
+    report.heading('Pulsar: a model trained on samples')
+    report.write(f'A sketch for each class of half of the records, ε = 1, δ = {DELTA:g}; logistic regression '
+                 'tested on a quarter, in %:\ntrained on the real half '
+                 f'{accuracy:.2f}.  And the largest difference of correlations, of columns and class.  Median and '
+                 f'worst.\nPublic records, at most {PUBLIC} of each class, are those of the other quarter.\n')
+    report.table(('samples of', 'accuracy', 'correlations'),
+                 [(name, f'{np.median(scores):.2f} / {min(scores):.2f}',
+                   f'{np.median(differences):.3f} / {max(differences):.3f}')
+                  for name, of in found.items() for scores, differences in [zip(*of)]])
+    for name in FITS:
+        scores, differences = np.array(found[name]).T
+        report.at_most(f'pulsar, {name}: points lost by training on samples',
+                       accuracy - np.median(scores), 0.5)
+        report.at_most(f'pulsar, {name}: largest difference of correlations',
+                       np.median(differences), 0.1)
+
+
+# ---------------------------------------------------------------- mixed tables
+
+CATEGORIES = {'sex': 2, 'town': 7, 'school': 4}
+BINS = 10               # of numbers, for marginals
+CANDIDATES = 3000       # records made up at random, that are fitted to
+MIXED_BANDWIDTH = 0.125
+
+
+def made_up(n=20_000):
+    """Age and income in [0, 1], and categories that depend on them: codes of categories"""
+    random = np.random.default_rng(20)
+    sex = random.integers(2, size=n)
+    town = random.choice(7, n, p=[0.3, 0.2, 0.15, 0.15, 0.1, 0.05, 0.05])
+    age = np.clip(random.beta(2, 3, n) + 0.05 * (town % 3), 0, 1)
+    school = np.clip(np.floor(4 * (0.6 * random.random(n) + 0.3 * (1 - age) + 0.02 * town)), 0, 3)
+    income = np.clip(0.1 + 0.12 * school + 0.3 * age * (1 - age) * 2 + 0.05 * sex
+                     + random.gamma(2, 0.05, n), 0, 1)
+    return np.column_stack([age, income]), np.column_stack([sex, town, school]).astype(int)
+
+
+def coded(x, categories):
+    return np.column_stack([np.minimum((x * BINS).astype(int), BINS - 1), categories])
+
+
+def load_mixed(session, folder, x, categories):
+    load(session, folder, 'mixed_numbers', x)
+    load(session, folder, 'mixed_codes', categories.astype(float))
+    session.run('CREATE TABLE mixed AS SELECT n.x, c.x::int[] AS c FROM mixed_numbers n '
+                'JOIN mixed_codes c USING (id)')
+    codes = ', '.join(f'floor({size} * random())' for size in CATEGORIES.values())
+    session.run('SET seed = 0.5; CREATE TABLE mixed_candidates AS SELECT ARRAY[random(), random()] AS x, '
+                f'ARRAY[{codes}]::int[] AS c FROM generate_series(1, {CANDIDATES})')
+
+
+def sample_mixed(session, epsilon, seed, n):
+    """The power is so that all categories count together"""
+    session.run('DROP TABLE IF EXISTS released, fitted; CREATE TEMP TABLE released AS SELECT race_privatize('
+                f"race_build(race_params('l2', 2, {MIXED_BANDWIDTH}, seed => {seed}, lower => '{{0,0}}', "
+                f"upper => '{{1,1}}') * race_params('match', 3, power => 3, seed => {seed}), ROW(x, c)), "
+                f'{epsilon}, fit => true) AS s FROM mixed; '
+                'CREATE TEMP TABLE fitted AS SELECT race_fit(s, ROW(x, c)) AS s FROM released, mixed_candidates')
+    lines = session.run(f'SELECT v.* FROM fitted, LATERAL race_sample(NULL::mixed_row, s, {n}, {seed}) v')[0]
+    values = np.array([line.split('|') for line in lines], float)
+    return coded(values[:, :2], values[:, 2:].astype(int))
+
+
+def marginal_error(codes, sizes, truth):
+    """Mean total variation distance of all two-way marginals; codes, or the marginals"""
+    if not isinstance(codes, dict):
+        codes = {pair: others.positive(others.pair_table(codes, sizes, *pair)) for pair in truth}
+    return np.mean([np.abs(codes[pair] - truth[pair]).sum() / 2 for pair in truth])
+
+
+def mixed(session, report, folder):
+    x, categories = made_up()
+    codes = coded(x, categories)
+    sizes = [BINS, BINS, *CATEGORIES.values()]
+    truth = {(i, j): others.positive(others.pair_table(codes, sizes, i, j))
+             for i in range(len(sizes)) for j in range(i)}
+    load_mixed(session, folder, x, categories)
+    session.run('CREATE TYPE mixed_row AS (age float8, income float8, '
+                + ', '.join(f'{name} int' for name in CATEGORIES) + ')')
+    report.heading('A mixed table: two-way marginals of samples')
+    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}, fitted\nto {CANDIDATES} records made up at random.  '
+                 'Mean total variation distance of all pairs of columns, pure ε: median and worst.\n')
+    lines = []
+    for epsilon in (0.1, 1):
+        found = {'race_sample': [], 'PrivBayes, one parent': [], 'all pairs, Laplace': []}
+        for seed in range(1, SEEDS + 1):
+            random = np.random.default_rng(seed)
+            found['race_sample'].append(sample_mixed(session, epsilon, seed, len(x)))
+            found['PrivBayes, one parent'].append(others.bayes_network(codes, sizes, epsilon, random))
+            found['all pairs, Laplace'].append(others.all_pairs(codes, sizes, epsilon, random))
+        errors = {name: [marginal_error(of, sizes, truth) for of in made]
+                  for name, made in found.items()}
+        lines.append((f'{epsilon:g}', *(f'{np.median(e):.3f} / {max(e):.3f}' for e in errors.values())))
+        report.at_most(f'mixed, ε = {epsilon:g}: two-way marginals over the better other',
+                       np.median(errors['race_sample'])
+                       / min(np.median(e) for name, e in errors.items() if name != 'race_sample'), 1)
+    report.table(('ε', *found), lines)
+
+
+# ---------------------------------------------------------------------- modes
+
+def exact_mode(session):
+    """Of skin: from the densest of the commonest colours, in ever smaller steps"""
+    kernel = f"'l2(bandwidth={BANDWIDTHS['skin']})'"
+
+    def densities(places):
+        values = ', '.join(f"({i}, '{{{','.join(map(str, x))}}}'::float8[])" for i, x in enumerate(places))
+        return np.array(session.run(
+            f'SELECT sum(n * race_kernel({kernel}, x, q)) / sum(n) FROM colours, (VALUES {values}) p (i, q) '
+            'GROUP BY i ORDER BY i')[0], float)
+    session.run('CREATE TEMP TABLE colours AS SELECT x, count(*) AS n FROM skin GROUP BY x')
+    common = vectors(session, 'SELECT x FROM colours ORDER BY n DESC, x LIMIT 300')
+    x = common[densities(common).argmax()]
+    step = BANDWIDTHS['skin'] / 2
+    best = densities([x])[0]
+    while step > 0.02:
+        around = [x + step * axis for axis in np.vstack([np.eye(3), -np.eye(3)])]
+        of = densities(around)
+        if of.max() > best:
+            x, best = around[of.argmax()], of.max()
+        else:
+            step /= 2
+    return x, best, densities
+
+
+def modes(session, report):
+    x, best, densities = exact_mode(session)
+    records = vectors(session, 'SELECT x FROM skin')
+    found = {}
+    for name, fit in (('race_modes, fitted', 'race_fit'), ('race_modes, without a fit', '')):
+        release(session, 'skin', 0.1, grid('skin', 3)) if fit else session.run(
+            'CREATE TEMP TABLE raw AS SELECT seed, race_privatize(s, 0.1, 0, fit => true) AS s FROM (SELECT '
+            f"race_build({grid('skin', 3)}, x) AS s FROM skin) b, generate_series(1, {SEEDS}) seed")
+        found[name] = vectors(session, f"SELECT x FROM {'fitted' if fit else 'raw'}, LATERAL "
+                                       '(SELECT x FROM race_modes(s, 1)) m ORDER BY seed')
+    for side in (16, 32, 64, 128):
+        found[f'histogram, {side}³ cells'] = np.array([
+            others.mode_of_histogram(records, 256, side, 0.1, np.random.default_rng(seed))
+            for seed in range(SEEDS)])
+    report.heading('Skin: the mode')
+    report.write(f'Pure ε = 0.1.  The distance of the most prominent mode from the exact one ({np.round(x, 1)}), in '
+                 'bandwidths,\nand the exact density there over the highest: median and worst.\n')
+    lines = []
+    for name, places in found.items():
+        distances = np.linalg.norm(places - x, axis=1) / BANDWIDTHS['skin']
+        ratios = 100 * densities(places) / best
+        lines.append((name, f'{np.median(distances):.2f} / {distances.max():.2f}',
+                      f'{np.median(ratios):.2f} / {ratios.min():.2f}'))
+        if name.startswith('race_modes'):
+            report.at_most(f'skin, {name}: distance of the mode, every release', distances.max(), 0.3)
+            report.at_least(f'skin, {name}: density at the mode, every release', ratios.min(), 98, ' %')
+    report.table(('method', 'distance', 'density, %'), lines)
+
+
+# ---------------------------------------------------------------------- times
+
+def times(session, report):
+    session.run('DROP TABLE IF EXISTS pulsar_model; CREATE TEMP TABLE pulsar_model AS SELECT race_fit(race_build('
+                f"race_params('l2', 8, {BANDWIDTHS['pulsar']}), x), '{{0,0,0,0,0,0,0,0}}', "
+                "'{1,1,1,1,1,1,1,1}') AS s FROM pulsar")
+    session.run('DROP TABLE IF EXISTS salary_model; CREATE TEMP TABLE salary_model AS SELECT race_fit(race_build('
+                f"{grid('salaries', 1)}, x)) AS s FROM salaries")
+    session.run('DROP TYPE IF EXISTS eight; CREATE TYPE eight AS (a float8, b float8, c float8, d float8, e float8, f float8, g float8, h float8)')
+    report.heading('Time')
+    lines = []
+    for name, base, model in (('salaries, 1-d', '', 'salary_model'), ('pulsar, 8-d', '', 'pulsar_model'),
+                              ('pulsar, as a table', 'NULL::eight, ', 'pulsar_model')):
+        seconds = [min(session.time(f'SELECT count(*) FROM {model}, race_sample({base}s, {n}, 1)')
+                       for _ in range(3)) for n in (1000, DRAWN)]
+        lines.append((name, *(f'{1000 * s:.1f}' for s in seconds)))
+        report.at_most(f'{name}: seconds for {DRAWN:,} records', seconds[1], 2)
+    report.table(('records of', '1,000, ms', f'{DRAWN:,}, ms'), lines)
+
+
+PARTS = {'salaries': salaries, 'pulsar': pulsar, 'mixed': mixed, 'modes': modes, 'times': times}
+
+
+def main():
+    folder, path, *names = sys.argv[1:]
+    start = time.monotonic()
+    report = Report()
+    report.write(INTRODUCTION)
+    with Session() as session:
+        session.run('SET client_min_messages = error')
+        for name, part in PARTS.items():
+            if not names or name in names:
+                part(session, report, *([folder] if name == 'mixed' else []))
+    report.conclude()
+    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
+    with open(path, 'w') as file:
+        file.write(report.text)
+
+
+if __name__ == '__main__':
+    main()
