@@ -86,7 +86,7 @@ race_search_density(RaceSearch *search, const double *x)
  * each axis does not.
  */
 static double
-level_density(RaceSearch *search, const double *x)
+density_beside(RaceSearch *search, const double *x)
 {
 	double	   *at = search->beside;
 	double		sum = 0;
@@ -334,7 +334,7 @@ race_search_maxima(RaceSearch *search, uint32 most, RacePlaces *maxima)
 	if (search->half_cells == NULL)
 		return;
 	starts = *maxima;
-	climb_all(search, level_density, &starts);
+	climb_all(search, density_beside, &starts);
 	keep_maxima(search, &starts, SAME, most, maxima);
 }
 
