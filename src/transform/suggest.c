@@ -384,6 +384,7 @@ suggest(const State *state, RaceResultRow *row)
 	use_map(map, best.kind, center, &draft);
 
 	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
+	race_row_add(row, Int32GetDatum(best.rows));
 	if (state->labelled)
 		race_row_add_text(row, best.by_counts ? "counts" : "uniform");
 	else
