@@ -25,7 +25,10 @@
 #define LEAST_FACTOR	0.125
 #define POWERS			5		/* 1, 2, 4, 8, 16 */
 #define SAMPLING		0.1
-#define LEAST_ROWS		3		/* 2^3: few rows cannot be trusted */
+#define LEAST_ROWS		3		/* 2^3: fewer cannot be trusted */
+#define FEW_ROWS		5		/* 32 and */
+#define MANY_ROWS		8		/* 256, which all choices are tried with */
+#define FINALISTS		8
 
 /* Choices of bandwidth and power */
 #define CHOICES			(FACTORS * POWERS)
@@ -38,6 +41,7 @@ typedef struct Scoring
 	RaceMap    *map;			/* of all examples */
 	RaceRadial *radial;			/* power 1, in bandwidths */
 	double		unit;			/* the median distance */
+	double		scales[FACTORS];	/* one over bandwidth */
 	double		farthest;
 	double		shares[RACE_SUGGEST_CLASSES];
 	float	   *densities;		/* [CHOICES][classes][n], of the one who is left out */
@@ -106,20 +110,20 @@ others_of(const RaceExamples *e, const int *fold, int which)
 	return others;
 }
 
-/* Add the kernels of a pair to the densities of an example, for all choices. */
+/* Add the kernel of a pair, for all choices, to sums. */
 static inline void
-add_pair(const Scoring *s, double apart, float *density, Size step)
+add_pair(const Scoring *s, double apart, float *sums)
 {
 	int			a;
 	int			b;
 
 	for (a = 0; a < FACTORS; a++)
 	{
-		float		k = race_radial_value(s->radial, apart / (s->unit * factor(a)));
+		float		k = race_radial_value(s->radial, apart * s->scales[a]);
 
 		for (b = 0; b < POWERS; b++)
 		{
-			density[(a * POWERS + b) * step] += k;
+			*sums++ += k;
 			k *= k;
 		}
 	}
@@ -131,7 +135,7 @@ ask_others(Scoring *s, const RaceExamples *others, const double *images, const d
 		   int outputs, int i)
 {
 	const RaceExamples *e = s->examples;
-	Size		step = (Size) e->classes * e->n;
+	float		sums[RACE_SUGGEST_CLASSES][CHOICES] = {{0}};
 	int			count[RACE_SUGGEST_CLASSES] = {0};
 	int			c;
 	int			j;
@@ -140,12 +144,11 @@ ask_others(Scoring *s, const RaceExamples *others, const double *images, const d
 	{
 		c = others->label[j];
 		count[c]++;
-		add_pair(s, distance(images + j * outputs, z, outputs),
-				 s->densities + c * e->n + i, step);
+		add_pair(s, distance(images + j * outputs, z, outputs), sums[c]);
 	}
 	for (j = 0; j < CHOICES; j++)
 		for (c = 0; c < e->classes; c++)
-			s->densities[j * step + c * e->n + i] /= Max(count[c], 1);
+			s->densities[((Size) j * e->classes + c) * e->n + i] = sums[c][j] / Max(count[c], 1);
 }
 
 /* Leave out each tenth in turn.  False if there is no such transform. */
@@ -213,6 +216,8 @@ measure_distances(Scoring *s)
 	s->farthest = apart[pairs - 1];
 	if (!(s->unit > 0))
 		s->unit = s->farthest;
+	for (i = 0; i < FACTORS; i++)
+		s->scales[i] = 1 / (s->unit * factor(i));
 	pfree(z);
 	pfree(apart);
 }
@@ -236,14 +241,13 @@ normal(double x)
 }
 
 /* Gauss-Hermite quadrature of a standard normal variable */
-#define NODES	7
+#define NODES	5
 static const double node[NODES] = {
-	-3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
-	1.154405394739968, 2.366759410734541, 3.750439717725742
+	-2.856970013872806, -1.355626179974266, 0, 1.355626179974266, 2.856970013872806
 };
 static const double node_weight[NODES] = {
-	5.48268855972219e-4, 3.07571239675865e-2, 0.240123178605013, 0.457142857142857,
-	0.240123178605013, 3.07571239675865e-2, 5.48268855972219e-4
+	0.01125741132772069, 0.2220759220056126, 0.5333333333333333, 0.2220759220056126,
+	0.01125741132772069
 };
 
 /* The probability that the score of class y is above all others; all are normal. */
@@ -352,30 +356,58 @@ score(const Scoring *s, int choice, int rows, bool by_counts)
 				   rows);
 }
 
-/* Look for something better than `best` among all that a transform can be used with. */
+/* Take a choice if it is better than the best so far. */
+static void
+try(const Scoring *s, int choice, int rows, bool by_counts, RaceSuggestion *best)
+{
+	double		found = score(s, choice, rows, by_counts);
+
+	if (!(found > best->score))
+		return;
+	best->kind = s->kind;
+	best->bandwidth = s->unit * factor(choice / POWERS);
+	best->power = 1 << choice % POWERS;
+	best->rows = 1 << rows;
+	best->by_counts = by_counts;
+	best->score = found;
+	best->without_noise = score(s, choice, -1, by_counts);
+}
+
+/*
+ * Look for something better than `best` among all that a transform can be used with: with few
+ * and with many rows, and what is best then with all numbers of them.
+ */
 static void
 try_all(const Scoring *s, RaceSuggestion *best)
 {
+	int			priors = s->examples->classes > 1 ? 2 : 1;
+	double		scores[CHOICES];
 	int			choice;
 	int			rows;
-	int			prior;
+	int			i;
 
 	for (choice = 0; choice < CHOICES; choice++)
-		for (rows = LEAST_ROWS; rows < RACE_SUGGEST_ROWS; rows++)
-			for (prior = 0; prior < (s->examples->classes > 1 ? 2 : 1); prior++)
-			{
-				double		found = score(s, choice, rows, prior == 1);
+	{
+		scores[choice] = -INFINITY;
+		for (rows = FEW_ROWS; rows <= MANY_ROWS; rows += MANY_ROWS - FEW_ROWS)
+			for (i = 0; i < priors; i++)
+				scores[choice] = Max(scores[choice], score(s, choice, rows, i == 1));
+	}
+	for (i = 0; i < FINALISTS; i++)
+	{
+		int			first = 0;
 
-				if (!(found > best->score))
-					continue;
-				best->kind = s->kind;
-				best->bandwidth = s->unit * factor(choice / POWERS);
-				best->power = 1 << choice % POWERS;
-				best->rows = 1 << rows;
-				best->by_counts = prior == 1;
-				best->score = found;
-				best->without_noise = score(s, choice, -1, prior == 1);
-			}
+		for (choice = 1; choice < CHOICES; choice++)
+			if (scores[choice] > scores[first])
+				first = choice;
+		scores[first] = -INFINITY;
+		for (rows = LEAST_ROWS; rows < RACE_SUGGEST_ROWS; rows++)
+		{
+			try(s, first, rows, false, best);
+			if (priors > 1)
+				try(s, first, rows, true, best);
+		}
+	}
 }
 
 /* A kernel of power 1, in bandwidths of 1 */
