@@ -35,6 +35,12 @@ extern const RaceGridded *race_ready_grid(const RaceReady *ready);
 /* What the model answers: the sum of kernels between its points and a record */
 extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
 
+/*
+ * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
+ * rows, for kernels that are functions of a distance.  False for others.
+ */
+extern bool race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum);
+
 /* By how much the models of both halves of the rows differ in that */
 extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
 

@@ -36,7 +36,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", pr
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior)';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). With counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least: flat kernels would let large classes win everywhere';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,
