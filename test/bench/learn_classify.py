@@ -170,6 +170,7 @@ def main():
             results[name] = [measure(session, folder, name, seed) for seed in range(seeds)]
             print(name, np.round(np.mean(results[name], axis=0), 4), file=sys.stderr)
     report = Report()
+    report.write('# Classifiers\n\nWritten by `test/bench/run learn-classify`.')
     report_all(report, results)
     report.conclude()
     report.write(f'\nThe run took {(time.monotonic() - start) / 60:.1f} minutes.')
