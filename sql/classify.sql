@@ -38,4 +38,23 @@ SELECT race_classify(label, s, '{20}') FROM (SELECT * FROM classes UNION ALL
 	SELECT 4, race_build('l2(dims=1, bandwidth=7)', '{21}')) v;
 -- as a window, and in groups
 SELECT label, race_classify(label, s, '{31}') OVER (ORDER BY label) FROM classes ORDER BY label;
-DROP TABLE classes;
+-- what is said and how surely, as one number: 2 * (place of the label) + lead
+SELECT q, floor(race_score(label, s, ARRAY[q]) / 2) + 1 AS place, race_classify(label, s, ARRAY[q]) AS label
+FROM classes, unnest('{10,15,20,26,31,-100}'::float8[]) q GROUP BY q ORDER BY q;
+SELECT race_score(label, s, '{20}') BETWEEN 2.5 AND 3 AS sure, race_score(label, s, '{15.45}')::numeric % 2 < 0.5 AS unsure FROM classes;
+SELECT race_score(label, s, '{20}') AS alone FROM classes WHERE label = 2;
+SELECT race_score(label, race_sketch('l2(dims=1)'::race_params), '{0}') AS empty FROM classes;
+SELECT race_score(label, s, '{20}') IS NULL AS none FROM classes WHERE false;
+-- sketches of the number calibrate: of records that look like class 1, as many are of class 2 as in the table
+CREATE TABLE seen AS SELECT race_score(label, s, '{10}') AS score FROM classes;
+SELECT round((race_posterior(label, s, ARRAY[score], 'counts') ->> '2')::numeric, 2) AS calibrated
+FROM seen, (SELECT label, race_build(race_params('l2', 1, 0.2, 4, lower => '{0}', upper => '{5}', sequence => 'grid'), ARRAY[score]) AS s
+            FROM seen, (VALUES (1, 30), (2, 70)) labels(label, n), generate_series(1, n) GROUP BY label) c GROUP BY score;
+-- a flat kernel lets the larger class win everywhere; a fitted model tells them apart
+CREATE TABLE unequal AS
+SELECT label, race_build(race_params('l2', 2, 1, rows => 64, lower => '{0,0}', upper => '{1,1}'), ARRAY[0.3 + 0.4 * label + 0.05 * sin(i), 0.5 + 0.05 * cos(i)]) AS s
+FROM (VALUES (0, 2700), (1, 300)) c(label, n), generate_series(1, n) i GROUP BY label;
+CREATE TABLE fitted AS SELECT label, race_fit(s, NULL, NULL, 200) AS f FROM unequal;
+SELECT (SELECT race_classify(label, s, '{0.7,0.5}', 'counts') FROM unequal) AS raw,
+       (SELECT race_classify(label, f, '{0.7,0.5}', 'counts') FROM fitted) AS fitted, (SELECT race_classify(label, f, '{0.3,0.5}', 'counts') FROM fitted) AS other;
+DROP TABLE classes, seen, unequal, fitted;

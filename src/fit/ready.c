@@ -29,6 +29,7 @@ struct RaceReady
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
 	double	   *place;			/* of a record */
+	RaceRadial *sharp;			/* of a higher power; NULL before it is asked for */
 	/* of each part that is a set: space for so many elements */
 	uint64	   *elements[RACE_MAX_PARTS];
 	Size		capacity[RACE_MAX_PARTS];
@@ -148,7 +149,7 @@ place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 	}
 	place_points(ready, context);
 	ready->size += view->model_size + (ready->radial == NULL ? 0 :
-									   sizeof(RaceRadial) + ready->model->points *
+									   2 * sizeof(RaceRadial) + ready->model->points *
 									   ready->radial->dims * sizeof(double));
 	if (ready->gridded != NULL)
 		return;
@@ -327,6 +328,34 @@ double
 race_ready_sum(RaceReady *ready, const RaceColumn *record)
 {
 	return sum_with(ready, record, ready->weights);
+}
+
+/*
+ * Kernels of small powers have long tails: a density of them is flat.  Points are where the
+ * records are, so they can be asked with a higher power than the rows.
+ */
+#define SHARP_POWER		8
+
+bool
+race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
+{
+	if (ready->radial == NULL || ready->gridded != NULL)
+		return false;
+	if (ready->sharp == NULL)
+	{
+		RaceParams *params = race_params_copy(ready->params, CurrentMemoryContext);
+		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(ready),
+											   sizeof(RaceRadial));
+
+		params->power = Max(params->power, SHARP_POWER);
+		race_radial_init(sharp, params);
+		ready->sharp = sharp;
+		pfree(params);
+	}
+	race_radial_place(ready->sharp, ready->params, record[0].numbers, ready->place, 1);
+	*sum = race_radial_sum(ready->sharp, ready->place, ready->places, ready->weights,
+						   ready->model->points);
+	return true;
 }
 
 double

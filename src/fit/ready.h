@@ -41,6 +41,12 @@ extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
 /* The same, and what each of its points adds to it, [points] */
 extern double race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each);
 
+/*
+ * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
+ * rows, for kernels that are functions of a distance.  False for others.
+ */
+extern bool race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum);
+
 /* By how much the models of both halves of the rows differ in that */
 extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
 

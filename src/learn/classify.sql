@@ -14,6 +14,9 @@ CREATE FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any") 
 	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_score_final(internal, anyelement, race_sketch, "any") RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_score_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
 COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any") IS 'aggregate transition function';
 COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text) IS 'aggregate transition function';
 COMMENT ON FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
@@ -33,7 +36,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", pr
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior)';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). With counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least: flat kernels would let large classes win everywhere';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,
@@ -48,3 +51,10 @@ CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", p
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
 	'race_posterior with a prior: uniform, or counts (the noisy counts)';
+
+CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any") (
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
+	'what race_classify says and how sure it is, as one number to calibrate by, over one row for each of K classes: 2 i + lead, where i = 0 ... K - 1 is the place of the best label in the order of labels, and lead, from 0 to 1, is L / (L + 1/4) for the logarithm L of best over second best density. Sketches of this number, one for each class, say how many records of each class have it; so race_posterior of them is calibrated. Sketches of private records cost epsilon again. No class gives NULL';

@@ -236,6 +236,18 @@ race_estimate_mean(const RaceQuestion *question)
 	return put_together(&question->view, &parts) / race_answers_divisor(parts.count);
 }
 
+bool
+race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
+{
+	const RaceModel *model = question->view.model;
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	if (model == NULL || model->misfit >= RACE_UNTESTED)
+		return false;
+	race_call_site_record(question->site, record);
+	return race_ready_sharp_sum(race_ready_at(question->site, &question->view), record, sum);
+}
+
 void
 race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 {

@@ -16,6 +16,12 @@ extern double race_estimate_sum(const RaceQuestion *question);
 /* f(q) / N, what race_kde answers */
 extern double race_estimate_mean(const RaceQuestion *question);
 
+/*
+ * The same of the kernel to a power of 8 at least, by the model alone (fit/ready.h).  False
+ * if there is none, or none that is asked.
+ */
+extern bool race_estimate_sharp_sum(const RaceQuestion *question, double *sum);
+
 /* f(q) / N and what it comes from: the mean of rows, and a divisor */
 typedef struct RaceDensity
 {

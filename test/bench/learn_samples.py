@@ -2,7 +2,7 @@
 
 learn_samples.py FOLDER RESULTS [PART ...]: a folder to work in, the file to write, and parts if
 not all: salaries pulsar mixed modes times.  It needs a server with racepriv (PGHOST and so on)
-where accuracy.sql has run.  test/bench/run learn_samples has it all.
+where accuracy.sql has run.  test/bench/run learn-samples has it all.
 """
 import sys
 import time
@@ -24,7 +24,7 @@ RADII = [2, 2.5, 3]     # that moments of [1, x] in [-1, 1] are clipped to
 
 INTRODUCTION = f"""# Samples, modes and quantiles
 
-Written by `test/bench/run learn_samples`.
+Written by `test/bench/run learn-samples`.
 
 {SEEDS} releases of each, bandwidths, bounds and tables as in the other benchmarks.  What is fitted
 is fitted within public bounds.  Other methods are NumPy, at the best setting in hindsight (in

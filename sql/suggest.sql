@@ -1,0 +1,82 @@
+-- race_suggest: parameters that suit public rows
+
+-- numbers that look like random ones, the same everywhere
+CREATE FUNCTION number(i int, j int) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+$$ SELECT (sin(i * 12.9898 + j * 78.233) * 43758.5453) - floor(sin(i * 12.9898 + j * 78.233) * 43758.5453) $$;
+CREATE FUNCTION normal(i int, j int) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+$$ SELECT sqrt(-2 * ln(number(i, 2 * j) + 1e-9)) * cos(2 * pi() * number(i, 2 * j + 1)) $$;
+-- the second and third column belong together; classes differ in their difference
+CREATE TABLE people AS
+SELECT i, i % 2 AS class,
+       ARRAY[1000 * normal(i, 1), normal(i, 2), normal(i, 2) + 0.3 * normal(i, 3) + 0.8 * (i % 2)] AS x
+FROM generate_series(1, 3000) i;
+CREATE FUNCTION value_of(call text) RETURNS race_params LANGUAGE plpgsql AS
+$$ DECLARE result race_params; BEGIN EXECUTE 'SELECT ' || call INTO result; RETURN result; END $$;
+
+CREATE TABLE suggested AS
+SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400;
+SELECT value_of(statement) = params AS pasted, params::text::race_params = params AS text,
+       score BETWEEN 0.7 AND 1 AS score, score_without_noise >= score - 0.01 AS noise_costs,
+       prior IN ('uniform', 'counts') AS prior, params::text LIKE '%rows=' || rows || ',%' AS rows,
+       params::text LIKE '%matrix=%' AS transformed FROM suggested;
+-- it serves other rows, far better than one bandwidth for each column
+CREATE FUNCTION accuracy(p race_params) RETURNS float8 LANGUAGE sql AS $$
+WITH c AS MATERIALIZED (SELECT class, race_build(p, x) AS s FROM people WHERE i BETWEEN 401 AND 2000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, x) FROM c))::int) FROM people WHERE i > 2600 $$;
+SELECT accuracy(params) > 0.8 AS good,
+       accuracy(params) > accuracy(race_params('l2', 3, bandwidths => '{1000,1,1}', rows => rows)) + 0.03 AS better FROM suggested;
+-- more noise costs more, and asks for fewer rows
+SELECT a.score > b.score AS costs, a.rows > b.rows AS fewer
+FROM (SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) a,
+     (SELECT (race_suggest(x, class, 0.01, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) b;
+-- labels of any type; with delta all rows are kept
+SELECT abs((r).score - score) < 0.01 AS same FROM suggested,
+       (SELECT race_suggest(x::real[], 'class ' || class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
+SELECT (r).rows, value_of((r).statement) = (r).params AS pasted
+FROM (SELECT race_suggest(x, class, 1, 1e-6, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
+
+-- without labels: by likelihood, which columns that belong together raise when they are made white
+SELECT prior, value_of(statement) = params AS pasted, params::text LIKE '%matrix=%' AS white, score < score_without_noise AS noise_costs
+FROM (SELECT (race_suggest(x, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) r;
+-- the logarithm of a density: of units that are a thousandth it is as much higher
+SELECT abs((a).score - (b).score - ln(1000)) < 0.01 AS units
+FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a, race_suggest(ARRAY[x[1] * 1000], 1, 0, 10000 ORDER BY i) b
+      FROM people WHERE i <= 200) v;
+-- a normal distribution has a mean logarithm of -ln(deviation) - 1.42
+SELECT round(((a).score_without_noise + ln(1000))::numeric, 1) BETWEEN -1.6 AND -1.3 AS normal
+FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a FROM people WHERE i <= 1000) v;
+
+-- columns that are constant, or sums of others; few rows; NULLs; more rows than are used
+SELECT (r).score > 0.7 AS good, accuracy_of.ok FROM
+       (SELECT race_suggest(x || 5::float8 || x[2] + x[3], class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v,
+       LATERAL (SELECT value_of((r).statement) = (r).params AS ok) accuracy_of;
+SELECT (race_suggest(x || 5::float8, 1, 0, 10000 ORDER BY i)).score IS NOT NULL AS constant FROM people WHERE i <= 100;
+SELECT (race_suggest(ARRAY[i], i / 11, 1, 0, 100 ORDER BY i)).prior IS NOT NULL AS few FROM generate_series(1, 20) i;
+SELECT abs((a).score - (b).score) < 1e-9 AS nulls FROM (
+       SELECT race_suggest(x, class, 1, 0, 1000 ORDER BY i) a, race_suggest(x, class, 1, 0, 1000 ORDER BY i) FILTER (WHERE x IS NOT NULL AND class IS NOT NULL) b
+       FROM (SELECT i, CASE WHEN i % 7 > 0 THEN x END AS x, CASE WHEN i % 5 > 0 THEN class END AS class FROM people WHERE i <= 200) v) v;
+SELECT (a).params = (b).params AS sampled FROM (
+       SELECT race_suggest(ARRAY[x[1]], 1, 0, 1000 ORDER BY i) a,
+       race_suggest(ARRAY[x[1]], 1, 0, 1000 ORDER BY i) FILTER (WHERE i > 0) b FROM people) v;
+SELECT race_suggest(x, 1, 0, 1000) IS NULL AS none FROM people WHERE false;
+SELECT race_suggest(NULL::int[], 1, 0, 1000) IS NULL AS nothing;
+SELECT class, (race_suggest(x, 1, 0, 1000 ORDER BY i)).prior FROM people WHERE i <= 100 GROUP BY class ORDER BY class;
+SELECT (race_suggest(x, class, 1, 0, 1000) OVER ()).rows > 0 AS windowed FROM people WHERE i <= 60 LIMIT 1;
+
+-- errors
+SELECT race_suggest(x, 1, 0, 1000) FROM people WHERE i <= 19;
+SELECT race_suggest(x, 1, 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(x, i, 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(ARRAY[1, 2], 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(array_fill(i, ARRAY[65]), 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(CASE i WHEN 50 THEN ARRAY[1] ELSE ARRAY[i, 1] END, 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(CASE i WHEN 50 THEN ARRAY['NaN'::float8] ELSE ARRAY[i] END, 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(ARRAY[1e60 * i], 1, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest('x'::text, 1, 0, 1000);
+SELECT race_suggest(x, i, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(x, 0, 0, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(x, 1, 2, 1000) FROM people WHERE i <= 100;
+SELECT race_suggest(x, 1, 0, 0) FROM people WHERE i <= 100;
+SELECT race_suggest(x, NULL, 0, 1000) FROM people WHERE i <= 100;
+DROP TABLE people, suggested;
+DROP FUNCTION accuracy(race_params), value_of(text), normal(int, int), number(int, int);

@@ -1,0 +1,409 @@
+/*
+ * suggest.c
+ *		race_suggest: parameters that suit public rows.
+ *
+ * The state holds a sample of the rows; the final function chooses (suggest_score.c).
+ * Numbers are rounded to what the statement shows, so that it gives the same parameters.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "../params/draft.h"
+#include "../privacy/plan.h"
+#include "../record/vector.h"
+#include "../server/result.h"
+#include "suggest.h"
+
+PG_FUNCTION_INFO_V1(race_suggest_step);
+PG_FUNCTION_INFO_V1(race_suggest_final);
+
+#define MOST			1e50	/* of a number: squares of it can be added up */
+#define BEYOND			0.1		/* of a range, by which bounds are wider */
+
+typedef struct State
+{
+	RaceArrayReader reader;
+	FmgrInfo	label_output;
+	bool		labelled;
+	double		epsilon;
+	double		delta;
+	int64		records;
+	uint64		seen;			/* rows, of which the examples are a sample */
+	uint64		random;
+	char	   *names[RACE_SUGGEST_CLASSES];
+	RaceExamples examples;
+} State;
+
+/* ------------------------------------------------------------- transition */
+
+static State *
+start(FunctionCallInfo fcinfo, MemoryContext context)
+{
+	State	   *state = MemoryContextAllocZero(context, sizeof(State));
+	RaceExamples *e = &state->examples;
+
+	state->labelled = PG_NARGS() == 6;
+	race_vector_prepare(&state->reader, get_fn_expr_argtype(fcinfo->flinfo, 1), context);
+	if (state->labelled)
+	{
+		Oid			function;
+		bool		varlena;
+
+		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &function, &varlena);
+		fmgr_info_cxt(function, &state->label_output, context);
+	}
+	e->classes = state->labelled ? 0 : 1;
+	e->label = MemoryContextAllocZero(context, RACE_SUGGEST_EXAMPLES * sizeof(int));
+	return state;
+}
+
+static void
+read_request(FunctionCallInfo fcinfo, State *state)
+{
+	int			first = PG_NARGS() - 3;
+	double		epsilon;
+	double		delta;
+	int64		records;
+
+	if (PG_ARGISNULL(first) || PG_ARGISNULL(first + 1) || PG_ARGISNULL(first + 2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("epsilon, delta and records must not be NULL")));
+	epsilon = PG_GETARG_FLOAT8(first);
+	delta = PG_GETARG_FLOAT8(first + 1);
+	records = PG_GETARG_INT64(first + 2);
+	if (state->seen > 0 && (epsilon != state->epsilon || delta != state->delta ||
+							records != state->records))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon, delta and records must be the same in all rows")));
+	if (records < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("records must be at least 1")));
+	state->epsilon = epsilon;
+	state->delta = delta;
+	state->records = records;
+}
+
+/* The number of a label, which may be a new one */
+static int
+class_of(State *state, Datum label, MemoryContext context)
+{
+	char	   *name = OutputFunctionCall(&state->label_output, label);
+	int			c;
+
+	for (c = 0; c < state->examples.classes; c++)
+		if (strcmp(name, state->names[c]) == 0)
+		{
+			pfree(name);
+			return c;
+		}
+	if (c == RACE_SUGGEST_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest takes up to %d labels", RACE_SUGGEST_CLASSES)));
+	state->names[c] = MemoryContextStrdup(context, name);
+	state->examples.classes++;
+	return c;
+}
+
+/*
+ * Where to put the next row, or -1: a sample of all rows so far (Vitter 1985, algorithm R).
+ * The numbers are always the same (splitmix64).
+ */
+static int
+place_of_next(State *state)
+{
+	uint64		z = state->random += UINT64CONST(0x9E3779B97F4A7C15);
+	uint64		place;
+
+	if (state->seen++ < RACE_SUGGEST_EXAMPLES)
+		return state->examples.n++;
+	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	place = (z ^ (z >> 31)) % state->seen;
+	return place < RACE_SUGGEST_EXAMPLES ? (int) place : -1;
+}
+
+static void
+read_example(State *state, Datum x, double *to, MemoryContext context)
+{
+	RaceExamples *e = &state->examples;
+	RaceElements elements;
+	int			i;
+
+	race_array_open(&state->reader, x, &elements, false, false);
+	race_check_length(elements.n, e->dims, false);
+	if (elements.n > RACE_SUGGEST_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest takes vectors of up to %d dimensions",
+						RACE_SUGGEST_DIMS)));
+	race_vector_convert(&state->reader, &elements, NULL, to, false);
+	for (i = 0; i < (int) elements.n; i++)
+		if (fabs(to[i]) > MOST)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("race_suggest takes numbers between %g and %g", -MOST, MOST)));
+	if (e->x == NULL)
+	{
+		e->dims = elements.n;
+		e->x = MemoryContextAlloc(context, RACE_SUGGEST_EXAMPLES * e->dims * sizeof(double));
+	}
+}
+
+/* Transition of race_suggest(x, [label,] epsilon, delta, records) */
+Datum
+race_suggest_step(PG_FUNCTION_ARGS)
+{
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	double		x[RACE_SUGGEST_DIMS];
+	MemoryContext context;
+	int			class = 0;
+	int			place;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "race_suggest_step called in non-aggregate context");
+	if (state == NULL)
+		state = start(fcinfo, context);
+	if (PG_ARGISNULL(1) || (state->labelled && PG_ARGISNULL(2)))
+		PG_RETURN_POINTER(state);
+	read_request(fcinfo, state);
+	read_example(state, PG_GETARG_DATUM(1), x, context);
+	if (state->labelled)
+		class = class_of(state, PG_GETARG_DATUM(2), context);
+	place = place_of_next(state);
+	if (place >= 0)
+	{
+		memcpy(state->examples.x + place * state->examples.dims, x,
+			   state->examples.dims * sizeof(double));
+		state->examples.label[place] = class;
+	}
+	PG_RETURN_POINTER(state);
+}
+
+/* ------------------------------------------------------------- the result */
+
+/* Six digits are enough, and the statement shows all of them. */
+static double
+rounded(double x)
+{
+	char		digits[32];
+
+	snprintf(digits, sizeof(digits), "%.6g", x);
+	return strtod(digits, NULL);
+}
+
+static void
+append_numbers(StringInfo text, const double *x, int n)
+{
+	int			i;
+
+	appendStringInfoChar(text, '{');
+	for (i = 0; i < n; i++)
+		appendStringInfo(text, i == 0 ? "%.6g" : ",%.6g", x[i]);
+	appendStringInfoChar(text, '}');
+}
+
+static void
+append_vector(StringInfo text, const char *name, const double *x, int n)
+{
+	appendStringInfo(text, ", %s => '", name);
+	append_numbers(text, x, n);
+	appendStringInfoChar(text, '\'');
+}
+
+static char *
+statement_of(const RaceDraft *draft)
+{
+	const RaceParams *part = &draft->part;
+	const double *matrix = draft->arrays[RACE_KEY_MATRIX];
+	StringInfoData text;
+	uint32		i;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u, rows => %u",
+					 part->dims, part->bandwidth, part->power, part->rows);
+	if (matrix == NULL)
+		append_vector(&text, "bandwidths", draft->arrays[RACE_KEY_BANDWIDTHS], part->dims);
+	append_vector(&text, "lower", draft->arrays[RACE_KEY_LOWER], part->dims);
+	append_vector(&text, "upper", draft->arrays[RACE_KEY_UPPER], part->dims);
+	if (matrix != NULL)
+	{
+		appendStringInfoString(&text, ", transform => race_transform('{");
+		for (i = 0; i < part->outputs; i++)
+		{
+			appendStringInfoString(&text, i == 0 ? "" : ",");
+			append_numbers(&text, matrix + (Size) i * part->dims, part->dims);
+		}
+		appendStringInfoString(&text, "}', '");
+		append_numbers(&text, draft->arrays[RACE_KEY_OFFSET], part->dims);
+		appendStringInfoString(&text, "')");
+	}
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+/* Bounds a little beyond the examples, and their center */
+static void
+find_bounds(const RaceExamples *e, double *lower, double *upper, double *center)
+{
+	int			i;
+	int			j;
+
+	for (j = 0; j < e->dims; j++)
+	{
+		double		beyond;
+
+		lower[j] = upper[j] = e->x[j];
+		center[j] = 0;
+		for (i = 0; i < e->n; i++)
+		{
+			lower[j] = Min(lower[j], e->x[i * e->dims + j]);
+			upper[j] = Max(upper[j], e->x[i * e->dims + j]);
+			center[j] += e->x[i * e->dims + j] / e->n;
+		}
+		beyond = BEYOND * (upper[j] - lower[j]);
+		lower[j] = rounded(lower[j] - beyond);
+		upper[j] = rounded(upper[j] + beyond);
+		center[j] = rounded(center[j]);
+	}
+}
+
+/* The examples, moved so that their center is 0: sums of squares are then exact enough. */
+static RaceExamples
+centered(const RaceExamples *e, const double *center)
+{
+	RaceExamples copy = *e;
+	int			i;
+
+	copy.x = palloc(e->n * e->dims * sizeof(double));
+	for (i = 0; i < e->n * e->dims; i++)
+		copy.x[i] = e->x[i] - center[i % e->dims];
+	return copy;
+}
+
+/* What a release of `records` with each number of rows has for noise */
+static void
+expect_noise(const State *state, RaceExpected *expected)
+{
+	RaceDraft	draft;
+	RaceParams *params;
+	int			i;
+
+	race_draft_default(&draft);
+	draft.part.kernel = RACE_KERNEL_L2;
+	draft.part.dims = 1;
+	draft.part.rows = 1 << (RACE_SUGGEST_ROWS - 1);
+	params = race_params_assemble(&draft, 1, NULL);
+	expected->records = (double) state->records;
+	for (i = 0; i < RACE_SUGGEST_ROWS; i++)
+	{
+		int			rows = 1 << i;
+		RaceRequest request = race_make_request(params, state->epsilon, state->delta, &rows, 1,
+												"add_remove", false);
+		RacePlan	plan;
+
+		race_plan_release(&request, params, race_most_kept(&request, params), &plan);
+		expected->noise[i] = race_expected_noise(params, &plan);
+	}
+}
+
+/* A matrix, or a bandwidth for each column */
+static void
+use_map(const RaceMap *map, RaceTransformKind kind, const double *center, RaceDraft *draft)
+{
+	double	   *numbers = palloc(map->outputs * map->dims * sizeof(double));
+	int			i;
+
+	if (kind == RACE_TRANSFORM_SCALE)
+	{
+		for (i = 0; i < map->dims; i++)
+			numbers[i] = rounded(1 / map->matrix[i * map->dims + i]);
+		draft->arrays[RACE_KEY_BANDWIDTHS] = numbers;
+		return;
+	}
+	for (i = 0; i < map->outputs * map->dims; i++)
+		numbers[i] = rounded(map->matrix[i]);
+	draft->part.outputs = map->outputs;
+	draft->arrays[RACE_KEY_MATRIX] = numbers;
+	draft->arrays[RACE_KEY_OFFSET] = center;
+}
+
+static void
+check_examples(const State *state)
+{
+	if (state->examples.n < RACE_SUGGEST_LEAST)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest needs at least %d rows", RACE_SUGGEST_LEAST)));
+	if (state->labelled && state->examples.classes < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest needs at least two labels")));
+}
+
+static Datum
+suggest(const State *state, RaceResultRow *row)
+{
+	RaceExamples e = state->examples;
+	double		lower[RACE_SUGGEST_DIMS];
+	double		upper[RACE_SUGGEST_DIMS];
+	double		center[RACE_SUGGEST_DIMS];
+	RaceMap    *map = palloc(sizeof(RaceMap));
+	RaceExpected expected;
+	RaceSuggestion best;
+	RaceDraft	draft;
+
+	find_bounds(&e, lower, upper, center);
+	e = centered(&e, center);
+	expect_noise(state, &expected);
+	race_suggest_choose(&e, &expected, &best);
+	if (!isfinite(best.score))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the rows have nothing that parameters could follow"),
+				 errdetail("All vectors are alike.")));
+	race_map_learn(best.kind, &e, map);
+
+	race_draft_default(&draft);
+	draft.part.kernel = RACE_KERNEL_L2;
+	draft.part.dims = e.dims;
+	draft.part.power = best.power;
+	draft.part.rows = best.rows;
+	draft.part.bandwidth = rounded(best.bandwidth);
+	draft.arrays[RACE_KEY_LOWER] = lower;
+	draft.arrays[RACE_KEY_UPPER] = upper;
+	use_map(map, best.kind, center, &draft);
+
+	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
+	race_row_add(row, Int32GetDatum(best.rows));
+	if (state->labelled)
+		race_row_add_text(row, best.by_counts ? "counts" : "uniform");
+	else
+		race_row_add_null(row);
+	race_row_add(row, Float8GetDatum(best.score));
+	race_row_add(row, Float8GetDatum(best.without_noise));
+	race_row_add_text(row, statement_of(&draft));
+	return race_row_datum(row);
+}
+
+Datum
+race_suggest_final(PG_FUNCTION_ARGS)
+{
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	RaceResultRow row;
+
+	if (state == NULL || state->examples.n == 0)
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	check_examples(state);
+	PG_RETURN_DATUM(suggest(state, &row));
+}

@@ -1,0 +1,83 @@
+/*
+ * suggest.h
+ *		What race_suggest chooses from, and how it scores that.
+ *
+ * Public examples stand for the private records.  For each transform that they can be given,
+ * bandwidth, power, rows and prior are chosen that serve them best: each tenth of the
+ * examples is asked about by the other nine, with the exact kernel and with the noise and the
+ * sampling error that a release is expected to have.  The transform is learned from the nine
+ * as well: what is learned from an example must not be tested on it.
+ */
+#ifndef RACE_SUGGEST_H
+#define RACE_SUGGEST_H
+
+#include "postgres.h"
+
+#define RACE_SUGGEST_DIMS		64
+#define RACE_SUGGEST_CLASSES	32
+#define RACE_SUGGEST_EXAMPLES	2000
+#define RACE_SUGGEST_LEAST		20
+
+/* Vectors, each with the number of its class; without labels there is one class. */
+typedef struct RaceExamples
+{
+	int			n;
+	int			dims;
+	int			classes;
+	double	   *x;				/* [n][dims] */
+	int		   *label;			/* [n] */
+} RaceExamples;
+
+typedef enum RaceTransformKind
+{
+	RACE_TRANSFORM_SCALE,		/* a bandwidth for each column */
+	RACE_TRANSFORM_WHITE,		/* covariance 1 within classes */
+	RACE_TRANSFORM_FISHER,		/* the directions in which the means of classes differ, */
+	RACE_TRANSFORM_SPREAD,		/* and two more, in which their covariances do */
+	RACE_TRANSFORM_LOGISTIC,	/* the directions of a logistic regression */
+	RACE_TRANSFORMS
+} RaceTransformKind;
+
+/* M (x - o), where no answer depends on o; there is none if `outputs` is 0 */
+typedef struct RaceMap
+{
+	int			outputs;
+	int			dims;
+	double		log_volume;		/* log |det M| if there are as many outputs as dims */
+	double		matrix[RACE_SUGGEST_DIMS * RACE_SUGGEST_DIMS];	/* [outputs][dims] */
+} RaceMap;
+
+/* Learn a transform from examples. */
+extern void race_map_learn(RaceTransformKind kind, const RaceExamples *examples, RaceMap *map);
+
+/* z = M x */
+extern void race_map_apply(const RaceMap *map, const double *x, double *z);
+
+/* What a release costs in error: the variance of a kernel sum, for 2^i rows */
+#define RACE_SUGGEST_ROWS		11	/* 1 to 1024 rows */
+
+typedef struct RaceExpected
+{
+	double		records;		/* of all classes */
+	double		noise[RACE_SUGGEST_ROWS];
+} RaceExpected;
+
+typedef struct RaceSuggestion
+{
+	RaceTransformKind kind;
+	double		bandwidth;		/* in units of what the map gives */
+	int			power;
+	int			rows;
+	bool		by_counts;		/* the prior; false without labels */
+	double		score;
+	double		without_noise;	/* the score that the exact kernel would have */
+} RaceSuggestion;
+
+/*
+ * Find the best.  The score is the share of examples that are classified rightly; without
+ * labels the mean logarithm of the probability density.
+ */
+extern void race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
+								RaceSuggestion *best);
+
+#endif							/* RACE_SUGGEST_H */

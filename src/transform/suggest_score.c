@@ -1,0 +1,472 @@
+/*
+ * suggest_score.c
+ *		How well parameters serve examples, under the noise of a release.
+ *
+ * The densities of all classes at all examples are found for every bandwidth and power at
+ * once; then rows and priors are tried on them.  The error of a density f from R rows has
+ * about the variance
+ *
+ *		noise(R) / N^2 + f (1 - f) / (10 R),
+ *
+ * where N is how many records the class will have.  f (1 - f) / R is the most that
+ * independent rows can vary by: then a class lies in one bucket.  A tenth is what was measured.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "../lsh/radial.h"
+#include "suggest.h"
+
+#define FOLDS			10
+#define FACTORS			13		/* bandwidths: from 1/8 of the median distance */
+#define LEAST_FACTOR	0.125
+#define POWERS			5		/* 1, 2, 4, 8, 16 */
+#define SAMPLING		0.1
+#define LEAST_ROWS		3		/* 2^3: fewer cannot be trusted */
+#define FEW_ROWS		5		/* 32 and */
+#define MANY_ROWS		8		/* 256, which all choices are tried with */
+#define FINALISTS		8
+
+/* Choices of bandwidth and power */
+#define CHOICES			(FACTORS * POWERS)
+
+typedef struct Scoring
+{
+	const RaceExamples *examples;
+	const RaceExpected *expected;
+	RaceTransformKind kind;
+	RaceMap    *map;			/* of all examples */
+	RaceRadial *radial;			/* power 1, in bandwidths */
+	double		unit;			/* the median distance */
+	double		scales[FACTORS];	/* one over bandwidth */
+	double		farthest;
+	double		shares[RACE_SUGGEST_CLASSES];
+	float	   *densities;		/* [CHOICES][classes][n], of the one who is left out */
+} Scoring;
+
+static double
+factor(int i)
+{
+	return LEAST_FACTOR * pow(2, i / 2.0);
+}
+
+static double
+distance(const double *a, const double *b, int n)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		sum += (a[i] - b[i]) * (a[i] - b[i]);
+	return sqrt(sum);
+}
+
+static double *
+map_all(const RaceMap *map, const RaceExamples *e)
+{
+	double	   *z = palloc(e->n * map->outputs * sizeof(double));
+	int			i;
+
+	for (i = 0; i < e->n; i++)
+		race_map_apply(map, e->x + i * e->dims, z + i * map->outputs);
+	return z;
+}
+
+/* ------------------------------------------------------------- densities */
+
+/* Which example is asked about by which others: every tenth one of a class */
+static int *
+deal_folds(const RaceExamples *e)
+{
+	int			next[RACE_SUGGEST_CLASSES] = {0};
+	int		   *fold = palloc(e->n * sizeof(int));
+	int			i;
+
+	for (i = 0; i < e->n; i++)
+		fold[i] = next[e->label[i]]++ % FOLDS;
+	return fold;
+}
+
+/* The examples outside a fold */
+static RaceExamples
+others_of(const RaceExamples *e, const int *fold, int which)
+{
+	RaceExamples others = *e;
+	int			i;
+
+	others.n = 0;
+	others.x = palloc(e->n * e->dims * sizeof(double));
+	others.label = palloc(e->n * sizeof(int));
+	for (i = 0; i < e->n; i++)
+		if (fold[i] != which)
+		{
+			memcpy(others.x + others.n * e->dims, e->x + i * e->dims,
+				   e->dims * sizeof(double));
+			others.label[others.n++] = e->label[i];
+		}
+	return others;
+}
+
+/* Add the kernel of a pair, for all choices, to sums. */
+static inline void
+add_pair(const Scoring *s, double apart, float *sums)
+{
+	int			a;
+	int			b;
+
+	for (a = 0; a < FACTORS; a++)
+	{
+		float		k = race_radial_value(s->radial, apart * s->scales[a]);
+
+		for (b = 0; b < POWERS; b++)
+		{
+			*sums++ += k;
+			k *= k;
+		}
+	}
+}
+
+/* The densities of all classes at example i, whose image is z */
+static void
+ask_others(Scoring *s, const RaceExamples *others, const double *images, const double *z,
+		   int outputs, int i)
+{
+	const RaceExamples *e = s->examples;
+	float		sums[RACE_SUGGEST_CLASSES][CHOICES] = {{0}};
+	int			count[RACE_SUGGEST_CLASSES] = {0};
+	int			c;
+	int			j;
+
+	for (j = 0; j < others->n; j++)
+	{
+		c = others->label[j];
+		count[c]++;
+		add_pair(s, distance(images + j * outputs, z, outputs), sums[c]);
+	}
+	for (j = 0; j < CHOICES; j++)
+		for (c = 0; c < e->classes; c++)
+			s->densities[((Size) j * e->classes + c) * e->n + i] = sums[c][j] / Max(count[c], 1);
+}
+
+/* Leave out each tenth in turn.  False if there is no such transform. */
+static bool
+find_densities(Scoring *s, const int *fold)
+{
+	const RaceExamples *e = s->examples;
+	RaceMap    *map = palloc(sizeof(RaceMap));
+	bool		found = true;
+	int			which;
+	int			i;
+
+	memset(s->densities, 0, (Size) CHOICES * e->classes * e->n * sizeof(float));
+	for (which = 0; which < FOLDS && found; which++)
+	{
+		RaceExamples others = others_of(e, fold, which);
+		double		z[RACE_SUGGEST_DIMS];
+		double	   *images;
+
+		race_map_learn(s->kind, &others, map);
+		found = map->outputs > 0;
+		images = map_all(map, &others);
+		for (i = 0; i < e->n && found; i++)
+			if (fold[i] == which)
+			{
+				CHECK_FOR_INTERRUPTS();
+				race_map_apply(map, e->x + i * e->dims, z);
+				ask_others(s, &others, images, z, map->outputs, i);
+			}
+		pfree(others.x);
+		pfree(others.label);
+		pfree(images);
+	}
+	pfree(map);
+	return found;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median and the largest distance, of pairs that are far from each other in the list */
+static void
+measure_distances(Scoring *s)
+{
+	int			n = s->examples->n;
+	double	   *z = map_all(s->map, s->examples);
+	double	   *apart = palloc((Size) n * 16 * sizeof(double));
+	int			pairs = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < 16; j++)
+			apart[pairs++] = distance(z + i * s->map->outputs,
+									  z + (i + 1 + j * (n - 1) / 16) % n * s->map->outputs,
+									  s->map->outputs);
+	qsort(apart, pairs, sizeof(double), compare_doubles);
+	s->unit = apart[pairs / 2];
+	s->farthest = apart[pairs - 1];
+	if (!(s->unit > 0))
+		s->unit = s->farthest;
+	for (i = 0; i < FACTORS; i++)
+		s->scales[i] = 1 / (s->unit * factor(i));
+	pfree(z);
+	pfree(apart);
+}
+
+/* ------------------------------------------------------------- classification */
+
+/* The variance of a density of a class, from so many rows; 0 without noise */
+static double
+variance_of(const Scoring *s, double density, int c, int rows)
+{
+	if (rows < 0)
+		return 0;
+	return s->expected->noise[rows] / pow(Max(s->expected->records * s->shares[c], 1), 2) +
+		Max(density * (1 - density), 0) * SAMPLING / (1 << rows);
+}
+
+static double
+normal(double x)
+{
+	return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* Gauss-Hermite quadrature of a standard normal variable */
+#define NODES	5
+static const double node[NODES] = {
+	-2.856970013872806, -1.355626179974266, 0, 1.355626179974266, 2.856970013872806
+};
+static const double node_weight[NODES] = {
+	0.01125741132772069, 0.2220759220056126, 0.5333333333333333, 0.2220759220056126,
+	0.01125741132772069
+};
+
+/* The probability that the score of class y is above all others; all are normal. */
+static double
+probability_of_class(int y, int classes, const double *mean, const double *deviation)
+{
+	double		sum = 0;
+	int			i;
+	int			c;
+
+	if (classes == 2)
+		return normal((mean[y] - mean[1 - y]) / hypot(deviation[0], deviation[1]));
+	for (i = 0; i < NODES; i++)
+	{
+		double		score = mean[y] + node[i] * deviation[y];
+		double		product = node_weight[i];
+
+		for (c = 0; c < classes && product > 1e-6; c++)
+			if (c != y && score - mean[c] < 6 * deviation[c])
+				product *= normal((score - mean[c]) / deviation[c]);
+		sum += product;
+	}
+	return sum;
+}
+
+/* The share of examples that are classified rightly */
+static double
+accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
+{
+	const RaceExamples *e = s->examples;
+	double		mean[RACE_SUGGEST_CLASSES];
+	double		deviation[RACE_SUGGEST_CLASSES];
+	double		sum = 0;
+	int			i;
+	int			c;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < e->n; i++)
+	{
+		for (c = 0; c < e->classes; c++)
+		{
+			double		f = densities[c * e->n + i];
+			double		prior = by_counts ? s->shares[c] : 1;
+
+			mean[c] = f * prior;
+			deviation[c] = sqrt(variance_of(s, f, c, rows)) * prior + 1e-12;
+		}
+		sum += probability_of_class(e->label[i], e->classes, mean, deviation);
+	}
+	return sum / e->n;
+}
+
+/* ------------------------------------------------------------- likelihood */
+
+/*
+ * The logarithm of the integral of the kernel over a ball as large as the examples: kernels of
+ * small powers have none over all space.  With r = farthest e^-t it is the surface of the
+ * unit ball times the integral of k r^outputs dt.
+ */
+static double
+log_volume(const Scoring *s, double bandwidth, int power)
+{
+	int			outputs = s->map->outputs;
+	double		step = 0.005;
+	double		sum = 0;
+	double		t;
+
+	for (t = step / 2; t < 30; t += step)
+		sum += step * pow(race_radial_value(s->radial, s->farthest * exp(-t) / bandwidth),
+						  power) * exp(-t * outputs);
+	return log(2) + outputs / 2.0 * log(RACE_PI) - lgamma(outputs / 2.0) +
+		outputs * log(s->farthest) + log(Max(sum, 1e-300));
+}
+
+/*
+ * The mean logarithm of the densities.  What noise of variance v takes from it is v / 2 f^2
+ * where it is small; where it is large, one does not know more than that f is about its
+ * deviation, and loses as much again.
+ */
+static double
+likelihood(const Scoring *s, const float *densities, double bandwidth, int power, int rows)
+{
+	double		sum = 0;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < s->examples->n; i++)
+	{
+		double		f = Max(densities[i], 1e-30);
+
+		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, rows) / (f * f));
+	}
+	return sum / s->examples->n - log_volume(s, bandwidth, power) + s->map->log_volume;
+}
+
+/* ------------------------------------------------------------- choosing */
+
+static double
+score(const Scoring *s, int choice, int rows, bool by_counts)
+{
+	const RaceExamples *e = s->examples;
+	const float *densities = s->densities + (Size) choice * e->classes * e->n;
+
+	return e->classes > 1 ? accuracy(s, densities, rows, by_counts) :
+		likelihood(s, densities, s->unit * factor(choice / POWERS), 1 << choice % POWERS,
+				   rows);
+}
+
+/* Take a choice if it is better than the best so far. */
+static void
+try(const Scoring *s, int choice, int rows, bool by_counts, RaceSuggestion *best)
+{
+	double		found = score(s, choice, rows, by_counts);
+
+	if (!(found > best->score))
+		return;
+	best->kind = s->kind;
+	best->bandwidth = s->unit * factor(choice / POWERS);
+	best->power = 1 << choice % POWERS;
+	best->rows = 1 << rows;
+	best->by_counts = by_counts;
+	best->score = found;
+	best->without_noise = score(s, choice, -1, by_counts);
+}
+
+/*
+ * Look for something better than `best` among all that a transform can be used with: with few
+ * and with many rows, and what is best then with all numbers of them.
+ */
+static void
+try_all(const Scoring *s, RaceSuggestion *best)
+{
+	int			priors = s->examples->classes > 1 ? 2 : 1;
+	double		scores[CHOICES];
+	int			choice;
+	int			rows;
+	int			i;
+
+	for (choice = 0; choice < CHOICES; choice++)
+	{
+		scores[choice] = -INFINITY;
+		for (rows = FEW_ROWS; rows <= MANY_ROWS; rows += MANY_ROWS - FEW_ROWS)
+			for (i = 0; i < priors; i++)
+				scores[choice] = Max(scores[choice], score(s, choice, rows, i == 1));
+	}
+	for (i = 0; i < FINALISTS; i++)
+	{
+		int			first = 0;
+
+		for (choice = 1; choice < CHOICES; choice++)
+			if (scores[choice] > scores[first])
+				first = choice;
+		scores[first] = -INFINITY;
+		for (rows = LEAST_ROWS; rows < RACE_SUGGEST_ROWS; rows++)
+		{
+			try(s, first, rows, false, best);
+			if (priors > 1)
+				try(s, first, rows, true, best);
+		}
+	}
+}
+
+/* A kernel of power 1, in bandwidths of 1 */
+static RaceRadial *
+make_radial(void)
+{
+	RaceParams	params;
+	RaceRadial *radial = palloc(sizeof(RaceRadial));
+
+	memset(&params, 0, sizeof(RaceParams));
+	params.kernel = RACE_KERNEL_L2;
+	params.dims = params.power = params.rows = 1;
+	params.range = 2;
+	params.bandwidth = 1;
+	race_radial_init(radial, &params);
+	return radial;
+}
+
+/*
+ * A whitening of one class is a map that keeps volumes comparable; directions have none, and
+ * without labels there are none.
+ */
+static int
+kinds_for(const RaceExamples *e)
+{
+	return e->classes > 1 ? RACE_TRANSFORMS : RACE_TRANSFORM_WHITE + 1;
+}
+
+void
+race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
+					RaceSuggestion *best)
+{
+	Scoring		s;
+	int		   *fold = deal_folds(examples);
+	int			i;
+	int			kind;
+
+	memset(&s, 0, sizeof(s));
+	s.examples = examples;
+	s.expected = expected;
+	s.map = palloc(sizeof(RaceMap));
+	s.radial = make_radial();
+	s.densities = palloc_extended((Size) CHOICES * examples->classes * examples->n *
+								  sizeof(float), MCXT_ALLOC_HUGE);
+	for (i = 0; i < examples->n; i++)
+		s.shares[examples->label[i]] += 1.0 / examples->n;
+	best->score = -INFINITY;
+	for (kind = 0; kind < kinds_for(examples); kind++)
+	{
+		s.kind = kind;
+		race_map_learn(kind, examples, s.map);
+		if (s.map->outputs == 0)
+			continue;
+		measure_distances(&s);
+		if (s.unit > 0 && find_densities(&s, fold))
+			try_all(&s, best);
+	}
+	pfree(s.map);
+	pfree(s.radial);
+	pfree(s.densities);
+	pfree(fold);
+}
