@@ -67,11 +67,12 @@ race_kernel_sharpness(const RaceParams *part, const double *mixture)
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
-		race_inverse_normal, one_function, race_l2_kernel, true, NULL
+		race_inverse_normal, one_function, race_l2_kernel, true, NULL,
+		race_l2_square
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, race_l1_kernel, false, NULL
+		race_inverse_cauchy, NULL, race_l1_kernel, false, NULL, NULL
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
