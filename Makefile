@@ -76,8 +76,10 @@ PG_CPPFLAGS += -isystem $(SERVER_HEADERS)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# Loops over counters and Gram matrices are written for vectors.
+# Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
+# squares need no errno.
 src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize
+src/lsh/radial.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)

@@ -24,11 +24,10 @@ double
 race_answers_mean(const RaceView *view, const RaceReady *fitted,
 				  const uint32 *buckets, uint32 from, uint32 to)
 {
-	double		sum = race_counters_sum(view->counters, view->width, buckets, from, to,
-										view->params->range);
+	double		sum = fitted != NULL ? race_ready_residuals(fitted, buckets, from, to) :
+		race_counters_sum(view->counters, view->width, buckets, from, to,
+						  view->params->range);
 
-	if (fitted != NULL)
-		sum -= race_ready_counted(fitted, buckets, from, to);
 	return sum / (to - from);
 }
 

@@ -33,8 +33,8 @@ struct RaceReady
 	/* of each part that is a set: space for so many elements */
 	uint64	   *elements[RACE_MAX_PARTS];
 	Size		capacity[RACE_MAX_PARTS];
-	/* the model counted, [rows][range] */
-	float	   *counters;
+	/* the counters less the model's, [rows][range] */
+	float	   *residuals;
 	Size		size;			/* of all this, about */
 };
 
@@ -90,14 +90,27 @@ count_block(RaceReady *ready, const RaceRows *rows, Size block)
 		race_rows_hash(rows, block, columns, n, buckets);
 		for (i = 0; i < n; i++)
 			for (r = 0; r < in_block; r++)
-				ready->counters[(block * RACE_LANES + r) * params->range +
+				ready->residuals[(block * RACE_LANES + r) * params->range +
 								 buckets[i * RACE_LANES + r]] +=
 					weight_in_row(ready, from + i, block * RACE_LANES + r);
 	}
 }
 
+/* What the counters of a block have beyond what was counted */
 static void
-count_points(RaceReady *ready, MemoryContext context)
+subtract_block(RaceReady *ready, const RaceView *view, Size block)
+{
+	Size		range = ready->params->range;
+	Size		end = Min((block + 1) * RACE_LANES, ready->params->rows) * range;
+	Size		i;
+
+	for (i = block * RACE_LANES * range; i < end; i++)
+		ready->residuals[i] = (float)
+			((double) race_counters_get(view->counters, view->width, i) - ready->residuals[i]);
+}
+
+static void
+find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 {
 	Size		size = RaceCounters(ready->params) * sizeof(float);
 	RaceRowsEntry *rows = race_rows_acquire(ready->params);
@@ -105,12 +118,13 @@ count_points(RaceReady *ready, MemoryContext context)
 
 	PG_TRY();
 	{
-		ready->counters = MemoryContextAllocExtended(context, size,
+		ready->residuals = MemoryContextAllocExtended(context, size,
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		for (block = 0; block * RACE_LANES < ready->params->rows; block++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			count_block(ready, race_rows_of(rows), block);
+			subtract_block(ready, view, block);
 		}
 	}
 	PG_FINALLY();
@@ -153,7 +167,7 @@ place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 									   ready->radial->dims * sizeof(double));
 	if (ready->gridded != NULL)
 		return;
-	count_points(ready, context);
+	find_residuals(ready, view, context);
 	ready->size += RaceCounters(view->params) * sizeof(float);
 }
 
@@ -371,7 +385,7 @@ race_ready_disagreement(RaceReady *ready, const RaceColumn *record)
 }
 
 double
-race_ready_counted(const RaceReady *ready, const uint32 *buckets, uint32 from,
+race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
 					uint32 to)
 {
 	Size		range = ready->params->range;
@@ -379,6 +393,6 @@ race_ready_counted(const RaceReady *ready, const uint32 *buckets, uint32 from,
 	uint32		row;
 
 	for (row = from; row < to; row++)
-		sum += ready->counters[row * range + buckets[row]];
+		sum += ready->residuals[row * range + buckets[row]];
 	return sum;
 }

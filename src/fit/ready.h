@@ -50,8 +50,8 @@ extern bool race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, dou
 /* By how much the models of both halves of the rows differ in that */
 extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
 
-/* The sum over rows of the model's counters, as race_counters_sum() */
-extern double race_ready_counted(const RaceReady *ready, const uint32 *buckets,
-								 uint32 from, uint32 to);
+/* The sum over rows of what the counters say beyond the model, as race_counters_sum() */
+extern double race_ready_residuals(const RaceReady *ready, const uint32 *buckets,
+								   uint32 from, uint32 to);
 
 #endif							/* RACE_READY_H */

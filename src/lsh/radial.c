@@ -136,6 +136,12 @@ add_distances(const RaceRadial *radial, const double *place, const double *place
 	uint32_t	i;
 	size_t		j;
 
+	if (radial->dims == 1)
+	{
+		for (j = 0; j < count; j++)
+			distance[j] = fabs(places[from + j] - *place);
+		return;
+	}
 	for (j = 0; j < count; j++)
 		distance[j] = 0;
 	for (i = 0; i < radial->dims; i++)
@@ -187,7 +193,7 @@ race_radial_sum_line(const RaceRadial *radial, double x, double step, double acr
 		size_t		count = n - from < TOGETHER ? n - from : TOGETHER;
 		double		first = x + (double) from * step;
 
-		if (radial->euclidean)
+		if (radial->euclidean && across > 0)
 			for (j = 0; j < count; j++)
 			{
 				double		d = first + (double) (int) j * step;
