@@ -29,7 +29,6 @@
 #include "utils/builtins.h"
 
 #include "../server/text.h"
-#include "../sketch/model.h"
 #include "plan.h"
 
 static double
@@ -366,17 +365,6 @@ choose_grid(const RaceRequest *request, const RaceParams *params, double records
 	return best;
 }
 
-/* A fit needs some rows, a power of two, to test its model with. */
-static uint32
-least_rows(const RaceRequest *request, const RaceParams *params)
-{
-	uint32		rows = 1;
-
-	while (request->fit && rows < race_model_least_rows(params))
-		rows *= 2;
-	return Min(rows, params->rows);
-}
-
 /*
  * Corollary 3.5 minimizes a/R + 2R/epsilon^2. Here the minimum is taken over powers
  * of two and all rows, with the exact noise. Gaussian noise in a kernel sum does
@@ -391,7 +379,6 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 
 	if (request->delta > 0)
 		return params->rows;
-	kept.rows = least_rows(request, params);
 	for (;; kept.rows = Min(2 * kept.rows, params->rows))
 	{
 		double		variance = expected_variance(request, params, kept, records);
