@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "../noise/noise.h"
 #include "../sketch/pool.h"
@@ -109,23 +110,42 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	return sketch;
 }
 
-RaceSketch *
-race_private_sketch(const RaceView *exact, const RaceRequest *request,
-					MemoryContext context)
+void
+race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
+					  MemoryContext context, RaceSketch **sketches)
 {
+	const RaceParams *params = exact[0].params;
+	int64		counts[RACE_PRIVATE_TOGETHER];
+	double		mean = 0;
 	RacePlan	plan;
-	int64		noisy_count;
+	int			i;
 
 	/*
 	 * the noise is largest for all rows or levels: if it is too large, the error comes
 	 * before any draw
 	 */
-	race_plan_release(request, exact->params, race_most_kept(request, exact->params), &plan);
-	noisy_count = noisy(exact->header->count, &plan, plan.count_noise);
+	race_plan_release(request, params, race_most_kept(request, params), &plan);
+	for (i = 0; i < n; i++)
+	{
+		counts[i] = noisy(exact[i].header->count, &plan, plan.count_noise);
+		mean += (double) counts[i] / n;
+	}
 	if (request->rows == 0)
-		race_plan_release(request, exact->params,
-						  race_choose_kept(request, exact->params, noisy_count), &plan);
-	return release(exact, &plan, noisy_count, context);
+		race_plan_release(request, params, race_choose_kept(request, params, mean), &plan);
+	for (i = 0; i < n; i++)
+		sketches[i] = release(&exact[i], &plan, counts[i],
+							  AllocSetContextCreate(context, "private sketch",
+													ALLOCSET_START_SMALL_SIZES));
+}
+
+RaceSketch *
+race_private_sketch(const RaceView *exact, const RaceRequest *request,
+					MemoryContext context)
+{
+	RaceSketch *sketch;
+
+	race_private_sketches(exact, 1, request, context, &sketch);
+	return sketch;
 }
 
 /*
@@ -143,8 +163,7 @@ race_privatize(PG_FUNCTION_ARGS)
 	race_check_exact(exact.header, "made private again");
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
-	return RaceSketchGetDatum(race_private_sketch(&exact, &request,
-												  race_result_context(fcinfo)));
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
 }
 
 /* The number of parties, of colluders and of dropouts */

@@ -117,4 +117,8 @@ extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
 /* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
 extern void race_check_exact(const RaceHeader *header, const char *action);
 
+/* The functions of + and of race_merge_disjoint: a sum of two sketches */
+extern Datum race_plus(PG_FUNCTION_ARGS);
+extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
+
 #endif							/* RACE_SKETCH_H */

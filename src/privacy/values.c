@@ -1,0 +1,224 @@
+/*
+ * values.c
+ *		race_build_value: records with a bounded value, in two sketches.
+ *
+ * Each value is rounded at random to one of its bounds, so that its mean stays what it is,
+ * and the record goes into the sketch of that bound.  So a record is in one of both, and
+ * both together cost what one costs (doc/privacy.md).
+ *
+ * The state is internal, since a composite value would be copied for each record.  Between
+ * workers it travels as bytes.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "libpq/pqformat.h"
+
+#include "../server/result.h"
+#include "../sketch/build.h"
+#include "../sketch/pool.h"
+#include "random.h"
+#include "values.h"
+
+PG_FUNCTION_INFO_V1(race_build_value_step);
+PG_FUNCTION_INFO_V1(race_build_value_combine);
+PG_FUNCTION_INFO_V1(race_build_value_serialize);
+PG_FUNCTION_INFO_V1(race_build_value_deserialize);
+PG_FUNCTION_INFO_V1(race_build_value_final);
+
+typedef struct State
+{
+	RaceSketch *halves[RACE_HALVES];
+	double		bounds[RACE_HALVES];
+} State;
+
+void
+race_check_value_bounds(double lower, double upper)
+{
+	if (!isfinite(lower) || !isfinite(upper) || !isfinite(upper - lower) || !(lower < upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value_lower must be below value_upper, and both finite")));
+}
+
+/* Random integers that a probability is compared with */
+#define STEPS	((uint64) 1 << 53)
+
+/* Is a value rounded up?  Its chance is its place between the bounds. */
+static bool
+round_up(const State *state, double value)
+{
+	double		lower = state->bounds[RACE_LOWER];
+	double		upper = state->bounds[RACE_UPPER];
+	double		clamped = Min(Max(value, lower), upper);
+	double		chance = (clamped - lower) / (upper - lower);
+
+	return race_random_below(race_strong_random(), STEPS) < chance * STEPS;
+}
+
+static MemoryContext
+check_aggregate(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "race_build_value called in non-aggregate context");
+	return context;
+}
+
+/* The arguments that must be the same for all rows */
+static State *
+read_state(FunctionCallInfo fcinfo)
+{
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	MemoryContext context = check_aggregate(fcinfo);
+	const RaceParams *params;
+	int			i;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("race_build_value needs parameters and bounds, found NULL")));
+	params = race_params_arg(PG_GETARG_DATUM(1));
+	if (state == NULL)
+	{
+		race_check_value_bounds(PG_GETARG_FLOAT8(4), PG_GETARG_FLOAT8(5));
+		state = MemoryContextAllocZero(context, sizeof(State));
+		for (i = 0; i < RACE_HALVES; i++)
+		{
+			state->halves[i] = race_build_create(fcinfo, params);
+			state->bounds[i] = PG_GETARG_FLOAT8(4 + i);
+		}
+	}
+	race_params_check_same(state->halves[RACE_LOWER]->params, params);
+	if (state->bounds[RACE_LOWER] != PG_GETARG_FLOAT8(4) ||
+		state->bounds[RACE_UPPER] != PG_GETARG_FLOAT8(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("all records must have the same bounds of their value")));
+	return state;
+}
+
+/*
+ * Transition of race_build_value(params, x, value, value_lower, value_upper).  A NULL
+ * record, and one whose value is NULL or NaN, adds nothing.
+ */
+Datum
+race_build_value_step(PG_FUNCTION_ARGS)
+{
+	State	   *state = read_state(fcinfo);
+
+	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3) && !isnan(PG_GETARG_FLOAT8(3)))
+		race_build_record(fcinfo, 2,
+						  state->halves[round_up(state, PG_GETARG_FLOAT8(3)) ?
+										RACE_UPPER : RACE_LOWER], 1);
+	PG_RETURN_POINTER(state);
+}
+
+/* A state of this aggregate with the content of another, which does not last */
+static State *
+copy_state(FunctionCallInfo fcinfo, const State *other)
+{
+	State	   *state = MemoryContextAllocZero(check_aggregate(fcinfo), sizeof(State));
+	RaceView	view;
+	int			i;
+
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		race_sketch_view(RaceSketchGetDatum(other->halves[i]), &view);
+		state->halves[i] = race_sketch_copy(&view, race_result_context(fcinfo));
+		state->bounds[i] = other->bounds[i];
+	}
+	return state;
+}
+
+Datum
+race_build_value_combine(PG_FUNCTION_ARGS)
+{
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	State	   *other = PG_ARGISNULL(1) ? NULL : (State *) PG_GETARG_POINTER(1);
+	int			i;
+
+	if (other == NULL && state == NULL)
+		PG_RETURN_NULL();
+	if (state == NULL)
+		PG_RETURN_POINTER(copy_state(fcinfo, other));
+	for (i = 0; other != NULL && i < RACE_HALVES; i++)
+		(void) DirectFunctionCall2(race_plus, RaceSketchGetDatum(state->halves[i]),
+								   RaceSketchGetDatum(other->halves[i]));
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+race_build_value_serialize(PG_FUNCTION_ARGS)
+{
+	State	   *state = (State *) PG_GETARG_POINTER(0);
+	StringInfoData bytes;
+	int			i;
+
+	(void) check_aggregate(fcinfo);
+	pq_begintypsend(&bytes);
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		ExpandedObjectHeader *half = &state->halves[i]->hdr;
+		Size		size = EOH_get_flat_size(half);
+		char	   *flat = palloc(size);
+
+		EOH_flatten_into(half, flat, size);
+		pq_sendfloat8(&bytes, state->bounds[i]);
+		pq_sendint32(&bytes, size);
+		pq_sendbytes(&bytes, flat, size);
+		pfree(flat);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&bytes));
+}
+
+Datum
+race_build_value_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *value = PG_GETARG_BYTEA_PP(0);
+	State	   *state = palloc0(sizeof(State));
+	StringInfoData bytes;
+	RaceView	view;
+	int			i;
+
+	(void) check_aggregate(fcinfo);
+	initStringInfo(&bytes);
+	appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		Size		size;
+		char	   *flat;
+
+		state->bounds[i] = pq_getmsgfloat8(&bytes);
+		size = pq_getmsgint(&bytes, sizeof(int32));
+		flat = palloc(size);
+		pq_copymsgbytes(&bytes, flat, size);
+		race_sketch_view(PointerGetDatum(flat), &view);
+		state->halves[i] = race_sketch_copy(&view,
+											AllocSetContextCreate(CurrentMemoryContext,
+																  "race_sketch",
+																  ALLOCSET_START_SMALL_SIZES));
+		pfree(flat);
+	}
+	pq_getmsgend(&bytes);
+	PG_RETURN_POINTER(state);
+}
+
+/* Both sketches, as a row */
+Datum
+race_build_value_final(PG_FUNCTION_ARGS)
+{
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	RaceResultRow row;
+	int			i;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	for (i = 0; i < RACE_HALVES; i++)
+		race_row_add(&row, EOHPGetRODatum(&state->halves[i]->hdr));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
