@@ -166,6 +166,7 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *sites,
 	for (i = 0; i < RACE_HALVES; i++)
 	{
 		race_estimate_warn(&questions[i], &densities[i]);
+		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
 		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
 	}
 	add_results(&row, pair, &share, t);

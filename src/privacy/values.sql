@@ -12,11 +12,11 @@ CREATE FUNCTION _race_build_value_step(internal, race_params, "any", float8, flo
 CREATE FUNCTION _race_build_value_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
 CREATE FUNCTION _race_build_value_serialize(internal) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'race_build_value_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_build_value_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 CREATE FUNCTION _race_build_value_deserialize(bytea, internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 CREATE FUNCTION _race_build_value_final(internal) RETURNS race_value_sketches
-	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
 COMMENT ON FUNCTION _race_build_value_combine(internal, internal) IS 'aggregate combine function';
 COMMENT ON FUNCTION _race_build_value_serialize(internal) IS 'aggregate serialization function';

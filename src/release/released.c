@@ -1,6 +1,6 @@
 /*
  * released.c
- *		race_released: the sketch of a release, by its name; and race_conditional_mean of a
+ *		race_released: the sketch of a release, by its name; and race_released_mean, of a
  *		release with a value.
  *
  * A name stands for the latest version that the caller's snapshot sees.  It is looked up
@@ -27,7 +27,7 @@
 #include "../sketch/sketch.h"
 
 PG_FUNCTION_INFO_V1(race_released);
-PG_FUNCTION_INFO_V1(race_released_conditional_mean);
+PG_FUNCTION_INFO_V1(race_released_mean);
 
 /* Which sketch of a release with a value */
 typedef enum Bound
@@ -52,7 +52,7 @@ typedef struct Released
 	RaceSnapshotKey key;
 	Found		found;
 	MemoryContext context;		/* of all this */
-	RaceHalfSites *halves;		/* of race_conditional_mean; else NULL */
+	RaceHalfSites *halves;		/* of race_released_mean; else NULL */
 } Released;
 
 static Released *
@@ -254,9 +254,9 @@ race_released(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(site->found.pair ? sum_of(site) : site->found.halves.sketches[0]);
 }
 
-/* race_conditional_mean(name, q, label, confidence) */
+/* race_released_mean(name, q, label, confidence) */
 Datum
-race_released_conditional_mean(PG_FUNCTION_ARGS)
+race_released_mean(PG_FUNCTION_ARGS)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	Released   *site;
