@@ -9,6 +9,8 @@ COMMENT ON COLUMN race_value_sketches.upper IS 'of those whose value was rounded
 
 CREATE FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 50;
+REVOKE EXECUTE ON FUNCTION
+	_race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
 CREATE FUNCTION _race_build_value_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
 CREATE FUNCTION _race_build_value_serialize(internal) RETURNS bytea
