@@ -129,15 +129,23 @@ within(const RaceValuePair *pair, double share)
 static void
 add_results(RaceResultRow *row, const RaceValuePair *pair, const RaceRatio *share, double t)
 {
-	/* the variance of the sum, without that of rounding */
-	double		variance = share->b_variance + share->b;
-	bool		known = share->b > NOTHING * sqrt(Max(variance, 0));
-	double		lower = 0;
-	double		upper = 1;
+	/* the variance of the sum, without that of rounding; at least that of one sketch */
+	double		variance = Max(share->b_variance + share->b, share->a_variance);
+	bool		known = share->b > NOTHING * sqrt(variance);
+	double		range = pair->bounds[RACE_UPPER] - pair->bounds[RACE_LOWER];
+	double		lower;
+	double		upper;
 
-	race_row_add_if(row, known, Float8GetDatum(known ? within(pair, share->a / share->b) : 0));
-	race_row_add_if(row, known, Float8GetDatum(known ? (pair->bounds[RACE_UPPER] - pair->bounds[RACE_LOWER]) *
-											   deviation_of(share) : 0));
+	if (known)
+	{
+		race_row_add(row, Float8GetDatum(within(pair, share->a / share->b)));
+		race_row_add(row, Float8GetDatum(range * deviation_of(share)));
+	}
+	else
+	{
+		race_row_add_null(row);
+		race_row_add_null(row);
+	}
 	if (!race_ratio_bounds(share, t, &lower, &upper))
 	{
 		lower = 0;
