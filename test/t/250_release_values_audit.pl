@@ -27,8 +27,8 @@ use constant {
 	BOUND => 2,
 	ROWS => 50,
 	PERSONS => 1000,
-	CALLS => 50,
-	PILOT => 15_000,
+	CALLS => 36,
+	PILOT => 12_000,
 	UP => 0.9,			# how often the value is rounded up
 	OTHERS => 40,
 };
