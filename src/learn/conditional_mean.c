@@ -2,17 +2,14 @@
  * conditional_mean.c
  *		race_conditional_mean: the mean of a bounded value near a query.
  *
- * The values lie between L and U, and each record is in one of two sketches: in that of U
- * with probability (value - L) / (U - L).  So with f the kernel sum of a sketch, the share
- * s = f_U / (f_L + f_U) has the expected value for which L + (U - L) s is the mean of the
- * values, weighted by the kernel (Nadaraya 1964, Watson 1964).
+ * The values lie between L and U, and the share (value - L) / (U - L) of each record is in
+ * the upper of two sketches, the rest in the lower one.  So with f the kernel sum of a
+ * sketch, the share s = f_U / (f_L + f_U) estimates that for which L + (U - L) s is the mean
+ * of the values, weighted by the kernel (Nadaraya 1964, Watson 1964).
  *
  * The interval is Fieller's: all shares s for which (1 - s) f_U - s f_L is within its noise
- * of zero.  Noise and row functions give it the variance
- *		(1 - s)^2 v_U + s^2 v_L - 2 s (1 - s) c,
- * and rounding at most s (1 - s) (f_L + f_U), since each record adds k^2 p (1 - p), where
- * k^2 <= k and p (1 - p) is concave.  So rounding is a covariance of -(f_L + f_U) / 2.
- * (Without any noise this is Wilson's interval.)
+ * of zero.  Noise and rows, and which of them a record is in, give it the variance
+ *		(1 - s)^2 v_U + s^2 v_L - 2 s (1 - s) c.
  */
 #include "postgres.h"
 
@@ -30,6 +27,9 @@ PG_FUNCTION_INFO_V1(race_conditional_mean);
 /* A sum below so many standard deviations of its noise says nothing. */
 #define NOTHING		2.0
 
+/* The variance of a sum of records whose shares are rounded to steps in a grid: at most */
+#define GRID_SPLIT	(0.25 / (RACE_GRID_STEPS * RACE_GRID_STEPS))
+
 void
 race_half_sites_create(RaceHalfSites *sites, Oid type, MemoryContext context)
 {
@@ -39,38 +39,19 @@ race_half_sites_create(RaceHalfSites *sites, Oid type, MemoryContext context)
 		sites->sites[i] = race_call_site_create(type, context);
 }
 
-/* Parameters without what noise decides: how many rows or cells are kept */
-static RaceParams *
-without_choice(const RaceParams *params)
-{
-	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
-	double	   *cells = (double *) race_array(copy, RACE_ARRAY_CELLS);
-	uint32		i;
-
-	copy->rows = 0;
-	if (!race_is_grid(params))
-		return copy;
-	copy->range = 0;
-	for (i = 0; i < copy->dims; i++)
-		cells[i] = 0;
-	return copy;
-}
-
-/* Both must estimate sums of the same kernel. */
+/*
+ * Both must have the same rows: those that one of them lacks have the rest of its records.
+ * Sketches of whole records are halves, too, if each record is in one of them.
+ */
 static void
-check_pair(const RaceParams *lower, const RaceParams *upper)
+check_pair(const RaceView *lower, const RaceView *upper)
 {
-	RaceParams *a;
-	RaceParams *b;
-
-	if (race_params_same(lower, upper))
-		return;
-	a = without_choice(lower);
-	b = without_choice(upper);
-	if (!race_params_same(a, b))
-		race_params_check_same(lower, upper);
-	pfree(a);
-	pfree(b);
+	race_params_check_same(lower->params, upper->params);
+	if (lower->header->noise.half == RACE_UPPER_HALF ||
+		upper->header->noise.half == RACE_LOWER_HALF)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the lower half must come first, and then the upper half")));
 }
 
 static void
@@ -81,7 +62,7 @@ ask(RaceHalfSites *sites, const RaceValuePair *pair, Datum query,
 
 	for (i = 0; i < RACE_HALVES; i++)
 		race_ask_sketch(sites->sites[i], pair->sketches[i], &questions[i]);
-	check_pair(questions[RACE_LOWER].view.params, questions[RACE_UPPER].view.params);
+	check_pair(&questions[RACE_LOWER].view, &questions[RACE_UPPER].view);
 	for (i = 0; i < RACE_HALVES; i++)
 		race_ask_about(&questions[i], query);
 }
@@ -91,19 +72,19 @@ ask(RaceHalfSites *sites, const RaceValuePair *pair, Datum query,
  * off what is brings estimates nearer to them.
  */
 static RaceRatio
-share_of_upper(const RaceDensity densities[RACE_HALVES], double covariance)
+share_of_upper(const RaceDensity densities[RACE_HALVES], bool grid, double covariance)
 {
 	double		lower = Max(densities[RACE_LOWER].kernel_sum, 0);
 	double		upper = Max(densities[RACE_UPPER].kernel_sum, 0);
-	double		rounding = (lower + upper) / 2;
 	RaceRatio	share;
 
 	share.a = upper;
 	share.b = lower + upper;
-	share.a_variance = densities[RACE_UPPER].sum_variance;
+	share.a_variance = densities[RACE_UPPER].sum_variance +
+		(grid ? GRID_SPLIT * (lower + upper) : 0);
 	share.b_variance = densities[RACE_LOWER].sum_variance +
-		densities[RACE_UPPER].sum_variance + 2 * (covariance - rounding);
-	share.covariance = densities[RACE_UPPER].sum_variance + covariance - rounding;
+		densities[RACE_UPPER].sum_variance + 2 * covariance;
+	share.covariance = densities[RACE_UPPER].sum_variance + covariance;
 	return share;
 }
 
@@ -129,8 +110,8 @@ within(const RaceValuePair *pair, double share)
 static void
 add_results(RaceResultRow *row, const RaceValuePair *pair, const RaceRatio *share, double t)
 {
-	/* the variance of the sum, without that of rounding; at least that of one sketch */
-	double		variance = Max(share->b_variance + share->b, share->a_variance);
+	/* the variance of the sum, at least that of one sketch */
+	double		variance = Max(share->b_variance, share->a_variance);
 	bool		known = share->b > NOTHING * sqrt(variance);
 	double		range = pair->bounds[RACE_UPPER] - pair->bounds[RACE_LOWER];
 	double		lower;
@@ -163,6 +144,7 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *sites,
 	RaceDensity densities[RACE_HALVES];
 	RaceResultRow row;
 	RaceRatio	share;
+	double		covariance;
 	double		t = 0;
 	int			i;
 
@@ -170,7 +152,8 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *sites,
 	race_check_value_bounds(pair->bounds[RACE_LOWER], pair->bounds[RACE_UPPER]);
 	race_row_start(&row, fcinfo);
 	ask(sites, pair, query, questions);
-	share = share_of_upper(densities, race_estimate_two(questions, densities));
+	covariance = race_estimate_two(questions, densities);
+	share = share_of_upper(densities, race_is_grid(questions[0].view.params), covariance);
 	for (i = 0; i < RACE_HALVES; i++)
 	{
 		race_estimate_warn(&questions[i], &densities[i]);

@@ -261,6 +261,17 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 	return n;
 }
 
+int
+race_grid_split_halvings(const RaceGrid *grid)
+{
+	int			most = by_dims[grid->dims].bits;
+	int			steps = RACE_GRID_STEPS;
+
+	for (; steps > 1; steps >>= grid->dims)
+		most--;
+	return most < (int) grid->halvings ? most : (int) grid->halvings;
+}
+
 /*
  * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
  * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.

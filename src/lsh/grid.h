@@ -27,6 +27,7 @@
 #define RACE_GRID_L1_NODES	((uint64_t) 1 << 16)	/* where each question visits all */
 #define RACE_GRID_LEVELS	2
 #define RACE_GRID_FACTOR	4	/* from a level to the next */
+#define RACE_GRID_LEVEL_HALVINGS	2	/* the same */
 
 /* The nodes of a level, between bounds; the last axis runs fastest */
 typedef struct RaceGrid
@@ -80,6 +81,14 @@ extern const char *race_grid_problem(const RaceParams *params, char *message, si
  */
 extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
 							int64_t *weights);
+
+/*
+ * Halves of records are split in steps of 1 / RACE_GRID_STEPS of a unit, or finer ones, that
+ * are exact in as many halvings as race_grid_split_halvings() says.
+ */
+#define RACE_GRID_STEPS		64
+
+extern int	race_grid_split_halvings(const RaceGrid *grid);
 
 /*
  * The counters of the grid with half as many cells.  The number of fine nodes is that of

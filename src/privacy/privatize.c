@@ -61,7 +61,7 @@ fill_levels(const RaceView *exact, const RaceKept *kept, int64 *counters)
 	race_grid_of(exact->params, &grid);
 	nodes = palloc_extended(grid.nodes * sizeof(int64), MCXT_ALLOC_HUGE);
 	race_counters_load(exact->counters, exact->width, 0, grid.nodes, nodes);
-	for (level = 0; level < kept->grid.levels; level++, halvings = 2)
+	for (level = 0; level < kept->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
 	{
 		for (; halvings > 0; halvings--)
 		{
@@ -110,6 +110,25 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	return sketch;
 }
 
+/*
+ * What to keep, if the request leaves it open.  Halves of a grid are exact in fewer halvings;
+ * to halve cells less often is as private.
+ */
+static RaceKept
+choose(const RaceView *exact, const RaceRequest *request, double records)
+{
+	RaceKept	kept = race_choose_kept(request, exact->params, records);
+	RaceGrid	grid;
+
+	if (race_is_grid(exact->params) && exact->header->noise.half != RACE_WHOLE)
+	{
+		race_grid_of(exact->params, &grid);
+		kept.grid.halvings = Min(kept.grid.halvings, race_grid_split_halvings(&grid) -
+								 RACE_GRID_LEVEL_HALVINGS * (kept.grid.levels - 1));
+	}
+	return kept;
+}
+
 void
 race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
@@ -131,11 +150,14 @@ race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
 		mean += (double) counts[i] / n;
 	}
 	if (request->rows == 0)
-		race_plan_release(request, params, race_choose_kept(request, params, mean), &plan);
+		race_plan_release(request, params, choose(&exact[0], request, mean), &plan);
 	for (i = 0; i < n; i++)
+	{
 		sketches[i] = release(&exact[i], &plan, counts[i],
 							  AllocSetContextCreate(context, "private sketch",
 													ALLOCSET_START_SMALL_SIZES));
+		sketches[i]->header.noise.half = exact[i].header->noise.half;
+	}
 }
 
 RaceSketch *
@@ -146,6 +168,22 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 
 	race_private_sketches(exact, 1, request, context, &sketch);
 	return sketch;
+}
+
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	if (exact->header->noise.half == RACE_WHOLE)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a half of race_build_value cannot be given noise by itself"),
+			 errdetail("Its other half has the rest of the same records, and needs the same rows and noise."),
+			 errhint("Give race_privatize both halves, as race_build_value returns them.")));
 }
 
 /*
@@ -161,6 +199,7 @@ race_privatize(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
+	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
@@ -205,6 +244,7 @@ race_share(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "given noise again");
+	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
 		PG_RETURN_NULL();
 	if (request.delta == 0)

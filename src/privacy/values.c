@@ -2,9 +2,10 @@
  * values.c
  *		race_build_value: records with a bounded value, in two sketches.
  *
- * Each value is rounded at random to one of its bounds, so that its mean stays what it is,
- * and the record goes into the sketch of that bound.  So a record is in one of both, and
- * both together cost what one costs (doc/privacy.md).
+ * The share p of a record is the place of its value between the bounds.  In each row the
+ * record is in one of two sketches, and in the upper one in a share p of the rows; of a grid
+ * each of its weights is divided.  So it changes both sketches together by what it would
+ * change one sketch, and both together cost what one costs (doc/privacy.md).
  *
  * The state is internal, since a composite value would be copied for each record.  Between
  * workers it travels as bytes.
@@ -15,10 +16,13 @@
 
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 
+#include "../lsh/grid.h"
 #include "../server/result.h"
 #include "../sketch/build.h"
 #include "../sketch/pool.h"
+#include "privatize.h"
 #include "random.h"
 #include "values.h"
 
@@ -27,6 +31,7 @@ PG_FUNCTION_INFO_V1(race_build_value_combine);
 PG_FUNCTION_INFO_V1(race_build_value_serialize);
 PG_FUNCTION_INFO_V1(race_build_value_deserialize);
 PG_FUNCTION_INFO_V1(race_build_value_final);
+PG_FUNCTION_INFO_V1(race_privatize_pair);
 
 typedef struct State
 {
@@ -43,19 +48,19 @@ race_check_value_bounds(double lower, double upper)
 				 errmsg("value_lower must be below value_upper, and both finite")));
 }
 
-/* Random integers that a probability is compared with */
-#define STEPS	((uint64) 1 << 53)
-
-/* Is a value rounded up?  Its chance is its place between the bounds. */
-static bool
-round_up(const State *state, double value)
+/* The share of a value is its place between the bounds. */
+static RacePortion
+portion_of(const State *state, double value)
 {
 	double		lower = state->bounds[RACE_LOWER];
 	double		upper = state->bounds[RACE_UPPER];
 	double		clamped = Min(Max(value, lower), upper);
-	double		chance = (clamped - lower) / (upper - lower);
 
-	return race_random_below(race_strong_random(), STEPS) < chance * STEPS;
+	RacePortion portion;
+
+	portion.share = (clamped - lower) / (upper - lower);
+	portion.offset = race_random_below(race_strong_random(), PG_UINT64_MAX);
+	return portion;
 }
 
 static MemoryContext
@@ -91,6 +96,7 @@ read_state(FunctionCallInfo fcinfo)
 			state->halves[i] = race_build_create(fcinfo, params);
 			state->bounds[i] = PG_GETARG_FLOAT8(4 + i);
 		}
+		race_sketch_make_halves(state->halves[RACE_LOWER], state->halves[RACE_UPPER]);
 	}
 	race_params_check_same(state->halves[RACE_LOWER]->params, params);
 	if (state->bounds[RACE_LOWER] != PG_GETARG_FLOAT8(4) ||
@@ -111,9 +117,10 @@ race_build_value_step(PG_FUNCTION_ARGS)
 	State	   *state = read_state(fcinfo);
 
 	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3) && !isnan(PG_GETARG_FLOAT8(3)))
-		race_build_record(fcinfo, 2,
-						  state->halves[round_up(state, PG_GETARG_FLOAT8(3)) ?
-										RACE_UPPER : RACE_LOWER], 1);
+	{
+		race_build_read(fcinfo, 2, state->halves[RACE_LOWER]);
+		race_sketch_add_split(state->halves[RACE_LOWER], portion_of(state, PG_GETARG_FLOAT8(3)));
+	}
 	PG_RETURN_POINTER(state);
 }
 
@@ -131,6 +138,7 @@ copy_state(FunctionCallInfo fcinfo, const State *other)
 		state->halves[i] = race_sketch_copy(&view, race_result_context(fcinfo));
 		state->bounds[i] = other->bounds[i];
 	}
+	race_sketch_make_halves(state->halves[RACE_LOWER], state->halves[RACE_UPPER]);
 	return state;
 }
 
@@ -220,5 +228,102 @@ race_build_value_final(PG_FUNCTION_ARGS)
 	race_row_start(&row, fcinfo);
 	for (i = 0; i < RACE_HALVES; i++)
 		race_row_add(&row, EOHPGetRODatum(&state->halves[i]->hdr));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/* -------------------------------------------------------------- both private */
+
+/* The sum of n counters from number `from` on; 128 bits hold it. */
+static __int128
+total(const RaceView *view, Size from, Size n)
+{
+	int64		block[RACE_COUNTER_BLOCK];
+	__int128	sum = 0;
+	Size		i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < n; i++)
+	{
+		if (i % RACE_COUNTER_BLOCK == 0)
+			race_counters_load(view->counters, view->width, from + i,
+							   Min(n - i, RACE_COUNTER_BLOCK), block);
+		sum += block[i % RACE_COUNTER_BLOCK];
+	}
+	return sum;
+}
+
+/*
+ * Each record is in each row of one of both halves.  Halves of two calls would have some
+ * records twice in a row, and others not at all, which costs more.
+ */
+static void
+check_belong(const RaceView *views)
+{
+	const RaceParams *params = views[RACE_LOWER].params;
+	__int128	whole = ((__int128) views[RACE_LOWER].header->count + views[RACE_UPPER].header->count) *
+		race_record_unit(params);
+	uint32		row;
+
+	for (row = 0; row < params->rows; row++)
+	{
+		Size		from = (Size) row * params->range;
+
+		if (total(&views[RACE_LOWER], from, params->range) +
+			total(&views[RACE_UPPER], from, params->range) != whole)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("these halves do not belong together"),
+					 errhint("Take both halves of one call of race_build_value, or of the same calls.")));
+	}
+}
+
+/*
+ * Both halves of argument 0, exact and of the same parameters and records.  False if there
+ * are none.
+ */
+static bool
+view_pair(FunctionCallInfo fcinfo, RaceView *views)
+{
+	HeapTupleHeader pair = PG_GETARG_HEAPTUPLEHEADER(0);
+	int			i;
+
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		bool		isnull;
+		Datum		half = GetAttributeByNum(pair, i + 1, &isnull);
+
+		if (isnull)
+			return false;
+		race_sketch_view(half, &views[i]);
+		race_check_exact(views[i].header, "made private again");
+		if (views[i].header->noise.half != RACE_LOWER_HALF + i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("both halves of race_build_value are needed, the lower one first")));
+	}
+	race_params_check_same(views[RACE_LOWER].params, views[RACE_UPPER].params);
+	check_belong(views);
+	return true;
+}
+
+/*
+ * race_privatize(pair, epsilon, delta, rows, max_contributions, neighbors, fit)
+ */
+Datum
+race_privatize_pair(PG_FUNCTION_ARGS)
+{
+	RaceView	exact[RACE_HALVES];
+	RaceSketch *sketches[RACE_HALVES];
+	RaceRequest request;
+	RaceResultRow row;
+	int			i;
+
+	if (PG_ARGISNULL(0) || !view_pair(fcinfo, exact) ||
+		!race_read_request(fcinfo, exact[0].params, 3, 6, &request))
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	race_private_sketches(exact, RACE_HALVES, &request, CurrentMemoryContext, sketches);
+	for (i = 0; i < RACE_HALVES; i++)
+		race_row_add(&row, RaceSketchGetDatum(sketches[i]));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

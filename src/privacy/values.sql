@@ -25,6 +25,15 @@ COMMENT ON FUNCTION _race_build_value_serialize(internal) IS 'aggregate serializ
 COMMENT ON FUNCTION _race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
 COMMENT ON FUNCTION _race_build_value_final(internal) IS 'aggregate final function';
 
+CREATE FUNCTION race_privatize(
+	pair race_value_sketches, epsilon float8, delta float8 DEFAULT 0,
+	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
+	RETURNS race_value_sketches AS 'MODULE_PATHNAME', 'race_privatize_pair'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 200000;
+REVOKE EXECUTE ON FUNCTION
+	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
+
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (
 	SFUNC = _race_build_value_step, STYPE = internal, SSPACE = 2097152,

@@ -243,21 +243,16 @@ covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
 }
 
 /*
- * The same row functions err alike, in either direction.  Grids do not hash, and other row
- * functions are independent.
+ * The same row functions err alike, in either direction.  Grids do not hash.
  */
 static double
-covariance(const RaceQuestion questions[2], const Parts parts[2],
-		   const RaceDensity densities[2])
+covariance(const RaceQuestion questions[2], const Parts parts[2])
 {
 	const RaceParams *a = questions[0].view.params;
-	const RaceParams *b = questions[1].view.params;
 	double		p = race_collision_probability(a);
 
-	if (race_is_grid(a) || a->seed != b->seed)
+	if (race_is_grid(a))
 		return 0;
-	if (a->rows != b->rows)
-		return -sqrt(densities[0].sum_variance) * sqrt(densities[1].sum_variance);
 	if (parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
 	return parts[0].weight * parts[1].weight * covariance_of_blocks(questions, parts) /
@@ -275,7 +270,7 @@ race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 		parts[i] = take_apart(&questions[i]);
 		density_of(&questions[i], &parts[i], &results[i]);
 	}
-	return covariance(questions, parts, results);
+	return covariance(questions, parts);
 }
 
 /* ---------------------------------------------------------------- intervals */

@@ -29,8 +29,8 @@ typedef struct RaceDensity
 extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
 
 /*
- * The same of two sketches, asked about the same query.  Returns the covariance of their
- * kernel sums.  Where it cannot be known, it is the least that there could be.
+ * The same of two sketches with the same parameters, asked about the same query.  Returns
+ * the covariance of their kernel sums.
  */
 extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
 

@@ -138,12 +138,16 @@ fill_parts(Parts *parts, const RaceParams *params)
 {
 	MemoryContext context = AllocSetContextCreate(parts->context, "empty sketch",
 												  ALLOCSET_START_SMALL_SIZES);
+	RaceSketch *sketches[RACE_HALVES];
 	RaceView	empty[RACE_HALVES];
 	int			i;
 
-	race_sketch_view(RaceSketchGetDatum(race_sketch_create(params, params->rows, 1, context)),
-					 &empty[RACE_LOWER]);
-	empty[RACE_UPPER] = empty[RACE_LOWER];
+	for (i = 0; i < parts->halves; i++)
+		sketches[i] = race_sketch_create(params, params->rows, 1, context);
+	if (parts->halves > 1)
+		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
+	for (i = 0; i < parts->halves; i++)
+		race_sketch_view(RaceSketchGetDatum(sketches[i]), &empty[i]);
 	for (i = 0; i < parts->n; i++)
 		if (parts->sketches[i * parts->halves] == (Datum) 0)
 			take_sketches(parts, i, empty);

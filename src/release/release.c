@@ -370,15 +370,19 @@ choose_grid(RaceAsked *asked, FunctionCallInfo fcinfo)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 }
 
-/* fit, argument 10.  By default a model is fitted where the parameters have bounds. */
+/*
+ * fit, argument 10.  By default a model is fitted where the parameters have bounds.  But of
+ * a pair of grids, the nodes give better means than two models, which err each by itself.
+ */
 static void
 choose_fit(RaceAsked *asked, FunctionCallInfo fcinfo)
 {
 	RaceFitRequest request;
 	bool		possible = race_fit_bounds(asked->params, NULL, NULL, &request);
+	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
+		!(race_is_grid(asked->params) && asked->value != NULL);
 
-	asked->fit = PG_ARGISNULL(10) ? possible && count_parts(asked) <= USUAL_FITS :
-		PG_GETARG_BOOL(10);
+	asked->fit = PG_ARGISNULL(10) ? usual : PG_GETARG_BOOL(10);
 	if (asked->fit && !possible)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

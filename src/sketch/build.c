@@ -47,16 +47,14 @@ race_sketch_empty(PG_FUNCTION_ARGS)
 	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
 
-/* All errors that the record can cause come before the first change. */
 void
-race_build_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch, int weight)
+race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
 	RaceCallSite *site = race_call_site(fcinfo, arg);
 
 	race_call_site_hold_rows(site, sketch->params);
 	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
 					 race_sketch_next(sketch), false);
-	race_sketch_add(sketch, weight);
 }
 
 /* Add the record in argument `arg` to argument 0, or remove it. */
@@ -66,7 +64,8 @@ update(FunctionCallInfo fcinfo, int arg, int weight)
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
-	race_build_record(fcinfo, arg, sketch, weight);
+	race_build_read(fcinfo, arg, sketch);
+	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
 
@@ -113,7 +112,10 @@ race_build_step(PG_FUNCTION_ARGS)
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(sketch->params, params);
 	if (!PG_ARGISNULL(2))
-		race_build_record(fcinfo, 2, sketch, 1);
+	{
+		race_build_read(fcinfo, 2, sketch);
+		race_sketch_add(sketch, 1);
+	}
 	return RaceSketchGetDatum(sketch);
 }
 

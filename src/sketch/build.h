@@ -13,8 +13,10 @@
  */
 extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
 
-/* Add the record in argument `arg`, which counts `weight` times; not NULL. */
-extern void race_build_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch,
-							  int weight);
+/*
+ * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be
+ * added at once.  All errors that the record can cause come before the first change.
+ */
+extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
 
 #endif							/* RACE_BUILD_H */

@@ -30,7 +30,8 @@ COVERAGE, HALF = 0.93, 0.5      # what it must show
 INTRODUCTION = f"""# Conditional means
 
 Root mean square error in thousandths of the range of the value, mean over {SEEDS} releases and
-{QUERIES} queries. "rounding" is what rounding alone would leave, without noise. A histogram has
+{QUERIES} queries. "rounding" is what would be left if each value were rounded at
+random to one of its bounds, without noise; releases split records instead. A histogram has
 noisy counts and noisy sums of what values are above the middle, with half of the budget each,
 and its best cells (of an axis) in hindsight; it is asked with the kernel, as releases are. Two
 channels are a sketch of counts and one weighted by values, as they would be without any error
