@@ -19,6 +19,7 @@
 #ifndef RACE_GRID_H
 #define RACE_GRID_H
 
+#include "dither.h"
 #include "lsh.h"
 
 #define RACE_GRID_DIMS		3
@@ -83,12 +84,15 @@ extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *node
 							int64_t *weights);
 
 /*
- * Halves of records are split in steps of 1 / RACE_GRID_STEPS of a unit, or finer ones, that
- * are exact in as many halvings as race_grid_split_halvings() says.
+ * Which parts of n weights of a record go up; none is negative or more than its weight.  All
+ * are multiples of a step, of 1 / RACE_GRID_STEPS of a unit or less, so that coarser grids
+ * are exact, after as many halvings as race_grid_split_halvings() says.
  */
 #define RACE_GRID_STEPS		64
 
 extern int	race_grid_split_halvings(const RaceGrid *grid);
+extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
+							 const int64_t *weights, int n, int64_t *up);
 
 /*
  * The counters of the grid with half as many cells.  The number of fine nodes is that of

@@ -111,8 +111,9 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 }
 
 /*
- * What to keep, if the request leaves it open.  Halves of a grid are exact in fewer halvings;
- * to halve cells less often is as private.
+ * What to keep, if the request leaves it open.  For halves of a grid, cells are twice as wide
+ * as for one sketch: by what cells change sums, they change both halves alike, and little of
+ * it is left in a mean.  Halves are exact in fewer halvings.
  */
 static RaceKept
 choose(const RaceView *exact, const RaceRequest *request, double records)
@@ -123,7 +124,7 @@ choose(const RaceView *exact, const RaceRequest *request, double records)
 	if (race_is_grid(exact->params) && exact->header->noise.half != RACE_WHOLE)
 	{
 		race_grid_of(exact->params, &grid);
-		kept.grid.halvings = Min(kept.grid.halvings, race_grid_split_halvings(&grid) -
+		kept.grid.halvings = Min(kept.grid.halvings + 1, race_grid_split_halvings(&grid) -
 								 RACE_GRID_LEVEL_HALVINGS * (kept.grid.levels - 1));
 	}
 	return kept;

@@ -3,9 +3,9 @@
 
 CREATE TYPE race_value_sketches AS (lower race_sketch, upper race_sketch);
 COMMENT ON TYPE race_value_sketches IS
-	'the result of race_build_value: two sketches, which no record is in both of';
-COMMENT ON COLUMN race_value_sketches.lower IS 'of the records whose value was rounded to value_lower';
-COMMENT ON COLUMN race_value_sketches.upper IS 'of those whose value was rounded to value_upper';
+	'two halves of a sketch, exact or private: the result of race_build_value, and of race_privatize of it. Each record is in both, with a share that its value decides. Their sum is the sketch of all records';
+COMMENT ON COLUMN race_value_sketches.lower IS 'has of each record the share (value_upper - value) / (value_upper - value_lower)';
+COMMENT ON COLUMN race_value_sketches.upper IS 'has the rest';
 
 CREATE FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 50;
@@ -33,6 +33,8 @@ CREATE FUNCTION race_privatize(
 	LANGUAGE C VOLATILE PARALLEL SAFE COST 200000;
 REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
+	'both halves of race_build_value made private, with the same rows or cells and the same noise, at the cost of one sketch: (epsilon, delta) is what both together cost, and what each of them says. Arguments and their errors are those of race_privatize of a sketch, which refuses a half by itself: with other rows in each half, the cost could be twice epsilon. Every call draws new noise and costs its budget again. NULL if an argument other than rows, or a half, is NULL. Errors: 22023 for halves that do not belong together, 55000 for private ones';
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (
@@ -43,4 +45,4 @@ CREATE AGGREGATE race_build_value(
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
-	'two exact sketches of all records x, as of race_build, for race_conditional_mean. Each value is cut to value_lower and value_upper, which are public, and then rounded at random to one of them: up with probability (value - value_lower) / (value_upper - value_lower). The record is in the sketch of that bound. A record is in one of both, so race_privatize of each, with the same arguments, costs what one of them costs. Every call rounds anew, by strong random numbers, so that the same data give other sketches; and a record cannot be removed again, since nobody knows where it is. A record that is NULL, and one whose value is NULL or NaN, adds nothing. No rows at all give NULL. Take both sketches of one call: put it into a subquery, and take (r).lower and (r).upper outside. Errors: 22004 for NULL params or bounds, 22023 for bounds that are not finite and in order or not the same in all rows, others as in race_build';
+	'two exact halves of the sketch of all records x, as of race_build, for race_conditional_mean. Each value is cut to value_lower and value_upper, which are public. Its share p = (value - value_lower) / (value_upper - value_lower) of the record goes into the upper half, the rest into the lower one: the record is in one of both in each row, in the upper one in a share p of the rows, and of the first ones, too; of a grid, each of its weights is divided. One of both counts it. Which rows, is drawn for each record by strong random numbers, so that the same data give other halves, whose sum is the same; and a record cannot be removed again. A record that is NULL, and one whose value is NULL or NaN, adds nothing. No rows at all give NULL. Give both halves of one call to race_privatize at once: only then do they cost what one sketch costs. Errors: 22004 for NULL params or bounds, 22023 for bounds that are not finite and in order or not the same in all rows, others as in race_build';

@@ -141,7 +141,7 @@ COMMENT ON COLUMN race_releases.sketch IS 'the private sketch';
 COMMENT ON COLUMN race_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_releases.charge IS 'the charge that paid for it, in race_charges';
 COMMENT ON COLUMN race_releases.released_at IS 'when it was charged, before its data were read';
-COMMENT ON COLUMN race_releases.value_bound IS 'the bound that the values of its records were rounded to; NULL in a release without a value';
+COMMENT ON COLUMN race_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value';
 
 CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -7,7 +7,7 @@
  * once for a call site and a snapshot.  The result is the sketch as it is stored: what
  * asks it finds it in the cache, as if it came from the table.
  *
- * Of a release with a value, each half has a part of the records only.  So the name alone
+ * Of a release with a value, each half has a part of each record only.  So the name alone
  * stands for the sum of both, and nobody takes a half for the whole.
  */
 #include "postgres.h"
@@ -184,7 +184,7 @@ find(FunctionCallInfo fcinfo, const char *label)
 	return site;
 }
 
-/* The sketch of all records of a pair: no record is in both of them. */
+/* The sketch of all records of a pair, whose halves cost together what each of them costs */
 static Datum
 sum_of(Released *site)
 {

@@ -23,7 +23,7 @@ COMMENT ON VIEW race_latest_releases IS
 COMMENT ON COLUMN race_latest_releases.name IS 'the name of the release';
 COMMENT ON COLUMN race_latest_releases.version IS 'its latest version';
 COMMENT ON COLUMN race_latest_releases.label IS 'the label; NULL in a release without labels';
-COMMENT ON COLUMN race_latest_releases.value_bound IS 'the bound that the values of its records were rounded to; NULL in a release without a value. With a value, a sketch has a part of the records only: race_released adds both up';
+COMMENT ON COLUMN race_latest_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value. With a value, a sketch has a part of each record: race_released adds both up';
 COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
 COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';

@@ -467,21 +467,6 @@ make_headroom(RaceSketch *sketch, int64 n)
 	}
 }
 
-/*
- * Which parts of the weights of a record go up.  All weights are multiples of `step`, and
- * these are, too, so that coarser grids are exact.
- */
-static void
-divide_weights(const RacePortion *portion, const int64 *weights, int n, int64 step, int64 *up)
-{
-	int64		steps = 0;		/* before this weight */
-	int			i;
-
-	for (i = 0; i < n; steps += weights[i++] / step)
-		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
-				 race_dither_round(portion, steps)) * step;
-}
-
 static void
 add_weights(RaceSketch *sketch, const uint32 *nodes, const int64 *weights, int n, int64 weight)
 {
@@ -498,11 +483,9 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	RaceGrid	grid;
 	RaceColumn	column;
 	RaceSplit  *split = sketch->split;
-	int64		step;
 	uint32		i;
 
 	race_grid_of(sketch->params, &grid);
-	step = (int64) 1 << race_grid_split_halvings(&grid) * grid.dims;
 	race_records_columns(sketch->batch, from, &column);
 	for (i = 0; i < n; i++)
 	{
@@ -515,7 +498,7 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 		add_weights(sketch, nodes, weights, corners, weight);
 		if (split == NULL)
 			continue;
-		divide_weights(&split->portions[from + i], weights, corners, step, up);
+		race_grid_divide(&grid, &split->portions[from + i], weights, corners, up);
 		add_weights(sketch, nodes, up, corners, -weight);
 		add_weights(split->upper, nodes, up, corners, weight);
 	}

@@ -1,7 +1,7 @@
-# Releases with a value: how values are rounded, that both sketches of a label share what
+# Releases with a value: how records are split, that both sketches of a label share what
 # a unit may have, that they are made and copied together, and who may ask them.
 #
-# False alarms: below 1e-12 a run of this file: 7 sums of 10,000 and more roundings within
+# False alarms: below 1e-12 a run of this file: 7 sums of 10,000 and more draws within
 # 8 standard errors, 1e-14 each by the normal distribution; that 100 of such sums are the
 # same, or 40 noises all 0, is less likely.
 use strict;
@@ -18,12 +18,12 @@ use constant {
 };
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $value = "value => 'y', value_lower => 10, value_upper => 20";
-my @chances = (0, 0.1, 0.5, 0.9, 1);
+my @shares = (0, 0.1, 0.5, 0.9, 1);
 
 sql(<<"END");
-CREATE TABLE visits AS SELECT i AS id, i % @{[scalar @chances]} AS kind, i % 100 AS hundredth, ARRAY[i % 10]::float8[] AS x,
-	10 + 10 * ('{@{[join ',', @chances]}}'::float8[])[1 + i % @{[scalar @chances]}] AS y
-FROM generate_series(1, @{[RECORDS * @chances]}) i;
+CREATE TABLE visits AS SELECT i AS id, i % @{[scalar @shares]} AS kind, i % 100 AS hundredth, ARRAY[i % 10]::float8[] AS x,
+	10 + 10 * ('{@{[join ',', @shares]}}'::float8[])[1 + i % @{[scalar @shares]}] AS y
+FROM generate_series(1, @{[RECORDS * @shares]}) i;
 CALL race_protect('visits', 'visits', 100000000);
 END
 
@@ -42,26 +42,26 @@ sub release
 	return "CALL race_release('$name', '$dataset', '$params', 'x', 1000000, $value" . ($more // '') . ')';
 }
 
-# ------------------------------------------------------------------ rounding
+# ----------------------------------------------------------------- splitting
 
 sql(release('kinds', 'visits', ", label => 'kind', labels => '{0,1,2,3,4}'"));
 my @kinds = halves('kinds');
-for my $kind (0 .. $#chances)
+for my $kind (0 .. $#shares)
 {
-	my ($p, $lower, $upper) = ($chances[$kind], @{ $kinds[$kind] });
-	is($lower + $upper, RECORDS, "a chance of $p: each record is in one sketch");
+	my ($p, $lower, $upper) = ($shares[$kind], @{ $kinds[$kind] });
+	is($lower + $upper, RECORDS, "a share of $p: one of both sketches counts each record");
 	cmp_ok(abs($upper - RECORDS * $p), '<=', MAX_Z * sqrt(RECORDS * $p * (1 - $p)), 'and as often in the upper one as it should be');
 }
 
-# Each release rounds anew, and nobody's seed decides how.
+# Each release draws anew who is counted where, and nobody's seed decides how.
 my $hundred = ", label => 'hundredth', labels => '{" . join(',', 0 .. 99) . "}'";
-my @rounded = map {
+my @drawn = map {
 	my $call = $_;
 	sql("SELECT setseed(0.5);\n$call");
 	join ' ', map { $_->[1] } halves('hundred')
 } release('hundred', 'visits', $hundred), ("CALL race_release_next('hundred')") x 2;
-isnt($rounded[0], $rounded[$_], 'a version rounds anew, also with the same seed') for 1, 2;
-isnt($rounded[1], $rounded[2], 'each of them');
+isnt($drawn[0], $drawn[$_], 'a version draws anew, also with the same seed') for 1, 2;
+isnt($drawn[1], $drawn[2], 'each of them');
 
 # --------------------------------------------------------------------- units
 
@@ -75,7 +75,7 @@ END
 sql(release('people', 'people'));
 my ($people) = halves('people');
 is(sum(@$people), 10_000, 'both sketches together have as many records of each unit as it may have, good ones');
-cmp_ok(abs($people->[1] - 5000), '<=', MAX_Z * sqrt(10_000) / 2, 'rounded each by itself');
+cmp_ok(abs($people->[1] - 5000), '<=', MAX_Z * sqrt(10_000) / 2, 'drawn for each by itself');
 
 # --------------------------------------------------------- what shows of data
 
