@@ -29,7 +29,7 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) a, race_privatize(exact, 1, ro
 SELECT (race_info(race_privatize(race_sketch(:p::race_params), 1, rows => 16))).status AS empty_release;
 
 -- arguments
-SELECT race_privatize(NULL, 1, rows => 8) IS NULL AS a, race_privatize(exact, NULL, rows => 8) IS NULL AS b FROM private LIMIT 1;
+SELECT race_privatize(NULL::race_sketch, 1, rows => 8) IS NULL AS a, race_privatize(exact, NULL, rows => 8) IS NULL AS b FROM private LIMIT 1;
 SELECT race_privatize(exact, 0, rows => 8) FROM private;
 SELECT race_privatize(exact, -1, rows => 8) FROM private;
 SELECT race_privatize(exact, 'NaN', rows => 8) FROM private;

@@ -264,6 +264,30 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 	return n;
 }
 
+int
+race_grid_split_halvings(const RaceGrid *grid)
+{
+	int			most = by_dims[grid->dims].bits;
+	int			steps = RACE_GRID_STEPS;
+
+	for (; steps > 1; steps >>= grid->dims)
+		most--;
+	return most < (int) grid->halvings ? most : (int) grid->halvings;
+}
+
+void
+race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t *weights,
+				 int n, int64_t *up)
+{
+	int64_t		step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
+	int64_t		steps = 0;		/* before this weight */
+	int			i;
+
+	for (i = 0; i < n; steps += weights[i++] / step)
+		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
+				 race_dither_round(portion, steps)) * step;
+}
+
 /*
  * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
  * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.

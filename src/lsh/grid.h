@@ -19,6 +19,7 @@
 #ifndef RACE_GRID_H
 #define RACE_GRID_H
 
+#include "dither.h"
 #include "lsh.h"
 
 #define RACE_GRID_DIMS		3
@@ -27,6 +28,7 @@
 #define RACE_GRID_L1_NODES	((uint64_t) 1 << 16)	/* where each question visits all */
 #define RACE_GRID_LEVELS	2
 #define RACE_GRID_FACTOR	4	/* from a level to the next */
+#define RACE_GRID_LEVEL_HALVINGS	2	/* the same */
 
 /* The nodes of a level, between bounds; the last axis runs fastest */
 typedef struct RaceGrid
@@ -80,6 +82,17 @@ extern const char *race_grid_problem(const RaceParams *params, char *message, si
  */
 extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
 							int64_t *weights);
+
+/*
+ * Which parts of n weights of a record go up; none is negative or more than its weight.  All
+ * are multiples of a step, of 1 / RACE_GRID_STEPS of a unit or less, so that coarser grids
+ * are exact, after as many halvings as race_grid_split_halvings() says.
+ */
+#define RACE_GRID_STEPS		64
+
+extern int	race_grid_split_halvings(const RaceGrid *grid);
+extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
+							 const int64_t *weights, int n, int64_t *up);
 
 /*
  * The counters of the grid with half as many cells.  The number of fine nodes is that of

@@ -33,8 +33,11 @@ are_shares(const RaceNoise *noise)
 const char *
 race_noise_problem(const RaceNoise *noise)
 {
-	static const RaceNoise none;
+	RaceNoise	none = {0};
 
+	if (noise->half > RACE_UPPER_HALF)
+		return "Unknown half.";
+	none.half = noise->half;
 	if (noise->status == RACE_STATUS_EXACT)
 		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
 			"An exact sketch claims to carry noise.";

@@ -36,6 +36,15 @@ typedef enum RaceNeighbors
 } RaceNeighbors;
 
 /*
+ * A half has parts of records, and another half has the rest of them.  Both together cost
+ * what a sketch of whole records costs, if they keep the same rows.
+ */
+typedef enum RaceValueHalf
+{
+	RACE_WHOLE, RACE_LOWER_HALF, RACE_UPPER_HALF
+} RaceValueHalf;
+
+/*
  * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
  * noise shares: what it costs with as many shares as there are, or as there must be.
  */
@@ -44,7 +53,8 @@ typedef struct RaceNoise
 	uint8_t		status;			/* RaceStatus */
 	uint8_t		mechanism;		/* RaceMechanism */
 	uint8_t		neighbors;		/* RaceNeighbors */
-	uint8_t		reserved[5];	/* 0 */
+	uint8_t		half;			/* RaceValueHalf */
+	uint8_t		reserved[4];	/* 0 */
 	uint32_t	max_contributions;	/* records a person may have */
 	uint32_t	releases;		/* private sketches, or shares, merged into this one */
 	double		epsilon;		/* true cost, rounded up */

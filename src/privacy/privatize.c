@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "../noise/noise.h"
 #include "../sketch/pool.h"
@@ -60,7 +61,7 @@ fill_levels(const RaceView *exact, const RaceKept *kept, int64 *counters)
 	race_grid_of(exact->params, &grid);
 	nodes = palloc_extended(grid.nodes * sizeof(int64), MCXT_ALLOC_HUGE);
 	race_counters_load(exact->counters, exact->width, 0, grid.nodes, nodes);
-	for (level = 0; level < kept->grid.levels; level++, halvings = 2)
+	for (level = 0; level < kept->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
 	{
 		for (; halvings > 0; halvings--)
 		{
@@ -109,23 +110,81 @@ release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
 	return sketch;
 }
 
-RaceSketch *
-race_private_sketch(const RaceView *exact, const RaceRequest *request,
-					MemoryContext context)
+/*
+ * What to keep, if the request leaves it open.  For halves of a grid, cells are twice as wide
+ * as for one sketch: by what cells change sums, they change both halves alike, and little of
+ * it is left in a mean.  Halves are exact in fewer halvings.
+ */
+static RaceKept
+choose(const RaceView *exact, const RaceRequest *request, double records)
 {
+	RaceKept	kept = race_choose_kept(request, exact->params, records);
+	RaceGrid	grid;
+
+	if (race_is_grid(exact->params) && exact->header->noise.half != RACE_WHOLE)
+	{
+		race_grid_of(exact->params, &grid);
+		kept.grid.halvings = Min(kept.grid.halvings + 1, race_grid_split_halvings(&grid) -
+								 RACE_GRID_LEVEL_HALVINGS * (kept.grid.levels - 1));
+	}
+	return kept;
+}
+
+void
+race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
+					  MemoryContext context, RaceSketch **sketches)
+{
+	const RaceParams *params = exact[0].params;
+	int64		counts[RACE_PRIVATE_TOGETHER];
+	double		mean = 0;
 	RacePlan	plan;
-	int64		noisy_count;
+	int			i;
 
 	/*
 	 * the noise is largest for all rows or levels: if it is too large, the error comes
 	 * before any draw
 	 */
-	race_plan_release(request, exact->params, race_most_kept(request, exact->params), &plan);
-	noisy_count = noisy(exact->header->count, &plan, plan.count_noise);
+	race_plan_release(request, params, race_most_kept(request, params), &plan);
+	for (i = 0; i < n; i++)
+	{
+		counts[i] = noisy(exact[i].header->count, &plan, plan.count_noise);
+		mean += (double) counts[i] / n;
+	}
 	if (request->rows == 0)
-		race_plan_release(request, exact->params,
-						  race_choose_kept(request, exact->params, noisy_count), &plan);
-	return release(exact, &plan, noisy_count, context);
+		race_plan_release(request, params, choose(&exact[0], request, mean), &plan);
+	for (i = 0; i < n; i++)
+	{
+		sketches[i] = release(&exact[i], &plan, counts[i],
+							  AllocSetContextCreate(context, "private sketch",
+													ALLOCSET_START_SMALL_SIZES));
+		sketches[i]->header.noise.half = exact[i].header->noise.half;
+	}
+}
+
+RaceSketch *
+race_private_sketch(const RaceView *exact, const RaceRequest *request,
+					MemoryContext context)
+{
+	RaceSketch *sketch;
+
+	race_private_sketches(exact, 1, request, context, &sketch);
+	return sketch;
+}
+
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	if (exact->header->noise.half == RACE_WHOLE)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a half of race_build_value cannot be given noise by itself"),
+			 errdetail("Its other half has the rest of the same records, and needs the same rows and noise."),
+			 errhint("Give race_privatize both halves, as race_build_value returns them.")));
 }
 
 /*
@@ -141,10 +200,10 @@ race_privatize(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
+	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
-	return RaceSketchGetDatum(race_private_sketch(&exact, &request,
-												  race_result_context(fcinfo)));
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
 }
 
 /* The number of parties, of colluders and of dropouts */
@@ -186,6 +245,7 @@ race_share(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "given noise again");
+	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
 		PG_RETURN_NULL();
 	if (request.delta == 0)

@@ -248,29 +248,111 @@ race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
 	return race_ready_sharp_sum(race_ready_at(question->site, &question->view), record, sum);
 }
 
-void
-race_estimate_density(const RaceQuestion *question, RaceDensity *result)
+static void
+density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = take_apart(question);
 	double		p = race_collision_probability(view->params);
 	double		ratio;
 
 	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
-	describe_rows(question, &parts, result);
-	result->mean_variance = variance_of_mean(question, &parts, result->rows_variance);
-	result->records = parts.count.n;
-	result->n = race_answers_divisor(parts.count);
-	result->n_variance = parts.count.variance;
+	describe_rows(question, parts, result);
+	result->mean_variance = variance_of_mean(question, parts, result->rows_variance);
+	result->records = parts->count.n;
+	result->n = race_answers_divisor(parts->count);
+	result->n_variance = parts->count.variance;
 
-	result->kernel_sum = put_together(view, &parts);
+	result->kernel_sum = put_together(view, parts);
+	result->sum_variance = (result->mean_variance + p * p * result->n_variance) /
+		((1 - p) * (1 - p));
 	result->density = result->kernel_sum / result->n;
-	result->mean = parts.trusted == NULL ? parts.mean :
-		(1 - p) * result->kernel_sum + p * parts.count.n;
+	result->mean = parts->trusted == NULL ? parts->mean :
+		(1 - p) * result->kernel_sum + p * parts->count.n;
 	ratio = result->mean / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
 		result->n / (1 - p);
+}
+
+void
+race_estimate_density(const RaceQuestion *question, RaceDensity *result)
+{
+	Parts		parts = take_apart(question);
+
+	density_of(question, &parts, result);
+}
+
+/* ------------------------------------------------------------- two sketches */
+
+static double
+deviation_of_block(const RaceQuestion *question, const Parts *parts, uint32 from, uint32 to)
+{
+	return race_answers_mean(&question->view, parts->trusted != NULL ? parts->ready : NULL,
+							 question->buckets, from, to) - parts->mean;
+}
+
+/* As race_answers_variance(): from the blocks of rows, which are the same in both */
+static double
+covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
+{
+	uint64		rows = questions[0].view.params->rows;
+	uint32		blocks = race_answers_blocks(questions[0].view.params, rows);
+	double		sum = 0;
+	uint32		i;
+
+	if (blocks < 2)
+		return 0;				/* the variances are infinite */
+	for (i = 0; i < blocks; i++)
+	{
+		uint32		from = i * rows / blocks;
+		uint32		to = (i + 1) * rows / blocks;
+
+		sum += deviation_of_block(&questions[0], &parts[0], from, to) *
+			deviation_of_block(&questions[1], &parts[1], from, to);
+	}
+	return sum / (blocks - 1) / blocks;
+}
+
+/*
+ * The same row functions err alike, in either direction.  Grids do not hash.
+ */
+static double
+covariance(const RaceQuestion questions[2], const Parts parts[2])
+{
+	const RaceParams *a = questions[0].view.params;
+	double		p = race_collision_probability(a);
+
+	if (race_is_grid(a))
+		return 0;
+	if (parts[0].weight == 0 || parts[1].weight == 0)
+		return 0;
+	return parts[0].weight * parts[1].weight * covariance_of_blocks(questions, parts) /
+		((1 - p) * (1 - p));
+}
+
+double
+race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
+{
+	Parts		parts[2];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		parts[i] = take_apart(&questions[i]);
+		density_of(&questions[i], &parts[i], &results[i]);
+	}
+	return covariance(questions, parts);
+}
+
+/* ---------------------------------------------------------------- intervals */
+
+void
+race_check_confidence(double confidence)
+{
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be between 0 and 1")));
 }
 
 /* The variance of a grid is known, and not estimated from a few blocks. */
@@ -283,34 +365,73 @@ race_estimate_blocks(const RaceView *view)
 		race_answers_blocks(view->params, view->params->rows);
 }
 
+double
+race_estimate_reach(const RaceView *view, double confidence)
+{
+	uint32		blocks = race_estimate_blocks(view);
+
+	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
+}
+
+bool
+race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper)
+{
+	double		a = ratio->b * ratio->b - t * t * ratio->b_variance;
+	double		b = ratio->a * ratio->b - t * t * ratio->covariance;
+	double		root = t * sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance -
+								ratio->covariance * (2 * ratio->a * ratio->b -
+													 t * t * ratio->covariance));
+
+	if (!isfinite(root) || !(a > 0))
+		return false;
+	*lower = (b - root) / a;
+	*upper = (b + root) / a;
+	return true;
+}
+
 /*
- * Fieller's interval for the ratio of two noisy numbers: all ratios x with
- * (mean - x n)^2 <= t^2 (mean_variance + x^2 n_variance).  When n itself is
- * within its noise of zero, nothing can be said.
+ * A few rows of a sequence vary less among each other than their mean varies. Where
+ * there is little noise, no method can tell. The warning is given once for a call
+ * site.
  */
+void
+race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
+{
+	const RaceParams *params = question->view.params;
+	int			sequence = race_params_sequence(params);
+
+	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
+		sequence == RACE_SEQUENCE_GRID ||
+		params->rows >= RACE_ROWS_FOR_INTERVALS ||
+		estimate->noise_variance > estimate->mean_variance / 2)
+		return;
+	question->site->warned = true;
+	ereport(WARNING,
+			(errmsg("intervals of fewer than %d rows may be too short",
+					RACE_ROWS_FOR_INTERVALS),
+			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
+					   race_sequence_name(sequence))));
+}
+
+/* The interval of the density; unbounded if there is none */
 static void
 estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 				double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
-	uint32		blocks = race_estimate_blocks(view);
 	/* 1 unless the count is too small to divide by */
 	double		whole = estimate->records / estimate->n;
-	double		t = blocks < 2 ? INFINITY :
-		race_student_two_sided(1 - confidence, blocks - 1);
-	double		a = estimate->n * estimate->n - t * t * estimate->n_variance;
-	double		b = estimate->mean * estimate->n;
-	double		root = t * sqrt(a * estimate->mean_variance +
-								estimate->mean * estimate->mean *
-								estimate->n_variance);
+	RaceRatio	ratio = {estimate->mean, estimate->n, estimate->mean_variance,
+	estimate->n_variance, 0};
 
+	if (race_ratio_bounds(&ratio, race_estimate_reach(view, confidence), lower, upper))
+	{
+		*lower = race_answers_correct(view->params, *lower, whole);
+		*upper = race_answers_correct(view->params, *upper, whole);
+		return;
+	}
 	*lower = -INFINITY;
 	*upper = INFINITY;
-	if (isfinite(root) && a > 0)
-	{
-		*lower = race_answers_correct(view->params, (b - root) / a, whole);
-		*upper = race_answers_correct(view->params, (b + root) / a, whole);
-	}
 }
 
 /* ------------------------------------------------------------------ SQL */
@@ -388,39 +509,6 @@ race_kde(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_estimate_mean(&question));
 }
 
-/*
- * A few rows of a sequence vary less among each other than their mean varies. Where
- * there is little noise, no method can tell. The warning is given once for a call
- * site.
- */
-static void
-warn_of_few_rows(const RaceQuestion *question, const RaceDensity *estimate)
-{
-	const RaceParams *params = question->view.params;
-	int			sequence = race_params_sequence(params);
-
-	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
-		sequence == RACE_SEQUENCE_GRID ||
-		params->rows >= RACE_ROWS_FOR_INTERVALS ||
-		estimate->noise_variance > estimate->mean_variance / 2)
-		return;
-	question->site->warned = true;
-	ereport(WARNING,
-			(errmsg("intervals of fewer than %d rows may be too short",
-					RACE_ROWS_FOR_INTERVALS),
-			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
-					   race_sequence_name(sequence))));
-}
-
-void
-race_check_confidence(double confidence)
-{
-	if (!(confidence > 0 && confidence < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("confidence must be between 0 and 1")));
-}
-
 /* race_estimate(sketch, q, confidence) */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
@@ -436,7 +524,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
-	warn_of_few_rows(&question, &estimate);
+	race_estimate_warn(&question, &estimate);
 	estimate_bounds(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));

@@ -37,6 +37,7 @@ typedef struct RaceDensity
 	double		n;				/* these, as a divisor */
 	double		n_variance;
 	double		kernel_sum;
+	double		sum_variance;
 	double		density;
 	double		standard_error; /* of the density */
 } RaceDensity;
@@ -46,7 +47,36 @@ extern void race_estimate_density(const RaceQuestion *question, RaceDensity *res
 /* How many blocks of rows the variance is known from; very many, if it is known exactly */
 extern uint32 race_estimate_blocks(const RaceView *view);
 
+/*
+ * The same of two sketches with the same parameters, asked about the same query.  Returns
+ * the covariance of their kernel sums.
+ */
+extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
+
 /* Raise 22023 unless it is between 0 and 1. */
 extern void race_check_confidence(double confidence);
+
+/* How many standard errors an interval of this confidence reaches; INFINITY if unknown */
+extern double race_estimate_reach(const RaceView *view, double confidence);
+
+/* Warn, once for a call site, where a sketch has too few rows to know its own variance. */
+extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate);
+
+/* Two noisy numbers, a and b */
+typedef struct RaceRatio
+{
+	double		a;
+	double		b;
+	double		a_variance;
+	double		b_variance;
+	double		covariance;
+} RaceRatio;
+
+/*
+ * Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).  False
+ * if b is within its noise of zero, when nothing can be said.
+ */
+extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower,
+							  double *upper);
 
 #endif							/* RACE_ESTIMATE_H */

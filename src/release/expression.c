@@ -14,6 +14,7 @@
 #include "parser/parse_coerce.h"
 #include "parser/parse_expr.h"
 #include "parser/parser.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -116,9 +117,32 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 		refuse("a temporary function or type");
 }
 
+/* The expression as a label or a value: any type has a text, and numbers are values. */
+static Node *
+cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
+{
+	bool		label = use == RACE_AS_LABEL;
+	Node	   *result = coerce_to_target_type(pstate, expression, exprType(expression),
+											   label ? TEXTOID : FLOAT8OID, -1,
+											   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT,
+											   COERCE_EXPLICIT_CAST, -1);
+
+	if (result != NULL)
+		return result;
+	if (label)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("a label must be of a type that can be cast to text")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CANNOT_COERCE),
+			 errmsg("a value must be a number, found %s", format_type_be(exprType(expression))),
+			 errhint("Cast it, if the cast works for every row that there could be.")));
+	return NULL;				/* not reached */
+}
+
 /* The raw expression, analyzed under the current search_path */
 static Node *
-analyze(ParseState *pstate, Node *raw, bool as_text)
+analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 {
 	Node	   *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
 	Oid			type = exprType(expression);
@@ -127,15 +151,7 @@ analyze(ParseState *pstate, Node *raw, bool as_text)
 	if (type == UNKNOWNOID)
 		expression = coerce_type(pstate, expression, type, TEXTOID, -1,
 								 COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
-	if (as_text)
-		expression = coerce_to_target_type(pstate, expression, exprType(expression),
-										   TEXTOID, -1, COERCION_EXPLICIT,
-										   COERCE_EXPLICIT_CAST, -1);
-	if (expression == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CANNOT_COERCE),
-				 errmsg("a label must be of a type that can be cast to text")));
-	return expression;
+	return use == RACE_AS_RECORD ? expression : cast(pstate, expression, use);
 }
 
 /* The expression as text, the same in all sessions */
@@ -151,7 +167,7 @@ write_expression(Node *expression, Oid relation)
 
 Node *
 race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
-						const char *path, bool as_text, char **written,
+						const char *path, RaceExpressionUse use, char **written,
 						RaceCalls *calls)
 {
 	ErrorContextCallback callback = {error_context_stack, add_context, (void *) text};
@@ -167,12 +183,12 @@ race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
 	/* the scanner quotes long identifiers in full */
 	if (client_min_messages < WARNING)
 		race_set("client_min_messages", "warning");
-	expression = analyze(pstate, parse_alone(text), as_text);
+	expression = analyze(pstate, parse_alone(text), use);
 	/* "people" by itself, a whole row, is written "people.*", which is no expression */
 	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
 		expression = analyze(pstate,
 							 parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))),
-							 as_text);
+							 use);
 	race_calls_add(&own, expression);
 	check_row_local(pstate, expression, &own);
 	*written = write_expression(expression, relation);

@@ -14,9 +14,16 @@
 /* The statements of a text, not yet looked up anywhere */
 extern List *race_parse(const char *text);
 
+/* What an expression gives */
+typedef enum RaceExpressionUse
+{
+	RACE_AS_RECORD, RACE_AS_LABEL, RACE_AS_VALUE
+} RaceExpressionUse;
+
 /*
  * Analyze the one expression that a text is under a search_path, over the relation
- * that is alone in FROM of the query that pstate analyzes; cast to text if `as_text`.
+ * that is alone in FROM of the query that pstate analyzes; cast to text for a label, and to
+ * float8 for a value.
  * *written is the expression as PostgreSQL writes it, all names qualified, so that it
  * can be analyzed again under RACE_SAFE_PATH.  Adds the functions that it calls.
  *
@@ -26,7 +33,7 @@ extern List *race_parse(const char *text);
  * says of it.
  */
 extern Node *race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
-									 const char *path, bool as_text, char **written,
+									 const char *path, RaceExpressionUse use, char **written,
 									 RaceCalls *calls);
 
 #endif							/* RACE_EXPRESSION_H */

@@ -34,14 +34,18 @@
 /* What the query is called where the server names queries */
 #define QUERY_NAME	"the records of a release"
 
-/* The parts of a release: one for each declared label, or one */
+/*
+ * The parts of a release: one for each declared label, or one; with a value there are two
+ * in each place, a pair.
+ */
 typedef struct Parts
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceRequest *noise;
-	int			n;
+	int			n;				/* labels, or 1 */
+	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
-	Datum	   *sketches;		/* private, or 0 while none has arrived */
+	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
 	MemoryContext context;		/* of the private sketches */
 } Parts;
 
@@ -66,31 +70,50 @@ find_part(const Parts *parts, Datum label)
 	return found - parts->labels;
 }
 
-/* Make a part private. */
+/* Make the sketches of a label private. */
 static void
-take_sketch(Parts *parts, int i, const RaceView *exact)
+take_sketches(Parts *parts, int i, const RaceView *exact)
 {
-	MemoryContext context = AllocSetContextCreate(parts->context, "private sketch",
-												  ALLOCSET_START_SMALL_SIZES);
+	RaceSketch *sketches[RACE_HALVES];
+	int			half;
 
-	Assert(parts->sketches[i] == (Datum) 0);
-	parts->sketches[i] = RaceSketchGetDatum(race_private_sketch(exact, parts->noise,
-																context));
+	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
+	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
+	for (half = 0; half < parts->halves; half++)
+		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
 
-/* A row (label, exact sketch) of the query */
+/* The exact sketches in a column of the query */
+static void
+view_sketches(const Parts *parts, Datum column, RaceView *exact)
+{
+	HeapTupleHeader pair;
+	bool		isnull;
+	int			half;
+
+	if (parts->halves == 1)
+	{
+		race_sketch_view(column, &exact[0]);
+		return;
+	}
+	pair = DatumGetHeapTupleHeader(column);
+	for (half = 0; half < parts->halves; half++)
+		race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
+}
+
+/* A row (label, exact sketch or pair) of the query */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Parts	   *parts = (Parts *) self;
-	RaceView	exact;
+	RaceView	exact[RACE_HALVES];
 
 	slot_getallattrs(slot);
 	if (!slot->tts_isnull[1])
 	{
-		race_sketch_view(slot->tts_values[1], &exact);
-		take_sketch(parts, slot->tts_isnull[0] ? 0 :
-					find_part(parts, slot->tts_values[0]), &exact);
+		view_sketches(parts, slot->tts_values[1], exact);
+		take_sketches(parts, slot->tts_isnull[0] ? 0 :
+					  find_part(parts, slot->tts_values[0]), exact);
 	}
 	return true;
 }
@@ -115,18 +138,23 @@ fill_parts(Parts *parts, const RaceParams *params)
 {
 	MemoryContext context = AllocSetContextCreate(parts->context, "empty sketch",
 												  ALLOCSET_START_SMALL_SIZES);
-	RaceView	empty;
+	RaceSketch *sketches[RACE_HALVES];
+	RaceView	empty[RACE_HALVES];
 	int			i;
 
-	race_sketch_view(RaceSketchGetDatum(race_sketch_create(params, params->rows, 1, context)),
-					 &empty);
+	for (i = 0; i < parts->halves; i++)
+		sketches[i] = race_sketch_create(params, params->rows, 1, context);
+	if (parts->halves > 1)
+		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
+	for (i = 0; i < parts->halves; i++)
+		race_sketch_view(RaceSketchGetDatum(sketches[i]), &empty[i]);
 	for (i = 0; i < parts->n; i++)
-		if (parts->sketches[i] == (Datum) 0)
-			take_sketch(parts, i, &empty);
+		if (parts->sketches[i * parts->halves] == (Datum) 0)
+			take_sketches(parts, i, empty);
 }
 
 static void
-start_parts(Parts *parts, const RaceRequest *noise, int n, Datum *labels)
+start_parts(Parts *parts, const RaceRequest *noise, int n, int halves, Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -136,8 +164,9 @@ start_parts(Parts *parts, const RaceRequest *noise, int n, Datum *labels)
 	parts->receiver.mydest = DestNone;
 	parts->noise = noise;
 	parts->n = n;
+	parts->halves = halves;
 	parts->labels = labels;
-	parts->sketches = palloc0(n * sizeof(Datum));
+	parts->sketches = palloc0(n * halves * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
 }
 
@@ -251,7 +280,7 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 	int			level = NewGUCNestLevel();
 	Parts		parts;
 
-	start_parts(&parts, &checked->noise, n, labels);
+	start_parts(&parts, &checked->noise, n, RaceHalvesOf(asked), labels);
 	PG_TRY();
 	{
 		set_quiet();

@@ -18,8 +18,8 @@
 extern void race_read_check(Query *query);
 
 /*
- * Run the query of a request, and draw noise: n private sketches, one for each label (or
- * one, if labels is NULL).  The caller's functions run under her search_path.  Raises
+ * Run the query of a request, and draw noise: private sketches for each of n labels (one, if
+ * labels is NULL): one, or with a value one for each of its bounds.  The caller's functions run under her search_path.  Raises
  * 22000, or 57014 if it was cancelled, for everything that goes wrong while rows are
  * read, with no more said: it may depend on the rows.
  */

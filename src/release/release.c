@@ -149,11 +149,14 @@ write_request(Release *release)
 		{INT4OID, Int32GetDatum(asked->rows), asked->choose_rows},
 		RaceText(release->checked->label),
 		{TEXTARRAYOID, asked->labels, asked->labels == 0},
-		{BOOLOID, BoolGetDatum(asked->fit), false}
+		{BOOLOID, BoolGetDatum(asked->fit), false},
+		RaceText(release->checked->value),
+		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_LOWER]), asked->value == NULL},
+		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_UPPER]), asked->value == NULL}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
 					lengthof(parameters), parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
@@ -208,29 +211,31 @@ refuse_changed(void)
 			 errhint("CALL it again when nobody changes definitions.")));
 }
 
+/* Store sketch number i: of a label, and with a value of one of its bounds. */
 static void
-store_part(const Release *release, int part, Datum label, Datum sketch)
+store_part(const Release *release, int i, Datum label, Datum sketch)
 {
+	const RaceAsked *asked = &release->asked;
 	RaceParameter parameters[] = {
-		RaceText(release->asked.name),
+		RaceText(asked->name),
 		{INT4OID, Int32GetDatum(release->version), false},
-		{INT4OID, Int32GetDatum(part), false},
+		{INT4OID, Int32GetDatum(i + 1), false},
 		{TEXTOID, label, label == 0},
 		{release->ledger.sketch_type, sketch, false},
-		RaceText(release->asked.dataset),
+		RaceText(asked->dataset),
 		{UUIDOID, release->charge.id, false},
-		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false}
+		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
+		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("another session has stored release \"%s\" meanwhile",
-						release->asked.name),
+				 errmsg("another session has stored release \"%s\" meanwhile", asked->name),
 				 errdetail("This charge is lost.")));
 }
 
@@ -251,6 +256,7 @@ static void
 make_private(const Release *release)
 {
 	RaceChecked *checked = check(release);
+	int			halves = RaceHalvesOf(&release->asked);
 	Datum	   *labels = NULL;
 	Datum	   *sketches;
 	int			n = 1;
@@ -265,10 +271,10 @@ make_private(const Release *release)
 	AcceptInvalidationMessages();
 	if (!race_request_current(checked))
 		refuse_changed();
-	for (i = 0; i < n && release->asked.fit; i++)
+	for (i = 0; i < n * halves && release->asked.fit; i++)
 		sketches[i] = fit_model(sketches[i]);
-	for (i = 0; i < n; i++)
-		store_part(release, i + 1, labels == NULL ? (Datum) 0 : labels[i], sketches[i]);
+	for (i = 0; i < n * halves; i++)
+		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i]);
 }
 
 static void
@@ -314,11 +320,12 @@ order_labels(const Release *release, Datum labels)
 	RaceParameter parameters[] = {
 		{release->ledger.params_type, release->asked.params_datum, false},
 		RaceText(release->asked.label),
-		{TEXTARRAYOID, labels, labels == 0}
+		{TEXTARRAYOID, labels, labels == 0},
+		{INT4OID, Int32GetDatum(RaceHalvesOf(&release->asked)), false}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_ordered_labels($1, $2, $3)",
+	race_ledger_run(&release->ledger, "SELECT $schema._race_ordered_labels($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
 	return race_ledger_value(1, &isnull);
 }
@@ -329,9 +336,9 @@ order_labels(const Release *release, Datum labels)
 static int
 count_parts(const RaceAsked *asked)
 {
-	return asked->labels == 0 ? 1 :
-		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)),
-					   ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+	return RaceHalvesOf(asked) * (asked->labels == 0 ? 1 :
+								  ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)),
+												 ARR_DIMS(DatumGetArrayTypeP(asked->labels))));
 }
 
 /*
@@ -363,20 +370,43 @@ choose_grid(RaceAsked *asked, FunctionCallInfo fcinfo)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 }
 
-/* fit, argument 10.  By default a model is fitted where the parameters have bounds. */
+/*
+ * fit, argument 10.  By default a model is fitted where the parameters have bounds.  But of
+ * a pair of grids, the nodes give better means than two models, which err each by itself.
+ */
 static void
 choose_fit(RaceAsked *asked, FunctionCallInfo fcinfo)
 {
 	RaceFitRequest request;
 	bool		possible = race_fit_bounds(asked->params, NULL, NULL, &request);
+	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
+		!(race_is_grid(asked->params) && asked->value != NULL);
 
-	asked->fit = PG_ARGISNULL(10) ? possible && count_parts(asked) <= USUAL_FITS :
-		PG_GETARG_BOOL(10);
+	asked->fit = PG_ARGISNULL(10) ? usual : PG_GETARG_BOOL(10);
 	if (asked->fit && !possible)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+}
+
+/* value, value_lower and value_upper, arguments 11 to 13 */
+static void
+read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
+{
+	int			i;
+
+	if (PG_ARGISNULL(11) != PG_ARGISNULL(12) || PG_ARGISNULL(11) != PG_ARGISNULL(13))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value, value_lower and value_upper go together"),
+				 errhint("The bounds are declared, because the least and the largest value are private.")));
+	asked->value = text_arg(fcinfo, 11);
+	if (asked->value == NULL)
+		return;
+	for (i = 0; i < RACE_HALVES; i++)
+		asked->bounds[i] = PG_GETARG_FLOAT8(12 + i);
+	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
 static void
@@ -404,6 +434,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
 	choose_grid(asked, fcinfo);
+	read_value(asked, fcinfo);
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
 	choose_fit(asked, fcinfo);
@@ -413,7 +444,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 
 /*
  * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels,
- * grid, fit)
+ * grid, fit, value, value_lower, value_upper)
  */
 Datum
 race_release(PG_FUNCTION_ARGS)
@@ -437,9 +468,10 @@ read_last(Release *release)
 	RaceAsked  *asked = &release->asked;
 	RaceParameter name = RaceText(asked->name);
 	bool		isnull;
+	int			i;
 
 	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels, fit FROM $schema._race_last_request($1)",
+					" rows, label, labels, fit, value, value_lower, value_upper FROM $schema._race_last_request($1)",
 					1, &name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	asked->dataset = race_ledger_text(2);
@@ -452,6 +484,9 @@ read_last(Release *release)
 	asked->label = race_ledger_text(8);
 	asked->labels = race_ledger_value(9, &isnull);
 	asked->fit = DatumGetBool(race_ledger_value(10, &isnull));
+	asked->value = race_ledger_text(11);
+	for (i = 0; asked->value != NULL && i < RACE_HALVES; i++)
+		asked->bounds[i] = DatumGetFloat8(race_ledger_value(12 + i, &isnull));
 	asked->path = RACE_SAFE_PATH;
 }
 

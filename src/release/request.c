@@ -4,7 +4,7 @@
  *
  * The query that collects the records is a template of ours, analyzed under a
  * search_path of pg_catalog.  Its parameters are not values: when the parser meets
- * one, it gets the node that the parameter stands for, and for $3 and $4 that is an
+ * one, it gets the node that the parameter stands for, and for $3 to $5 that is an
  * expression of the caller's, analyzed under her own search_path at that place.  So
  * names are looked up once, each under the path that it was written for, and what
  * was checked is what is planned.
@@ -40,7 +40,8 @@
 /* Parameters of the template: nodes that the parser gets in their place */
 enum
 {
-	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL
+	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
+	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND
 };
 
 typedef struct Template
@@ -72,7 +73,7 @@ give_record(Template *template, ParseState *pstate)
 	RaceChecked *checked = template->checked;
 	Node	   *record = race_analyze_expression(pstate, checked->dataset->relation,
 												 template->asked->expression,
-												 template->asked->path, false,
+												 template->asked->path, RACE_AS_RECORD,
 												 &checked->expression, &checked->calls);
 
 	check_record_type(template->asked->params, record);
@@ -87,8 +88,25 @@ give_label(Template *template, ParseState *pstate)
 	if (template->asked->label == NULL)
 		return (Node *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
 	return race_analyze_expression(pstate, checked->dataset->relation,
-								   template->asked->label, template->asked->path, true,
-								   &checked->label, &checked->calls);
+								   template->asked->label, template->asked->path,
+								   RACE_AS_LABEL, &checked->label, &checked->calls);
+}
+
+static Node *
+give_value(Template *template, ParseState *pstate)
+{
+	RaceChecked *checked = template->checked;
+
+	return race_analyze_expression(pstate, checked->dataset->relation,
+								   template->asked->value, template->asked->path,
+								   RACE_AS_VALUE, &checked->value, &checked->calls);
+}
+
+static Node *
+give_bound(const RaceAsked *asked, int half)
+{
+	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+							  Float8GetDatum(asked->bounds[half]), false, FLOAT8PASSBYVAL);
 }
 
 /* ----------------------------------------------------------- the template */
@@ -120,31 +138,53 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_LABEL:
 			node = give_label(template, pstate);
 			break;
+		case GIVE_VALUE:
+			node = give_value(template, pstate);
+			break;
+		case GIVE_LOWER_BOUND:
+			node = give_bound(asked, RACE_LOWER);
+			break;
+		case GIVE_UPPER_BOUND:
+			node = give_bound(asked, RACE_UPPER);
+			break;
 	}
 	template->in_expression = false;
 	return node;
 }
 
+/* What a release with a value has more in its template, and one without in its place */
+typedef struct ValueText
+{
+	const char *build;
+	const char *column;
+	const char *condition;
+} ValueText;
+
+static const ValueText without_value = {"race_build($1, kept.x)", "NULL", "true"};
+static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)",
+"$5", "good.value <> 'NaN'"};
+
 static char *
-template_text(const RaceLedger *ledger, const RaceDataset *dataset)
+template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value)
 {
 	const char *schema = ledger->schema;
 	bool		by_unit = dataset->unit_column != NULL;
 
-	return psprintf("SELECT kept.label, %s.race_build($1, kept.x)"
-					" FROM (SELECT good.x, good.label, %s AS nth"
-					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label"
+	return psprintf("SELECT kept.label, %s.%s"
+					" FROM (SELECT good.x, good.label, good.value, %s AS nth"
+					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label, %s AS value"
 					" FROM %s OFFSET 0) good"
-					" WHERE %s AND %s.race_is_record($1, good.x)"
+					" WHERE %s AND %s.race_is_record($1, good.x) AND %s"
 					" AND ($2 IS NULL OR good.label = ANY ($2))) kept"
 					" WHERE kept.nth <= %d GROUP BY kept.label",
-					schema,
+					schema, value->build,
 					by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
 					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
+					value->column,
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)),
 											   get_rel_name(dataset->relation)),
 					by_unit ? "good.unit IS NOT NULL" : "true",
-					schema, dataset->max_contributions);
+					schema, value->condition, dataset->max_contributions);
 }
 
 /* The relation that the innermost SELECT of the template reads */
@@ -163,23 +203,26 @@ relation_read(Query *query)
 static void
 check_impostors(const RaceLedger *ledger, Query *query)
 {
+	static const char *const names[] = {"race_build", "race_build_value", "race_is_record"};
 	RaceCalls	calls = {NIL};
+	int			i;
 
 	race_calls_add(&calls, (Node *) query);
-	if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, "race_build") ||
-		!race_calls_belong(&calls, ledger->schema_id, ledger->extension, "race_is_record"))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a function in schema %s stands in for one of racepriv", ledger->schema),
-				 errdetail("It is called race_build or race_is_record, and PostgreSQL prefers it for this record."),
-				 errhint("Drop it, and revoke CREATE on this schema from other roles.")));
+	for (i = 0; i < (int) lengthof(names); i++)
+		if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, names[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("a function in schema %s stands in for one of racepriv", ledger->schema),
+					 errdetail("It is called %s, and PostgreSQL prefers it for this record.", names[i]),
+					 errhint("Drop it, and revoke CREATE on this schema from other roles.")));
 }
 
 static Query *
 analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	Template	template = {ledger, asked, checked, false};
-	char	   *text = template_text(ledger, checked->dataset);
+	char	   *text = template_text(ledger, checked->dataset,
+									 asked->value == NULL ? &without_value : &with_value);
 	ParseState *pstate = make_parsestate(NULL);
 	Query	   *query;
 	int			level = NewGUCNestLevel();

@@ -11,6 +11,7 @@
 #include "nodes/plannodes.h"
 
 #include "../privacy/plan.h"
+#include "../privacy/values.h"
 #include "ledger.h"
 #include "lineage.h"
 
@@ -29,9 +30,14 @@ typedef struct RaceAsked
 	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
+	char	   *value;			/* an expression, or NULL */
+	double		bounds[RACE_HALVES];	/* of the value; else 0 */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
+
+/* How many sketches each label has: one, or one for each bound of the value */
+#define RaceHalvesOf(asked)		((asked)->value == NULL ? 1 : (int) RACE_HALVES)
 
 /* A request that was checked: all that a release will run */
 typedef struct RaceChecked
@@ -41,8 +47,9 @@ typedef struct RaceChecked
 	RaceRequest noise;
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
 	char	   *label;			/* the same, or NULL */
-	Query	   *query;			/* gives (label, exact sketch) */
-	RaceCalls	calls;			/* what both expressions call */
+	char	   *value;			/* the same, or NULL */
+	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
+	RaceCalls	calls;			/* what the expressions call */
 } RaceChecked;
 
 /*

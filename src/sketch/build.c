@@ -11,6 +11,7 @@
 
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
+#include "build.h"
 #include "pool.h"
 #include "sketch.h"
 
@@ -26,8 +27,8 @@ PG_FUNCTION_INFO_V1(race_update_support);
  * A new exact sketch.  A grid of several levels cannot be built: race_privatize makes them
  * of one.
  */
-static RaceSketch *
-create_exact(FunctionCallInfo fcinfo, const RaceParams *params)
+RaceSketch *
+race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 {
 	race_params_check_complete(params);
 	if (race_is_grid(params) && race_grid_levels(params) > 1)
@@ -43,12 +44,11 @@ create_exact(FunctionCallInfo fcinfo, const RaceParams *params)
 Datum
 race_sketch_empty(PG_FUNCTION_ARGS)
 {
-	return RaceSketchGetDatum(create_exact(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
+	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
 
-/* Read argument `arg` as the next record of a sketch. */
-static void
-read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+void
+race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
 	RaceCallSite *site = race_call_site(fcinfo, arg);
 
@@ -57,17 +57,14 @@ read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 					 race_sketch_next(sketch), false);
 }
 
-/*
- * Add the record in argument `arg` to argument 0, or remove it. All errors that the
- * record can cause come before the first change.
- */
+/* Add the record in argument `arg` to argument 0, or remove it. */
 static Datum
 update(FunctionCallInfo fcinfo, int arg, int weight)
 {
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
-	read_record(fcinfo, arg, sketch);
+	race_build_read(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
@@ -109,14 +106,14 @@ race_build_step(PG_FUNCTION_ARGS)
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
-		sketch = create_exact(fcinfo, params);
+		sketch = race_build_create(fcinfo, params);
 	else
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(sketch->params, params);
 	if (!PG_ARGISNULL(2))
 	{
-		read_record(fcinfo, 2, sketch);
+		race_build_read(fcinfo, 2, sketch);
 		race_sketch_add(sketch, 1);
 	}
 	return RaceSketchGetDatum(sketch);

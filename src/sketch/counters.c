@@ -216,6 +216,20 @@ race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
 }
 
 void
+race_counters_bump_chosen(void *counters, int width, const uint32_t *buckets,
+						  const bool *chosen, uint32_t rows, uint32_t range)
+{
+	uint32_t	r;
+
+	FOR_WIDTH(width,
+			  type *c = counters;
+
+			  for (r = 0; r < rows; r++, c += range)
+				  c[buckets[r]] += chosen[r];
+		)
+}
+
+void
 race_counters_add(void *counters, int width, size_t i, int64_t delta)
 {
 	int64_t		value = race_counters_get(counters, width, i) + delta;

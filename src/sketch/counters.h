@@ -59,6 +59,10 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
+/* The same of one record, in those rows only that are chosen */
+extern void race_counters_bump_chosen(void *counters, int width, const uint32_t *buckets,
+									  const bool *chosen, uint32_t rows, uint32_t range);
+
 /* Add to one counter, which stays within its width. */
 extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
 

@@ -9,8 +9,9 @@
  *	 2	u8	status					56	f64 variance of the count's noise
  *	 3	u8	mechanism				64	u32 parties with noise shares
  *	 4	u8	neighbors				68	u32 colluders
- *	 5	3 bytes reserved			72	u32 dropouts
- *	 8	u32 max_contributions		76	u32 bytes of the model
+ *	 5	u8	half					72	u32 dropouts
+ *	 6	2 bytes reserved			76	u32 bytes of the model
+ *	 8	u32 max_contributions
  *	12	u32 releases				80	params (params/wire.c)
  *	16	i64 count						u64 ids of shares, as many as releases
  *	24	f64 epsilon						rows * range counters, row by row
@@ -175,7 +176,8 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_put(out, noise->status, 1);
 	race_put(out, noise->mechanism, 1);
 	race_put(out, noise->neighbors, 1);
-	race_put(out, 0, 3);
+	race_put(out, noise->half, 1);
+	race_put(out, 0, 2);
 	race_put(out, noise->max_contributions, 4);
 	race_put(out, noise->releases, 4);
 	race_put(out, (uint64) header->count, 8);
@@ -263,7 +265,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	header.noise.status = race_take(&next, 1);
 	header.noise.mechanism = race_take(&next, 1);
 	header.noise.neighbors = race_take(&next, 1);
-	zeros = take_zeros(&next, 3);
+	header.noise.half = race_take(&next, 1);
+	zeros = take_zeros(&next, 2);
 	header.noise.max_contributions = race_take(&next, 4);
 	header.noise.releases = race_take(&next, 4);
 	header.count = (int64) race_take(&next, 8);

@@ -62,6 +62,11 @@ check_mergeable(const RaceView *a, const RaceView *b)
 				 errdetail("One side is %s, the other is %s.",
 						   status_text(x), status_text(y)),
 				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
+	if ((x->half == RACE_WHOLE) != (y->half == RACE_WHOLE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
+				 errhint("Add both halves first: their sum is a sketch of whole records.")));
 	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
 	if (x->status == RACE_STATUS_EXACT)
@@ -125,6 +130,14 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
+/* Two halves of one kind are a half; one of each are whole records. */
+static void
+add_halves(RaceSketch *sketch, const RaceView *other)
+{
+	if (sketch->header.noise.half != other->header->noise.half)
+		sketch->header.noise.half = RACE_WHOLE;
+}
+
 /* Compute the noise of the sum of two private sketches. Exact ones have none. */
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
@@ -182,6 +195,7 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 	ids = merge_ids(mine, other);
 	sketch = race_writable_arg(fcinfo, mine);
 	add_counters(sketch, other, 1);
+	add_halves(sketch, other);
 	race_add_shares(&sketch->header.noise, &other->header->noise,
 					race_record_squared(sketch->params), RaceCounters(sketch->params));
 	race_sketch_set_shares(sketch, ids);
@@ -205,6 +219,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	sketch = race_writable_arg(fcinfo, &mine);
 	truncate_rows(sketch, other.params->rows);
 	add_counters(sketch, &other, 1);
+	add_halves(sketch, &other);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
 	return RaceSketchGetDatum(sketch);
 }
@@ -239,6 +254,10 @@ race_minus(PG_FUNCTION_ARGS)
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
 	check_mergeable(&mine, &other);
+	if (mine.header->noise.half != other.header->noise.half)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a half of race_build_value cannot be subtracted from the other half")));
 
 	sketch = race_writable_arg(fcinfo, &mine);
 	add_counters(sketch, &other, -1);

@@ -404,6 +404,22 @@ batch_is_full(const RaceSketch *sketch)
 		 has_large_sets(sketch, 0, batch->n));
 }
 
+/* Make space for so many records. */
+static void
+reserve(RaceSketch *sketch, uint32 capacity)
+{
+	RaceSplit  *split = sketch->split;
+
+	race_records_reserve(sketch->batch, capacity);
+	if (split == NULL)
+		return;
+	if (split->portions != NULL)
+		split->portions = repalloc(split->portions, capacity * sizeof(RacePortion));
+	else
+		split->portions = MemoryContextAlloc(sketch->hdr.eoh_context,
+											 capacity * sizeof(RacePortion));
+}
+
 RaceRecords *
 race_sketch_next(RaceSketch *sketch)
 {
@@ -412,9 +428,8 @@ race_sketch_next(RaceSketch *sketch)
 	if (batch_is_full(sketch))
 		flush_batch(sketch);
 	if (sketch->batch->n == sketch->batch->capacity)
-		race_records_reserve(sketch->batch,
-							 Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
-								 max_batch_capacity(sketch)));
+		reserve(sketch, Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
+							max_batch_capacity(sketch)));
 	return sketch->batch;
 }
 
@@ -452,12 +467,22 @@ make_headroom(RaceSketch *sketch, int64 n)
 	}
 }
 
+static void
+add_weights(RaceSketch *sketch, const uint32 *nodes, const int64 *weights, int n, int64 weight)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		race_counters_add(sketch->counters, sketch->width, nodes[i], weight * weights[i]);
+}
+
 /* Split n records over the nodes of a grid, `weight` times. */
 static void
 count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceGrid	grid;
 	RaceColumn	column;
+	RaceSplit  *split = sketch->split;
 	uint32		i;
 
 	race_grid_of(sketch->params, &grid);
@@ -466,13 +491,57 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	{
 		uint32		nodes[RACE_GRID_CORNERS];
 		int64		weights[RACE_GRID_CORNERS];
+		int64		up[RACE_GRID_CORNERS];
 		int			corners = race_grid_split(&grid, column.numbers + (Size) i * grid.dims,
 											  nodes, weights);
 
-		while (corners-- > 0)
-			race_counters_add(sketch->counters, sketch->width, nodes[corners],
-							  weight * weights[corners]);
+		add_weights(sketch, nodes, weights, corners, weight);
+		if (split == NULL)
+			continue;
+		race_grid_divide(&grid, &split->portions[from + i], weights, corners, up);
+		add_weights(sketch, nodes, up, corners, -weight);
+		add_weights(split->upper, nodes, up, corners, weight);
 	}
+}
+
+/* Count a record in some rows, from `row` on, of two halves. */
+static void
+bump_halves(RaceSketch *lower, const RacePortion *portion, Size row, const uint32 *buckets,
+			uint32 rows)
+{
+	RaceSketch *halves[] = {lower, lower->split->upper};
+	uint64		limit = race_dither_limit(portion->share);
+	uint32		range = lower->params->range;
+	bool		chosen[2][RACE_LANES];
+	uint32		r;
+	int			i;
+
+	for (r = 0; r < rows; r++)
+	{
+		chosen[1][r] = race_dither_up(limit, portion->offset, row + r);
+		chosen[0][r] = !chosen[1][r];
+	}
+	for (i = 0; i < 2; i++)
+		race_counters_bump_chosen((char *) halves[i]->counters + row * range * halves[i]->width,
+								  halves[i]->width, buckets, chosen[i], rows, range);
+}
+
+/* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
+static void
+bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n,
+		   int64 weight)
+{
+	const RaceParams *params = sketch->params;
+	uint32		rows = Min(params->rows - row, RACE_LANES);
+	uint32		i;
+
+	if (sketch->split == NULL)
+		race_counters_bump((char *) sketch->counters + row * params->range * sketch->width,
+						   sketch->width, buckets, n, rows, params->range, weight);
+	else
+		for (i = 0; i < n; i++)
+			bump_halves(sketch, &sketch->split->portions[from + i], row,
+						buckets + i * RACE_LANES, rows);
 }
 
 /* Count n records in the rows of a block, `weight` times. */
@@ -480,7 +549,6 @@ static void
 count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 			uint32 n, int64 weight)
 {
-	const RaceParams *params = sketch->params;
 	Size		row = block * RACE_LANES;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
@@ -492,11 +560,7 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 
 		race_records_columns(sketch->batch, from + i, columns);
 		race_rows_hash(rows, block, columns, m, buckets);
-		race_counters_bump((char *) sketch->counters +
-						   row * params->range * sketch->width,
-						   sketch->width, buckets, m,
-						   Min(params->rows - row, RACE_LANES),
-						   params->range, weight);
+		bump_block(sketch, row, buckets, from + i, m, weight);
 	}
 }
 
@@ -515,10 +579,7 @@ count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int64 
 	race_records_columns(sketch->batch, from, columns);
 	race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets);
 	for (row = 0; row < params->rows; row += RACE_LANES)
-		race_counters_bump((char *) sketch->counters +
-						   row * params->range * sketch->width, sketch->width,
-						   buckets + row, 1, Min(params->rows - row, RACE_LANES),
-						   params->range, weight);
+		bump_block(sketch, row, buckets + row, from, 1, weight);
 	pfree(buckets);
 }
 
@@ -529,6 +590,8 @@ note_change(RaceSketch *sketch, uint32 n, int64 change)
 	sketch->counted += n;
 	sketch->flat_size = 0;
 	sketch->generation = 0;
+	if (sketch->split != NULL)
+		note_change(sketch->split->upper, n, change);
 }
 
 /*
@@ -544,6 +607,8 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 		(int64) race_record_unit(sketch->params);
 
 	make_headroom(sketch, change);
+	if (sketch->split != NULL)
+		make_headroom(sketch->split->upper, change);
 	if (race_is_grid(sketch->params))
 	{
 		count_in_grid(sketch, from, n, weight);
@@ -605,6 +670,26 @@ race_sketch_add(RaceSketch *sketch, int64 weight)
 			race_records_clear(sketch->batch);
 	}
 	sketch->header.count = count;
+}
+
+void
+race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper)
+{
+	lower->split = MemoryContextAllocZero(lower->hdr.eoh_context, sizeof(RaceSplit));
+	lower->split->upper = upper;
+	lower->header.noise.half = RACE_LOWER_HALF;
+	upper->header.noise.half = RACE_UPPER_HALF;
+}
+
+void
+race_sketch_add_split(RaceSketch *lower, RacePortion portion)
+{
+	RaceSplit  *split = lower->split;
+	RaceSketch *counted = race_dither_up(race_dither_limit(portion.share), portion.offset,
+										 RACE_COUNT_ROW) ? split->upper : lower;
+
+	counted->header.count = race_bounded_sum(counted->header.count, 1, true);
+	split->portions[lower->batch->n++] = portion;
 }
 
 void

@@ -19,8 +19,16 @@
 #include "utils/expandeddatum.h"
 
 #include "../cache/call_site.h"
+#include "../lsh/grid.h"
 #include "../record/records.h"
 #include "format.h"
+
+/* Of a lower half: where parts of its records go, and which, of each record of the batch */
+typedef struct RaceSplit
+{
+	struct RaceSketch *upper;
+	RacePortion *portions;
+} RaceSplit;
 
 typedef struct RaceSketch
 {
@@ -32,6 +40,7 @@ typedef struct RaceSketch
 	uint64	   *shares;			/* ids of noise shares, or NULL */
 	void	   *counters;		/* [rows][range] */
 	RaceRecords *batch;			/* or NULL */
+	RaceSplit  *split;			/* or NULL */
 	/* every counter can change by at least this much within its width */
 	int64		headroom;
 	int64		counted;		/* records that were counted since that was computed */
@@ -109,6 +118,16 @@ extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch, int64 weight);
 
 /*
+ * Make halves of two sketches without records, or of copies of halves, which live equally
+ * long.  race_sketch_add_split() is race_sketch_add() to both of them, after
+ * race_sketch_next() of the lower one: in a share of the rows the record goes into the
+ * upper one, and in the others into the lower one; of a grid each of its weights is
+ * divided; and one of both counts it.  Their sum is the sketch of whole records.  View the lower one first.
+ */
+extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
+extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion);
+
+/*
  * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a
  * private one is clamped, because an error would tell of its counters.
  */
@@ -116,5 +135,9 @@ extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
 
 /* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
 extern void race_check_exact(const RaceHeader *header, const char *action);
+
+/* The functions of + and of race_merge_disjoint: a sum of two sketches */
+extern Datum race_plus(PG_FUNCTION_ARGS);
+extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
 
 #endif							/* RACE_SKETCH_H */

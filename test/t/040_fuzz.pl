@@ -245,6 +245,8 @@ my @takers = (
 	'race_kernel(race_params(exact), %s, ARRAY[1, 2])',
 	'race_kernel(race_params(exact), ARRAY[1, 2], %s)',
 	'race_fit(private, %s)',
+	'race_build_value(race_params(exact), %s, 0.5, 0, 1)',
+	'race_conditional_mean(private, private, %s)',
 );
 
 sub make_sketches {

@@ -62,6 +62,7 @@ my %kernels = (
 
 # Whatever takes a record
 my @takers = ('race_add(exact, %s)', 'race_remove(exact, %s)', 'race_build(race_params(exact), %s)',
+	'race_build_value(race_params(exact), %s, 0.5, 0, 1)', 'race_conditional_mean(private, private, %s)',
 	'race_build(race_params(exact), %s) OVER (ORDER BY 1 ROWS 1 PRECEDING)',
 	'race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_estimate(private, %s)',
 	'race_classify(1, private, %s)', 'race_posterior(1, private, %s)',

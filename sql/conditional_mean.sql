@@ -1,0 +1,234 @@
+-- race_build_value, race_conditional_mean, and releases with a value
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE SCHEMA means;
+SET search_path = means, public;
+\set p '''l2(dims=1, bandwidth=2, power=4, rows=256, range=128)'''
+\set g '''l2(dims=1, bandwidth=2, power=4, sequence=grid, lower={0}, upper={40})'''
+CREATE TABLE t AS SELECT i AS id, (i % 40)::float8 AS x, 50 + 2 * (i % 40)::float8 AS y, (ARRAY['north', 'south'])[1 + i % 2] AS site
+FROM generate_series(1, 8000) i;
+-- the mean that is asked for
+CREATE FUNCTION truth(params race_params, q float8[]) RETURNS float8 LANGUAGE sql AS
+	'SELECT sum(y * race_kernel(params, ARRAY[x], q)) / sum(race_kernel(params, ARRAY[x], q)) FROM t WHERE id <= 8000';
+
+-- ------------------------------------------------------------- race_build_value
+-- values at the bounds, and beyond: each record is whole in one half
+CREATE TABLE empty AS SELECT race_build_value(:p, NULL::float8[], 0, 0, 1) AS e;
+CREATE TABLE sure AS SELECT race_build_value(:p, ARRAY[x], CASE WHEN x < 10 THEN 0 WHEN x < 20 THEN -1e300 WHEN x < 30 THEN 'Infinity' ELSE 1 END, 0, 1) AS r FROM t;
+SELECT ((r).lower + (e).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t WHERE x < 20) AS lower,
+	((r).upper + (e).lower)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t WHERE x >= 20) AS upper FROM sure, empty;
+-- others are divided: both halves together are the sketch of all records
+CREATE TABLE s AS SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t;
+SELECT ((r).lower + (r).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole,
+	abs(race_count((r).upper) - (SELECT sum(y) / 200 FROM t)) < 8 * sqrt(8000) / 2 AS mean, (race_info((r).upper)).status FROM s;
+-- a record goes up in its share of the rows, and of the first ones; of a grid in its share of the weights, and of coarse ones
+CREATE TABLE one AS SELECT p AS share, race_build_value(:p, '{5.25}'::float8[], p, 0, 1) AS rows, race_build_value(:g, '{5.25}'::float8[], p, 0, 1) AS grid FROM unnest('{0,0.2,0.5,0.77,1}'::float8[]) p GROUP BY p;
+SELECT share, abs(race_kernel_sum((rows).upper, '{5.25}') - share) < 0.02 AS rows, race_kernel_sum((rows).upper, '{5.25}') + race_kernel_sum((rows).lower, '{5.25}') AS whole,
+	abs(race_kernel_sum((grid).upper, '{5.25}') - share) < 0.04 AS grid, race_count((rows).upper) + race_count((rows).lower) AS count FROM one ORDER BY share;
+SELECT rows, bool_and(abs(race_kernel_sum((r).upper, '{5.25}') - share) < 3.0 / rows) AS upper, bool_and(abs(race_kernel_sum((r).lower + (r).upper, '{5.25}') - 1) < 0.001) AS whole
+FROM (SELECT share, n AS rows, race_privatize(o.rows, 1e6, rows => n) AS r FROM one o, unnest('{4,16,64,256}'::int[]) n) v GROUP BY rows ORDER BY rows;
+-- each call anew, and so each record
+SELECT count(DISTINCT (race_build_value).upper::text) = 5 AS different
+FROM generate_series(1, 5) i, LATERAL (SELECT race_build_value(:p, ARRAY[x], y + 0 * i, 0, 200) FROM t) v;
+SELECT race_count((r).upper) BETWEEN 100 AND 900 AS halves FROM (SELECT race_build_value(:p, ARRAY[1], 0.5, 0, 1) AS r FROM generate_series(1, 1000)) v;
+-- both columns of one call belong together
+SELECT race_count((race_build_value(:p, ARRAY[x], y, 0, 200)).lower) + race_count((race_build_value(:p, ARRAY[x], y, 0, 200)).upper) AS all FROM t;
+-- no records; records and values that are none
+SELECT race_build_value(:p, ARRAY[x], y, 0, 200) IS NULL AS none FROM t WHERE false;
+SELECT race_count((r).lower), race_count((r).upper) FROM (SELECT race_build_value(:p, x, y, 0, 1) AS r
+	FROM (VALUES (ARRAY[1.0], NULL), (NULL, 1), ('{1}', 'NaN'::float8), ('{1}', 1), ('{2}', 0), ('{3}', 0)) v (x, y)) v;
+SELECT race_count((r).lower), race_count((r).upper) FROM (SELECT race_build_value(:p, NULL::float8[], NULL, 0, 1) AS r) v;
+-- groups, sorted and hashed; workers; windows
+SET enable_sort = off;
+SELECT site, race_count((r).lower) + race_count((r).upper) AS records FROM (SELECT site, race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t GROUP BY site) v ORDER BY 1;
+SET enable_sort = on;
+SET enable_hashagg = off;
+SELECT site, race_count((r).lower) + race_count((r).upper) AS records FROM (SELECT site, race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t GROUP BY site) v ORDER BY 1;
+RESET enable_sort;
+RESET enable_hashagg;
+SELECT DISTINCT race_count((r).lower) + race_count((r).upper) AS records FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) OVER (ORDER BY id ROWS 1 PRECEDING) AS r FROM t WHERE id <= 10) v ORDER BY 1;
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
+CREATE FUNCTION is_parallel(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE line text; found boolean := false;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP found := found OR line ~ 'Partial Aggregate'; END LOOP;
+	RETURN found;
+END $$;
+CREATE TABLE many AS SELECT t.* FROM t, generate_series(1, 10);
+SELECT is_parallel('SELECT race_build_value(''l2(dims=1)'', ARRAY[x], y, 0, 200) FROM many');
+SELECT ((r).lower + (r).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FROM many) AS whole FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM many) v;
+SELECT ((r).lower + (r).upper)::text = (SELECT race_build(:g, ARRAY[x])::text FROM many) AS whole FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM many) v;
+COMMIT;
+-- wrong
+SELECT race_build_value(NULL, ARRAY[x], y, 0, 1) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, NULL, 1) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 0, NULL) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 1, 1) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 2, 1) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 'NaN', 1) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 0, 'Infinity') FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, -1e308, 1e308) FROM t;
+SELECT race_build_value(:p, ARRAY[x], y, 0, id) FROM t;
+SELECT race_build_value(:p, ARRAY[x, x], y, 0, 1) FROM t;
+SELECT race_build_value(:p, y, y, 0, 1) FROM t;
+SELECT race_build_value('l2', ARRAY[x], y, 0, 1) FROM t;
+
+-- -------------------------------------------------------- race_conditional_mean
+-- exact, of rows and of a grid; private; and fitted.  Ten standard errors
+CREATE TABLE asked AS
+SELECT 'rows' AS what, (r).lower, (r).upper FROM s UNION ALL
+SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) v;
+INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper), 1, 1e-6) AS r FROM asked) v;
+INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper), 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
+INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, '{0}', '{40}'), race_fit(upper, '{0}', '{40}') FROM asked WHERE what ~ 'private rows|pure grid';
+SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 7 AS precise,
+	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
+FROM asked, generate_series(0, 35, 5) q, race_conditional_mean(asked.lower, asked.upper, ARRAY[q], 0, 200) m GROUP BY what ORDER BY what;
+-- it goes from 0 to 1 by default, and is linear in the bounds
+SELECT bool_and(abs(200 * a.mean - 100 - b.mean) < 1e-9 AND abs(200 * a.stderr - b.stderr) < 1e-9 AND abs(200 * a.lower - 100 - b.lower) < 1e-9) AS linear,
+	bool_and(c.lower <= b.lower AND c.upper >= b.upper AND c.mean = b.mean) AS wider
+FROM asked s, race_conditional_mean(s.lower, s.upper, '{7}') a, race_conditional_mean(s.lower, s.upper, '{7}', -100, 100) b,
+	race_conditional_mean(s.lower, s.upper, '{7}', -100, 100, confidence => 0.99) c;
+-- nothing is known where there are no records
+SELECT what, m.mean, m.stderr, m.lower, m.upper FROM asked s, race_conditional_mean(s.lower, s.upper, '{1e6}', -1, 1) m WHERE what = 'rows';
+SELECT race_conditional_mean(race_sketch(:p::race_params), race_sketch(:p::race_params), '{1}', 3, 4);
+SELECT lower, upper FROM race_conditional_mean(race_privatize(race_sketch(:g::race_params), 1, rows => 1), race_privatize(race_sketch(:g::race_params), 1, rows => 1), '{1}', 3, 4, 1 - 1e-14);
+-- where all values are at a bound it is the bound, also of sketches of whole records
+SELECT mean, lower FROM sure, race_conditional_mean((r).lower, (r).upper, '{5}');
+SELECT mean = 1 AS one, upper FROM sure, race_conditional_mean(race_sketch(:p::race_params), (r).upper, '{25}');
+SELECT bool_and(m.mean = n.mean) AS same FROM sure, empty, generate_series(0, 35, 5) q, race_conditional_mean((r).lower, (r).upper, ARRAY[q]) m, race_conditional_mean((r).lower + (e).upper, (r).upper + (e).lower, ARRAY[q]) n;
+-- equal records are divided each in its own way: a thousand of them err less than one
+SELECT max(abs(mean - 0.3)) < 0.01 AS near FROM (SELECT race_build_value(params, '{5}'::float8[], 0.3, 0, 1) AS r FROM generate_series(1, 10000), (VALUES (:p::race_params), (:g)) v (params) GROUP BY params) v, race_conditional_mean((r).lower, (r).upper, '{5}');
+-- records of another kind
+SELECT abs(mean - 0.25) < 0.2 AS near FROM (SELECT race_build_value('match(dims=2, rows=128)', ARRAY['a', 'b'], 0.25, 0, 1) AS r FROM generate_series(1, 1000)) v, race_conditional_mean((r).lower, (r).upper, ARRAY['a', 'b']);
+SELECT abs(mean - 0.25) < 0.2 AS near FROM (SELECT race_build_value('l2(dims=1, rows=128) * match(dims=1)', ROW(ARRAY[1], ARRAY['b']), 0.25, 0, 1) AS r FROM generate_series(1, 1000)) v, race_conditional_mean((r).lower, (r).upper, ROW(ARRAY[1], ARRAY['b']));
+-- NULL, and wrong
+SELECT race_conditional_mean((r).lower, NULL, '{1}') IS NULL AS a, race_conditional_mean((r).lower, (r).upper, NULL::int[]) IS NULL AS b FROM s;
+SELECT race_conditional_mean((r).lower, race_sketch('l2(dims=1, bandwidth=3)'::race_params), '{1}') FROM s;
+SELECT race_conditional_mean((r).lower, race_sketch(:g::race_params), '{1}') FROM s;
+SELECT race_conditional_mean((r).lower, (r).upper, '{1,2}') FROM s;
+SELECT race_conditional_mean((r).lower, (r).upper, '{NaN}') FROM s;
+SELECT race_conditional_mean((r).lower, (r).upper, '{1}', 1, 0) FROM s;
+SELECT race_conditional_mean((r).lower, (r).upper, '{1}', 0, 'NaN') FROM s;
+SELECT race_conditional_mean((r).lower, (r).upper, '{1}', 0, 1, 1) FROM s;
+SELECT race_conditional_mean((r).upper, (r).lower, '{1}') FROM s;
+SELECT race_conditional_mean((p).lower, (q).upper, '{1}') FROM (SELECT race_privatize(r, 1, rows => 16) AS p, race_privatize(r, 1, rows => 32) AS q FROM s) v;
+
+-- ---------------------------------------------------------- halves belong together
+-- both get the same rows or cells and the same noise; also where the noisy count chooses them
+SELECT what, lower = upper AS same, rows > 0 AS some FROM (
+	SELECT what, (i.rows, i.range, i.mechanism, i.epsilon, i.delta, i.status) AS lower, (j.rows, j.range, j.mechanism, j.epsilon, j.delta, j.status) AS upper, i.rows
+	FROM (SELECT 'rows' AS what, race_privatize(r, 1) AS r FROM s UNION ALL SELECT 'delta', race_privatize(r, 1, 1e-6, max_contributions => 3, neighbors => 'substitute') FROM s
+		UNION ALL SELECT 'grid', race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 0.1) FROM t) v,
+	race_info((r).lower) i, race_info((r).upper) j) v ORDER BY what;
+-- a half by itself gets no noise, and halves stay halves in all that is made of them
+SELECT race_privatize((r).lower, 1) FROM s;
+SELECT race_privatize((r).upper, 1, rows => 16) FROM s;
+SELECT race_share((r).lower, 1, 1e-6, 10) FROM s;
+SELECT race_privatize((r).lower::text::race_sketch, 1) FROM s;
+SELECT race_privatize(race_merge((r).lower), 1) FROM s;
+SELECT race_privatize(race_add((r).lower, '{1}'), 1) FROM s;
+SELECT race_privatize((r).lower - (r).lower, 1) FROM s;
+SELECT (race_info(race_privatize((r).lower + (r).upper, 1))).status FROM s;
+SELECT (r).lower + race_sketch(:p::race_params) FROM s;
+SELECT (r).lower - (r).upper FROM s;
+SELECT race_merge(h) FROM s, unnest(ARRAY[race_sketch(:p::race_params), (r).lower]) h;
+SELECT race_merge_disjoint(h) FROM (SELECT race_privatize(r, 1, rows => 16) AS r FROM s) s, unnest(ARRAY[race_privatize(race_sketch(:p::race_params), 1, rows => 16), (r).lower]) h;
+-- halves of parts of a table
+SELECT race_count(l + u) AS all, (l + u)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole, race_count((race_privatize(ROW(l, u), 1e6, rows => 16)).upper) > 0 AS private
+FROM (SELECT race_merge((r).lower) AS l, race_merge((r).upper) AS u FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t GROUP BY site) v) v;
+-- what is no pair
+SELECT race_privatize(ROW((r).upper, (r).lower), 1) FROM s;
+SELECT race_privatize(ROW((r).lower, (r).lower), 1) FROM s;
+SELECT race_privatize(ROW((r).lower, race_sketch(:p::race_params)), 1) FROM s;
+SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM s, (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS v FROM t) v;
+SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM s, (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS v FROM t) v;
+SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) s, (SELECT race_build_value(:g, ARRAY[x], 0.9 * y, 0, 200) AS v FROM t) v;
+SELECT race_privatize(race_privatize(r, 1), 1) FROM s;
+SELECT race_privatize(r, -1) FROM s;
+SELECT race_privatize(ROW((r).lower, NULL), 1) IS NULL AS a, race_privatize(NULL::race_value_sketches, 1) IS NULL AS b, race_privatize(r, NULL) IS NULL AS c FROM s;
+SELECT race_privatize(ROW(1, 2), 1);
+
+-- ---------------------------------------------------------------- race_release
+-- next to no noise, so that records can be counted
+INSERT INTO t VALUES (8001, 1, NULL, 'north'), (8002, 1, 'NaN', 'north'), (8003, NULL, 1, 'north'), (8004, 'NaN', 1, 'north');
+CALL race_protect('means', 't', 1e7);
+CALL race_protect('means by x', 't', 1e7, 0, 'x', 3);
+\set v ', value => ''y'', value_lower => 0, value_upper => 200'
+CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256 :v);
+CALL race_release('mean by x', 'means by x', :p, 'ARRAY[x]', 100000 :v);
+CALL race_release('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'site', labels => '{west,south,north}' :v);
+CALL race_release('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
+CALL race_release('mean of none', 'means', :p, 'ARRAY[x, x]', 1 :v);
+SELECT name, part, label, value_bound, (i.points IS NOT NULL) AS fitted, i.status, r.released_at = c.charged_at AS "at charge", CASE WHEN i.epsilon > 2 AND label = 'west' THEN i.count END AS count
+FROM race_releases r JOIN race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
+SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
+SELECT count(DISTINCT (race_info(sketch)).range) AS "sizes of a grid" FROM race_releases WHERE name = 'mean on grid';
+SELECT request, epsilon FROM race_charges WHERE request->>'name' = 'mean by site';
+SELECT epsilon FROM race_charges WHERE request->>'name' = 'mean on grid';
+-- the same request costs nothing, and a version costs the same
+SET client_min_messages = notice;
+CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => ' t.y ', value_lower => 0, value_upper => 200);
+CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => 'y', value_lower => 0, value_upper => 100);
+CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256);
+SET client_min_messages = warning;
+CALL race_release_next('mean by site');
+SELECT version, count(*), string_agg(DISTINCT value_bound::text, ' ' ORDER BY value_bound::text) AS bounds FROM race_releases WHERE name = 'mean by site' GROUP BY version ORDER BY 1;
+SELECT count(*) AS charges, count(DISTINCT request - 'version') AS requests, max(epsilon) AS epsilon FROM race_charges WHERE request->>'name' = 'mean by site';
+-- by name
+SELECT bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 12 AS precise FROM generate_series(0, 35, 5) q, race_released_mean('mean on grid', ARRAY[q]);
+SELECT site, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr + 5) AS near FROM unnest('{north,south}'::text[]) site, generate_series(0, 35, 5) q, race_released_mean('mean by site', ARRAY[q], site) GROUP BY site ORDER BY 1;
+SELECT bool_and(race_released_mean('mean', ARRAY[q], confidence => 0.9) = race_conditional_mean(race_released('mean', bound => 'lower'), race_released('mean', bound => 'upper'), ARRAY[q], 0, 200, 0.9)) AS same,
+	bool_and(race_released_mean(name, ARRAY[q], label) = race_conditional_mean(race_released(name, label, 'lower'), race_released(name, label, 'upper'), ARRAY[q], 0, 200)) AS "by label"
+FROM generate_series(0, 35, 5) q, (VALUES ('mean', NULL), ('mean by site', 'north'), ('mean by site', 'south')) v (name, label);
+-- the name alone stands for all records
+SELECT race_count(race_released('mean')) AS all, race_count(race_released('mean by site', 'north')) AS north, race_count(race_released('mean', bound => 'lower')) < 8000 AS a_part,
+	race_released('mean')::text = (SELECT race_merge_disjoint(sketch)::text FROM race_releases WHERE name = 'mean') AS merged,
+	(race_info(race_released('mean'))).epsilon = (SELECT max((race_info(sketch)).epsilon) FROM race_releases WHERE name = 'mean') AS epsilon;
+SELECT abs(race_kde(race_released('mean on grid'), '{7}') - race_kde(race_build(:g, ARRAY[x]), '{7}')) < 0.01 AS near FROM t WHERE x <> 'NaN';
+SELECT name, label, value_bound, count > 0 AS some FROM race_latest_releases WHERE name LIKE 'mean by%' AND label IS DISTINCT FROM 'west' ORDER BY 1, 2, 3;
+SELECT race_released('mean', bound => 'middle');
+SELECT race_released_mean('nothing', '{1}');
+SELECT race_released_mean('mean by site', '{1}');
+SELECT race_released_mean('mean by site', '{1}', 'east');
+SELECT race_released_mean('mean', '{1,2}');
+SELECT race_released_mean('mean', '{1}', confidence => 0);
+SELECT race_released_mean(NULL::text, '{1}') IS NULL AS a, race_released_mean('mean', NULL::int[]) IS NULL AS b;
+CALL race_release('mean without', 'means', :p, 'ARRAY[x]', 1);
+SELECT race_released_mean('mean without', '{1}');
+SELECT race_released('mean without', bound => 'lower');
+-- in workers
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count((race_released_mean('mean', ARRAY[x])).mean) AS means FROM t WHERE x <> 'NaN';
+RESET max_parallel_workers_per_gather;
+-- what a value may be
+\set r 'CALL race_release(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value_lower => 0, value_upper => 1, value =>'
+:r 'site');
+:r 'x > 3');
+:r 'now()');
+:r 'y / (SELECT max(y) FROM t)');
+:r 'avg(y)');
+:r 'y, x');
+:r '');
+:r 'ctid');
+:r 'nothing');
+:r NULL);
+\set r 'CALL race_release(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value => ''y'','
+:r value_lower => 0);
+:r value_upper => 0);
+:r value_lower => 1, value_upper => 0);
+:r value_lower => 0, value_upper => 'Infinity');
+:r value_lower => 0, value_upper => 1, label => 'id', labels => array_fill('a'::text, '{100001}'));
+CALL race_release('mean x', 'means', 'l2(dims=1, rows=16384, range=1024)', 'ARRAY[x]', 1, label => 'id', labels => '{1,2,3,4}', value => 'y', value_lower => 0, value_upper => 1);
+SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'mean x';
+-- an error while values are read says nothing, and is paid for
+CALL race_release('mean x', 'means', :p, 'ARRAY[x]', 1, value => '1 / (id - 7)', value_lower => 0, value_upper => 1);
+SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'mean x';
+DROP SCHEMA means CASCADE;
