@@ -111,7 +111,7 @@ my @reasons = (
 		'kernel jaccard has no dims: sets have any number of elements',
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
 		'kernel match has neither bandwidths nor bounds nor a transform',
-		'bandwidths, bounds and transforms need dims', 'a matrix must have between ',
+		'bandwidths, bounds, transforms and mixtures need dims', 'a matrix must have between ',
 		'bandwidths of columns are for kernels l', 'bandwidths must be numbers between ',
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',

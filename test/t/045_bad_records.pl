@@ -47,9 +47,9 @@ my %kernels = (
 		few => ['one', "({$secret})", '42804', "$no_record 1"],
 		many => ['three', "(\"{1,2}\",{$secret},{$secret})", '42804', "$no_record 3"],
 		five => ['five', "(1,2,3,4,$secret)", '42804', "$no_record 5"],
-		no_categories => ['two', '("{31337,2}",)', '22023', "$no_record a null"],
-		no_numbers => ['two', "(,{$secret})", '22023', "$no_record a null"],
-		nothing => ['two', '(,)', '22023', "$no_record a null"],
+		no_categories => ['two', '("{31337,2}",)', '22023', "$no_record a null", 'part'],
+		no_numbers => ['two', "(,{$secret})", '22023', "$no_record a null", 'part'],
+		nothing => ['two', '(,)', '22023', "$no_record a null", 'part'],
 		wrong_order => ['owt', "({$secret},\"{1,2}\")", '42804', 'type text[] is not a vector of numbers'],
 		no_array => ['no_array', "(\"{1,2}\",$secret)", '42804', "type text $no_set"],
 		short_vector => ['two', "({31337},{$secret})", '22023', "$no_vector 2 dimensions, found 1"],
@@ -62,11 +62,14 @@ my %kernels = (
 
 # Whatever takes a record
 my @takers = ('race_add(exact, %s)', 'race_remove(exact, %s)', 'race_build(race_params(exact), %s)',
-	'race_build_value(race_params(exact), %s, 0.5, 0, 1)', 'race_conditional_mean(private, private, %s)',
+	'race_build_value(race_params(exact), %s, 0.5, 0, 1)',
 	'race_build(race_params(exact), %s) OVER (ORDER BY 1 ROWS 1 PRECEDING)',
-	'race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_estimate(private, %s)',
+	'race_kernel(race_params(exact), %s, good)');
+# What asks about a query: for a part of a product a NULL is no error of its own.
+my @questions = ('race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_estimate(private, %s)',
 	'race_classify(1, private, %s)', 'race_posterior(1, private, %s)',
-	'race_kernel(race_params(exact), %s, good)', 'race_kernel(race_params(exact), good, %s)');
+	'race_conditional_mean(private, private, %s)');
+my $no_part = 'only a fitted sketch can be asked about a part of a product';
 
 # A statement fails with this SQLSTATE and message, and does not show the secret.
 sub fails
@@ -103,10 +106,13 @@ FROM race_sketch('$kernel'::race_params) exact;
 END
 	for my $name (sort keys %$bad)
 	{
-		my (undef, undef, $state, $message) = @{ $bad->{$name} };
-		fails('SELECT ' . sprintf($_, $name) . " FROM sketches, bad, (SELECT $good AS good) g", $state, $message,
-			"$kernel, $name: $_")
-			for @takers;
+		my (undef, undef, $state, $message, $is_part) = @{ $bad->{$name} };
+		my $from = "FROM sketches, bad, (SELECT $good AS good) g";
+		fails('SELECT ' . sprintf($_, $name) . " $from", $state, $message, "$kernel, $name: $_") for @takers;
+		fails('SELECT ' . sprintf($_, $name) . " $from", $is_part ? ('55000', $no_part) : ($state, $message),
+			"$kernel, $name: $_") for @questions;
+		fails("SELECT race_kernel(race_params(exact), good, $name) $from", $state, $message,
+			"$kernel, $name: second of race_kernel") unless $is_part;
 	}
 }
 fails("SELECT race_build('l2(dims=1) * match(dims=1)', ROW(ARRAY[31337], ARRAY[i]::float8[])) FROM generate_series(1, 2) i",
