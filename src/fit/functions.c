@@ -230,8 +230,9 @@ typedef struct Points
 } Points;
 
 static Datum
-point_datum(Points *points, uint64 i)
+point_datum(void *state, uint64 i)
 {
+	Points	   *points = (Points *) state;
 	const RaceModel *model = points->view.model;
 	const RaceParams *params = points->view.params;
 
@@ -255,34 +256,22 @@ point_datum(Points *points, uint64 i)
 	return race_row_datum(&points->row);
 }
 
+static void
+start_points(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Points	   *points = palloc(sizeof(Points));
+
+	race_row_start(&points->row, fcinfo);
+	race_sketch_view(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &points->view);
+	race_check_fitted(&points->view);
+	race_check_model(&points->view);
+	call->max_calls = points->view.model->points;
+	call->user_fctx = points;
+}
+
 /* race_points(sketch) */
 Datum
 race_points(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Points	   *points;
-	Datum		point;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		call = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		points = palloc(sizeof(Points));
-		race_row_start(&points->row, fcinfo);
-		race_sketch_view(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &points->view);
-		race_check_fitted(&points->view);
-		race_check_model(&points->view);
-		call->max_calls = points->view.model->points;
-		call->user_fctx = points;
-		MemoryContextSwitchTo(old);
-	}
-	call = SRF_PERCALL_SETUP();
-	points = (Points *) call->user_fctx;
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	/* the macro counts the call before it looks at the result */
-	point = point_datum(points, call->call_cntr);
-	SRF_RETURN_NEXT(call, point);
+	return race_results(fcinfo, start_points, point_datum);
 }

@@ -7,18 +7,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "../cache/cache.h"
 #include "../lsh/grid.h"
 #include "../lsh/radial.h"
 #include "../record/sort.h"
+#include "../sketch/known.h"
 #include "ready.h"
 
 struct RaceReady
 {
-	RaceCacheEntry base;		/* must be first */
-	uint64		identity;		/* these three identify the sketch */
-	RaceHeader	header;
-	RaceParams *params;
+	RaceKnown	known;			/* must be first */
 	RaceGridded *gridded;		/* or NULL */
 	/* NULL without a model; then all that follows is not there */
 	RaceModel  *model;
@@ -46,16 +43,16 @@ place_points(RaceReady *ready, MemoryContext context)
 	const RaceModel *model = ready->model;
 	uint64		i;
 
-	if (!race_radial_can(ready->params))
+	if (!race_radial_can(ready->known.params))
 		return;
 	ready->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-	race_radial_init(ready->radial, ready->params);
+	race_radial_init(ready->radial, ready->known.params);
 	ready->place = MemoryContextAlloc(context, ready->radial->dims * sizeof(double));
 	ready->places = MemoryContextAllocHuge(context, model->points * ready->radial->dims *
 											sizeof(double));
 	for (i = 0; i < model->points; i++)
-		race_radial_place(ready->radial, ready->params,
-						  ready->columns[0].numbers + i * ready->params->dims,
+		race_radial_place(ready->radial, ready->known.params,
+						  ready->columns[0].numbers + i * ready->known.params->dims,
 						  ready->places + i, model->points);
 }
 
@@ -63,7 +60,7 @@ place_points(RaceReady *ready, MemoryContext context)
 static float
 weight_in_row(const RaceReady *ready, uint64 point, Size row)
 {
-	RaceHalf	half = row < race_model_first_rows(ready->params) ?
+	RaceHalf	half = row < race_model_first_rows(ready->known.params) ?
 		RACE_HALF_SECOND : RACE_HALF_FIRST;
 
 	return (float) race_model_weights(ready->model, half)[point];
@@ -73,7 +70,7 @@ weight_in_row(const RaceReady *ready, uint64 point, Size row)
 static void
 count_block(RaceReady *ready, const RaceRows *rows, Size block)
 {
-	const RaceParams *params = ready->params;
+	const RaceParams *params = ready->known.params;
 	uint32		in_block = Min(params->rows - block * RACE_LANES, RACE_LANES);
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint64		from;
@@ -112,15 +109,15 @@ subtract_block(RaceReady *ready, const RaceView *view, Size block)
 static void
 find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 {
-	Size		size = RaceCounters(ready->params) * sizeof(float);
-	RaceRowsEntry *rows = race_rows_acquire(ready->params);
+	Size		size = RaceCounters(ready->known.params) * sizeof(float);
+	RaceRowsEntry *rows = race_rows_acquire(ready->known.params);
 	Size		block;
 
 	PG_TRY();
 	{
 		ready->residuals = MemoryContextAllocExtended(context, size,
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		for (block = 0; block * RACE_LANES < ready->params->rows; block++)
+		for (block = 0; block * RACE_LANES < ready->known.params->rows; block++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			count_block(ready, race_rows_of(rows), block);
@@ -152,7 +149,7 @@ place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
 	race_check_model(view);
 	ready->model = MemoryContextAllocHuge(context, view->model_size);
 	memcpy(ready->model, view->model, view->model_size);
-	race_model_columns(ready->model, ready->params, ready->columns);
+	race_model_columns(ready->model, ready->known.params, ready->columns);
 	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
 	ready->differences = MemoryContextAlloc(context, ready->model->points * sizeof(double));
 	for (i = 0; i < ready->model->points; i++)
@@ -182,9 +179,7 @@ race_ready_create(const RaceView *view, MemoryContext context)
 {
 	RaceReady  *ready = MemoryContextAllocZero(context, sizeof(RaceReady));
 
-	ready->identity = view->identity;
-	ready->header = *view->header;
-	ready->params = race_params_copy(view->params, context);
+	race_known_init(&ready->known, view, context);
 	if (race_is_grid(view->params))
 		ready->gridded = race_gridded_create(view, context, &ready->size);
 	if (view->model != NULL)
@@ -200,29 +195,6 @@ race_ready_grid(const RaceReady *ready)
 
 /* ------------------------------------------------------------------- cache */
 
-static bool
-is_of(const RaceReady *ready, const RaceView *view)
-{
-	return ready->identity == view->identity &&
-		memcmp(&ready->header, view->header, sizeof(RaceHeader)) == 0 &&
-		race_params_same(ready->params, view->params);
-}
-
-static RaceReady *
-find(const RaceView *view)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &cache.entries)
-	{
-		RaceReady *ready = dlist_container(RaceReady, base.node, iter.cur);
-
-		if (is_of(ready, view))
-			return ready;
-	}
-	return NULL;
-}
-
 static void
 release(void *entry)
 {
@@ -234,20 +206,18 @@ race_ready_at(RaceCallSite *site, const RaceView *view)
 {
 	RaceReady *ready = (RaceReady *) site->companions[RACE_COMPANION_READY].entry;
 
-	if (ready != NULL && is_of(ready, view))
+	if (ready != NULL && race_known_is_of(&ready->known, view))
 		return ready;
-	ready = find(view);
-	if (ready != NULL)
-		race_cache_acquire(&cache, &ready->base);
-	else
+	ready = race_known_find(&cache, view);
+	if (ready == NULL)
 	{
 		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 													  "race sketch, ready",
 													  ALLOCSET_START_SMALL_SIZES);
 
 		ready = race_ready_create(view, context);
-		ready->base.context = context;
-		race_cache_add(&cache, &ready->base, ready->size);
+		ready->known.base.context = context;
+		race_cache_add(&cache, &ready->known.base, ready->size);
 	}
 	race_call_site_keep(site, RACE_COMPANION_READY, ready, release);
 	return ready;
@@ -298,6 +268,7 @@ normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2
 static double
 sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights, double *each)
 {
+	const RaceParams *params = ready->known.params;
 	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
@@ -308,7 +279,7 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights
 	int			parts = 0;
 	int			k;
 
-	for (part = ready->params; part != NULL; part = race_params_next(part, ready->params), parts++)
+	for (part = params; part != NULL; part = race_params_next(part, params), parts++)
 		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
 			!race_column_is_any(&record[parts]) ?
 			normalized(ready, parts, &record[parts], starts[parts]) : record[parts];
@@ -317,7 +288,7 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
 			points[k] = race_column_from(&ready->columns[k], i);
-		added = weights[i] * race_kernel_value(ready->params, points, columns);
+		added = weights[i] * race_kernel_value(params, points, columns);
 		sum += added;
 		if (each != NULL)
 			each[i] = added;
@@ -333,7 +304,7 @@ sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
 {
 	if (ready->radial == NULL)
 		return sum_of_kernels(ready, record, weights, NULL);
-	race_radial_place(ready->radial, ready->params, record[0].numbers, ready->place, 1);
+	race_radial_place(ready->radial, ready->known.params, record[0].numbers, ready->place, 1);
 	return race_radial_sum(ready->radial, ready->place, ready->places,
 						   weights, ready->model->points);
 }
@@ -357,7 +328,7 @@ race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
 		return false;
 	if (ready->sharp == NULL)
 	{
-		RaceParams *params = race_params_copy(ready->params, CurrentMemoryContext);
+		RaceParams *params = race_params_copy(ready->known.params, CurrentMemoryContext);
 		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(ready),
 											   sizeof(RaceRadial));
 
@@ -366,7 +337,7 @@ race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
 		ready->sharp = sharp;
 		pfree(params);
 	}
-	race_radial_place(ready->sharp, ready->params, record[0].numbers, ready->place, 1);
+	race_radial_place(ready->sharp, ready->known.params, record[0].numbers, ready->place, 1);
 	*sum = race_radial_sum(ready->sharp, ready->place, ready->places, ready->weights,
 						   ready->model->points);
 	return true;
@@ -388,7 +359,7 @@ double
 race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
 					uint32 to)
 {
-	Size		range = ready->params->range;
+	Size		range = ready->known.params->range;
 	double		sum = 0;
 	uint32		row;
 

@@ -33,31 +33,6 @@ PG_FUNCTION_INFO_V1(race_distance_sql);
 
 /* ------------------------------------------------------------------ sketches */
 
-typedef struct Sites
-{
-	RaceCallSite *site[2];
-} Sites;
-
-/* The sketches in the first two arguments.  They stay detoasted between calls. */
-static void
-read_pair(FunctionCallInfo fcinfo, RaceQuestion questions[2])
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	Sites	   *sites = (Sites *) flinfo->fn_extra;
-	int			side;
-
-	if (sites == NULL)
-	{
-		sites = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(Sites));
-		for (side = 0; side < 2; side++)
-			sites->site[side] = race_call_site_create(InvalidOid, flinfo->fn_mcxt);
-		flinfo->fn_extra = sites;
-	}
-	for (side = 0; side < 2; side++)
-		race_ask_sketch(sites->site[side], PG_GETARG_DATUM(side), &questions[side]);
-	race_check_comparable(&questions[0].view, &questions[1].view);
-}
-
 /* Both, divided by their numbers of records, which are at least so many */
 static RacePair
 pair_of(const RaceQuestion questions[2], double least, bool moments)
@@ -65,6 +40,7 @@ pair_of(const RaceQuestion questions[2], double least, bool moments)
 	RacePair	pair;
 	int			side;
 
+	race_check_comparable(&questions[0].view, &questions[1].view);
 	pair.moments = moments;
 	for (side = 0; side < 2; side++)
 	{
@@ -84,7 +60,7 @@ race_similarity(PG_FUNCTION_ARGS)
 	double		p;
 	double		shares;
 
-	read_pair(fcinfo, questions);
+	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
 	pair = pair_of(questions, 1, false);
 	race_products(&pair, &products);
 	p = race_collision_probability(questions[0].view.params);
@@ -281,7 +257,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
 	Distance	distance;
 
 	race_row_start(&row, fcinfo);
-	read_pair(fcinfo, questions);
+	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
 	pair = pair_of(questions, 2, true);
 	race_products(&pair, &products);
 	distance = measure(&pair, &products);

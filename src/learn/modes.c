@@ -235,11 +235,16 @@ sort_modes(Modes *modes)
 static void
 start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
-	int32		most = PG_GETARG_INT32(1);
-	Modes	   *modes = palloc0(sizeof(Modes));
+	Datum		sketch;
+	int32		most;
+	Modes	   *modes;
 	RaceView	view;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return;
+	sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	most = PG_GETARG_INT32(1);
+	modes = palloc0(sizeof(Modes));
 	if (most < 1 || most > MOST_MODES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -259,8 +264,9 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 }
 
 static Datum
-mode_datum(Modes *modes, uint64 i)
+mode_datum(void *state, uint64 i)
 {
+	Modes	   *modes = (Modes *) state;
 	uint32		mode = modes->order[i].i;
 
 	if (modes->places.x != NULL)
@@ -287,23 +293,5 @@ mode_datum(Modes *modes, uint64 i)
 Datum
 race_modes(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Datum		mode;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		call = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
-			start_modes(fcinfo, call);
-		MemoryContextSwitchTo(old);
-	}
-	call = SRF_PERCALL_SETUP();
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	/* the macro counts the call before it looks at the result */
-	mode = mode_datum((Modes *) call->user_fctx, call->call_cntr);
-	SRF_RETURN_NEXT(call, mode);
+	return race_results(fcinfo, start_modes, mode_datum);
 }

@@ -115,8 +115,9 @@ start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
 }
 
 static Datum
-quantile_datum(Quantiles *quantiles, uint64 i)
+quantile_datum(void *state, uint64 i)
 {
+	Quantiles  *quantiles = (Quantiles *) state;
 	bool		known = !quantiles->nulls[i];
 	double		p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
 	double		value = race_marginal_quantile(quantiles->marginal, p);
@@ -133,22 +134,5 @@ quantile_datum(Quantiles *quantiles, uint64 i)
 Datum
 race_quantile(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Datum		row;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		call = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		start_quantiles(fcinfo, call);
-		MemoryContextSwitchTo(old);
-	}
-	call = SRF_PERCALL_SETUP();
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	/* the macro counts the call before it looks at the result */
-	row = quantile_datum((Quantiles *) call->user_fctx, call->call_cntr);
-	SRF_RETURN_NEXT(call, row);
+	return race_results(fcinfo, start_quantiles, quantile_datum);
 }

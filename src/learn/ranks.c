@@ -7,8 +7,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "../cache/cache.h"
 #include "../fit/ready.h"
+#include "../sketch/known.h"
 #include "ranks.h"
 
 typedef struct Rank
@@ -19,10 +19,7 @@ typedef struct Rank
 
 struct RaceRanks
 {
-	RaceCacheEntry base;		/* must be first */
-	uint64		identity;		/* these three identify the sketch */
-	RaceHeader	header;
-	RaceParams *params;
+	RaceKnown	known;			/* must be first */
 	uint64		n;
 	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -76,43 +73,15 @@ create(RaceQuestion *question)
 	race_check_model(view);
 	size = offsetof(RaceRanks, ranks) + view->model->points * sizeof(Rank);
 	ranks = MemoryContextAllocZero(context, size);
-	ranks->base.context = context;
-	ranks->identity = view->identity;
-	ranks->header = *view->header;
-	ranks->params = race_params_copy(view->params, context);
+	ranks->known.base.context = context;
+	race_known_init(&ranks->known, view, context);
 	ranks->n = view->model->points;
 	ask_at_points(question, ranks);
-	race_cache_add(&cache, &ranks->base, size);
+	race_cache_add(&cache, &ranks->known.base, size);
 	return ranks;
 }
 
 /* ------------------------------------------------------------------- cache */
-
-static bool
-is_of(const RaceRanks *ranks, const RaceView *view)
-{
-	return ranks->identity == view->identity &&
-		memcmp(&ranks->header, view->header, sizeof(RaceHeader)) == 0 &&
-		race_params_same(ranks->params, view->params);
-}
-
-static RaceRanks *
-find(const RaceView *view)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &cache.entries)
-	{
-		RaceRanks  *ranks = dlist_container(RaceRanks, base.node, iter.cur);
-
-		if (is_of(ranks, view))
-		{
-			race_cache_acquire(&cache, &ranks->base);
-			return ranks;
-		}
-	}
-	return NULL;
-}
 
 static void
 release(void *arg)
@@ -122,7 +91,7 @@ release(void *arg)
 
 	hold->ranks = NULL;
 	if (ranks != NULL)
-		race_cache_release(&cache, &ranks->base);
+		race_cache_release(&cache, &ranks->known.base);
 }
 
 void
@@ -137,10 +106,10 @@ race_ranks_hold(RaceRanksHold *hold, MemoryContext context)
 const RaceRanks *
 race_ranks_at(RaceRanksHold *hold, RaceQuestion *question)
 {
-	if (hold->ranks != NULL && is_of(hold->ranks, &question->view))
+	if (hold->ranks != NULL && race_known_is_of(&hold->ranks->known, &question->view))
 		return hold->ranks;
 	release(hold);
-	hold->ranks = find(&question->view);
+	hold->ranks = race_known_find(&cache, &question->view);
 	if (hold->ranks == NULL)
 		hold->ranks = create(question);
 	return hold->ranks;

@@ -70,10 +70,11 @@ start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
 							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
 }
 
-/* Arguments sketch, n and seed, from number `arg` on; after a row if that is 1 */
+/* Arguments sketch, n and seed, after a row if there are four */
 static void
-start_sample(FunctionCallInfo fcinfo, FuncCallContext *call, int arg)
+start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
+	int			arg = PG_NARGS() - 3;
 	Sample	   *sample;
 	int32		n;
 
@@ -116,40 +117,26 @@ sample_datum(Sample *sample, const RaceDrawn *drawn)
 }
 
 static Datum
-next_sample(FunctionCallInfo fcinfo, int arg)
+next_sample(void *state, uint64 i)
 {
-	FuncCallContext *call;
-	Sample	   *sample;
+	Sample	   *sample = (Sample *) state;
 	RaceDrawn	drawn;
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		call = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		start_sample(fcinfo, call, arg);
-		MemoryContextSwitchTo(old);
-	}
-	call = SRF_PERCALL_SETUP();
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	sample = (Sample *) call->user_fctx;
-	race_draw(sample->draws, (uint32) call->call_cntr, &drawn);
-	SRF_RETURN_NEXT(call, sample->fill != NULL ? race_fill_row(sample->fill, &drawn) :
-					sample_datum(sample, &drawn));
+	race_draw(sample->draws, (uint32) i, &drawn);
+	return sample->fill != NULL ? race_fill_row(sample->fill, &drawn) :
+		sample_datum(sample, &drawn);
 }
 
 /* race_sample(sketch, n, seed) */
 Datum
 race_sample(PG_FUNCTION_ARGS)
 {
-	return next_sample(fcinfo, 0);
+	return race_results(fcinfo, start_sample, next_sample);
 }
 
 /* race_sample(base, sketch, n, seed) */
 Datum
 race_sample_rows(PG_FUNCTION_ARGS)
 {
-	return next_sample(fcinfo, 1);
+	return race_results(fcinfo, start_sample, next_sample);
 }

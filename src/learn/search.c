@@ -212,6 +212,30 @@ draw_places(RaceSearch *search, RacePlaces *places)
 
 /* -------------------------------------------------------------------- climbs */
 
+/* Try a step to both sides along each axis.  Returns the density reached. */
+static double
+try_axes(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), double *x,
+		 double density, double step)
+{
+	uint32		i;
+
+	for (i = 0; i < 2 * search->dims; i++)
+	{
+		uint32		axis = i / 2;
+		double		at = x[axis];
+		double		found;
+
+		x[axis] = at + (i % 2 == 0 ? step : -step) * search->widths[axis];
+		x[axis] = Min(Max(x[axis], search->lower[axis]), search->upper[axis]);
+		found = x[axis] == at ? density : density_at(search, x);
+		if (found > density)
+			density = found;
+		else
+			x[axis] = at;
+	}
+	return density;
+}
+
 /*
  * Climb from a place: try a step to both sides along each axis, and then the whole way of
  * such a round once more.  Where nothing is denser, halve the steps (Hooke & Jeeves 1961).
@@ -235,19 +259,7 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 		uint32		i;
 
 		memcpy(before, x, size);
-		for (i = 0; i < 2 * search->dims; i++)
-		{
-			uint32		axis = i / 2;
-			double		at = x[axis];
-
-			x[axis] = at + (i % 2 == 0 ? step : -step) * search->widths[axis];
-			x[axis] = Min(Max(x[axis], search->lower[axis]), search->upper[axis]);
-			found = x[axis] == at ? density : density_at(search, x);
-			if (found > density)
-				density = found;
-			else
-				x[axis] = at;
-		}
+		density = try_axes(search, density_at, x, density, step);
 		if (density == least)
 		{
 			step /= 2;

@@ -12,9 +12,9 @@
 #include "fmgr.h"
 #include "utils/memutils.h"
 
-#include "../cache/cache.h"
 #include "../fit/answers.h"
 #include "../query/estimate.h"
+#include "../sketch/known.h"
 #include "products.h"
 
 PG_FUNCTION_INFO_V1(race_typicality);
@@ -22,10 +22,7 @@ PG_FUNCTION_INFO_V1(race_typicality);
 /* What was computed for a sketch */
 typedef struct Typical
 {
-	RaceCacheEntry base;		/* must be first */
-	uint64		identity;		/* these three identify the sketch */
-	RaceHeader	header;
-	RaceParams *params;
+	RaceKnown	known;			/* must be first */
 	double		density;
 } Typical;
 
@@ -55,29 +52,6 @@ typical_density(const RaceView *view)
 	return Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1);
 }
 
-static bool
-is_of(const Typical *typical, const RaceView *view)
-{
-	return typical->identity == view->identity &&
-		memcmp(&typical->header, view->header, sizeof(RaceHeader)) == 0 &&
-		race_params_same(typical->params, view->params);
-}
-
-static Typical *
-find(const RaceView *view)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &cache.entries)
-	{
-		Typical    *typical = dlist_container(Typical, base.node, iter.cur);
-
-		if (is_of(typical, view))
-			return typical;
-	}
-	return NULL;
-}
-
 static Typical *
 create(const RaceView *view)
 {
@@ -87,12 +61,10 @@ create(const RaceView *view)
 												  ALLOCSET_SMALL_SIZES);
 	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
 
-	typical->identity = view->identity;
-	typical->header = *view->header;
-	typical->params = race_params_copy(view->params, context);
+	race_known_init(&typical->known, view, context);
 	typical->density = density;
-	typical->base.context = context;
-	race_cache_add(&cache, &typical->base, sizeof(Typical) + race_params_size(view->params));
+	typical->known.base.context = context;
+	race_cache_add(&cache, &typical->known.base, sizeof(Typical) + race_params_size(view->params));
 	return typical;
 }
 
@@ -108,12 +80,10 @@ typical_density_at(RaceCallSite *site, const RaceView *view)
 {
 	Typical    *typical = (Typical *) site->companions[RACE_COMPANION_TYPICAL].entry;
 
-	if (typical != NULL && is_of(typical, view))
+	if (typical != NULL && race_known_is_of(&typical->known, view))
 		return typical->density;
-	typical = find(view);
-	if (typical != NULL)
-		race_cache_acquire(&cache, &typical->base);
-	else
+	typical = race_known_find(&cache, view);
+	if (typical == NULL)
 		typical = create(view);
 	race_call_site_keep(site, RACE_COMPANION_TYPICAL, typical, release);
 	return typical->density;

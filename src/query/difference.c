@@ -28,28 +28,6 @@ typedef struct Side
 	RaceDensity density;
 } Side;
 
-/* A call site for each sketch, kept between calls */
-typedef struct Sites
-{
-	RaceCallSite *site[2];
-} Sites;
-
-static Sites *
-get_sites(FmgrInfo *flinfo)
-{
-	if (flinfo->fn_extra == NULL)
-	{
-		Sites	   *sites = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(Sites));
-		int			i;
-
-		for (i = 0; i < 2; i++)
-			sites->site[i] = race_call_site_create(get_fn_expr_argtype(flinfo, 2),
-												   flinfo->fn_mcxt);
-		flinfo->fn_extra = sites;
-	}
-	return (Sites *) flinfo->fn_extra;
-}
-
 static void
 check_same_kernel(const RaceParams *a, const RaceParams *b)
 {
@@ -151,7 +129,6 @@ Datum
 race_difference(PG_FUNCTION_ARGS)
 {
 	double		confidence = PG_GETARG_FLOAT8(3);
-	Sites	   *sites = get_sites(fcinfo->flinfo);
 	Side		side[2];
 	RaceResultRow row;
 	double		difference;
@@ -162,8 +139,8 @@ race_difference(PG_FUNCTION_ARGS)
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
-	for (i = 0; i < 2; i++)
-		race_ask_sketch(sites->site[i], PG_GETARG_DATUM(i), &side[i].question);
+	race_ask_pair(fcinfo, get_fn_expr_argtype(fcinfo->flinfo, 2), &side[0].question,
+				  &side[1].question);
 	check_same_kernel(side[0].question.view.params, side[1].question.view.params);
 	for (i = 0; i < 2; i++)
 	{

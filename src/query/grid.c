@@ -100,38 +100,33 @@ locate(Grid *grid, uint64 i)
 }
 
 static void
-start_grid(FunctionCallInfo fcinfo)
+start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	FuncCallContext *call = SRF_FIRSTCALL_INIT();
-	MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
 	Grid	   *grid = palloc(sizeof(Grid));
 
 	race_row_start(&grid->row, fcinfo);
 	call->max_calls = read_grid(fcinfo, grid);
 	call->user_fctx = grid;
-	MemoryContextSwitchTo(old);
+}
+
+static Datum
+next_point(void *state, uint64 i)
+{
+	Grid	   *grid = (Grid *) state;
+	RaceDensity estimate;
+
+	locate(grid, i);
+	race_ask_about_vector(&grid->question, grid->x);
+	race_estimate_density(&grid->question, &estimate);
+	race_row_add_numbers(&grid->row, grid->x, grid->dims);
+	race_row_add(&grid->row, Float8GetDatum(estimate.density));
+	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
+	return race_row_datum(&grid->row);
 }
 
 /* race_kde_grid(sketch, lower, upper, steps) */
 Datum
 race_kde_grid(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Grid	   *grid;
-	RaceDensity estimate;
-
-	if (SRF_IS_FIRSTCALL())
-		start_grid(fcinfo);
-	call = SRF_PERCALL_SETUP();
-	grid = (Grid *) call->user_fctx;
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-
-	locate(grid, call->call_cntr);
-	race_ask_about_vector(&grid->question, grid->x);
-	race_estimate_density(&grid->question, &estimate);
-	race_row_add_numbers(&grid->row, grid->x, grid->dims);
-	race_row_add(&grid->row, Float8GetDatum(estimate.density));
-	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
-	SRF_RETURN_NEXT(call, race_row_datum(&grid->row));
+	return race_results(fcinfo, start_grid, next_point);
 }

@@ -98,6 +98,24 @@ race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 }
 
 void
+race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion *b)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	RaceCallSite **sites = (RaceCallSite **) flinfo->fn_extra;
+	int			i;
+
+	if (sites == NULL)
+	{
+		sites = MemoryContextAlloc(flinfo->fn_mcxt, 2 * sizeof(RaceCallSite *));
+		for (i = 0; i < 2; i++)
+			sites[i] = race_call_site_create(query, flinfo->fn_mcxt);
+		flinfo->fn_extra = sites;
+	}
+	race_ask_sketch(sites[0], PG_GETARG_DATUM(0), a);
+	race_ask_sketch(sites[1], PG_GETARG_DATUM(1), b);
+}
+
+void
 race_ask_header(Datum sketch, RaceQuestion *question)
 {
 	question->site = NULL;

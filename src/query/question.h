@@ -45,6 +45,13 @@ extern void race_ask_about(RaceQuestion *question, Datum query);
 extern void race_ask_about_vector(RaceQuestion *question, const double *x);
 extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns);
 
+/*
+ * Ask the sketches in the first two arguments, each at a call site of its own, which stays
+ * between calls.  Queries are of this type, if there are any.
+ */
+extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
+						  RaceQuestion *b);
+
 /* Ask about the header alone: of a stored sketch, no more is read. */
 extern void race_ask_header(Datum sketch, RaceQuestion *question);
 

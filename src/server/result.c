@@ -70,3 +70,28 @@ race_row_datum(RaceResultRow *row)
 	row->n = 0;
 	return HeapTupleGetDatum(heap_form_tuple(row->desc, row->values, row->nulls));
 }
+
+Datum
+race_results(FunctionCallInfo fcinfo,
+			 void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
+			 Datum (*next) (void *state, uint64 i))
+{
+	FuncCallContext *call;
+	Datum		result;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		call = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		start(fcinfo, call);
+		MemoryContextSwitchTo(old);
+	}
+	call = SRF_PERCALL_SETUP();
+	if (call->call_cntr >= call->max_calls)
+		SRF_RETURN_DONE(call);
+	/* the macro counts the call before it looks at the result */
+	result = next(call->user_fctx, call->call_cntr);
+	SRF_RETURN_NEXT(call, result);
+}

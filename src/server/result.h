@@ -39,4 +39,12 @@ extern void race_row_add_if(RaceResultRow *row, bool is, Datum value);
 /* The finished row; what is added next begins another one. */
 extern Datum race_row_datum(RaceResultRow *row);
 
+/*
+ * A set-returning function.  `start` is called once, in the context that lives for all calls;
+ * it sets max_calls and user_fctx, which stay 0 for no results.  `next` gives result i.
+ */
+extern Datum race_results(FunctionCallInfo fcinfo,
+						  void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
+						  Datum (*next) (void *state, uint64 i));
+
 #endif							/* RACE_RESULT_H */

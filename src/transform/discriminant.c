@@ -12,8 +12,8 @@
 
 #include <math.h>
 
+#include "discriminant.h"
 #include "linear.h"
-#include "whiten.h"
 
 PG_FUNCTION_INFO_V1(race_discriminant_step);
 PG_FUNCTION_INFO_V1(race_discriminant_final);
@@ -25,28 +25,25 @@ PG_FUNCTION_INFO_V1(race_discriminant_final);
 #define LEAST_APART		1e-9
 
 /* The whitened means, less the mean of all, times the root of how many vectors they are of */
-static double *
-whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening)
+static void
+whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, double *w)
 {
-	double	   *w = palloc0((Size) scatter->n_classes * whitening->outputs * sizeof(double));
 	double	   *all = palloc(scatter->dims * sizeof(double));
+	double	   *apart = palloc(scatter->dims * sizeof(double));
 	uint32		c;
 	uint32		i;
-	uint32		j;
 
 	race_scatter_mean(scatter, all);
-	for (c = 0; c < scatter->n_classes; c++)
-		for (i = 0; i < whitening->outputs; i++)
-		{
-			const double *row = whitening->matrix + (Size) i * scatter->dims;
-			const double *mean = race_scatter_class_mean(scatter, c);
-			double		sum = 0;
+	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
+	{
+		const double *mean = race_scatter_class_mean(scatter, c);
 
-			for (j = 0; j < scatter->dims; j++)
-				sum += row[j] * (mean[j] - all[j]);
-			w[(Size) c * whitening->outputs + i] = sum * sqrt(scatter->classes[c].n);
-		}
-	return w;
+		for (i = 0; i < scatter->dims; i++)
+			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
+		race_whitening_apply(whitening, apart, w);
+	}
+	pfree(all);
+	pfree(apart);
 }
 
 /* How many directions there are, of those sorted by length */
@@ -59,31 +56,38 @@ count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
 
 	while (n < most && lengths[n] > least)
 		n++;
-	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
 	return n;
 }
 
-/*
- * The direction v of whitened vectors, as a row for vectors.  Its sign is such that the
- * largest number of v is positive.
- */
+/* Divide a direction by its length.  Its sign is such that the largest number is positive. */
 static void
-write_direction(const RaceWhitening *whitening, const double *v, double length, double *row)
+normalize(double *v, uint32 n, double length)
 {
 	uint32		largest = 0;
 	uint32		i;
-	uint32		j;
 
-	for (i = 1; i < whitening->outputs; i++)
+	for (i = 1; i < n; i++)
 		if (fabs(v[i]) > fabs(v[largest]))
 			largest = i;
 	length = copysign(length, v[largest]);
-	for (i = 0; i < whitening->outputs; i++)
-		for (j = 0; j < whitening->dims; j++)
-			row[j] += v[i] / length * whitening->matrix[(Size) i * whitening->dims + j];
+	for (i = 0; i < n; i++)
+		v[i] /= length;
+}
+
+uint32
+race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *whitening,
+							 double *directions)
+{
+	double		lengths[RACE_SCATTER_CLASSES];
+	uint32		n;
+	uint32		i;
+
+	whitened_means(scatter, whitening, directions);
+	race_jacobi(directions, scatter->n_classes, whitening->outputs, lengths);
+	n = count_directions(scatter, whitening->outputs, lengths);
+	for (i = 0; i < n; i++)
+		normalize(directions + (Size) i * whitening->outputs, whitening->outputs, lengths[i]);
+	return n;
 }
 
 /* Transition of race_discriminant(label, x) */
@@ -99,11 +103,8 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 {
 	const RaceScatter *scatter = race_scatter_arg(fcinfo);
 	RaceWhitening whitening;
-	double	   *means;
-	double	   *matrix;
-	double		lengths[RACE_SCATTER_CLASSES];
+	double	   *directions;
 	uint32		n;
-	uint32		i;
 
 	if (scatter == NULL)
 		PG_RETURN_NULL();
@@ -112,12 +113,12 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_discriminant needs two labels or more, found one")));
 	race_whitening_of(scatter, "race_discriminant", &whitening);
-	means = whitened_means(scatter, &whitening);
-	race_jacobi(means, scatter->n_classes, whitening.outputs, lengths);
-	n = count_directions(scatter, whitening.outputs, lengths);
-	matrix = palloc0((Size) n * scatter->dims * sizeof(double));
-	for (i = 0; i < n; i++)
-		write_direction(&whitening, means + (Size) i * whitening.outputs, lengths[i],
-						matrix + (Size) i * scatter->dims);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, matrix, n));
+	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
+	n = race_discriminant_directions(scatter, &whitening, directions);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
+	race_whitening_keep(&whitening, directions, n);
+	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
 }

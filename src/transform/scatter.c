@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "utils/lsyscache.h"
@@ -34,8 +36,8 @@ typedef struct StepSite
 
 /* ------------------------------------------------------------------ states */
 
-static RaceScatter *
-create(uint32 dims, MemoryContext context)
+RaceScatter *
+race_scatter_create(uint32 dims, MemoryContext context)
 {
 	RaceScatter *scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
 
@@ -76,12 +78,8 @@ find_class(RaceScatter *scatter, uint64 key)
 	return i;
 }
 
-/*
- * Add n vectors with this mean to a class.  Their scatter around it is another's to add.
- * One vector has none.
- */
-static void
-add_to_class(RaceScatter *scatter, uint64 key, double n, const double *mean)
+void
+race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
 {
 	uint32		c = find_class(scatter, key);
 	double		before = scatter->classes[c].n;
@@ -180,8 +178,8 @@ race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
 	}
 	dims = read_vector(site, PG_GETARG_DATUM(x), scatter == NULL ? 0 : scatter->dims);
 	if (scatter == NULL)
-		scatter = create(dims, context);
-	add_to_class(scatter, label_key(fcinfo, site, label), 1, site->x);
+		scatter = race_scatter_create(dims, context);
+	race_scatter_add(scatter, label_key(fcinfo, site, label), 1, site->x);
 	PG_RETURN_POINTER(scatter);
 }
 
@@ -203,10 +201,10 @@ race_scatter_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(a);
 	}
 	if (a == NULL)
-		a = create(b->dims, context);
+		a = race_scatter_create(b->dims, context);
 	race_check_length(b->dims, a->dims, false);
 	for (i = 0; i < b->n_classes; i++)
-		add_to_class(a, b->classes[i].key, b->classes[i].n, race_scatter_class_mean(b, i));
+		race_scatter_add(a, b->classes[i].key, b->classes[i].n, race_scatter_class_mean(b, i));
 	for (i = 0; i < Products(b->dims); i++)
 		a->products[i] += b->products[i];
 	PG_RETURN_POINTER(a);
@@ -243,7 +241,7 @@ race_scatter_deserialize(PG_FUNCTION_ARGS)
 
 	initStringInfo(&message);
 	appendBinaryStringInfo(&message, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
-	scatter = create(pq_getmsgint(&message, 4), CurrentMemoryContext);
+	scatter = race_scatter_create(pq_getmsgint(&message, 4), CurrentMemoryContext);
 	n = pq_getmsgint(&message, 4);
 	scatter->n_classes = n;
 	scatter->capacity = Max(n, 2);
@@ -301,6 +299,12 @@ double
 race_scatter_freedom(const RaceScatter *scatter)
 {
 	return race_scatter_n(scatter) - scatter->n_classes;
+}
+
+double
+race_scatter_deviation(const RaceScatter *scatter, uint32 i)
+{
+	return sqrt(race_scatter_product(scatter, i, i) / race_scatter_freedom(scatter));
 }
 
 double

@@ -39,6 +39,15 @@ typedef struct RaceScatter
 	double	   *products;		/* of deviations, row by row up to the diagonal */
 } RaceScatter;
 
+/* A state without vectors yet */
+extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
+
+/*
+ * Add n vectors with this mean to a class.  Their scatter around it is another's to add.
+ * One vector has none.
+ */
+extern void race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean);
+
 /*
  * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
  * argument `label` (0: there are no labels).  NULLs are left out.
@@ -53,8 +62,9 @@ extern double race_scatter_n(const RaceScatter *scatter);
 extern void race_scatter_mean(const RaceScatter *scatter, double *mean);
 extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 i);
 
-/* Degrees of freedom of the scatter, and the product of two columns */
+/* Degrees of freedom of the scatter, the standard deviation of a column, the product of two */
 extern double race_scatter_freedom(const RaceScatter *scatter);
+extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
 extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
 
 #endif							/* RACE_SCATTER_H */

@@ -318,10 +318,10 @@ expect_noise(const State *state, RaceExpected *expected)
 
 /* A matrix, or a bandwidth for each column */
 static void
-use_map(const RaceMap *map, RaceTransformKind kind, const double *center, RaceDraft *draft)
+use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, RaceDraft *draft)
 {
 	double	   *numbers = palloc(map->outputs * map->dims * sizeof(double));
-	int			i;
+	uint32		i;
 
 	if (kind == RACE_TRANSFORM_SCALE)
 	{
@@ -381,7 +381,7 @@ suggest(const State *state, RaceResultRow *row)
 	draft.part.bandwidth = rounded(best.bandwidth);
 	draft.arrays[RACE_KEY_LOWER] = lower;
 	draft.arrays[RACE_KEY_UPPER] = upper;
-	use_map(map, best.kind, center, &draft);
+	use_map(&map->m, best.kind, center, &draft);
 
 	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
 	race_row_add(row, Int32GetDatum(best.rows));

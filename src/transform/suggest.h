@@ -13,6 +13,8 @@
 
 #include "postgres.h"
 
+#include "whiten.h"
+
 #define RACE_SUGGEST_DIMS		64
 #define RACE_SUGGEST_CLASSES	32
 #define RACE_SUGGEST_EXAMPLES	2000
@@ -41,17 +43,13 @@ typedef enum RaceTransformKind
 /* M (x - o), where no answer depends on o; there is none if `outputs` is 0 */
 typedef struct RaceMap
 {
-	int			outputs;
-	int			dims;
+	RaceWhitening m;			/* its matrix is `numbers` */
 	double		log_volume;		/* log |det M| if there are as many outputs as dims */
-	double		matrix[RACE_SUGGEST_DIMS * RACE_SUGGEST_DIMS];	/* [outputs][dims] */
+	double		numbers[RACE_SUGGEST_DIMS * RACE_SUGGEST_DIMS];
 } RaceMap;
 
 /* Learn a transform from examples. */
 extern void race_map_learn(RaceTransformKind kind, const RaceExamples *examples, RaceMap *map);
-
-/* z = M x */
-extern void race_map_apply(const RaceMap *map, const double *x, double *z);
 
 /* What a release costs in error: the variance of a kernel sum, for 2^i rows */
 #define RACE_SUGGEST_ROWS		11	/* 1 to 1024 rows */

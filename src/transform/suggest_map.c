@@ -2,17 +2,17 @@
  * suggest_map.c
  *		Transforms that race_suggest tries, learned from examples.
  *
- * All begin by giving vectors covariance 1 within classes: M = L^-1 D, where D divides
- * columns by their standard deviations, and L L' is the matrix of their correlations.  Public
- * examples may be few, so correlations are shrunk (Schaefer & Strimmer 2005).  Some go on to
- * keep only the directions in which classes differ.
+ * All begin by giving vectors covariance 1 within classes (whiten.h).  Some go on to keep only
+ * the directions in which classes differ.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
+#include "discriminant.h"
 #include "suggest.h"
 
 /* A column that varies less than this is constant.  It is divided by so much. */
@@ -32,158 +32,56 @@
 #define SPREAD_OUTPUTS		2	/* directions of different covariance */
 #define POWER_STEPS			60	/* to find one */
 
-static void
-class_means(const RaceExamples *e, const double *x, double *mean, double *count)
+static RaceScatter *
+scatter_of(const RaceExamples *e)
 {
+	RaceScatter *scatter = race_scatter_create(e->dims, CurrentMemoryContext);
 	int			i;
-	int			j;
 
-	memset(mean, 0, e->classes * e->dims * sizeof(double));
-	memset(count, 0, e->classes * sizeof(double));
 	for (i = 0; i < e->n; i++)
-	{
-		count[e->label[i]]++;
-		for (j = 0; j < e->dims; j++)
-			mean[e->label[i] * e->dims + j] += x[i * e->dims + j];
-	}
-	for (i = 0; i < e->classes; i++)
-		for (j = 0; j < e->dims; j++)
-			mean[i * e->dims + j] /= Max(count[i], 1);
+		race_scatter_add(scatter, e->label[i], 1, e->x + i * e->dims);
+	return scatter;
 }
 
-/* Deviations from the means of classes, [n][dims]; then in standard deviations, which are returned */
-static double *
-standard_residuals(const RaceExamples *e, double *residual)
-{
-	double	   *mean = palloc(e->classes * e->dims * sizeof(double));
-	double		count[RACE_SUGGEST_CLASSES];
-	double	   *deviation = palloc0(e->dims * sizeof(double));
-	int			i;
-	int			j;
-
-	class_means(e, e->x, mean, count);
-	for (i = 0; i < e->n; i++)
-		for (j = 0; j < e->dims; j++)
-		{
-			double		d = e->x[i * e->dims + j] - mean[e->label[i] * e->dims + j];
-
-			residual[i * e->dims + j] = d;
-			deviation[j] += d * d;
-		}
-	for (j = 0; j < e->dims; j++)
-	{
-		deviation[j] = sqrt(deviation[j] / Max(e->n - e->classes, 1));
-		if (!(deviation[j] >= LEAST_DEVIATION))
-			deviation[j] = CONSTANT;
-		for (i = 0; i < e->n; i++)
-			residual[i * e->dims + j] /= deviation[j];
-	}
-	pfree(mean);
-	return deviation;
-}
-
-/* The correlations of residuals, [dims][dims], shrunk by their own expected error */
-static double *
-shrunk_correlations(const RaceExamples *e, const double *residual)
-{
-	int			d = e->dims;
-	double	   *r = palloc(d * d * sizeof(double));
-	double		error = 0;
-	double		square = 0;
-	double		keep;
-	int			i;
-	int			j;
-	int			k;
-
-	for (j = 0; j < d; j++)
-		for (k = 0; k <= j; k++)
-		{
-			double		sum = 0;
-			double		squares = 0;
-
-			CHECK_FOR_INTERRUPTS();
-			for (i = 0; i < e->n; i++)
-			{
-				double		product = residual[i * d + j] * residual[i * d + k];
-
-				sum += product;
-				squares += product * product;
-			}
-			r[j * d + k] = r[k * d + j] = sum / e->n;
-			if (j != k)
-			{
-				error += (squares / e->n - pow(sum / e->n, 2)) / e->n;
-				square += pow(sum / e->n, 2);
-			}
-		}
-	keep = square > 0 ? Max(1 - error / square, 0) : 0;
-	for (j = 0; j < d * d; j++)
-		r[j] = j % (d + 1) == 0 ? 1 + RIDGE : r[j] * keep;
-	return r;
-}
-
-/* map = L^-1 D, where r = L L' (Cholesky); L takes the place of r. */
+/* All columns are kept: volumes are those of all dimensions. */
 static void
-whiten(double *r, const double *deviation, RaceMap *map)
+find_columns(const RaceScatter *scatter, RaceColumns *columns)
 {
-	int			d = map->dims;
-	int			i;
-	int			j;
-	int			k;
+	uint32		i;
 
-	for (i = 0; i < d; i++)
-		for (j = 0; j <= i; j++)
-		{
-			for (k = 0; k < j; k++)
-				r[i * d + j] -= r[i * d + k] * r[j * d + k];
-			r[i * d + j] = j < i ? r[i * d + j] / r[j * d + j] :
-				sqrt(Max(r[i * d + i], RIDGE));
-		}
-	for (i = 0; i < d; i++)
-		for (j = 0; j <= i; j++)
-		{
-			double		sum = i == j;
+	columns->n = scatter->dims;
+	for (i = 0; i < scatter->dims; i++)
+	{
+		double		deviation = race_scatter_deviation(scatter, i);
 
-			for (k = j; k < i; k++)
-				sum -= r[i * d + k] * map->matrix[k * d + j] * deviation[j];
-			map->matrix[i * d + j] = sum / r[i * d + i] / deviation[j];
-		}
-	map->outputs = d;
+		columns->deviation[i] = deviation >= LEAST_DEVIATION ? deviation : CONSTANT;
+		columns->keep[i] = true;
+		columns->kept[i] = i;
+	}
 }
 
 static void
-learn_scale(const double *deviation, RaceMap *map)
+scale_columns(const RaceColumns *columns, RaceWhitening *map)
 {
-	int			j;
+	uint32		n = columns->n;
+	uint32		i;
 
-	for (j = 0; j < map->dims; j++)
-		map->matrix[j * map->dims + j] = 1 / deviation[j];
-	map->outputs = map->dims;
+	map->dims = map->outputs = n;
+	map->matrix = palloc0(n * n * sizeof(double));
+	for (i = 0; i < n; i++)
+		map->matrix[i * n + i] = 1 / columns->deviation[i];
 }
 
-static void
-learn_volume(RaceMap *map)
+/* log |det M|, of M that is lower triangular */
+static double
+log_volume_of(const RaceWhitening *map)
 {
-	int			i;
+	double		sum = 0;
+	uint32		i;
 
-	for (i = 0; i < map->outputs; i++)
-		map->log_volume += log(map->matrix[i * map->dims + i]);
-}
-
-void
-race_map_apply(const RaceMap *map, const double *x, double *z)
-{
-	int			i;
-	int			j;
-
-	for (i = 0; i < map->outputs; i++)
-	{
-		double		sum = 0;
-
-		for (j = 0; j < map->dims; j++)
-			sum += map->matrix[i * map->dims + j] * x[j];
-		z[i] = sum;
-	}
+	for (i = 0; i < map->dims; i++)
+		sum += log(map->matrix[i * map->dims + i]);
+	return sum;
 }
 
 /* ------------------------------------------------- directions, of white vectors */
@@ -224,29 +122,50 @@ add_direction(double *basis, int n, int d, const double *direction)
 	return n + 1;
 }
 
-/* The directions between the means of classes */
-static int
-mean_directions(const RaceExamples *e, const double *z, double *basis)
+/* The scatter of white vectors in each class; NULL for a class without any */
+static RaceScatter **
+scatters_of_classes(const RaceExamples *e, const double *z)
 {
-	double	   *mean = palloc(e->classes * e->dims * sizeof(double));
-	double		count[RACE_SUGGEST_CLASSES];
-	int			first = 0;
-	int			n = 0;
-	int			c;
-	int			j;
+	RaceScatter **scatters = palloc0(e->classes * sizeof(RaceScatter *));
+	int			i;
 
-	class_means(e, z, mean, count);
-	while (count[first] == 0)
-		first++;
-	for (c = first + 1; c < e->classes; c++)
+	for (i = 0; i < e->n; i++)
 	{
-		for (j = 0; j < e->dims; j++)
-			mean[c * e->dims + j] -= mean[first * e->dims + j];
-		if (count[c] > 0)
-			n = add_direction(basis, n, e->dims, mean + c * e->dims);
+		RaceScatter **scatter = &scatters[e->label[i]];
+
+		if (*scatter == NULL)
+			*scatter = race_scatter_create(e->dims, CurrentMemoryContext);
+		race_scatter_add(*scatter, 0, 1, z + i * e->dims);
 	}
-	pfree(mean);
-	return n;
+	return scatters;
+}
+
+/* The covariance, [d][d] */
+static void
+covariance_of(const RaceScatter *scatter, double *s)
+{
+	uint32		d = scatter->dims;
+	uint32		j;
+	uint32		k;
+
+	for (j = 0; j < d; j++)
+		for (k = 0; k < d; k++)
+			s[j * d + k] = race_scatter_product(scatter, j, k) / race_scatter_n(scatter);
+}
+
+/* Add the square of a symmetric matrix [d][d]. */
+static void
+add_square(const double *s, int d, double *sum)
+{
+	int			i;
+	int			j;
+	int			k;
+
+	CHECK_FOR_INTERRUPTS();
+	for (j = 0; j < d; j++)
+		for (i = 0; i < d; i++)
+			for (k = 0; k < d; k++)
+				sum[j * d + k] += s[j * d + i] * s[i * d + k];
 }
 
 /*
@@ -257,42 +176,30 @@ static double *
 covariance_differences(const RaceExamples *e, const double *z)
 {
 	int			d = e->dims;
-	double	   *mean = palloc(e->classes * d * sizeof(double));
-	double		count[RACE_SUGGEST_CLASSES];
-	double	   *s = palloc0((Size) (e->classes + 1) * d * d * sizeof(double));
-	double	   *all = s + e->classes * d * d;
+	RaceScatter **scatters = scatters_of_classes(e, z);
+	double	   *mean = palloc0(d * d * sizeof(double));
+	double	   *s = palloc(d * d * sizeof(double));
 	double	   *result = palloc0(d * d * sizeof(double));
 	int			c;
-	int			i;
 	int			j;
-	int			k;
 
-	class_means(e, z, mean, count);
-	for (i = 0; i < e->n; i++)
-	{
-		const double *m = mean + e->label[i] * d;
-
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < d; j++)
-			for (k = 0; k < d; k++)
-				s[e->label[i] * d * d + j * d + k] +=
-					(z[i * d + j] - m[j]) * (z[i * d + k] - m[k]) / count[e->label[i]];
-	}
-	for (c = 0; c < e->classes; c++)
-		for (j = 0; j < d * d; j++)
-			all[j] += s[c * d * d + j] / e->classes;
 	for (c = 0; c < e->classes; c++)
 	{
-		CHECK_FOR_INTERRUPTS();
+		if (scatters[c] == NULL)
+			continue;
+		covariance_of(scatters[c], s);
 		for (j = 0; j < d * d; j++)
-			s[c * d * d + j] -= all[j];
-		for (j = 0; j < d; j++)
-			for (i = 0; i < d; i++)
-				for (k = 0; k < d; k++)
-					result[j * d + k] += s[c * d * d + j * d + i] * s[c * d * d + i * d + k];
+			mean[j] += s[j] / e->classes;
 	}
-	pfree(mean);
-	pfree(s);
+	for (c = 0; c < e->classes; c++)
+	{
+		if (scatters[c] == NULL)
+			continue;
+		covariance_of(scatters[c], s);
+		for (j = 0; j < d * d; j++)
+			s[j] -= mean[j];
+		add_square(s, d, result);
+	}
 	return result;
 }
 
@@ -328,8 +235,6 @@ spread_directions(const RaceExamples *e, const double *z, double *basis, int n)
 			break;
 		n++;
 	}
-	pfree(q);
-	pfree(v);
 	return n;
 }
 
@@ -458,44 +363,26 @@ logistic_directions(const RaceExamples *e, const double *z, double *basis)
 			w[i] -= weights[i];
 		n = add_direction(basis, n, e->dims, w);
 	}
-	pfree(weights);
 	return n;
 }
 
-/* Keep these directions of a map that makes vectors white: map = basis map. */
+/* Of a map that makes vectors white keep only the directions in which classes differ. */
 static void
-keep_directions(const double *basis, int n, RaceMap *map)
-{
-	int			d = map->dims;
-	double	   *kept = palloc0(Max(n, 1) * d * sizeof(double));
-	int			i;
-	int			j;
-	int			k;
-
-	for (i = 0; i < n; i++)
-		for (k = 0; k < d; k++)
-			for (j = 0; j < d; j++)
-				kept[i * d + j] += basis[i * d + k] * map->matrix[k * d + j];
-	memcpy(map->matrix, kept, n * d * sizeof(double));
-	map->outputs = n;
-	pfree(kept);
-}
-
-static void
-learn_directions(RaceTransformKind kind, const RaceExamples *e, RaceMap *map)
+keep_directions(RaceTransformKind kind, const RaceExamples *e, const RaceScatter *scatter,
+				RaceWhitening *map)
 {
 	int			d = e->dims;
 	double	   *z = palloc(e->n * d * sizeof(double));
-	double	   *basis = palloc((d + 1) * d * sizeof(double));
+	double	   *basis = palloc((Max(d, RACE_SUGGEST_CLASSES) + 1) * d * sizeof(double));
 	int			n;
 	int			i;
 
 	for (i = 0; i < e->n; i++)
-		race_map_apply(map, e->x + i * d, z + i * d);
+		race_whitening_apply(map, e->x + i * d, z + i * d);
 	if (kind == RACE_TRANSFORM_LOGISTIC)
 		n = logistic_directions(e, z, basis);
 	else
-		n = mean_directions(e, z, basis);
+		n = race_discriminant_directions(scatter, map, basis);
 	if (kind == RACE_TRANSFORM_SPREAD)
 	{
 		int			means = n;
@@ -505,33 +392,46 @@ learn_directions(RaceTransformKind kind, const RaceExamples *e, RaceMap *map)
 			n = 0;				/* the same as without */
 	}
 	/* all directions are no choice */
-	keep_directions(basis, n < d ? n : 0, map);
-	pfree(z);
-	pfree(basis);
+	race_whitening_keep(map, basis, n < d ? n : 0);
+}
+
+/* Returns the logarithm of the volume.  The map has no outputs if there is no such map. */
+static double
+learn(RaceTransformKind kind, const RaceExamples *e, RaceWhitening *map)
+{
+	RaceScatter *scatter = scatter_of(e);
+	RaceColumns *columns = palloc(sizeof(RaceColumns));
+	double		log_volume;
+
+	find_columns(scatter, columns);
+	if (kind == RACE_TRANSFORM_SCALE)
+		scale_columns(columns, map);
+	else if (e->dims == 1 ||	/* the same as scaled */
+			 race_scatter_freedom(scatter) < 1 ||
+			 !race_whiten_columns(scatter, columns, RIDGE, map))
+	{
+		map->outputs = 0;
+		return 0;
+	}
+	log_volume = log_volume_of(map);
+	if (kind >= RACE_TRANSFORM_FISHER)
+		keep_directions(kind, e, scatter, map);
+	return log_volume;
 }
 
 void
 race_map_learn(RaceTransformKind kind, const RaceExamples *examples, RaceMap *map)
 {
-	double	   *residual = palloc(examples->n * examples->dims * sizeof(double));
-	double	   *deviation = standard_residuals(examples, residual);
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "race suggest, map",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
 
-	memset(map, 0, sizeof(RaceMap));
-	map->dims = examples->dims;
-	if (kind == RACE_TRANSFORM_SCALE || examples->dims == 1)
-		learn_scale(deviation, map);
-	else
-	{
-		double	   *correlations = shrunk_correlations(examples, residual);
-
-		whiten(correlations, deviation, map);
-		pfree(correlations);
-	}
-	learn_volume(map);
-	if (kind >= RACE_TRANSFORM_FISHER)
-		learn_directions(kind, examples, map);
-	if (kind == RACE_TRANSFORM_WHITE && examples->dims == 1)
-		map->outputs = 0;		/* the same as scaled */
-	pfree(residual);
-	pfree(deviation);
+	map->log_volume = learn(kind, examples, &map->m);
+	MemoryContextSwitchTo(old);
+	map->m.dims = examples->dims;
+	if (map->m.outputs > 0)
+		memcpy(map->numbers, map->m.matrix,
+			   map->m.outputs * map->m.dims * sizeof(double));
+	map->m.matrix = map->numbers;
+	MemoryContextDelete(work);
 }

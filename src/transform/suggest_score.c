@@ -67,11 +67,11 @@ distance(const double *a, const double *b, int n)
 static double *
 map_all(const RaceMap *map, const RaceExamples *e)
 {
-	double	   *z = palloc(e->n * map->outputs * sizeof(double));
+	double	   *z = palloc(e->n * map->m.outputs * sizeof(double));
 	int			i;
 
 	for (i = 0; i < e->n; i++)
-		race_map_apply(map, e->x + i * e->dims, z + i * map->outputs);
+		race_whitening_apply(&map->m, e->x + i * e->dims, z + i * map->m.outputs);
 	return z;
 }
 
@@ -169,14 +169,14 @@ find_densities(Scoring *s, const int *fold)
 		double	   *images;
 
 		race_map_learn(s->kind, &others, map);
-		found = map->outputs > 0;
+		found = map->m.outputs > 0;
 		images = map_all(map, &others);
 		for (i = 0; i < e->n && found; i++)
 			if (fold[i] == which)
 			{
 				CHECK_FOR_INTERRUPTS();
-				race_map_apply(map, e->x + i * e->dims, z);
-				ask_others(s, &others, images, z, map->outputs, i);
+				race_whitening_apply(&map->m, e->x + i * e->dims, z);
+				ask_others(s, &others, images, z, map->m.outputs, i);
 			}
 		pfree(others.x);
 		pfree(others.label);
@@ -208,9 +208,9 @@ measure_distances(Scoring *s)
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < 16; j++)
-			apart[pairs++] = distance(z + i * s->map->outputs,
-									  z + (i + 1 + j * (n - 1) / 16) % n * s->map->outputs,
-									  s->map->outputs);
+			apart[pairs++] = distance(z + i * s->map->m.outputs,
+									  z + (i + 1 + j * (n - 1) / 16) % n * s->map->m.outputs,
+									  s->map->m.outputs);
 	qsort(apart, pairs, sizeof(double), compare_doubles);
 	s->unit = apart[pairs / 2];
 	s->farthest = apart[pairs - 1];
@@ -310,7 +310,7 @@ accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
 static double
 log_volume(const Scoring *s, double bandwidth, int power)
 {
-	int			outputs = s->map->outputs;
+	int			outputs = s->map->m.outputs;
 	double		step = 0.005;
 	double		sum = 0;
 	double		t;
@@ -459,7 +459,7 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 	{
 		s.kind = kind;
 		race_map_learn(kind, examples, s.map);
-		if (s.map->outputs == 0)
+		if (s.map->m.outputs == 0)
 			continue;
 		measure_distances(&s);
 		if (s.unit > 0 && find_densities(&s, fold))

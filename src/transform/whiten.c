@@ -35,17 +35,8 @@ PG_FUNCTION_INFO_V1(race_whiten_final);
 
 /* ----------------------------------------------------------------- columns */
 
-/* What is known of the columns of vectors */
-typedef struct Columns
-{
-	double		deviation[RACE_SCATTER_DIMS];	/* 0 = constant */
-	bool		keep[RACE_SCATTER_DIMS];
-	uint32		kept[RACE_SCATTER_DIMS];	/* numbers of those kept, */
-	uint32		n;				/* and how many they are */
-} Columns;
-
 static void
-list_kept(Columns *columns, uint32 dims)
+list_kept(RaceColumns *columns, uint32 dims)
 {
 	uint32		i;
 
@@ -57,15 +48,14 @@ list_kept(Columns *columns, uint32 dims)
 
 /* The standard deviations within classes; constant columns are not kept. */
 static void
-find_deviations(const RaceScatter *scatter, Columns *columns)
+find_deviations(const RaceScatter *scatter, RaceColumns *columns)
 {
-	double		freedom = race_scatter_freedom(scatter);
 	uint32		i;
 	uint32		c;
 
 	for (i = 0; i < scatter->dims; i++)
 	{
-		double		deviation = sqrt(race_scatter_product(scatter, i, i) / freedom);
+		double		deviation = race_scatter_deviation(scatter, i);
 		double		largest = 0;
 
 		for (c = 0; c < scatter->n_classes; c++)
@@ -83,7 +73,7 @@ find_deviations(const RaceScatter *scatter, Columns *columns)
 
 /* The correlations of columns that are kept, [n][n], palloc'd */
 static double *
-correlations(const RaceScatter *scatter, const Columns *columns)
+correlations(const RaceScatter *scatter, const RaceColumns *columns)
 {
 	double		freedom = race_scatter_freedom(scatter);
 	uint32		n = columns->n;
@@ -107,7 +97,7 @@ correlations(const RaceScatter *scatter, const Columns *columns)
 
 /* Do not keep columns that are linear combinations of others. */
 static void
-drop_combinations(const RaceScatter *scatter, Columns *columns)
+drop_combinations(const RaceScatter *scatter, RaceColumns *columns)
 {
 	double	   *r = correlations(scatter, columns);
 	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
@@ -126,7 +116,7 @@ drop_combinations(const RaceScatter *scatter, Columns *columns)
 
 /* Append the numbers of columns that are left out, constant or other ones, if there are any. */
 static void
-append_left_out(StringInfo text, const char *what, const Columns *columns, uint32 dims,
+append_left_out(StringInfo text, const char *what, const RaceColumns *columns, uint32 dims,
 				bool constant)
 {
 	const char *separator = what;
@@ -143,7 +133,7 @@ append_left_out(StringInfo text, const char *what, const Columns *columns, uint3
 }
 
 static void
-tell_left_out(const Columns *columns, const RaceScatter *scatter, const char *aggregate)
+tell_left_out(const RaceColumns *columns, const RaceScatter *scatter, const char *aggregate)
 {
 	const char *constant = scatter->n_classes == 1 ? "Constant: " : "Constant within each label: ";
 	StringInfoData detail;
@@ -167,17 +157,39 @@ tell_left_out(const Columns *columns, const RaceScatter *scatter, const char *ag
 
 /* -------------------------------------------------------------- the transform */
 
-void
-race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+bool
+race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, double ridge,
+					RaceWhitening *whitening)
 {
-	double		freedom = race_scatter_freedom(scatter);
-	Columns		columns;
-	double	   *r;
-	double	   *work;
+	uint32		n = columns->n;
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(n) * sizeof(double));
+	bool		found;
 	uint32		i;
 	uint32		j;
 
-	if (freedom < 1)
+	for (i = 0; i < n; i++)
+		r[(Size) i * n + i] += ridge;
+	race_shrink(r, n, race_scatter_freedom(scatter), work);
+	found = race_inverse_root(r, n);
+	whitening->dims = scatter->dims;
+	whitening->outputs = n;
+	whitening->matrix = palloc0((Size) n * scatter->dims * sizeof(double));
+	for (i = 0; i < n && found; i++)
+		for (j = 0; j <= i; j++)
+			whitening->matrix[(Size) i * scatter->dims + columns->kept[j]] =
+				r[(Size) i * n + j] / columns->deviation[columns->kept[j]];
+	pfree(work);
+	pfree(r);
+	return found;
+}
+
+void
+race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+{
+	RaceColumns columns;
+
+	if (race_scatter_freedom(scatter) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg(scatter->n_classes == 1 ? "%s needs two vectors or more" :
@@ -185,23 +197,46 @@ race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhiteni
 	find_deviations(scatter, &columns);
 	drop_combinations(scatter, &columns);
 	tell_left_out(&columns, scatter, aggregate);
-
-	r = correlations(scatter, &columns);
-	work = palloc(RACE_LINEAR_WORK(columns.n) * sizeof(double));
-	race_shrink(r, columns.n, freedom, work);
-	if (!race_inverse_root(r, columns.n))
+	if (!race_whiten_columns(scatter, &columns, 0, whitening))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s finds no transform: the covariance cannot be inverted", aggregate)));
-	whitening->dims = scatter->dims;
-	whitening->outputs = columns.n;
-	whitening->matrix = palloc0((Size) columns.n * scatter->dims * sizeof(double));
-	for (i = 0; i < columns.n; i++)
-		for (j = 0; j <= i; j++)
-			whitening->matrix[(Size) i * scatter->dims + columns.kept[j]] =
-				r[(Size) i * columns.n + j] / columns.deviation[columns.kept[j]];
-	pfree(work);
-	pfree(r);
+}
+
+void
+race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < whitening->outputs; i++)
+	{
+		const double *row = whitening->matrix + (Size) i * whitening->dims;
+		double		sum = 0;
+
+		for (j = 0; j < whitening->dims; j++)
+			sum += row[j] * x[j];
+		z[i] = sum;
+	}
+}
+
+void
+race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n)
+{
+	uint32		dims = whitening->dims;
+	double	   *kept = palloc0((Size) n * dims * sizeof(double));
+	uint32		i;
+	uint32		j;
+	uint32		k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < whitening->outputs; k++)
+			for (j = 0; j < dims; j++)
+				kept[(Size) i * dims + j] += directions[(Size) i * whitening->outputs + k] *
+					whitening->matrix[(Size) k * dims + j];
+	pfree(whitening->matrix);
+	whitening->matrix = kept;
+	whitening->outputs = n;
 }
 
 static ArrayType *
@@ -223,13 +258,14 @@ new_array(int ndim, int rows, int columns)
 
 Datum
 race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
-					 const double *matrix, uint32 outputs)
+					 const RaceWhitening *whitening)
 {
-	ArrayType  *m = new_array(2, outputs, scatter->dims);
+	ArrayType  *m = new_array(2, whitening->outputs, scatter->dims);
 	ArrayType  *offset = new_array(1, scatter->dims, 1);
 	RaceResultRow row;
 
-	memcpy(ARR_DATA_PTR(m), matrix, (Size) outputs * scatter->dims * sizeof(double));
+	memcpy(ARR_DATA_PTR(m), whitening->matrix,
+		   (Size) whitening->outputs * scatter->dims * sizeof(double));
 	race_scatter_mean(scatter, (double *) ARR_DATA_PTR(offset));
 	race_row_start(&row, fcinfo);
 	race_row_add(&row, PointerGetDatum(m));
@@ -256,6 +292,5 @@ race_whiten_final(PG_FUNCTION_ARGS)
 	if (scatter == NULL)
 		PG_RETURN_NULL();
 	race_whitening_of(scatter, "race_whiten", &whitening);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, whitening.matrix,
-										 whitening.outputs));
+	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
 }
