@@ -97,8 +97,8 @@ count_block(RaceReady *ready, const RaceRows *rows, Size block)
 static void
 subtract_block(RaceReady *ready, const RaceView *view, Size block)
 {
-	Size		range = ready->params->range;
-	Size		end = Min((block + 1) * RACE_LANES, ready->params->rows) * range;
+	Size		range = ready->known.params->range;
+	Size		end = Min((block + 1) * RACE_LANES, ready->known.params->rows) * range;
 	Size		i;
 
 	for (i = block * RACE_LANES * range; i < end; i++)
