@@ -433,7 +433,7 @@ inside(uint32_t dims, double r)
  * the middle of a ball that has the volume of the box, or from anywhere in it.  `coarser`
  * is the step of the next level, or 0.
  */
-#define SHELLS	400
+#define SHELLS	128
 
 static double
 sum_of_squares(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place,

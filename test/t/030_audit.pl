@@ -12,19 +12,20 @@
 # probabilities then give a lower bound of the true epsilon.  Too little noise
 # must be caught: those are the controls.
 #
-# False alarms: 5.2e-10 a run of this file,
+# False alarms: 4.6e-10 a run of this file,
 #
 #	audits	8 (4 pairs of tables, 2 directions) of 2 bounds at 2.5e-11	4.0e-10
-#	size	8 means of 70,000 or more, |z| < 7, 4e-12 each			3.2e-11
-#	bias	8 of the same							3.2e-11
+#	size	8 means of 70,000 or more, |z| < 7.5, 1e-13 each		8.0e-13
+#	bias	8 of the same							8.0e-13
 #	signs	425 sums of products, Azuma's 2 exp(-7.8^2 / 2) each		5.3e-11
 #	fresh	half of 1,024 noises equal by chance				< 1e-300
 #
-# and 9.5e-10, below 1e-9, a run of all tests: 8.0e-11 for Gaussian noise
-# (035_gaussian.pl), 1.0e-11 for noise shares (036_shares.pl), 1.0e-10, 1.0e-11 and 1.0e-10
-# for race_release (170_release_audit.pl, 160_release_bounds.pl,
-# 250_release_values_audit.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
-# laplace_test 2.6e-11, gaussian_test 4.6e-11).
+# and 9.4e-10, below 1e-9, a run of all tests: 3.4e-11 for grids (032_grid_audit.pl),
+# 2.0e-11 for distances (090_distance.pl),
+# 8.0e-11 for Gaussian noise (035_gaussian.pl), 1.0e-11 for noise shares (036_shares.pl),
+# 1.0e-10, 1.0e-11 and 1.0e-10 for race_release (170_release_audit.pl,
+# 160_release_bounds.pl, 250_release_values_audit.pl), 1.3e-10 for the samplers (unit
+# tests: random_test 5.3e-11, laplace_test 2.6e-11, gaussian_test 4.6e-11).
 #
 # What a control has to catch lies 10 and more standard errors from its limit.
 use strict;
@@ -33,100 +34,16 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use List::Util qw(max sum);
-use Math::BigInt;
-use POSIX qw(floor frexp tanh);
+use POSIX qw(floor tanh);
 use Test::More;
 
 use ClopperPearson qw(probability_at_least probability_at_most);
 use EpsilonBound;
+use LaplaceAudit;
 use RaceRelease;
 use RaceServer;
 
-use constant {
-	EPSILON => 20 / 19,
-	RELEASES => 50_000,
-	PILOT => 20_000,
-	MAX_Z => 7,
-	MAX_SIGN_Z => 7.8,
-};
-
-# ------------------------------------------------------------------ noise
-
-# The scale b = ceil(256 * sensitivity * share / epsilon) / 256, exactly
-sub scale {
-	my ($epsilon, $sensitivity, $multiplier, $divisor) = @_;
-	my ($fraction, $exponent) = frexp($epsilon);
-	my $below = Math::BigInt->new(sprintf '%d', $fraction * 2**53)->bmul($divisor);
-	my $above = Math::BigInt->new(256 * $sensitivity * $multiplier)->blsft(53 - $exponent);
-	return $above->badd($below)->bsub(1)->bdiv($below)->numify / 256;
-}
-
-# What a release should do: 19/20 of epsilon for the counters, 1/20 for the count
-sub add_expected_noise {
-	my ($pair) = @_;
-	my $m = $pair->{sensitivity};
-	$pair->{b_counter} = scale(EPSILON, $m * $pair->{rows}, 20, 19);
-	$pair->{b_count} = scale(EPSILON, $m, 20, 1);
-	$pair->{expected} = $m * $pair->{rows} / $pair->{b_counter} + $m / $pair->{b_count};
-	return;
-}
-
-sub standard_deviation {
-	my ($b) = @_;
-	my $q = exp(-1 / $b);
-	return sqrt(2 * $q) / (1 - $q);
-}
-
-# Mean of |noise| against that of discrete Laplace noise, in standard errors
-sub size_z {
-	my ($b, @noise) = @_;
-	my $q = exp(-1 / $b);
-	my $mean = 2 * $q / (1 - $q**2);
-	my $error = sqrt(standard_deviation($b)**2 - $mean**2);
-	return (sum(map { abs } @noise) / @noise - $mean) / $error * sqrt(@noise);
-}
-
-# How far off is the size of the counters' noise, and of the count's?
-sub sizes {
-	my ($pair, $releases) = @_;
-	return (size_z($pair->{b_counter}, counter_noise($pair->{less}, $releases)),
-		size_z($pair->{b_count}, count_noise($pair->{less}, $releases)));
-}
-
-# How far off from 0 are their means?
-sub biases {
-	my ($pair, $releases) = @_;
-	return (bias_z(standard_deviation($pair->{b_counter}),
-			counter_noise($pair->{less}, $releases)),
-		bias_z(standard_deviation($pair->{b_count}),
-			count_noise($pair->{less}, $releases)));
-}
-
-# ------------------------------------------------------------------ audit
-
-# ln P[release | D'] / P[release | D]; what is the same in D and D' cancels.
-# Rounded, so that equal ones are equal, as numbers and as keys.
-sub llr {
-	my ($pair, $release) = @_;
-	my $counters = 0;
-	$counters += abs($release->[$_] - $pair->{less}[$_]) - abs($release->[$_] - $pair->{more}[$_])
-		for @{$pair->{cells}};
-	my $count = abs($release->[COUNT] - $pair->{less}[COUNT])
-		- abs($release->[COUNT] - $pair->{more}[COUNT]);
-	return sprintf '%.9f', $counters / $pair->{b_counter} + $count / $pair->{b_count};
-}
-
-# Lower bounds of epsilon in both directions, from releases of D and of D'
-sub bounds {
-	my ($pair, $less, $more) = @_;
-	return epsilon_bounds([map { llr($pair, $_) } @$less], [map { llr($pair, $_) } @$more], PILOT);
-}
-
-# Releases of D, and of D'
-sub draw {
-	my ($pair, $arguments) = @_;
-	return map { [releases("$pair->{name} $_", $arguments, PILOT + RELEASES)] } qw(less more);
-}
+use constant MAX_SIGN_Z => 7.8;
 
 # ------------------------------------------------------------ independence
 
@@ -148,14 +65,6 @@ sub largest_sign_z {
 	return max(map { abs } @z) / sqrt($n);
 }
 
-sub noise_vectors {
-	my ($exact, @releases) = @_;
-	return map {
-		my $release = $_;
-		[map { $release->[$_] - $exact->[$_] } 0 .. $#$exact]
-	} @releases;
-}
-
 # The share of counters with the same value in two releases, a line each
 sub agreement {
 	my ($one, $other) = map { decode($_) } split /\n/, join "\n", @_;
@@ -164,48 +73,15 @@ sub agreement {
 
 # ------------------------------------------------------------------ tests
 
-my $epsilon = sprintf '%.17g', EPSILON;
 my @pairs = pairs();
 
 sub test_pair {
 	my ($pair) = @_;
-	my $name = $pair->{name};
+	my $m = $pair->{sensitivity};
 	make_pair($pair);
-	add_expected_noise($pair);
-
-	my $arguments = "rows => $pair->{rows}$pair->{call}";
-	my ($recorded, @stddev) = split /\|/, sql(<<"END");
-SELECT epsilon, counter_noise_stddev, count_noise_stddev FROM exact,
-	race_info(race_privatize(sketch, $epsilon, $arguments)) WHERE name = '$name less'
-END
-	ok($recorded <= EPSILON && abs($recorded / $pair->{expected} - 1) < 1e-14,
-		"$name: the recorded epsilon is what the scales cost");
-	ok(abs($stddev[0] / standard_deviation($pair->{b_counter}) - 1) < 1e-9
-		&& abs($stddev[1] / standard_deviation($pair->{b_count}) - 1) < 1e-9,
-		"$name: the recorded noise is that of the scales");
-	$pair->{recorded} = $recorded;
-
-	my ($less, $more) = draw($pair, "$epsilon, $arguments");
-	cmp_ok($_, '<=', $recorded, sprintf '%s: epsilon is at least %.3f', $name, $_)
-		for bounds($pair, $less, $more);
-	cmp_ok(abs, '<', MAX_Z, sprintf '%s: size of the noise, z = %.1f', $name, $_)
-		for sizes($pair, $less);
-	cmp_ok(abs, '<', MAX_Z, sprintf '%s: mean of the noise, z = %.1f', $name, $_)
-		for biases($pair, $less);
-	$pair->{releases} = {less => $less, more => $more};
-	return;
-}
-
-sub caught {
-	my ($pair, $what, $less, $more) = @_;
-	cmp_ok($_, '>', $pair->{recorded}, sprintf '%s: caught, epsilon is at least %.3f', $what, $_)
-		for bounds($pair, $less, $more);
-	return;
-}
-
-sub size_caught {
-	my ($what, @z) = @_;
-	cmp_ok(abs, '>', MAX_Z, sprintf '%s: size is caught, z = %.1f', $what, $_) for @z;
+	add_expected_noise($pair, $m * $pair->{rows}, $m);
+	$pair->{arguments} = ", rows => $pair->{rows}$pair->{call}";
+	audit($pair);
 	return;
 }
 
@@ -216,18 +92,6 @@ sub test_control {
 	caught($pair, "control, $what", $less, $more);
 	size_caught("control, $what", sizes($pair, $less));
 	return;
-}
-
-# Releases of D and of D' by a mutant of race_privatize.  It makes its noise,
-# [count, counters ...], of the true one, a draw of its own for each release.
-sub mutants {
-	my ($pair, $mutant, $source) = @_;
-	$source //= $pair;
-	return map {
-		my $exact = $pair->{$_};
-		my @noise = noise_vectors($source->{$_}, @{$source->{releases}{$_}});
-		[map { with_noise($exact, $mutant->($noise[$_], $noise[$_ - 1])) } 0 .. $#noise]
-	} qw(less more);
 }
 
 # Mistakes that are easily made, on the smallest tables that show them

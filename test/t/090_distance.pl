@@ -6,8 +6,8 @@
 # 2 exp(-2 * 400 * 0.19^2) < 6e-13 (Massart 1990).  Where noise decides (epsilon 1), p-values
 # are uniform up to 0.06; where records do (epsilon 10), up to 0.15.  So the limits are 0.25 and 0.35.
 # The mean of 400 estimates is held to 10 standard errors; 3 of them may be the halves' own, and
-# the rest is noise, whose mean exceeds 7 with probability 3e-12.  There are 16 such tests: a false
-# alarm has a probability below 1e-10 a run.
+# the rest is noise, whose mean exceeds 7 with probability 3e-12.  There are 12 and 4 such tests:
+# 2.0e-11 a run of this file (all tests: 030_audit.pl).
 use strict;
 use warnings;
 use FindBin;

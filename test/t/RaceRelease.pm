@@ -50,8 +50,8 @@ sub decode {
 	my ($hex) = @_;
 	my $bytes = pack 'H*', $hex;
 	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
-	my ($width, $status, $releases) = unpack 'x C C x9 V', $bytes;
-	my $skip = 120 + ($status == SHARE ? 8 * $releases : 0);
+	my ($width, $status, $releases, $arrays) = unpack 'x C C x9 V x104 V', $bytes;
+	my $skip = 120 + $arrays + ($status == SHARE ? 8 * $releases : 0);
 	return [unpack "x16 q< x$skip ($counter{$width})*", substr $bytes, 0, -4];
 }
 
