@@ -53,6 +53,8 @@ INSERT INTO kernels VALUES
 ('angular(dims=2, power=2, rows=4, range=8, matrix={{1,2}})', '{1,2}', NULL),
 ('jaccard(rows=4, range=8)', NULL, '{a,b}'),
 ('match(dims=2, rows=4, range=8, nulls=different)', NULL, '{a,NULL}'),
+('l2(dims=2, rows=4, range=8, mixture={{0.5,1},{4,2}})', '{1,2}', NULL),
+('l2(dims=1, range=8, sequence=grid, lower={0}, upper={9}, cells={3})', '{1}', NULL),
 ('l2(dims=2, rows=4, range=8, offset={1,2}) * match(dims=2)', '{1,2}', '{a,b}'),
 ('angular(dims=2, rows=4, range=8) * jaccard(power=2)', '{1,2}', '{a,b}');
 INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
@@ -111,7 +113,7 @@ my @reasons = (
 		'kernel jaccard has no dims: sets have any number of elements',
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
 		'kernel match has neither bandwidths nor bounds nor a transform',
-		'bandwidths, bounds and transforms need dims', 'a matrix must have between ',
+		'bandwidths, bounds, transforms and mixtures need dims', 'a matrix must have between ',
 		'bandwidths of columns are for kernels l', 'bandwidths must be numbers between ',
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
@@ -189,7 +191,7 @@ sub test_structure {
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 14, 'every operation was tried');
+	is(scalar @operations, 16, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");
@@ -245,6 +247,9 @@ my @takers = (
 	'race_kernel(race_params(exact), %s, ARRAY[1, 2])',
 	'race_kernel(race_params(exact), ARRAY[1, 2], %s)',
 	'race_fit(private, %s)',
+	'race_typicality(private, %s)',
+	'race_difference(private, private, %s)',
+	'race_score(1, private, %s)',
 );
 
 sub make_sketches {
