@@ -424,7 +424,6 @@ ask(const Shipment *shipment, const char *question)
 	QUESTION(s, "SELECT s AS t", "race_typicality(t, q), race_difference(t, t, q)"), \
 	QUESTION(s, "SELECT s AS t", "race_similarity(t, t), race_distance(t, t)"), \
 	QUESTION(s, "SELECT s AS t", "race_typicality_share(t, q)"), \
-	QUESTION(s, "SELECT s AS t", "SELECT row(count(*), min(x), min(record)) FROM race_sample(t, 10, 1)"), \
 	QUESTION(s, "SELECT s + s AS t", "race_info(t)"), \
 	QUESTION(s, "SELECT race_merge(d.s) AS t FROM (SELECT s FROM generate_series(1, 3)) d", \
 			 "race_info(t)"), \

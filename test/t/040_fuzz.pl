@@ -53,8 +53,6 @@ INSERT INTO kernels VALUES
 ('angular(dims=2, power=2, rows=4, range=8, matrix={{1,2}})', '{1,2}', NULL),
 ('jaccard(rows=4, range=8)', NULL, '{a,b}'),
 ('match(dims=2, rows=4, range=8, nulls=different)', NULL, '{a,NULL}'),
-('l2(dims=2, rows=4, range=8, mixture={{0.5,1},{4,2}})', '{1,2}', NULL),
-('l2(dims=1, range=8, sequence=grid, lower={0}, upper={9}, cells={3})', '{1}', NULL),
 ('l2(dims=2, rows=4, range=8, offset={1,2}) * match(dims=2)', '{1,2}', '{a,b}'),
 ('angular(dims=2, rows=4, range=8) * jaccard(power=2)', '{1,2}', '{a,b}');
 INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
