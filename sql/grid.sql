@@ -70,3 +70,7 @@ SELECT name, version, label, sequence, points IS NOT NULL AS fitted FROM race_re
 SELECT bool_and(race_probability_density(sketch, '{50,40}') > 0) AS density FROM race_releases WHERE name IN ('pure', 'delta', 'halves');
 
 DROP TABLE s, g, q, t CASCADE;
+
+-- cells of any size give numbers
+SELECT k, b, race_kde(race_build(race_params(k, 1, b, lower => '{-1e300}', upper => '{1e300}', sequence => 'grid', cells => '{100}'), '{1}'), '{1}') BETWEEN 0 AND 1 AS ok
+FROM unnest('{l1,l2}'::text[]) k, unnest('{1e-100,1,1e100}'::float8[]) b GROUP BY 1, 2 ORDER BY 1, 2;

@@ -84,6 +84,18 @@ SELECT count(*) FROM f2, race_sample(NULL::record, f, 10, 3) v;
 SELECT count(*) FROM f2, race_sample(ROW(1, 2), f, 10, 3) AS v (a int, b text, c float8);
 SELECT count(a), count(b), count(c) FROM f2, race_sample(NULL::record, f, 10, 3) AS v (a int, b text, c float8);
 
+-- missing categories
+CREATE TABLE missing AS SELECT race_fit(s, c) AS f
+FROM (SELECT race_build('match(dims=2, rows=64, range=16, nulls=category)', ARRAY[CASE WHEN i % 2 = 0 THEN 'a' END, 'b']) AS s FROM generate_series(1, 100) i) v,
+	(VALUES (ARRAY['a', 'b']), (ARRAY[NULL, 'b'])) w (c);
+CREATE TYPE texts AS (a text, b text);
+SELECT v.a, v.b, count(*) > 30 AS many FROM missing, race_sample(NULL::texts, f, 100, 3) v GROUP BY 1, 2 ORDER BY 1;
+CREATE TYPE all_texts AS (a text[]);
+SELECT v.a, count(*) > 30 AS many FROM missing, race_sample(NULL::all_texts, f, 100, 3) v GROUP BY 1 ORDER BY 1;
+CREATE DOMAIN needed AS text NOT NULL;
+CREATE TYPE with_needed AS (a needed, b text);
+SELECT count(*) FROM missing, race_sample(NULL::with_needed, f, 100, 3) v;
+
 -- -------------------------------------------------------- NULLs and errors
 SELECT count(*) FROM f, race_sample(NULL, 5);
 SELECT count(*) FROM f, race_sample(f, NULL);
@@ -105,6 +117,6 @@ EXECUTE q(5, 1);
 EXECUTE q(5, NULL);
 DO $$ DECLARE s race_sketch; n int; BEGIN SELECT f INTO s FROM f; s := race_fit(race_add(s, '{3}')); SELECT count(*) INTO n FROM race_sample(s, 3); RAISE NOTICE '%', n; END $$;
 
-DROP TABLE t, s, f, f2, f4, g, r, kinds, whole, synthetic CASCADE;
-DROP TYPE product, shapes, categories, sets, with_domain, with_must, one, small, with_little;
-DROP DOMAIN percent, must, little;
+DROP TABLE t, s, f, f2, f4, g, r, kinds, whole, missing, synthetic CASCADE;
+DROP TYPE product, shapes, categories, sets, with_domain, with_must, one, small, with_little, texts, all_texts, with_needed;
+DROP DOMAIN percent, must, little, needed;

@@ -165,7 +165,10 @@ race_fill_create(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 
 /* --------------------------------------------------------------------- rows */
 
-/* The text of a category, a row of them, or a set, kept for the next record of the point */
+/*
+ * The text of a category, a row of them, or a set, kept for the next record of the point.
+ * A missing category is NULL.
+ */
 static char *
 text_of(RaceFill *fill, const Column *column, uint64 point)
 {
@@ -184,11 +187,12 @@ text_of(RaceFill *fill, const Column *column, uint64 point)
 }
 
 static Datum
-column_value(RaceFill *fill, Column *column, int32 typmod, const RaceDrawn *drawn)
+column_value(RaceFill *fill, Column *column, int32 typmod, const RaceDrawn *drawn, bool *null)
 {
 	const double *vector = drawn->vectors[column->part];
 	char	   *text;
 
+	*null = false;
 	if (vector != NULL && !column->whole && column->type == FLOAT8OID)
 		return Float8GetDatum(vector[column->element]);
 	if (vector == NULL)
@@ -198,6 +202,7 @@ column_value(RaceFill *fill, Column *column, int32 typmod, const RaceDrawn *draw
 								column->integers);
 	else
 		text = race_number_text(vector[column->element], column->integers);
+	*null = text == NULL;
 	return InputFunctionCall(&column->input, text, column->ioparam, typmod);
 }
 
@@ -208,10 +213,8 @@ race_fill_row(RaceFill *fill, const RaceDrawn *drawn)
 
 	for (i = 0; i < fill->desc->natts; i++)
 		if (fill->columns[i].part >= 0 && !TupleDescAttr(fill->desc, i)->attisdropped)
-		{
 			fill->values[i] = column_value(fill, &fill->columns[i],
-										   TupleDescAttr(fill->desc, i)->atttypmod, drawn);
-			fill->nulls[i] = false;
-		}
+										   TupleDescAttr(fill->desc, i)->atttypmod, drawn,
+										   &fill->nulls[i]);
 	return HeapTupleGetDatum(heap_form_tuple(fill->desc, fill->values, fill->nulls));
 }

@@ -119,11 +119,7 @@ race_array_texts(char *array, uint32 n)
 	if ((uint32) found != n)
 		refuse();
 	for (i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			refuse();
-		values[i] = TextDatumGetCString(elements[i]);
-	}
+		values[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
 	return values;
 }
 

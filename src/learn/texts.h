@@ -23,7 +23,7 @@ extern char *race_vector_text(const double *x, uint32 n, bool whole);
  */
 extern char **race_point_texts(const RaceFitted *fitted, uint64 point);
 
-/* The elements of the text of an array, which must be `n`, else XX001 */
+/* The elements of the text of an array, which must be `n`, else XX001; a NULL is NULL. */
 extern char **race_array_texts(char *array, uint32 n);
 
 /* A drawn record as the text of its point, with the vectors that were drawn */

@@ -374,7 +374,8 @@ double
 race_grid_smooth(const RaceParams *params, double step, double distance)
 {
 	double		a = RACE_GRID_REACH * step;
-	double		e = a / 64;
+	double		e = 1.0 / 64;	/* this and all that follows in parts of a, which may be huge */
+	double		at = distance / a;
 	double		k[3];
 	double		slope;
 	double		curve;
@@ -385,13 +386,12 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 	if (distance >= a)			/* step 0 has no smooth part */
 		return race_kernel_at(params, distance);
 	for (i = 0; i < 3; i++)
-		k[i] = race_kernel_at(params, a + (i - 1) * e);
+		k[i] = race_kernel_at(params, a * (1 + (i - 1) * e));
 	slope = (k[2] - k[0]) / (2 * e);
 	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);
-	fourth = (curve - slope / a) / (8 * a * a);
-	second = (slope / a - 4 * fourth * a * a) / 2;
-	return k[1] + second * (distance * distance - a * a) +
-		fourth * (pow(distance, 4) - pow(a, 4));
+	fourth = (curve - slope) / 8;
+	second = (slope - 4 * fourth) / 2;
+	return k[1] + second * (at * at - 1) + fourth * (pow(at, 4) - 1);
 }
 
 /* ---------------------------------------------------------- expected errors */

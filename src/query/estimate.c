@@ -194,7 +194,8 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 		return variance_of_partial(view->model, parts);
 	if (parts->trusted == NULL)
 		return variance;
-	return (parts->weight > 0 ? parts->weight * parts->weight * variance : 0) +
+	/* the variance of one row is infinite, and the square of a small weight may be 0 */
+	return (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
 		(1 - parts->weight) * (parts->gridded != NULL ? variance :
 							   parts->trusted->residual_variance) +
 		variance_of_few_rows(view, parts);

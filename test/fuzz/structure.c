@@ -620,6 +620,21 @@ static Operation operations[] = {
 		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
 		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
+	{.name = "comparisons", .is_sketch = true, .may_have_models = true, .query =
+		"SELECT NULL, (race_similarity(a, b), race_distance(a, b), race_difference(a, b, q), "
+		"race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
+		"(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
+		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\", "
+		"(SELECT race_score(j, x, q) BETWEEN 0 AND 3 FROM (VALUES (1, a), (2, b)) v (j, x)) "
+		"AS \"a score of two classes\" "
+		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
+	{.name = "models", .is_sketch = true, .may_have_models = true, .query =
+		"SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "
+		"min(v::text) !~ 'NaN' FROM race_sample(f, 20, 1) v) AS \"samples are records\", "
+		"race_typicality_share(f, q) BETWEEN 0 AND 1 AS \"a share\", "
+		"(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" "
+		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
+		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before)) v (s, x) OFFSET 0) w"},
 	{.name = "race_points", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT NULL, count(*) = min((race_info(a)).points) AS \"all points\", "
 		"bool_and(weight >= 0 AND weight < 'Infinity') AS \"weights are numbers\", "

@@ -189,7 +189,7 @@ sub test_structure {
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 14, 'every operation was tried');
+	is(scalar @operations, 16, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");
@@ -247,6 +247,9 @@ my @takers = (
 	'race_fit(private, %s)',
 	'race_build_value(race_params(exact), %s, 0.5, 0, 1)',
 	'race_conditional_mean(private, private, %s)',
+	'race_typicality(private, %s)',
+	'race_difference(private, private, %s)',
+	'race_score(1, private, %s)',
 );
 
 sub make_sketches {
