@@ -31,6 +31,8 @@ SELECT abs(difference - 0.5) < 0.1 AS near, 0.5 BETWEEN lower AND upper AS withi
 FROM (SELECT race_fit(a, r) AS a, race_fit(b, r) AS b FROM (SELECT race_build(p, ROW(ARRAY[i], ARRAY['a'])) AS a, race_build(p, ROW(ARRAY[i], ARRAY[CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END])) AS b
 	FROM (SELECT 'l2(dims=1, bandwidth=3, rows=256, range=64) * match(dims=1)'::race_params AS p) v, generate_series(1, 100) i) w, (SELECT ROW(ARRAY[i], ARRAY[c]) AS r FROM generate_series(0, 100, 4) i, unnest('{a,b}'::text[]) c) x) y,
 	race_difference(a, b, ROW(NULL, ARRAY['a']));
+-- what comes out of an exact and a private one would not be private
+SELECT race_difference(race_sketch('l2(dims=1)'::race_params), race_privatize(race_sketch('l2(dims=1)'::race_params), 1), '{1}');
 -- private, by the name of a release's parts or not: 10 standard errors never fail by chance
 SELECT bool_and(abs(difference - d) < 10 * stderr AND stderr < 0.2) AS near
 FROM (SELECT race_privatize(a, 1, 1e-6) AS a, race_privatize(b, 1, 1e-6) AS b FROM s WHERE sequence = 'sobol' OFFSET 0) p, truth, race_difference(p.a, p.b, q);

@@ -219,16 +219,18 @@ find_in_points(Datum sketch, Modes *modes)
 
 /* -------------------------------------------------------------------- results */
 
-/* The most prominent first, and none without prominence */
+/* The most prominent first; none without prominence, nor where noise makes a density negative */
 static void
 sort_modes(Modes *modes)
 {
 	uint32		n = 0;
+	uint32		i;
 
 	modes->order = palloc(modes->n * sizeof(RaceRanked));
 	race_rank(modes->prominence, modes->n, modes->order);
-	while (n < modes->n && modes->order[n].value > 0)
-		n++;
+	for (i = 0; i < modes->n && modes->order[i].value > 0; i++)
+		if (modes->density[modes->order[i].i] > 0)
+			modes->order[n++] = modes->order[i];
 	modes->n = n;
 }
 

@@ -15,13 +15,6 @@
 void
 race_check_comparable(const RaceView *a, const RaceView *b)
 {
-	bool		exact = a->header->noise.status == RACE_STATUS_EXACT;
-
-	if (exact != (b->header->noise.status == RACE_STATUS_EXACT))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("an exact and a private sketch cannot be compared"),
-				 errhint("What comes out would not be private. Compare two private sketches, or two exact ones.")));
 	if (!race_params_same_rows(a->params, b->params) &&
 		!(race_is_grid(a->params) && race_is_grid(b->params) &&
 		  race_grids_comparable(a->params, b->params)))

@@ -97,6 +97,16 @@ race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 	race_ask_about(question, PG_GETARG_DATUM(sketch + 1));
 }
 
+static void
+check_same_status(const RaceHeader *a, const RaceHeader *b)
+{
+	if ((a->noise.status == RACE_STATUS_EXACT) != (b->noise.status == RACE_STATUS_EXACT))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("an exact and a private sketch cannot be compared"),
+				 errhint("What comes out would not be private. Compare two private sketches, or two exact ones.")));
+}
+
 void
 race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion *b)
 {
@@ -113,6 +123,7 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
 	}
 	race_ask_sketch(sites[0], PG_GETARG_DATUM(0), a);
 	race_ask_sketch(sites[1], PG_GETARG_DATUM(1), b);
+	check_same_status(a->view.header, b->view.header);
 }
 
 void

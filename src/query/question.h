@@ -47,7 +47,8 @@ extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *col
 
 /*
  * Ask the sketches in the first two arguments, each at a call site of its own, which stays
- * between calls.  Queries are of this type, if there are any.
+ * between calls.  Queries are of this type, if there are any.  Raise 55000 if one of them is
+ * exact and the other one is not: what comes out would not be private.
  */
 extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
 						  RaceQuestion *b);
