@@ -79,7 +79,9 @@ END
 	return;
 }
 
-# Why format.c and params.c refuse bytes, up to a number
+# Why format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
+# is left to unit tests (parts_test, params_test): folds without room, too many row functions,
+# bounds that are out of order, bandwidths of other kernels.
 my @reasons = (
 	'Too short, or of an unknown format version.',
 	'The checksum does not match.',
@@ -112,14 +114,13 @@ my @reasons = (
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
 		'kernel match has neither bandwidths nor bounds nor a transform',
 		'bandwidths, bounds, transforms and mixtures need dims', 'a matrix must have between ',
-		'bandwidths of columns are for kernels l', 'bandwidths must be numbers between ',
+		'bandwidths must be numbers between ',
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
-		'a lower bound is above the upper one',
 		'unknown meaning of nulls, number ', 'nulls are for kernels match',
-		'rows times range must be at most ', 'rows times power times (dims + ',
+		'rows times range must be at most ',
 		'sequence "sobol" needs dims, and at most ', 'sequence "orthogonal" is for kernels l',
-		'rehash "fold" needs power ', 'rehash "fold" needs a range of at least ')
+		'rehash "fold" needs power ')
 );
 
 # What a fuzzer says when it has sent so many inputs
