@@ -7,7 +7,8 @@
 # make bench-accuracy   the first alone
 
 EXTENSION = racepriv
-EXTVERSION = 0.1.0
+EXTVERSION = 0.2.0
+LAST_VERSION = 0.1.0
 
 PG_CONFIG ?= pg_config
 
@@ -53,6 +54,7 @@ SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
 	$(RELEASE_SQL)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
+DATA = $(call files_of,upgrade/$(EXTENSION)--*--*.sql)
 EXTRA_CLEAN = test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
 
 FUZZERS = test/fuzz/mutate test/fuzz/structure
@@ -114,6 +116,20 @@ test/sanitize/first.so: test/sanitize/first.c
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
 	  cat $(filter %.sql,$^); } > $@
+
+# The step from the last version to this one, which is kept in the repository
+UPGRADE = $(LAST_VERSION)--$(EXTVERSION).sql
+upgrade-script: $(EXTENSION_SQL)
+	$(SOURCE)/upgrade/make_upgrade $(SOURCE)/test/upgrade/$(EXTENSION)--$(LAST_VERSION).sql $< \
+		$(addprefix $(SOURCE)/,$(call files_of,upgrade/by-hand--$(UPGRADE))) > upgrade.tmp
+	mv upgrade.tmp $(SOURCE)/upgrade/$(EXTENSION)--$(UPGRADE)
+
+# Versions before this one, for tests of upgrades
+install-last-versions:
+	$(MKDIR_P) '$(DESTDIR)$(datadir)/extension'
+	$(INSTALL_DATA) $(addprefix $(SOURCE)/,$(call files_of,test/upgrade/$(EXTENSION)--*.sql)) \
+		'$(DESTDIR)$(datadir)/extension/'
+.PHONY: upgrade-script install-last-versions
 
 # In a VPATH build make takes what was built in the source for its own, and it does not
 # make folders.

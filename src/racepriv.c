@@ -16,7 +16,7 @@
 #include "lsh/lsh.h"
 
 #if PG_VERSION_NUM >= 180000
-PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.1.0");
+PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.2.0");
 #else
 PG_MODULE_MAGIC;
 #endif

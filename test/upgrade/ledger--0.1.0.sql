@@ -2,7 +2,6 @@
 -- PostgreSQL database dump
 --
 
-\restrict RtfYj1qxafpO6k9SkMKhCXVEG7EhM95qYRouIGeR7XsXmxXdN6xNJiK4MEhKGUq
 
 -- Dumped from database version 15.20 (Debian 15.20-0+deb12u1)
 -- Dumped by pg_dump version 15.20 (Debian 15.20-0+deb12u1)
@@ -369,5 +368,4 @@ COPY public.visits (id, site, x, days) FROM stdin;
 -- PostgreSQL database dump complete
 --
 
-\unrestrict RtfYj1qxafpO6k9SkMKhCXVEG7EhM95qYRouIGeR7XsXmxXdN6xNJiK4MEhKGUq
 
