@@ -189,7 +189,7 @@ enter_charge(Release *release)
 		{FLOAT8OID, Float8GetDatum(rho), false},
 		RaceText(checked->dataset->budget),
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		RaceText(GetUserNameFromId(release->role, false))
+		race_ledger_role(release->role)
 	};
 	bool		isnull;
 
