@@ -135,3 +135,29 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
 
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	grantee text;
+	routine regprocedure;
+	relation regclass;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	grantee := CASE WHEN EXISTS (SELECT FROM pg_roles WHERE rolname = 'pg_database_owner') THEN 'pg_database_owner'
+		ELSE (SELECT extowner::regrole::text FROM pg_extension WHERE extname = 'racepriv') END;
+	FOR routine IN SELECT p.oid FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+			AND p.proname !~ '^_' AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
+		ORDER BY p.oid
+	LOOP
+		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s WITH GRANT OPTION', routine, grantee);
+	END LOOP;
+	FOR relation IN SELECT c.oid FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND c.relkind IN ('r', 'v')
+		ORDER BY c.oid
+	LOOP
+		EXECUTE format('GRANT SELECT ON %s TO %s WITH GRANT OPTION', relation, grantee);
+	END LOOP;
+	PERFORM set_config('search_path', path, true);
+END $$;
+
