@@ -15,8 +15,8 @@ FROM (SELECT 1 AS n, * FROM race_preview(:line, 1, records => 1000, fit => false
 	UNION ALL SELECT 2, * FROM race_preview(:line, 1, records => 100000, fit => false, grid => true)
 	UNION ALL SELECT 3, * FROM race_preview(:line, 100, records => 100000, fit => false, grid => true)) v;
 -- labels share the records; delta; another axis; one step is the middle
-SELECT label, count(*), min(x), max(x), bool_and(abs(error) < 0.3) AS near FROM race_preview(:plane, 1, 1e-6, 2000, labels => 3, axis => 2, steps => 5) GROUP BY 1 ORDER BY 1;
-SELECT x FROM race_preview(:plane, 1, steps => 1);
+SELECT label, count(*), min(x), max(x), bool_and(abs(error) < 0.3) AS near FROM race_preview(:plane, 1, 1e-6, 2000, labels => 3, axis => 2, steps => 5, fit => false) GROUP BY 1 ORDER BY 1;
+SELECT x FROM race_preview(:plane, 1, steps => 1, fit => false);
 -- any number of records
 SELECT n, count(*) FILTER (WHERE abs(error) < 0.05) AS near FROM unnest('{1000000,1000000000000,100000000000000}'::bigint[]) n, race_preview(:line, 1, records => n, steps => 4) GROUP BY n ORDER BY n;
 SELECT count(*), max(truth) FROM race_preview(:line, 1, records => 0, steps => 3);
