@@ -3,6 +3,7 @@
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
 # make check            all tests, on a throw-away cluster
+# make dist             the archive for PGXN, of what is committed
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
 
@@ -32,6 +33,11 @@ bench:
 bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
 .PHONY: check demo bench bench-accuracy
+else ifeq ($(MAKECMDGOALS),dist)
+dist:
+	cd $(SOURCE) && git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		-o $(EXTENSION)-$(EXTVERSION).zip HEAD
+.PHONY: dist
 else
 
 # The files of the source that match patterns, by their names in it
