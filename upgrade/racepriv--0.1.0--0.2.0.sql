@@ -196,3 +196,27 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 
+
+-- A GRANT in the script of an extension takes all rights on its object for initial ones, which
+-- pg_dump leaves out.  Those that were granted to other roles are not.
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	ours oid[];
+	keepers oid[];
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	ours := ARRAY(SELECT objid FROM pg_depend WHERE deptype = 'e'
+		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'));
+	keepers := ARRAY(SELECT 0::oid UNION SELECT relowner FROM pg_class WHERE oid = '@extschema@.race_charges'::regclass
+		UNION SELECT oid FROM pg_roles WHERE rolname = 'pg_database_owner'
+		UNION SELECT extowner FROM pg_extension WHERE extname = 'racepriv');
+	UPDATE pg_init_privs i SET initprivs = ARRAY(SELECT item FROM unnest(i.initprivs) item
+			WHERE NOT EXISTS (SELECT FROM aclexplode(ARRAY[item]) a WHERE a.grantee <> ALL (keepers)))
+		WHERE i.classoid IN ('pg_class'::regclass, 'pg_proc'::regclass) AND i.objoid = ANY (ours);
+	-- from PostgreSQL 17 on, what they are depends on these roles
+	DELETE FROM pg_shdepend WHERE deptype = 'i' AND objid = ANY (ours) AND refobjid <> ALL (keepers)
+		AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+		AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
+	PERFORM set_config('search_path', path, true);
+END $$;

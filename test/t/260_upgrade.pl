@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use RaceServer;
+use RaceCluster;
 use Test::More;
 
 my $fixtures = "$FindBin::Bin/../upgrade";
@@ -140,6 +141,28 @@ sub test_update
 	return $ledger;
 }
 
+# pg_upgrade makes the old catalog anew, with the new library
+sub test_pg_upgrade
+{
+	my ($version) = @_;
+	my $old = RaceCluster->new;
+	$old->within(undef, sub { sql("CREATE EXTENSION racepriv VERSION '$version'"); feed(slurp("ledger--$version.sql")) });
+	my $ledger = $old->within(undef, \&ledger);
+	$old->stop('fast');
+	my $new = RaceCluster->new->stop('fast');
+	my $programs = RaceCluster::command('pg_config', '--bindir');
+	chdir $new->{home};
+	$new->run_here('pg_upgrade', '-U', $ENV{PGUSER}, '-b', $programs, '-B', $programs, '-s', $new->{home}, '-d', $old->data, '-D', $new->data);
+	chdir '/';
+	$new->start;
+	is($new->within(undef, \&ledger), $ledger, "pg_upgrade of $version: the ledger is there, and is asked before the update");
+	$new->sql('ALTER EXTENSION racepriv UPDATE');
+	is($new->within(undef, \&ledger), $ledger, "pg_upgrade of $version: and after it");
+	is($new->within(undef, sub { join "\n", differences() }), '', 'which makes what is created anew');
+	$new->stop('fast');
+	return;
+}
+
 cmp_ok(scalar(split /\n/, $fresh), '>', 600, 'the catalog is looked at');
 for my $version (@versions)
 {
@@ -147,6 +170,7 @@ for my $version (@versions)
 	is(in_new_database(sub { test_update($version) }),
 		in_new_database(sub { test_restored("a dump of $version in this version", $dump) }),
 		"a dump of $version is restored as it was");
+	test_pg_upgrade($version);
 }
 
 done_testing();

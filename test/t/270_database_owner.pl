@@ -11,9 +11,9 @@ use Test::More;
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(dba doctor helper analyst stranger);
-$cluster->sql("CREATE DATABASE $_ OWNER dba") for qw(clinic hostile);
+$cluster->sql("CREATE DATABASE $_ OWNER dba") for qw(clinic hostile updated);
 # before 15, others may create in the schema public as well
-$cluster->sql('GRANT CREATE ON SCHEMA public TO dba', $_) for qw(clinic hostile);
+$cluster->sql('GRANT CREATE ON SCHEMA public TO dba', $_) for qw(clinic hostile updated);
 $cluster->sql('GRANT CREATE ON SCHEMA public TO doctor', 'clinic');
 
 sub as
@@ -92,7 +92,7 @@ is(as('dba', "SELECT count(*) FROM pg_class WHERE relname ~ '^race_'"), 0, 'he c
 # Operators and functions that fit better than those of pg_catalog and of the extension; each
 # of them says so when it is called.
 my $cry = q(LANGUAGE plpgsql AS $f$BEGIN RAISE EXCEPTION ''hijacked by %%'', %L; END$f$);
-as('dba', <<"END", 'hostile');
+my $operators = <<"END";
 SET search_path = pg_catalog;
 DO \$\$
 DECLARE
@@ -117,14 +117,25 @@ BEGIN
 	END LOOP;
 END \$\$;
 END
+as('dba', $operators, 'hostile');
 like(do { local $ENV{PGUSER} = 'dba'; $cluster->sql_fails('SELECT 1::numeric > 0', 'hostile') }, qr/hijacked by an operator/, 'control: PostgreSQL prefers what he has made');
 as('dba', 'CREATE EXTENSION racepriv', 'hostile');
-is(as('dba', <<'END', 'hostile'), '', 'nothing of the extension depends on what was there before');
+my $dependent = <<'END';
 SET search_path = pg_catalog;
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid), pg_describe_object(d.refclassid, d.refobjid, 0) FROM pg_depend d
 WHERE d.classid <> 'pg_operator'::regclass AND (d.refclassid = 'pg_operator'::regclass AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprowner = 'dba'::regrole)
 	OR d.refclassid = 'pg_proc'::regclass AND d.refobjid IN (SELECT oid FROM pg_proc WHERE proowner = 'dba'::regrole));
 END
+is(as('dba', $dependent, 'hostile'), '', 'nothing of the extension depends on what was there before');
+
+SKIP:
+{
+	skip 'make install-last-versions first', 1 if $cluster->sql("SELECT count(*) FROM pg_available_extension_versions WHERE name = 'racepriv' AND version = '0.1.0'") == 0;
+	$cluster->sql("CREATE EXTENSION racepriv VERSION '0.1.0'", 'updated');
+	as('dba', $operators, 'updated');
+	$cluster->sql('SET search_path = pg_catalog, public; ALTER EXTENSION racepriv UPDATE', 'updated');
+	is(as('dba', $dependent, 'updated'), '', 'nor does it after an update');
+}
 
 # One argument of another type, or fewer arguments.  Those that a release calls with the rights
 # of its caller are refused (above), and are left out.
