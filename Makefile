@@ -3,11 +3,13 @@
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
 # make check            all tests, on a throw-away cluster
+# make dist             the archive for PGXN, of what is committed
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
 
 EXTENSION = racepriv
-EXTVERSION = 0.1.0
+EXTVERSION = 0.2.0
+LAST_VERSION = 0.1.0
 
 PG_CONFIG ?= pg_config
 
@@ -31,6 +33,11 @@ bench:
 bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
 .PHONY: check demo bench bench-accuracy
+else ifeq ($(MAKECMDGOALS),dist)
+dist:
+	cd $(SOURCE) && git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		-o $(EXTENSION)-$(EXTVERSION).zip HEAD
+.PHONY: dist
 else
 
 # The files of the source that match patterns, by their names in it
@@ -46,13 +53,14 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C: folder by folder, in each the file
 # that is called like it first.  Releases have an order of their own.
-RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released protect release)
+RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released protect release owner)
 SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
 	$(call files_of,src/$(room)/$(room).sql) \
 	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \
 	$(RELEASE_SQL)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
+DATA = $(call files_of,upgrade/$(EXTENSION)--*--*.sql)
 EXTRA_CLEAN = test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
 
 FUZZERS = test/fuzz/mutate test/fuzz/structure
@@ -114,6 +122,20 @@ test/sanitize/first.so: test/sanitize/first.c
 $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
 	  cat $(filter %.sql,$^); } > $@
+
+# The step from the last version to this one, which is kept in the repository
+UPGRADE = $(LAST_VERSION)--$(EXTVERSION).sql
+upgrade-script: $(EXTENSION_SQL)
+	$(SOURCE)/upgrade/make_upgrade $(SOURCE)/test/upgrade/$(EXTENSION)--$(LAST_VERSION).sql $< \
+		$(addprefix $(SOURCE)/,$(call files_of,upgrade/by-hand--$(UPGRADE))) > upgrade.tmp
+	mv upgrade.tmp $(SOURCE)/upgrade/$(EXTENSION)--$(UPGRADE)
+
+# Versions before this one, for tests of upgrades
+install-last-versions:
+	$(MKDIR_P) '$(DESTDIR)$(datadir)/extension'
+	$(INSTALL_DATA) $(addprefix $(SOURCE)/,$(call files_of,test/upgrade/$(EXTENSION)--*.sql)) \
+		'$(DESTDIR)$(datadir)/extension/'
+.PHONY: upgrade-script install-last-versions
 
 # In a VPATH build make takes what was built in the source for its own, and it does not
 # make folders.

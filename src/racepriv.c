@@ -14,9 +14,10 @@
 #include "cache/cache.h"
 #include "fit/fit.h"
 #include "lsh/lsh.h"
+#include "server/progress.h"
 
 #if PG_VERSION_NUM >= 180000
-PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.1.0");
+PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.2.0");
 #else
 PG_MODULE_MAGIC;
 #endif
@@ -68,6 +69,10 @@ _PG_init(void)
 							 "Tells by notices how race_fit goes on.",
 							 NULL,
 							 &race_fit_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("racepriv.progress",
+							 "Tells the client how far a release or a fit is.",
+							 "By messages of level INFO, which do not go to the log.",
+							 &race_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("racepriv");
 #else

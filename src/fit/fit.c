@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "../lsh/grid.h"
+#include "../server/progress.h"
 #include "fit.h"
 #include "work.h"
 
@@ -187,6 +188,8 @@ fit_rounds(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
 		if (race_fit_progress)
 			ereport(NOTICE,
 					(errmsg("race_fit: round %d of %d", round, RACE_FIT_ROUNDS)));
+		else
+			race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
 		move_points(fit, box, request, round);
 	}
 }

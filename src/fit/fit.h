@@ -22,7 +22,7 @@ typedef struct RaceFitRequest
 	int64		seed;
 } RaceFitRequest;
 
-/* The setting racepriv.fit_progress: tell by NOTICEs how a fit goes on */
+/* The setting racepriv.fit_progress: tell by NOTICEs how a fit goes on, and how good it is */
 extern bool race_fit_progress;
 
 /*

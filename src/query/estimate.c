@@ -415,10 +415,9 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_sequence_name(sequence))));
 }
 
-/* The interval of the density; unbounded if there is none */
-static void
-estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
-				double confidence, double *lower, double *upper)
+void
+race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
+					 double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
 	/* 1 unless the count is too small to divide by */
@@ -527,7 +526,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
 	race_estimate_warn(&question, &estimate);
-	estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));
 	race_row_add(&row, Float8GetDatum(estimate.standard_error));

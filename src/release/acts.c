@@ -56,12 +56,6 @@ statement_for(const char *name, int n)
 }
 
 static RaceParameter
-current_role(void)
-{
-	return (RaceParameter) RaceText(GetUserNameFromId(GetUserId(), false));
-}
-
-static RaceParameter
 argument(FunctionCallInfo fcinfo, int i)
 {
 	return (RaceParameter)
@@ -90,7 +84,7 @@ act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name,
 	int			n = 0;
 	int			i;
 
-	parameters[n++] = current_role();
+	parameters[n++] = race_ledger_role(GetUserId());
 	for (i = 0; i < PG_NARGS(); i++)
 		parameters[n++] = argument(fcinfo, i);
 	if (more != NULL)
@@ -108,7 +102,7 @@ static RaceParameter
 private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
 	RaceParameter result = {get_array_type(REGCLASSOID), (Datum) 0, true};
-	RaceParameter owner[] = {current_role(), argument(fcinfo, 1)};
+	RaceParameter owner[] = {race_ledger_role(GetUserId()), argument(fcinfo, 1)};
 	RaceParameter public_tables = argument(fcinfo, 8);
 	bool		isnull;
 	RaceLineage *lineage;

@@ -254,8 +254,22 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
+static Oid
+owner_of(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
 bool
-race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension, const char *name)
+race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension, Oid owner,
+				  const char *name)
 {
 	ListCell   *cell;
 
@@ -264,7 +278,8 @@ race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension, const char 
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
 
 		if (get_func_namespace(id) == schema && strcmp(get_func_name(id), name) == 0 &&
-			getExtensionOfObject(ProcedureRelationId, id) != extension)
+			(getExtensionOfObject(ProcedureRelationId, id) != extension ||
+			 owner_of(id) != owner))
 			return false;
 	}
 	return true;

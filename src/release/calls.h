@@ -32,10 +32,11 @@ extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Do all functions of these names that live in a schema belong to an extension?
- * Otherwise someone has created a function that PostgreSQL prefers to ours.
+ * Do all functions of this name that live in a schema belong to an extension, and to its
+ * owner?  Otherwise someone has created a function that PostgreSQL prefers to ours.  The
+ * extension may belong to another role than its functions, which can add some of its own.
  */
 extern bool race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension,
-							  const char *name);
+							  Oid owner, const char *name);
 
 #endif							/* RACE_CALLS_H */

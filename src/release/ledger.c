@@ -143,3 +143,15 @@ race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 	SPI_freetuptable(SPI_tuptable);
 	return result;
 }
+
+RaceParameter
+race_ledger_role(Oid role)
+{
+	Name		name = palloc(sizeof(NameData));
+
+	namestrcpy(name, GetUserNameFromId(role, false));
+	return (RaceParameter)
+	{
+		NAMEOID, NameGetDatum(name), false
+	};
+}

@@ -77,4 +77,7 @@ extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *da
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
 
+/* The name of a role, of type name: the ledger's functions are called with their very types */
+extern RaceParameter race_ledger_role(Oid role);
+
 #endif							/* RACE_LEDGER_H */

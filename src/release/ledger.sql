@@ -2,6 +2,10 @@
 -- The ledger: what may be spent, what was, and what for.  Rows are added by the
 -- procedures below alone.  No foreign key leads from a release to its charge:
 -- releases are copied to databases of analysts, charges are not.
+--
+-- The schema may belong to someone else than the ledger, who may make functions and
+-- operators in it.  So what is called here, and what functions call by @extschema@, is called
+-- with arguments of exactly the declared types: nothing else can be preferred then.
 
 CREATE TYPE race_identity AS (system_identifier bigint, database oid, timeline int, ledger oid);
 COMMENT ON TYPE race_identity IS
@@ -26,8 +30,8 @@ COMMENT ON FUNCTION _race_identity() IS
 CREATE TABLE race_budgets (
 	budget text PRIMARY KEY,
 	accounting text NOT NULL CHECK (accounting IN ('basic', 'zcdp')),
-	epsilon_limit numeric NOT NULL CHECK (epsilon_limit > 0 AND epsilon_limit <= 1e15),
-	delta_limit numeric NOT NULL CHECK (delta_limit >= 0 AND delta_limit < 1),
+	epsilon_limit numeric NOT NULL CHECK (epsilon_limit > 0.0 AND epsilon_limit <= 1e15),
+	delta_limit numeric NOT NULL CHECK (delta_limit >= 0.0 AND delta_limit < 1.0),
 	rho_limit numeric CHECK ((rho_limit IS NULL) = (accounting = 'basic')),
 	spent_epsilon numeric NOT NULL DEFAULT 0,
 	spent_delta numeric NOT NULL DEFAULT 0,
@@ -95,9 +99,9 @@ CREATE TABLE race_charges (
 	dataset text NOT NULL,
 	act text NOT NULL CHECK (act IN ('protect', 'limit', 'adopt', 'release')),
 	request jsonb NOT NULL,
-	epsilon numeric NOT NULL DEFAULT 0 CHECK (epsilon >= 0),
-	delta numeric NOT NULL DEFAULT 0 CHECK (delta >= 0),
-	rho numeric NOT NULL DEFAULT 0 CHECK (rho >= 0),
+	epsilon numeric NOT NULL DEFAULT 0 CHECK (epsilon >= 0.0),
+	delta numeric NOT NULL DEFAULT 0 CHECK (delta >= 0.0),
+	rho numeric NOT NULL DEFAULT 0 CHECK (rho >= 0.0),
 	charged_by name NOT NULL,
 	charged_at timestamptz NOT NULL,
 	identity race_identity NOT NULL
@@ -189,7 +193,7 @@ SELECT b.budget,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
 	b.spent_epsilon, b.spent_delta, b.spent_rho,
-	CASE WHEN b.delta_limit > 0 THEN _race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
+	CASE WHEN b.delta_limit > 0.0 THEN _race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
 	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
 	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
 	b.rho_limit - b.spent_rho AS rho_left,

@@ -67,7 +67,7 @@ CREATE FUNCTION _race_entries_of(tables regclass[])
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.oid::regclass, b.budget
-	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid) n (name)
+	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid::regclass) n (name)
 		CROSS JOIN @extschema@._race_identity() i
 		JOIN @extschema@.race_budget_tables b ON b.relation = c.oid OR b.table_name = n.name
 		CROSS JOIN LATERAL (SELECT (b.identity).system_identifier = i.system_identifier
@@ -146,7 +146,7 @@ CREATE FUNCTION _race_enter_tables(tables regclass[], budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO @extschema@.race_budget_tables (table_name, relation, owner, budget, identity)
-	SELECT @extschema@._race_relation_name(c.oid), c.oid, pg_get_userbyid(c.relowner), budget, @extschema@._race_identity()
+	SELECT @extschema@._race_relation_name(c.oid::regclass), c.oid, pg_get_userbyid(c.relowner), budget, @extschema@._race_identity()
 	FROM pg_class c WHERE c.oid = ANY (tables)
 	ON CONFLICT DO NOTHING
 $$;
@@ -164,11 +164,11 @@ DECLARE
 		SELECT c.oid FROM pg_class c
 		WHERE c.oid = ANY (@extschema@._race_with_parts(@extschema@._race_topmost(tables)))
 			AND NOT EXISTS (SELECT FROM @extschema@.race_budget_tables b
-				WHERE b.table_name = @extschema@._race_relation_name(c.oid) AND b.relation = c.oid
+				WHERE b.table_name = @extschema@._race_relation_name(c.oid::regclass) AND b.relation = c.oid
 					AND b.owner = pg_get_userbyid(c.relowner)));
 BEGIN
 	PERFORM @extschema@._race_enter_tables(
-		@extschema@._race_lock_tables('@extschema@.race_budget_tables', new_ones, false), budget);
+		@extschema@._race_lock_tables('@extschema@.race_budget_tables'::regclass, new_ones, false), budget);
 END $$;
 REVOKE EXECUTE ON FUNCTION _race_enter_new_tables(regclass[], text) FROM PUBLIC;
 COMMENT ON FUNCTION _race_enter_new_tables(regclass[], text) IS
@@ -275,7 +275,7 @@ BEGIN
 	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
 	tables := @extschema@._race_topmost(tables);
 	PERFORM @extschema@._race_check_owner(actor, tables);
-	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables', @extschema@._race_with_parts(tables), true);
+	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables'::regclass, @extschema@._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
 			HINT = 'race_budget_limit changes the limits of its budget.';

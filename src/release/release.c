@@ -29,6 +29,7 @@
 #include "../fit/fit.h"
 #include "../lsh/grid.h"
 #include "../params/params.h"
+#include "../server/progress.h"
 #include "../server/text.h"
 #include "ledger.h"
 #include "oids.h"
@@ -75,7 +76,7 @@ check_context(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("a release cannot be made inside a transaction block, a function or an exception block"),
 				 errdetail("Its charge must be committed before any data are read, so that no rollback refunds it."),
-				 errhint("CALL it as a statement of its own.")));
+				 errhint("CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql with a -c for each statement.")));
 }
 
 /* Commit, and go on in a new transaction. */
@@ -189,7 +190,7 @@ enter_charge(Release *release)
 		{FLOAT8OID, Float8GetDatum(rho), false},
 		RaceText(checked->dataset->budget),
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		RaceText(GetUserNameFromId(release->role, false))
+		race_ledger_role(release->role)
 	};
 	bool		isnull;
 
@@ -267,12 +268,16 @@ make_private(const Release *release)
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
+	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
 	AcceptInvalidationMessages();
 	if (!race_request_current(checked))
 		refuse_changed();
 	for (i = 0; i < n * halves && release->asked.fit; i++)
+	{
+		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n * halves);
 		sketches[i] = fit_model(sketches[i]);
+	}
 	for (i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i]);
 }
@@ -289,6 +294,7 @@ charge_and_make(Release *release)
 	make_private(release);
 	commit();
 	lock_relations(relations, false);
+	race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
 }
 
 /* ----------------------------------------------------------------- procedures */

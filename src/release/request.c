@@ -209,7 +209,8 @@ check_impostors(const RaceLedger *ledger, Query *query)
 
 	race_calls_add(&calls, (Node *) query);
 	for (i = 0; i < (int) lengthof(names); i++)
-		if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, names[i]))
+		if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, ledger->owner,
+							   names[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("a function in schema %s stands in for one of racepriv", ledger->schema),

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "../record/vector.h"
+#include "../server/compat.h"
 #include "scatter.h"
 
 PG_FUNCTION_INFO_V1(race_scatter_combine);

@@ -50,7 +50,7 @@ my ($sql) = files("$home/there") =~ /^(.*--.*\.sql)$/m;
 is((run('', 'cmp', "$home/installed$sql", "$home/there$sql"))[1], 1, 'the same SQL');
 
 # Where it cannot work it says so
-shell($source, "$make racepriv--0.1.0.sql");
+shell($source, "$make racepriv--0.2.0.sql");
 my ($text, $good) = run("cd '$build' && $make -f ../source/Makefile", 'sh');
 like($text, qr/run make clean in \.\.\/source first/, 'a source that has been built');
 shell($home, "cp -R source 'a b'");
