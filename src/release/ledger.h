@@ -77,4 +77,8 @@ extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *da
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
 
+/* Of a text[], which is 0 for NULL */
+#define RaceTexts(array) \
+	{TEXTARRAYOID, (array), (array) == (Datum) 0}
+
 #endif							/* RACE_LEDGER_H */
