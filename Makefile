@@ -2,6 +2,7 @@
 #
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
+# make dashboard        see it in a browser; the same, until you stop it
 # make check            all tests, on a throw-away cluster
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
@@ -18,7 +19,7 @@ ifeq ($(wildcard $(SOURCE)/$(EXTENSION).control),)
 $(error make cannot build from a folder with spaces in its path: run make in that folder itself)
 endif
 
-ifneq ($(filter check demo bench bench-accuracy,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo dashboard bench bench-accuracy,$(MAKECMDGOALS)),)
 # These install what they need first, PGXS included.  The last line that is
 # printed is theirs.
 MAKEFLAGS += --no-print-directory
@@ -26,11 +27,13 @@ check:
 	$(SOURCE)/test/run
 demo:
 	$(SOURCE)/demo/run
+dashboard:
+	$(SOURCE)/demo/dashboard/run
 bench:
 	$(SOURCE)/test/bench/run
 bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
-.PHONY: check demo bench bench-accuracy
+.PHONY: check demo dashboard bench bench-accuracy
 else
 
 # The files of the source that match patterns, by their names in it
