@@ -2,6 +2,7 @@
 #
 # make, make install    the usual PGXS targets
 # make demo             see it work, on a throw-away cluster
+# make dashboard        see it in a browser; the same, until you stop it
 # make check            all tests, on a throw-away cluster
 # make dist             the archive for PGXN, of what is committed
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
@@ -20,7 +21,7 @@ ifeq ($(wildcard $(SOURCE)/$(EXTENSION).control),)
 $(error make cannot build from a folder with spaces in its path: run make in that folder itself)
 endif
 
-ifneq ($(filter check demo bench bench-accuracy,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo dashboard bench bench-accuracy,$(MAKECMDGOALS)),)
 # These install what they need first, PGXS included.  The last line that is
 # printed is theirs.
 MAKEFLAGS += --no-print-directory
@@ -28,11 +29,13 @@ check:
 	$(SOURCE)/test/run
 demo:
 	$(SOURCE)/demo/run
+dashboard:
+	$(SOURCE)/demo/dashboard/run
 bench:
 	$(SOURCE)/test/bench/run
 bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
-.PHONY: check demo bench bench-accuracy
+.PHONY: check demo dashboard bench bench-accuracy
 else ifeq ($(MAKECMDGOALS),dist)
 dist:
 	cd $(SOURCE) && git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
@@ -53,7 +56,7 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C: folder by folder, in each the file
 # that is called like it first.  Releases have an order of their own.
-RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released protect release owner)
+RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released protect release catalog chart owner)
 SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
 	$(call files_of,src/$(room)/$(room).sql) \
 	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \

@@ -76,3 +76,10 @@ END $$;
 SELECT typname, typalign, typstorage FROM pg_type
 WHERE typname IN ('race_params', 'race_sketch') ORDER BY 1;
 SELECT s = s FROM race_sketch('l2(dims=1)'::race_params) s;
+
+-- so has every column of what is seen and returned
+SELECT c.relname, a.attname AS without_comment
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relname ~ '^_?race_' AND c.relkind IN ('c', 'r', 'v', 'p', 'm') AND col_description(c.oid, a.attnum) IS NULL
+ORDER BY 1, 2;

@@ -248,6 +248,33 @@ links() {
 	echo 'int main(void) { return 0; }' | "$(compiler)" -x c -o /dev/null - "$1"
 }
 
+##### what clients need
+
+OLDEST_NODE=18
+
+node_is_new() {
+	[ "$(node -p 'process.versions.node.split(".")[0]')" -ge "$OLDEST_NODE" ]
+}
+
+need_node() {
+	need nodejs node_is_new
+	need npm have npm
+}
+
+need_clients() {
+	need_node
+	need chromium have "${CHROMIUM:-chromium}"
+	need python3-psycopg /usr/bin/python3 -c 'import psycopg'
+}
+
+# install_modules FOLDER: what its package-lock.json says, from the registry or the cache of
+# npm.  A browser that a package would fetch is Debian's here.
+install_modules() {
+	(cd "$1" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --prefer-offline --no-audit --no-fund \
+		--loglevel=error >"$WORK/npm.log" 2>&1) ||
+		{ cat "$WORK/npm.log" >&2; die "npm could not install the modules of $1"; }
+}
+
 need_openblas() {
 	need libopenblas-dev links -lopenblas
 }
@@ -317,8 +344,8 @@ There is no apt-get here.  Install them as your system does it, and set PG_CONFI
 		{ cat "$WORK/apt.log" >&2; die "could not install $packages"; }
 }
 
-# provide KIND ...: installs what is missing of build, server, tests, numpy and
-# openblas.  What PostgreSQL itself asks for is known when it is there, so that a
+# provide KIND ...: installs what is missing of build, server, tests, node, clients, numpy
+# and openblas.  What PostgreSQL itself asks for is known when it is there, so that a
 # second round may be needed.
 provide() {
 	for round in 1 2; do

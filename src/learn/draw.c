@@ -74,7 +74,11 @@ race_draws_create(const RaceFitted *fitted, int64 seed)
 			vectors = true;
 		}
 	if (race_model_is_of_vectors(params) && params->dims == 1)
-		draws->line = race_marginal_create(fitted, 0, 0);
+	{
+		RaceColumnPlace place = race_find_column(params, 1);
+
+		draws->line = race_marginal_create(fitted, &place);
+	}
 	else if (vectors)
 		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
 	if (draws->near != NULL && race_radial_can(params))

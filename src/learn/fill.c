@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "columns.h"
 #include "fill.h"
 #include "texts.h"
 

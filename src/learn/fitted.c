@@ -46,12 +46,6 @@ race_fitted_open(Datum sketch, RaceFitted *fitted)
 	add_up(fitted);
 }
 
-uint32
-race_part_elements(const RaceParams *part)
-{
-	return race_record_kind(part) == RACE_RECORD_SET ? 1 : part->dims;
-}
-
 double
 race_fitted_weight(const RaceFitted *fitted, uint64 point)
 {

@@ -26,9 +26,6 @@ typedef struct RaceFitted
  */
 extern void race_fitted_open(Datum sketch, RaceFitted *fitted);
 
-/* How many columns a part fills, where each takes an element: of sets there is one */
-extern uint32 race_part_elements(const RaceParams *part);
-
 /* The weight of a point */
 extern double race_fitted_weight(const RaceFitted *fitted, uint64 point);
 

@@ -70,33 +70,14 @@ reach_of(const RaceParams *part, uint32 element)
 	return part->bandwidth * (factors == NULL ? 1 : factors[element]) / part->power / 2;
 }
 
-static const RaceParams *
-part_number(const RaceParams *params, int i)
-{
-	const RaceParams *part = params;
-
-	while (i-- > 0)
-		part = race_params_next(part, params);
-	return part;
-}
-
-static double
-bound_of(const RaceParams *part, RaceArray array, uint32 element, double otherwise)
-{
-	const double *bounds = race_array(part, array);
-
-	return bounds == NULL ? otherwise : bounds[element];
-}
-
 RaceMarginal *
-race_marginal_create(const RaceFitted *fitted, int part, uint32 element)
+race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 {
-	const RaceParams *params = part_number(fitted->view.params, part);
-	double		lower = bound_of(params, RACE_ARRAY_LOWER, element, -INFINITY);
-	double		upper = bound_of(params, RACE_ARRAY_UPPER, element, INFINITY);
-	double		reach = reach_of(params, element);
+	double		lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
+	double		upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
+	double		reach = reach_of(place->params, place->element);
 	Value	   *values = palloc(fitted->view.model->points * sizeof(Value));
-	uint64		n = collect(fitted, part, element, values);
+	uint64		n = collect(fitted, place->part, place->element, values);
 	RaceMarginal *marginal = palloc(offsetof(RaceMarginal, knots) + 3 * n * sizeof(Knot));
 	Knot	   *knot = marginal->knots;
 	double		passed = 0;

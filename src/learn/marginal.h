@@ -12,14 +12,14 @@
 
 #include "postgres.h"
 
+#include "columns.h"
 #include "fitted.h"
 
 typedef struct RaceMarginal RaceMarginal;
 
-/*
- * Of number `element`, from 0 on, of a part that is a vector; in the current memory context
- */
-extern RaceMarginal *race_marginal_create(const RaceFitted *fitted, int part, uint32 element);
+/* Of a column; in the current memory context */
+extern RaceMarginal *race_marginal_create(const RaceFitted *fitted,
+										  const RaceColumnPlace *place);
 
 /* The value below which a share p of all records lies, 0 <= p <= 1 */
 extern double race_marginal_quantile(const RaceMarginal *marginal, double p);

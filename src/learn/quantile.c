@@ -34,29 +34,6 @@ typedef struct Quantiles
 	int			n;
 } Quantiles;
 
-/* The distribution of a column, counted from 1 over all parts as race_sample fills them */
-static RaceMarginal *
-open_column(const RaceFitted *fitted, int32 column)
-{
-	const RaceParams *params = fitted->view.params;
-	const RaceParams *part;
-	int64		element = (int64) column - 1;
-	int			k = 0;
-
-	for (part = params; part != NULL && element >= 0; part = race_params_next(part, params), k++)
-	{
-		uint32		n = race_part_elements(part);
-
-		if (element < n && race_record_kind(part) == RACE_RECORD_VECTOR)
-			return race_marginal_create(fitted, k, (uint32) element);
-		element -= n;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column %d of the records is not a number", column),
-			 errdetail("The parameters are %s.", race_params_brief(params))));
-}
-
 static void
 read_shares(ArrayType *array, Quantiles *quantiles)
 {
@@ -105,11 +82,13 @@ static void
 start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Quantiles  *quantiles = palloc0(sizeof(Quantiles));
+	RaceColumnPlace place;
 
 	race_row_start(&quantiles->row, fcinfo);
 	read_shares(PG_GETARG_ARRAYTYPE_P_COPY(1), quantiles);
 	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &quantiles->fitted);
-	quantiles->marginal = open_column(&quantiles->fitted, PG_GETARG_INT32(2));
+	place = race_find_column(quantiles->fitted.view.params, PG_GETARG_INT32(2));
+	quantiles->marginal = race_marginal_create(&quantiles->fitted, &place);
 	call->max_calls = quantiles->n;
 	call->user_fctx = quantiles;
 }

@@ -14,29 +14,43 @@
 #include "fmgr.h"
 
 #include "../fit/answers.h"
+#include "density.h"
 #include "question.h"
 
 PG_FUNCTION_INFO_V1(race_probability_density);
 
+bool
+race_has_widths(const RaceParams *part)
+{
+	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
+		race_array(part, RACE_ARRAY_MATRIX) == NULL;
+}
+
+void
+race_check_smoothing(double smoothing)
+{
+	if (!(smoothing > 0 && smoothing <= 100))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("smoothing must be a number above 0, up to 100")));
+}
+
 static void
 check_kernel(const RaceParams *params)
 {
-	if (!race_model_is_of_vectors(params) ||
-		(race_kernel_type(params->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0 ||
-		race_array(params, RACE_ARRAY_MATRIX) != NULL)
+	if (!race_model_is_of_vectors(params) || !race_has_widths(params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a probability density needs kernel l2 or l1 by itself, without a transform"),
 				 errdetail("The parameters are %s.", race_params_brief(params))));
 }
 
-/* The standard deviation of the normal distributions along an axis */
-static double
-width_of(const RaceParams *params, uint32 axis, double smoothing)
+double
+race_density_width(const RaceParams *part, uint32 axis, double smoothing)
 {
-	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
 
-	return smoothing * params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[axis]);
+	return smoothing * part->bandwidth * (bandwidths == NULL ? 1 : bandwidths[axis]);
 }
 
 static double
@@ -52,7 +66,7 @@ density_at(const RaceView *view, const double *q, double smoothing)
 
 	race_model_columns(view->model, params, &column);
 	for (axis = 0; axis < params->dims; axis++)
-		unit *= sqrt(2 * RACE_PI) * width_of(params, axis, smoothing);
+		unit *= sqrt(2 * RACE_PI) * race_density_width(params, axis, smoothing);
 	for (i = 0; i < view->model->points; i++)
 	{
 		const double *x = column.numbers + i * params->dims;
@@ -60,7 +74,7 @@ density_at(const RaceView *view, const double *q, double smoothing)
 		double		squares = 0;
 
 		for (axis = 0; axis < params->dims; axis++)
-			squares += pow((q[axis] - x[axis]) / width_of(params, axis, smoothing), 2);
+			squares += pow((q[axis] - x[axis]) / race_density_width(params, axis, smoothing), 2);
 		sum += weight * exp(-squares / 2);
 		total += weight;
 	}
@@ -75,10 +89,7 @@ race_probability_density(PG_FUNCTION_ARGS)
 	RaceQuestion question;
 	RaceColumn	record[RACE_MAX_PARTS];
 
-	if (!(smoothing > 0 && smoothing <= 100))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("smoothing must be a number above 0, up to 100")));
+	race_check_smoothing(smoothing);
 	race_ask(fcinfo, 0, &question);
 	check_kernel(question.view.params);
 	race_check_fitted(&question.view);

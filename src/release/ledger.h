@@ -77,6 +77,10 @@ extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *da
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
 
+/* Of a text[], which is 0 for NULL */
+#define RaceTexts(array) \
+	{TEXTARRAYOID, (array), (array) == (Datum) 0}
+
 /* The name of a role, of type name: the ledger's functions are called with their very types */
 extern RaceParameter race_ledger_role(Oid role);
 

@@ -132,6 +132,9 @@ CREATE TABLE race_releases (
 	charge uuid NOT NULL,
 	released_at timestamptz NOT NULL,
 	value_bound float8,
+	description text,
+	columns text[],
+	units text[],
 	PRIMARY KEY (name, version, part),
 	UNIQUE (charge, part)
 );
@@ -146,6 +149,9 @@ COMMENT ON COLUMN race_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_releases.charge IS 'the charge that paid for it, in race_charges';
 COMMENT ON COLUMN race_releases.released_at IS 'when it was charged, before its data were read';
 COMMENT ON COLUMN race_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value';
+COMMENT ON COLUMN race_releases.description IS 'what the publisher says of the release; NULL if nothing. The same in all parts, as the following';
+COMMENT ON COLUMN race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
+COMMENT ON COLUMN race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 
 CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -388,7 +388,7 @@ CREATE PROCEDURE race_grant(grantee regrole, duty text)
 DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
 	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left}';
-	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases}';
+	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges}';
 	f regprocedure;

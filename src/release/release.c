@@ -149,15 +149,18 @@ write_request(Release *release)
 		{FLOAT8OID, Float8GetDatum(asked->delta), false},
 		{INT4OID, Int32GetDatum(asked->rows), asked->choose_rows},
 		RaceText(release->checked->label),
-		{TEXTARRAYOID, asked->labels, asked->labels == 0},
+		RaceTexts(asked->labels),
 		{BOOLOID, BoolGetDatum(asked->fit), false},
 		RaceText(release->checked->value),
 		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_LOWER]), asked->value == NULL},
-		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_UPPER]), asked->value == NULL}
+		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_UPPER]), asked->value == NULL},
+		RaceText(asked->description),
+		RaceTexts(asked->columns),
+		RaceTexts(asked->units)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
 					lengthof(parameters), parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
@@ -226,12 +229,15 @@ store_part(const Release *release, int i, Datum label, Datum sketch)
 		RaceText(asked->dataset),
 		{UUIDOID, release->charge.id, false},
 		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
-		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL}
+		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL},
+		RaceText(asked->description),
+		RaceTexts(asked->columns),
+		RaceTexts(asked->units)
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -326,7 +332,7 @@ order_labels(const Release *release, Datum labels)
 	RaceParameter parameters[] = {
 		{release->ledger.params_type, release->asked.params_datum, false},
 		RaceText(release->asked.label),
-		{TEXTARRAYOID, labels, labels == 0},
+		RaceTexts(labels),
 		{INT4OID, Int32GetDatum(RaceHalvesOf(&release->asked)), false}
 	};
 	bool		isnull;
@@ -415,6 +421,29 @@ read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
 	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
+/* description, columns and units, arguments 14 to 16; raises what is wrong with them. */
+static void
+read_description(Release *release, FunctionCallInfo fcinfo)
+{
+	RaceAsked  *asked = &release->asked;
+
+	asked->description = text_arg(fcinfo, 14);
+	asked->columns = PG_ARGISNULL(15) ? (Datum) 0 : PG_GETARG_DATUM(15);
+	asked->units = PG_ARGISNULL(16) ? (Datum) 0 : PG_GETARG_DATUM(16);
+	{
+		RaceParameter parameters[] = {
+			{release->ledger.params_type, asked->params_datum, false},
+			{BOOLOID, BoolGetDatum(asked->value != NULL), false},
+			RaceText(asked->description),
+			RaceTexts(asked->columns),
+			RaceTexts(asked->units)
+		};
+
+		race_ledger_run(&release->ledger, "SELECT $schema._race_check_description($1, $2, $3, $4, $5)",
+						lengthof(parameters), parameters);
+	}
+}
+
 static void
 read_arguments(Release *release, FunctionCallInfo fcinfo)
 {
@@ -444,13 +473,14 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
 	choose_fit(asked, fcinfo);
+	read_description(release, fcinfo);
 	asked->path = asked->run_path;
 	release->version = 1;
 }
 
 /*
  * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels,
- * grid, fit, value, value_lower, value_upper)
+ * grid, fit, value, value_lower, value_upper, description, columns, units)
  */
 Datum
 race_release(PG_FUNCTION_ARGS)
@@ -477,7 +507,7 @@ read_last(Release *release)
 	int			i;
 
 	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels, fit, value, value_lower, value_upper FROM $schema._race_last_request($1)",
+					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units FROM $schema._race_last_request($1)",
 					1, &name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	asked->dataset = race_ledger_text(2);
@@ -493,6 +523,9 @@ read_last(Release *release)
 	asked->value = race_ledger_text(11);
 	for (i = 0; asked->value != NULL && i < RACE_HALVES; i++)
 		asked->bounds[i] = DatumGetFloat8(race_ledger_value(12 + i, &isnull));
+	asked->description = race_ledger_text(14);
+	asked->columns = race_ledger_value(15, &isnull);
+	asked->units = race_ledger_value(16, &isnull);
 	asked->path = RACE_SAFE_PATH;
 }
 

@@ -32,6 +32,9 @@ typedef struct RaceAsked
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
 	char	   *value;			/* an expression, or NULL */
 	double		bounds[RACE_HALVES];	/* of the value; else 0 */
+	char	   *description;	/* for readers, as the following: text, or NULL */
+	Datum		columns;		/* text[], or 0: names of the numbers of a record, */
+	Datum		units;			/* and what they are measured in */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;

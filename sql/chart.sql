@@ -1,0 +1,160 @@
+-- What charts draw of releases: race_catalog and the set-returning functions by name.  At an
+-- enormous epsilon there is no noise, so that all is near the truth.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE SCHEMA charted;
+SET search_path = charted, public;
+CREATE TABLE people AS
+SELECT i AS id, (ARRAY['north', 'south'])[1 + i % 2] AS site, 20 + 60 * ((i * 7919) % 1000) / 1000.0 AS age,
+	100 + (i * 104729) % 80 AS pressure, 2 * (20 + 60 * ((i * 7919) % 1000) / 1000.0) AS cost
+FROM generate_series(1, 2000) i;
+CALL race_protect('charted', 'people', 1e9, 0.1);
+\set line '''l2(dims=1, bandwidth=4, lower={0}, upper={100})'''
+\set plane '''l2(dims=2, bandwidth=8, lower={0,80}, upper={100,200})'''
+CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
+CALL race_release('chart sites', 'charted', :line, 'ARRAY[age]', 1e6, label => 'site', labels => '{south,north}', columns => '{age}');
+CALL race_release('chart both', 'charted', :plane, 'ARRAY[age, pressure]', 1e6, columns => '{age,blood pressure}', units => '{years,NULL}');
+CALL race_release('chart cost', 'charted', :line, 'ARRAY[age]', 1e6, value => 'cost', value_lower => 0, value_upper => 200, columns => '{age,cost}', units => '{years,EUR}');
+CALL race_release('chart rows', 'charted', 'l2(dims=1, bandwidth=4, lower={0}, upper={100}, rows=256, range=256)', 'ARRAY[age]', 1e6, rows => 256, grid => false, fit => false);
+CALL race_release('chart words', 'charted', 'jaccard(rows=16, range=16)', 'ARRAY[site]', 1e6);
+CALL race_release('chart words and age', 'charted', 'match(dims=1, rows=16, range=16) * l2(dims=1, bandwidth=4)', 'ROW(ARRAY[site], ARRAY[age])', 1e6);
+
+-- the catalog: no sketch, and all that is public
+SELECT name, version, labels, description, columns, units, lower, upper, round(count) AS count, round(delta) AS delta, dataset, released_at IS NOT NULL AS released
+FROM race_catalog WHERE name LIKE 'chart %' ORDER BY name COLLATE "C";
+SELECT count(*) AS sketches FROM information_schema.columns WHERE table_name = 'race_catalog' AND udt_name = 'race_sketch';
+
+-- what is said is part of the request, and of all versions
+SET client_min_messages = notice;
+CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
+CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, columns => '{age}', units => '{years}');
+CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{years}', units => '{years}');
+CALL race_release_next('chart age');
+SELECT version, description, columns, units FROM race_releases WHERE name = 'chart age' ORDER BY 1;
+SELECT request - '{params,expression}'::text[] FROM race_charges WHERE request->>'name' IN ('chart both', 'chart words') ORDER BY 1;
+
+-- a density of probability
+SELECT label, count(*), min(x), max(x), round(avg(density * 100)::numeric, 2) AS integral, round(avg(count_per_unit * 100)::numeric, -1) AS records,
+	bool_and(lower <= density AND density <= upper) AS band, bool_and(abs(density - CASE WHEN x BETWEEN 23 AND 77 THEN 1 / 60.0 WHEN x BETWEEN 17 AND 83 THEN density ELSE 0 END) < 0.001) AS near
+FROM race_curve('chart sites', 'age', 1001) GROUP BY label ORDER BY label;
+SELECT round(avg(density * 100)::numeric, 2) AS integral, bool_and(lower <= density) AS band FROM race_curve('chart rows', '1', 1001);
+SELECT round(avg(density * 120)::numeric, 2) AS integral, min(x), max(x) FROM race_curve('chart both', 'blood pressure', 1001);
+SELECT round(avg(density * 100)::numeric, 2) AS integral FROM race_curve('chart cost', steps => 1001);
+SELECT round(avg(density * 100)::numeric, 2) AS mirrored FROM race_curve('chart age', steps => 1001, smoothing => 50);
+SELECT count(*), min(x), max(x) FROM race_curve('chart sites', '1', 3, 40, 60, 'south');
+-- as race_probability_density where bounds are far
+SELECT bool_and(abs(density - race_probability_density(race_released('chart age'), ARRAY[x])) < 1e-9) AS same FROM race_curve('chart age', 'age', 11, 30, 70);
+SELECT round((avg(density) * 100 * 120)::numeric, 2) AS integral, count(*), min(x1), max(x2) FROM race_heatmap('chart both', 'age', '2', 50);
+SELECT count(*), min(x1), max(x2) FROM race_heatmap('chart both', 'blood pressure', 'age', 2, '{100,0}', '{180,100}');
+
+-- counts, quantiles, modes, outliers
+SELECT h.lower, h.upper, abs(h.count - (SELECT count(*) FROM people WHERE age >= h.lower AND age < h.upper)) < 25 AS near, stderr BETWEEN 0 AND 20 AS error
+FROM race_histogram('chart age', 'age', '{0,20,35,50,80,100}') h;
+SELECT round(sum(count)) AS all FROM race_histogram('chart rows', '1', '{-1000,50,1000}');
+SELECT label, p, abs(value - (20 + 60 * p)) < 1 AS near, stderr IS NOT NULL AS error FROM race_quantiles('chart sites', p => '{0.1,0.5,NULL}') ORDER BY label, p;
+SELECT p, abs(value - (100 + 80 * p)) < 5 AS near, stderr FROM race_quantiles('chart both', 'blood pressure');
+SELECT mode, "column", x BETWEEN 0 AND 200 AS inside, record, density > 0 AS dense, label FROM race_modes('chart both', 1);
+SELECT mode, "column", x BETWEEN 20 AND 80 AS inside, label FROM race_modes('chart sites', 1, 'south');
+SELECT point, typicality < 0.9 AS far, share < 0.01 AS anomaly, label FROM race_outliers('chart sites', '{50,99,-7}');
+SELECT point, round(typicality::numeric, 1) AS typicality, share < 0.01 AS anomaly, label FROM race_outliers('chart both', '{{50,140},{99,199}}');
+SELECT a = b AS same FROM (SELECT array_agg(o::text) FROM race_outliers('chart both', '{{50,140},{99,199}}') o) a (a), (SELECT array_agg(o::text) FROM race_outliers('chart both', '{50,140,99,199}') o) b (b);
+SELECT point, typicality > 0.9 AND share > 0.01 AS usual FROM race_outliers('chart rows', '{50}');
+
+-- the mean of a value along a column
+SELECT count(*), corr(mean, x) > 0.99 AS rises, bool_and(mean BETWEEN lower AND upper AND stderr > 0) AS error FROM race_mean_curve('chart cost', 'age', 21, 30, 70);
+SELECT bool_and(m.mean = r.mean) AS same FROM race_mean_curve('chart cost', steps => 11) m, race_released_mean('chart cost', ARRAY[m.x]) r;
+
+-- versions
+SELECT version, round(count) AS count, distance IS NULL AS first, squared < 1e-4 AS same, p_value > 0.01 AS unchanged, label, pg_typeof("time") FROM race_trend('chart age');
+UPDATE people SET age = age / 2;
+CALL race_release_next('chart age');
+SELECT version, p_value < 0.01 AS changed FROM race_trend('chart age');
+SELECT version, label, distance FROM race_trend('chart sites') ORDER BY label;
+
+-- plain types: what is prepared needs no casts
+PREPARE curve AS SELECT count(*) FROM race_curve($1, $2, $3, $4, $5, $6);
+EXECUTE curve('chart sites', 'age', 10, 0, 100, NULL);
+PREPARE modes AS SELECT count(*) FROM race_modes($1, $2);
+EXECUTE modes('chart age', 1);
+PREPARE one AS SELECT count(*) > 0 FROM race_modes($1);
+EXECUTE one('chart age');
+PREPARE others AS SELECT (SELECT count(*) FROM race_heatmap($1, $2, $3, $4)), (SELECT count(*) FROM race_histogram($1, $2, $5)), (SELECT count(*) FROM race_quantiles($1, $2, $6)),
+	(SELECT count(*) FROM race_outliers($1, $7)), (SELECT count(*) FROM race_mean_curve($8, $9, $10)), (SELECT count(*) FROM race_trend($1));
+EXECUTE others('chart both', 'age', '2', 3, '{0,50,100}', '{0.5}', '{1,2}', 'chart cost', 'age', 4);
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'others';
+DEALLOCATE ALL;
+-- in a parallel plan
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT count(*) FROM people, race_curve('chart age', 'age', 2) WHERE id <= 3;
+RESET ALL;
+SET search_path = charted, public;
+
+-- NULLs
+SELECT count(*) FROM race_curve(NULL);
+SELECT count(*) FROM race_curve('chart age', steps => NULL);
+SELECT count(*) FROM race_curve('chart age', NULL);
+SELECT count(*) FROM race_heatmap(NULL);
+SELECT count(*) FROM race_histogram('chart age', 'age', NULL);
+SELECT count(*) FROM race_quantiles('chart age', 'age', NULL);
+SELECT count(*) FROM race_outliers('chart age', NULL);
+SELECT count(*) FROM race_trend(NULL);
+SELECT count(*) FROM race_mean_curve(NULL);
+-- names
+SELECT count(*) FROM race_curve('chart nothing');
+SELECT count(*) FROM race_curve('chart sites', label => 'east');
+SELECT count(*) FROM race_curve('chart both', 'cost');
+SELECT count(*) FROM race_curve('chart both', '3');
+SELECT count(*) FROM race_curve('chart both', '-1');
+SELECT count(*) FROM race_curve('chart cost', 'cost');
+SELECT count(*) FROM race_modes('chart nothing');
+SELECT count(*) FROM race_trend('chart nothing');
+-- limits
+SELECT count(*) FROM race_curve('chart age', 'age', 1);
+SELECT count(*) FROM race_curve('chart age', 'age', 10001);
+SELECT count(*) FROM race_curve('chart age', 'age', 10, 5, 5);
+SELECT count(*) FROM race_curve('chart age', 'age', 10, 'NaN', 5);
+SELECT count(*) FROM race_curve('chart age', 'age', 10, -1e308, 1e308);
+SELECT count(*) FROM race_curve('chart age', confidence => 1);
+SELECT count(*) FROM race_curve('chart age', smoothing => 0);
+SELECT count(*) FROM race_heatmap('chart both', 'age', 'age');
+SELECT count(*) FROM race_heatmap('chart both', steps => 501);
+SELECT count(*) FROM race_heatmap('chart both', lower => '{1}');
+SELECT count(*) FROM race_heatmap('chart both', lower => '{1,NULL}');
+SELECT count(*) FROM race_histogram('chart age', 'age', '{1}');
+SELECT count(*) FROM race_histogram('chart age', 'age', '{1,1}');
+SELECT count(*) FROM race_histogram('chart age', 'age', '{1,NaN}');
+SELECT count(*) FROM race_histogram('chart age', 'age', '{1,NULL}');
+SELECT count(*) FROM race_quantiles('chart age', 'age', '{2}');
+SELECT count(*) FROM race_outliers('chart both', '{1,2,3}');
+SELECT count(*) FROM race_outliers('chart both', '{{1},{2}}');
+SELECT count(*) FROM race_outliers('chart both', '{1,NaN}');
+SELECT count(*) FROM race_modes('chart age', 0);
+SELECT count(*) FROM race_mean_curve('chart age');
+SELECT count(*) FROM race_mean_curve('chart cost', at => '{1,2}');
+SELECT count(*) FROM race_mean_curve('chart cost', steps => 1);
+-- other kernels
+SELECT count(*) FROM race_curve('chart words');
+SELECT count(*) FROM race_curve('chart words and age', '1');
+SELECT count(*) FROM race_curve('chart words and age', '2');
+
+-- what may be said of a release
+\set r 'CALL race_release(''charted x'', ''charted'', ''l2(dims=2, rows=16, range=32)'', ''ARRAY[age, pressure]'', 1, '
+:r columns => '{a}');
+:r columns => '{a,b,c}');
+:r columns => '{}');
+:r columns => '{{a},{b}}');
+:r columns => '{a,NULL}');
+:r columns => '{a,a}');
+:r columns => '{a,2}');
+:r columns => '{a,""}');
+:r columns => E'{a,"b\n"}');
+:r units => '{a,b}');
+:r columns => '{a,b}', units => '{a}');
+:r columns => ARRAY['a', repeat('b', 201)]);
+:r description => repeat('b', 10001));
+:r columns => '{a,b}', value => 'cost', value_lower => 0, value_upper => 1);
+SELECT count(*) FROM race_charges WHERE request->>'name' = 'charted x';
+
+DROP SCHEMA charted CASCADE;

@@ -1,0 +1,45 @@
+-- ------------------------------------------------------------------------
+-- What releases there are, for tools that show all of whatever they may read: without
+-- sketches
+
+CREATE VIEW race_catalog AS
+SELECT f.name, f.version, p.labels, f.description,
+	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE c.numbers || 'value'::text END) AS columns,
+	f.units,
+	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE c.lower || p.value_lower END AS lower,
+	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE c.upper || p.value_upper END AS upper,
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset
+FROM race_releases f
+CROSS JOIN LATERAL (
+	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
+		pg_catalog.array_agg(c.upper ORDER BY c.number)
+	FROM _race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
+CROSS JOIN LATERAL (
+	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
+		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
+		pg_catalog.sum(race_count(r.sketch)), pg_catalog.max(i.epsilon), pg_catalog.max(i.delta)
+	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
+WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = f.name);
+COMMENT ON VIEW race_catalog IS
+	'a row for each release: what its publisher says of it, and what its latest version is, without the sketch. Tools that read whole rows read this one, not race_releases';
+COMMENT ON COLUMN race_catalog.name IS 'the name of the release';
+COMMENT ON COLUMN race_catalog.version IS 'its latest version';
+COMMENT ON COLUMN race_catalog.labels IS 'its labels; NULL in a release without labels';
+COMMENT ON COLUMN race_catalog.description IS 'what the publisher says of it; NULL if nothing';
+COMMENT ON COLUMN race_catalog.columns IS 'the names of the columns of a record, and of the value after them; their numbers, and value, if the publisher gave no names';
+COMMENT ON COLUMN race_catalog.units IS 'what the columns are measured in, NULL for what has no unit; NULL if the publisher did not say';
+COMMENT ON COLUMN race_catalog.lower IS 'the lower bounds of the columns, NULL where there is none; of a value value_lower';
+COMMENT ON COLUMN race_catalog.upper IS 'the upper bounds, in the same way';
+COMMENT ON COLUMN race_catalog.count IS 'the noisy number of records, of all labels together';
+COMMENT ON COLUMN race_catalog.epsilon IS 'the true epsilon of this version';
+COMMENT ON COLUMN race_catalog.delta IS 'its delta';
+COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its data were read';
+COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
+
+DO $$
+BEGIN
+	IF current_setting('server_version_num')::int >= 150000 THEN
+		ALTER VIEW race_catalog SET (security_invoker = true);
+	END IF;
+END $$;

@@ -1,0 +1,298 @@
+-- ------------------------------------------------------------------------
+-- What a chart draws, by the name of a release: rows of scalars, and plain types of
+-- parameters, so that any client can prepare them.  They read race_releases with the
+-- rights of whoever calls them.
+
+CREATE FUNCTION _race_labels(release text, label text) RETURNS TABLE (label text)
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT coalesce(_race_labels.label, l.label)
+	FROM (VALUES (1)) one LEFT JOIN LATERAL (
+		SELECT r.label, min(r.part) AS part FROM @extschema@.race_releases r
+		WHERE r.name = release AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM @extschema@.race_releases n WHERE n.name = release)
+		GROUP BY r.label) l ON true
+	WHERE release IS NOT NULL ORDER BY l.part
+$$;
+COMMENT ON FUNCTION _race_labels(text, text) IS
+	'the labels of a release in their order, or the one that is given; one NULL if there are none, or no such release, so that race_released tells which';
+
+CREATE FUNCTION _race_column(release text, "column" text) RETURNS int
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	names text[];
+	n int;
+BEGIN
+	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(@extschema@.race_params(r.sketch)))
+	INTO names, n
+	FROM @extschema@.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
+	IF NOT FOUND THEN
+		PERFORM @extschema@.race_released(release);		-- says that there is none
+		RETURN NULL;
+	END IF;
+	IF array_position(names[:n], "column") IS NOT NULL THEN
+		RETURN array_position(names[:n], "column");
+	ELSIF "column" ~ '^ *0*[1-9][0-9]{0,8} *$' AND "column"::int <= n OR "column" IS NULL THEN
+		RETURN "column"::int;
+	END IF;
+	RAISE EXCEPTION 'release "%" has no column "%"', left(release, 64), left("column", 64)
+		USING ERRCODE = 'undefined_column',
+			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
+END $$;
+COMMENT ON FUNCTION _race_column(text, text) IS
+	'the number of a column of a release that is given by its name or number; errors: 42703 no such column, 42704 no such release';
+
+CREATE TYPE race_curve_result AS (
+	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
+COMMENT ON TYPE race_curve_result IS 'a row of the result of race_curve';
+COMMENT ON COLUMN race_curve_result.x IS 'a place of the column, from the lower bound to the upper one';
+COMMENT ON COLUMN race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one';
+COMMENT ON COLUMN race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN race_curve_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
+COMMENT ON COLUMN race_curve_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_curve(
+	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
+	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
+	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT 0.25)
+	RETURNS SETOF race_curve_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.x, c.density, c.low, c.high, c.density * greatest(@extschema@.race_count(s.sketch), 0), l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL @extschema@._race_model(@extschema@.race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL @extschema@._race_curve(s.sketch, @extschema@._race_column(release, "column"), steps,
+			lower, upper, confidence, smoothing) c
+$$;
+COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
+	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth, and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs: of a grid it comes from the noise of its nodes and is wider than need be, of rows from how much both halves of them differ, and of one row that is no grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is no number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
+
+CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
+COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
+COMMENT ON COLUMN race_heatmap_result.x1 IS 'the middle of a cell, in the first column';
+COMMENT ON COLUMN race_heatmap_result.x2 IS 'and in the second';
+COMMENT ON COLUMN race_heatmap_result.density IS 'the probability density there, per unit of both columns';
+COMMENT ON COLUMN race_heatmap_result.stderr IS 'its standard error, as race_curve; NULL where theory gives none';
+COMMENT ON COLUMN race_heatmap_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_heatmap(
+	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
+	smoothing float8 DEFAULT 0.25)
+	RETURNS SETOF race_heatmap_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.x1, c.x2, c.density, c.stderr, l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL @extschema@._race_heatmap(@extschema@._race_model(@extschema@.race_released(release, l.label)),
+			@extschema@._race_column(release, column1), @extschema@._race_column(release, column2), steps,
+			lower, upper, smoothing) c
+$$;
+COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
+	'the probability density of two columns of a release, in steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
+
+CREATE TYPE race_histogram_result AS (lower float8, upper float8, count float8, stderr float8, label text);
+COMMENT ON TYPE race_histogram_result IS 'a row of the result of race_histogram';
+COMMENT ON COLUMN race_histogram_result.lower IS 'the lower edge';
+COMMENT ON COLUMN race_histogram_result.upper IS 'the upper edge';
+COMMENT ON COLUMN race_histogram_result.count IS 'how many records lie between them';
+COMMENT ON COLUMN race_histogram_result.stderr IS 'its standard error, as race_curve; NULL where theory gives none';
+COMMENT ON COLUMN race_histogram_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges float8[], label text DEFAULT NULL, smoothing float8 DEFAULT 0.1)
+	RETURNS SETOF race_histogram_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.lower, c.upper, c.count, c.stderr, l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL @extschema@._race_histogram(@extschema@._race_model(@extschema@.race_released(release, l.label)),
+			@extschema@._race_column(release, "column"), edges, smoothing) c
+$$;
+COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
+	'how many records of a release lie between edges of a column, which ascend: what race_curve has between them. Columns, labels, smoothing and errors as race_curve';
+
+CREATE TYPE race_quantiles_result AS (p float8, value float8, stderr float8, label text);
+COMMENT ON TYPE race_quantiles_result IS 'a row of the result of race_quantiles';
+COMMENT ON COLUMN race_quantiles_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN race_quantiles_result.value IS 'the quantile';
+COMMENT ON COLUMN race_quantiles_result.stderr IS 'its standard error, for a grid in one dimension; else NULL, because theory gives none';
+COMMENT ON COLUMN race_quantiles_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_quantiles(
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', label text DEFAULT NULL)
+	RETURNS SETOF race_quantiles_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT q.p, q.value, q.standard_error, l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL @extschema@.race_quantile(@extschema@._race_model(@extschema@.race_released(release, l.label)),
+			race_quantiles.p, @extschema@._race_column(release, "column")) q
+$$;
+COMMENT ON FUNCTION race_quantiles(text, text, float8[], text) IS
+	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p outside of 0 to 1';
+
+CREATE TYPE race_release_modes_result AS (
+	mode int, "column" text, x float8, record text, density float8, prominence float8, label text);
+COMMENT ON TYPE race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
+COMMENT ON COLUMN race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
+COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog; NULL for records that are no vectors';
+COMMENT ON COLUMN race_release_modes_result.x IS 'where the mode is in this column';
+COMMENT ON COLUMN race_release_modes_result.record IS 'the mode as text, of records that are no vectors; else NULL';
+COMMENT ON COLUMN race_release_modes_result.density IS 'the density there, as race_kde';
+COMMENT ON COLUMN race_release_modes_result.prominence IS 'as race_modes of a sketch';
+COMMENT ON COLUMN race_release_modes_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
+	RETURNS SETOF race_release_modes_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.record, m.density, m.prominence, l.label
+	FROM (SELECT r.columns FROM @extschema@.race_releases r
+			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
+		RIGHT JOIN @extschema@._race_labels(release, label) l ON true
+		CROSS JOIN LATERAL @extschema@.race_modes(@extschema@._race_model(@extschema@.race_released(release, l.label)), max)
+			WITH ORDINALITY m (at, record, density, prominence, mode)
+		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
+$$;
+COMMENT ON FUNCTION race_modes(text, int, text) IS
+	'race_modes by the name of a release, of all labels or one: a row for each column of each mode';
+
+CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8, density float8, label text);
+COMMENT ON TYPE race_outliers_result IS 'a row of the result of race_outliers';
+COMMENT ON COLUMN race_outliers_result.point IS 'the number of the point, from 1 on';
+COMMENT ON COLUMN race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
+COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical, as race_typicality_share: compare it with a threshold such as 0.01. NULL without a model';
+COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde';
+COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION _race_points(release text, points float8[]) RETURNS TABLE (point int, x float8[])
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	dims int := (SELECT count(*) FROM @extschema@._race_columns((
+		SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
+		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)));
+BEGIN
+	IF dims = 0 OR cardinality(points) % dims <> 0 OR array_ndims(points) > 2
+		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
+	THEN
+		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
+	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
+END $$;
+COMMENT ON FUNCTION _race_points(text, float8[]) IS
+	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as the release';
+
+CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
+	RETURNS SETOF race_outliers_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT p.point, @extschema@.race_typicality(s.sketch, p.x),
+		CASE WHEN s.fitted THEN @extschema@.race_typicality_share(s.sketch, p.x) END,
+		@extschema@.race_kde(s.sketch, p.x), l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL (
+			SELECT m.sketch, (@extschema@.race_info(m.sketch)).points IS NOT NULL
+			FROM @extschema@._race_model(@extschema@.race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
+		CROSS JOIN LATERAL @extschema@._race_points(release, points) p
+$$;
+COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
+	'how typical points are among the records of a release, of all labels or one, in the order of the points. points has a row of numbers for each, {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
+
+CREATE TYPE race_mean_curve_result AS (
+	x float8, mean float8, stderr float8, lower float8, upper float8, label text);
+COMMENT ON TYPE race_mean_curve_result IS 'a row of the result of race_mean_curve';
+COMMENT ON COLUMN race_mean_curve_result.x IS 'a place of the column';
+COMMENT ON COLUMN race_mean_curve_result.mean IS 'the mean of the value there, as race_released_mean; NULL where too few records are near';
+COMMENT ON COLUMN race_mean_curve_result.stderr IS 'its standard error; NULL with the mean';
+COMMENT ON COLUMN race_mean_curve_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN race_mean_curve_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_mean_curve_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION _race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
+	RETURNS TABLE (x float8, q float8[])
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	n int := @extschema@._race_column(release, "column");
+	dims int;
+	first float8;
+	last float8;
+BEGIN
+	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
+	INTO dims, first, last
+	FROM @extschema@._race_columns((SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
+		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
+	first := coalesce(_race_line.lower, first);
+	last := coalesce(_race_line.upper, last);
+	IF coalesce(cardinality(at), CASE dims WHEN 1 THEN 1 ELSE 0 END) <> dims OR array_ndims(at) <> 1 THEN
+		RAISE EXCEPTION 'at must be % numbers', dims USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'They say where the other columns are.';
+	END IF;
+	IF steps IS NULL OR steps NOT BETWEEN 2 AND 10000 THEN
+		RAISE EXCEPTION 'steps must be between 2 and 10000' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF NOT coalesce(first < last AND last - first < 'Infinity' AND first > '-Infinity', false) THEN
+		RAISE EXCEPTION 'the lower bound of a chart must be below the upper one' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Give lower and upper where the column has no bounds.';
+	END IF;
+	RETURN QUERY SELECT v.v, coalesce(at[:n - 1], '{}') || v.v || coalesce(at[n + 1:], '{}')
+	FROM generate_series(0, steps - 1) i, LATERAL (SELECT CASE i WHEN steps - 1 THEN last
+		ELSE first + (last - first) * i / (steps - 1) END) v (v);
+END $$;
+COMMENT ON FUNCTION _race_line(text, text, int, float8, float8, float8[]) IS
+	'places along a column of a release, and the records there whose other columns are those of at';
+
+CREATE FUNCTION race_mean_curve(
+	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
+	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, at float8[] DEFAULT NULL,
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_mean_curve_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT p.x, m.mean, m.stderr, m.lower, m.upper, l.label
+	FROM @extschema@._race_labels(release, label) l
+		CROSS JOIN LATERAL @extschema@._race_line(release, "column", steps, lower, upper, at) p
+		CROSS JOIN LATERAL @extschema@.race_released_mean(release, p.q, l.label, confidence) m
+$$;
+COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
+	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. A release of several columns needs at: a record that says where the others are. Columns, labels and errors as race_curve, 22023 for a release without a value';
+
+CREATE TYPE race_trend_result AS (
+	"time" timestamptz, version int, count float8, epsilon float8,
+	distance float8, squared float8, stderr float8, p_value float8, label text);
+COMMENT ON TYPE race_trend_result IS 'a row of the result of race_trend';
+COMMENT ON COLUMN race_trend_result."time" IS 'when the version was charged, before its data were read';
+COMMENT ON COLUMN race_trend_result.version IS 'the version';
+COMMENT ON COLUMN race_trend_result.count IS 'its noisy number of records';
+COMMENT ON COLUMN race_trend_result.epsilon IS 'its true epsilon';
+COMMENT ON COLUMN race_trend_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
+COMMENT ON COLUMN race_trend_result.squared IS 'the squared distance, an unbiased estimate, which may be negative';
+COMMENT ON COLUMN race_trend_result.stderr IS 'the standard error of squared';
+COMMENT ON COLUMN race_trend_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
+COMMENT ON COLUMN race_trend_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
+	RETURNS SETOF race_trend_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH versions AS (
+		SELECT r.version, r.label, r.released_at,
+			@extschema@.race_merge_disjoint(r.sketch) AS sketch
+		FROM @extschema@.race_releases r
+		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
+		GROUP BY r.version, r.label, r.released_at)
+	SELECT v.released_at, v.version, @extschema@.race_count(v.sketch), (@extschema@.race_info(v.sketch)).epsilon,
+		d.distance, d.squared, d.standard_error, d.p_value, v.label
+	FROM versions v LEFT JOIN versions before
+		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
+		LEFT JOIN LATERAL @extschema@.race_distance(v.sketch, before.sketch) d ON true
+	ORDER BY v.label COLLATE "C", v.version
+$$;
+COMMENT ON FUNCTION race_trend(text, text) IS
+	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows for a release that there is not';
