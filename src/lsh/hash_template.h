@@ -12,11 +12,15 @@
  *					read once for all records (for one record alone:
  *	SINGLE_VECTORS	vectors, enough of them to hide the latency of a sum)
  *	SET_VECTORS		vectors of rows that a set is hashed in at a time
+ *	TRANSFORM_VECTORS	vectors that are added to and subtracted from each other at a time
  *
  *	Vector			vector_load(p), vector_set(x), vector_fma(a, b, c) = ab + c
  *					vector_code(v): floor, saturated at +-RACE_MAX_CODE, also
  *					where v is NaN (from infinities that met)
  *					vector_sign(v): 1 where v >= 0, else 0
+ *					vector_store(p, v), vector_plus(a, b), vector_minus(a, b),
+ *					vector_flip(v, bits): -v in lane i where bit i is set,
+ *					vector_swap(v, h): lane i of v in lane i ^ h
  *					store_fold(code, range, 1 / range, buckets): code mod range
  *					store_mask(code, range, buckets): for a power of two
  *	Words			words_load(p), words_store(p, a), words_set(x),
@@ -357,6 +361,162 @@ reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 		store_words(words_high(words_multiply(words_high(words_load(sums + i)),
 											  words_set(range))),
 					buckets + i);
+}
+
+/* -------------------------------------------------------- structured projections */
+
+/* The butterflies of n vectors, at distance h: sums where bit h is 0, else differences */
+INLINE void
+butterflies(Vector v[], int n, int h)
+{
+	UNROLL for (int i = 0; i < n; i++)
+		if ((i & h) == 0 && (i | h) < n)
+		{
+			Vector		a = v[i];
+			Vector		b = v[i | h];
+
+			v[i] = vector_plus(a, b);
+			v[i | h] = vector_minus(a, b);
+		}
+}
+
+INLINE void
+butterflies_of_all(Vector v[], int n)
+{
+	butterflies(v, n, 1);
+	butterflies(v, n, 2);
+	butterflies(v, n, 4);
+	butterflies(v, n, 8);
+}
+
+/* The butterflies within a vector.  To multiply by 1 or -1 is exact. */
+INLINE Vector
+butterflies_within(Vector v)
+{
+	static const double alternate[3][8] = {
+		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1},
+		{1, 1, 1, 1, -1, -1, -1, -1}
+	};
+
+	UNROLL for (int i = 0; 1 << i < VECTOR_LANES; i++)
+		v = vector_fma(v, vector_load(alternate[i]), vector_swap(v, 1 << i));
+	return v;
+}
+
+/* The butterflies of n vectors whose numbers are `distance` apart */
+INLINE void
+pass(double *z, size_t length, size_t distance, int n)
+{
+	size_t		start;
+	size_t		i;
+
+	for (start = 0; start < length; start += n * distance)
+		for (i = start; i < start + distance; i += VECTOR_LANES)
+		{
+			Vector		v[TRANSFORM_VECTORS];
+
+			UNROLL for (int k = 0; k < n; k++)
+				v[k] = vector_load(z + i + k * distance);
+			butterflies_of_all(v, n);
+			UNROLL for (int k = 0; k < n; k++)
+				vector_store(z + i + k * distance, v[k]);
+		}
+}
+
+/*
+ * Flip signs and apply the Hadamard matrix: butterflies at distances 1, 2, 4 ..., in place.
+ * The first ones are those of numbers that lie together.
+ */
+TARGET static void
+transform(double *z, size_t length, const uint64_t *signs)
+{
+	const size_t first = TRANSFORM_VECTORS * VECTOR_LANES;
+	size_t		distance;
+	size_t		i;
+
+	for (i = 0; i < length; i += first)
+	{
+		Vector		v[TRANSFORM_VECTORS];
+
+		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
+		{
+			size_t		at = i + k * VECTOR_LANES;
+
+			v[k] = butterflies_within(vector_flip(vector_load(z + at),
+												  signs[at / 64] >> at % 64));
+		}
+		butterflies_of_all(v, TRANSFORM_VECTORS);
+		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
+			vector_store(z + i + k * VECTOR_LANES, v[k]);
+	}
+	for (distance = first; distance * TRANSFORM_VECTORS <= length;
+		 distance *= TRANSFORM_VECTORS)
+		pass(z, length, distance, TRANSFORM_VECTORS);
+	switch (length / distance)
+	{
+		case 8:
+			pass(z, length, distance, 8);
+			break;
+		case 4:
+			pass(z, length, distance, 4);
+			break;
+		case 2:
+			pass(z, length, distance, 2);
+			break;
+	}
+}
+
+/* The codes of one projection in RACE_LANES rows */
+INLINE void
+hash_projection_in_mode(const RaceHashBlock *block, const double *z, RaceHashMode mode,
+						void *out)
+{
+	Vector		range = vector_set(block->range);
+	Vector		inverse = vector_set(1.0 / block->range);
+	int			lane;
+
+	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	{
+		Vector		v = vector_load(z + lane);
+		Vector		code = mode == RACE_HASH_SIGNS || mode == RACE_HASH_SUM_SIGNS ?
+			vector_sign(v) :
+			vector_code(vector_fma(v, vector_load(block->coefficients + RACE_LANES + lane),
+								   vector_load(block->coefficients + lane)));
+		uint64_t   *sum = (uint64_t *) out + lane;
+
+		if (mode == RACE_HASH_MASK)
+			store_mask(code, block->range, (uint32_t *) out + lane);
+		else if (mode == RACE_HASH_FOLD)
+			store_fold(code, range, inverse, (uint32_t *) out + lane);
+		else if (mode == RACE_HASH_SIGNS)
+			words_store(sum, words_plus(words_plus(words_load(sum), words_load(sum)),
+										words_of(code)));
+		else
+			words_store(sum, plus_code(words_load(sum), block->keys + lane, words_of(code)));
+	}
+}
+
+TARGET static void
+hash_projection(const RaceHashBlock *block, const double *z, void *out)
+{
+	switch (block->mode)
+	{
+		case RACE_HASH_FOLD:
+			hash_projection_in_mode(block, z, RACE_HASH_FOLD, out);
+			break;
+		case RACE_HASH_MASK:
+			hash_projection_in_mode(block, z, RACE_HASH_MASK, out);
+			break;
+		case RACE_HASH_SIGNS:
+			hash_projection_in_mode(block, z, RACE_HASH_SIGNS, out);
+			break;
+		case RACE_HASH_SUM_FLOORS:
+			hash_projection_in_mode(block, z, RACE_HASH_SUM_FLOORS, out);
+			break;
+		case RACE_HASH_SUM_SIGNS:
+			hash_projection_in_mode(block, z, RACE_HASH_SUM_SIGNS, out);
+			break;
+	}
 }
 
 /* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */

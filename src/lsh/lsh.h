@@ -35,7 +35,8 @@ typedef enum RaceSequence
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
 	RACE_SEQUENCE_ORTHOGONAL = 3,	/* projections at right angles, in groups */
-	RACE_SEQUENCE_GRID = 4		/* no row functions: the nodes of a grid, grid.h */
+	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, grid.h */
+	RACE_SEQUENCE_STRUCTURED = 5	/* at right angles, by fast transforms: structured.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -268,6 +269,7 @@ typedef struct RaceRowsPart
 	uint32_t	dimension;		/* of Sobol's sequence, its first */
 	size_t		words;			/* of a function in a row */
 	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
+	size_t		signs;			/* of structured.h: the position of the first */
 } RaceRowsPart;
 
 typedef struct RaceRows
@@ -277,9 +279,11 @@ typedef struct RaceRows
 	RaceRowsPart part[RACE_MAX_PARTS];
 	size_t		blocks;			/* blocks of rows; the last one may have unused rows */
 	size_t		block_words;	/* vectors of RACE_LANES words a block */
-	double	   *workspace;		/* [outputs][lanes], for transforms */
+	uint32_t	together;		/* rows of the longest transform of structured.h, or 0 */
+	double	   *workspace;		/* [outputs][lanes] or [2][together], for transforms */
 	double	   *coefficients;	/* [blocks][block_words][lanes] */
 	uint64_t   *keys;			/* [blocks][1 + 2 * functions][lanes], multilinear */
+	uint64_t   *signs;			/* [functions][groups of rows][words], structured.h */
 } RaceRows;
 
 extern size_t race_rows_size(const RaceParams *params);
@@ -291,7 +295,8 @@ extern void race_rows_generate_all(RaceRows *rows);
  * Word i of function j (of all parts) of a row, and key i of a row.  From one to
  * the next it is RACE_LANES further.  The words are, of a projection: its offset,
  * and a / w for each number; of a set's function: two keys of 32 bits; of a row of
- * categories: which of them.
+ * categories: which of them; of a structured projection: its offset and its scale, or
+ * nothing where only signs count.
  */
 extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
 									 uint32_t j, uint32_t i);
@@ -310,6 +315,12 @@ extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 extern void race_rows_hash(const RaceRows *rows, size_t block,
 						   const RaceColumn *columns, size_t n,
 						   uint32_t *buckets);
+
+/*
+ * Do rows share so much work that a record should be hashed with all of them, by
+ * race_rows_hash_one(), and not with a block at a time?
+ */
+extern bool race_rows_together(const RaceParams *params);
 
 /*
  * The same for one record and the first n rows: buckets[row], in whole blocks of

@@ -34,7 +34,7 @@ static double
 variance_exponent(int sequence)
 {
 	return sequence == RACE_SEQUENCE_SOBOL ? 1.2 :
-		sequence == RACE_SEQUENCE_ORTHOGONAL ? 1.1 : 1;
+		sequence == RACE_SEQUENCE_INDEPENDENT ? 1 : 1.1;
 }
 
 double

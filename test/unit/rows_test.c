@@ -544,13 +544,21 @@ main(void)
 		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
 		{MULTI, 512, {PART(ANGULAR, ORTHOGONAL, 6, 2), PART(JACCARD, IND, 0, 1)}},
 		{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1), PART(JACCARD, IND, 0, 2),
-			{L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}}
+			{L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}},
+		{FOLD, 1024, {PART(L2, STRUCTURED, 8, 1)}},
+		{FOLD, 1000, {{L2, STRUCTURED, 300, 1, WIDTHS | RACE_ARRAY_OFFSET, 0}}},
+		{MULTI, 64, {PART(L2, STRUCTURED, 8, 3)}},
+		{FOLD, 1000, {PART(ANGULAR, STRUCTURED, 8, 9)}},
+		{MULTI, 1000, {PART(ANGULAR, STRUCTURED, 1100, 2)}},
+		{MULTI, 512, {PART(ANGULAR, STRUCTURED, 600, 2), PART(JACCARD, IND, 0, 1),
+			PART(L2, STRUCTURED, 3, 1), PART(L2, SOBOL, 3, 1)}}
 	};
 	static const PartRecipe parts[] = {
 		PART(L2, SOBOL, 2, 2), PART(L2, ORTHOGONAL, 5, 1), {L1, IND, 3, 1, WIDTHS, 0},
-		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3)
+		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3),
+		PART(L2, STRUCTURED, 5, 2)
 	};
-	static const uint32_t words[] = {3, 6, 4, 5, 2, 1};
+	static const uint32_t words[] = {3, 6, 4, 5, 2, 1, 2};
 	size_t		i;
 
 	test_philox();
