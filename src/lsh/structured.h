@@ -25,10 +25,11 @@
 #include "lsh.h"
 
 /*
- * Shorter transforms would be too coarse: of a vector with one number, z is a multiple of
- * some step, and so is 0 with a probability that is not.
+ * Of a vector with one number, z is a multiple of some step.  So it is 0 with a probability
+ * of 2.4 / D, and the signs of opposite vectors are the same as often.  Shorter transforms
+ * would be too coarse.
  */
-#define RACE_STRUCTURED_LEAST	256
+#define RACE_STRUCTURED_LEAST	1024
 #define RACE_STRUCTURED_ROUNDS	3
 
 extern bool race_is_structured(const RaceParams *part);
