@@ -97,6 +97,9 @@ extern const RaceHashPath race_hash_neon;
 #define RACE_ORDER_M		UINT64_C(0xD256D193)
 #define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
 
+/* Wider vectors are multiplied by so many columns at a time: they fit in the nearest cache. */
+#define RACE_COLUMNS_TOGETHER	128
+
 /* Adding it shifts an integer within +-2^51 into the low bits of a double. */
 #define RACE_INTEGER_SHIFT	6755399441055744.0	/* 1.5 * 2^52 */
 

@@ -7,6 +7,7 @@
 #ifdef RACE_HAVE_X86
 
 #include <immintrin.h>
+#include <string.h>
 
 #define TARGET			__attribute__((target("avx2,fma,avx512f,avx512vl")))
 #define OPERATION		TARGET static inline __attribute__((always_inline))

@@ -7,6 +7,7 @@
 #ifdef RACE_HAVE_NEON
 
 #include <arm_neon.h>
+#include <string.h>
 
 #define TARGET
 #define OPERATION		static inline __attribute__((always_inline))

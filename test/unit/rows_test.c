@@ -624,7 +624,13 @@ main(void)
 		{FOLD, 1000, {{ANGULAR, STRUCTURED, 8, 9, RACE_ARRAY_OFFSET, 0}}},
 		{MULTI, 1000, {PART(ANGULAR, STRUCTURED, 1100, 2)}},
 		{MULTI, 512, {PART(ANGULAR, STRUCTURED, 600, 2), PART(JACCARD, IND, 0, 1),
-			PART(L2, STRUCTURED, 3, 1), PART(L2, SOBOL, 3, 1)}}
+			PART(L2, STRUCTURED, 3, 1), PART(L2, SOBOL, 3, 1)}},
+		/* wider than RACE_COLUMNS_TOGETHER */
+		{FOLD, 1000, {PART(L2, IND, 300, 1)}},
+		{FOLD, 1024, {PART(L2, IND, 129, 1)}},
+		{FOLD, 1000, {PART(ANGULAR, IND, 300, 9)}},
+		{MULTI, 1000, {PART(L1, IND, 130, 2)}},
+		{MULTI, 1000, {PART(ANGULAR, IND, 260, 2), PART(JACCARD, IND, 0, 1)}}
 	};
 	static const PartRecipe parts[] = {
 		PART(L2, SOBOL, 2, 2), PART(L2, ORTHOGONAL, 5, 1), {L1, IND, 3, 1, WIDTHS, 0},
@@ -638,7 +644,7 @@ main(void)
 	test_philox_lanes();
 	test_known_answers();
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], (i < 4 ? 125000 : i < 17 ? 20000 : 2000) / FEWER);
+		test_paths(&shapes[i], (i < 4 ? 125000 : i < 17 ? 20000 : 1000) / FEWER);
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
