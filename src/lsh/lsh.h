@@ -105,6 +105,7 @@ typedef struct RaceParams
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
+#define RACE_LONG_DIMS		256		/* vectors from here on are long: structured by "auto" */
 #define RACE_MAX_POWER		1024
 #define RACE_MAX_PARTS		4
 #define RACE_MAX_COMPONENTS	16
@@ -178,8 +179,8 @@ extern int	race_params_sequence(const RaceParams *params);
 /*
  * The sequence that "auto" chooses for a part. It is Sobol's if there are enough
  * dimensions: the part needs race_sobol_dimensions() of them, and other parts have
- * taken so many already. Else it is orthogonal if the kernel has that, else
- * independent. Rehashing by "auto" means fold where race_can_fold() is true,
+ * taken so many already. Else it is structured or, for shorter vectors and those with a
+ * matrix, orthogonal if the kernel has that, else independent. Rehashing by "auto" means fold where race_can_fold() is true,
  * because estimates then need no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);

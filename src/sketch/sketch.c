@@ -344,17 +344,34 @@ race_bounded_sum(int64 a, int64 b, bool exact)
  * memory than half of the counters do (beyond a few records). And it must be
  * counted in less time than a user should wait for an interrupt, because counting
  * does not check for interrupts: a sketch must not be left half counted.
+ *
+ * The coefficients of long records do not fit into caches, and are read once for each
+ * batch.  So a batch of them may take as much memory as the counters.
  */
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
-#define MAX_WORK		((Size) 512 * 1024 * 1024)	/* about so many multiplications */
+#define MAX_LONG_SIZE	((Size) 1024 * 1024)
+#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* about so many multiplications */
 #define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements times functions */
+
+static bool
+is_long(const RaceParams *part)
+{
+	return race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
+		part->sequence != RACE_SEQUENCE_STRUCTURED;
+}
 
 static Size
 max_batch_size(const RaceSketch *sketch)
 {
-	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
+	Size		counters = RaceCounters(sketch->params) * sketch->width;
+	const RaceParams *part;
+
+	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
+		if (is_long(part))
+			return Min(counters, MAX_LONG_SIZE);
+	return Min(counters / 2, MAX_BATCH_SIZE);
 }
 
 /* How many multiplications a function of a row takes, without the elements of sets */

@@ -218,6 +218,15 @@ test_defaults(void)
 	ok(race_default_sequence(&params, 0) == SOBOL, "20 dims: sobol");
 	params.dims = RACE_SOBOL_DIMENSIONS;
 	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "21 dims: orthogonal");
+	params.dims = RACE_LONG_DIMS - 1;
+	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "255 dims: orthogonal");
+	params.dims = RACE_LONG_DIMS;
+	ok(race_default_sequence(&params, 0) == RACE_SEQUENCE_STRUCTURED, "256 dims: structured");
+	params.outputs = 3;
+	ok(race_default_sequence(&params, 0) == SOBOL, "of three outputs: sobol");
+	params.outputs = 30;
+	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "with a matrix: orthogonal");
+	params.outputs = 0;
 	params.dims = 0;
 	ok(race_default_sequence(&params, 0) == IND, "dims not stated: independent");
 }
