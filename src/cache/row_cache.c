@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "common/hashfn.h"
 #include "utils/memutils.h"
 
 #include "../params/params.h"
@@ -21,6 +23,32 @@ struct RaceRowsEntry
 
 static RaceCache cache = RACE_CACHE_INIT(cache);
 
+/*
+ * Row functions that are larger than the cache go when a statement ends, and the next one
+ * makes them again: that takes long, so say how to avoid it, once a session.
+ */
+static void
+warn_if_made_again(const RaceParams *params, Size size)
+{
+	static uint32 made = 0;
+	static bool warned = false;
+	uint32		hash;
+
+	if (size / 1024 <= (Size) race_cache_size || warned || IsParallelWorker())
+		return;
+	hash = hash_bytes((const unsigned char *) params, race_params_size(params));
+	if (made == hash)
+	{
+		warned = true;
+		ereport(WARNING,
+				(errmsg("row functions are made again, as they do not fit into racepriv.cache_size"),
+				 errdetail("They take %zu MB.", (size >> 20) + 1),
+				 errhint("Set racepriv.cache_size to '%zuMB' or more. Sequence \"structured\", for new sketches, needs a thousandth of it.",
+						 (size >> 20) + 1)));
+	}
+	made = hash;
+}
+
 static RaceRowsEntry *
 make_entry(const RaceParams *params)
 {
@@ -30,6 +58,7 @@ make_entry(const RaceParams *params)
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
 	Size		size = race_rows_size(params);
 
+	warn_if_made_again(params, size);
 	entry->base.context = context;
 	entry->rows = MemoryContextAllocHuge(context, size);
 	race_rows_init(entry->rows, params);

@@ -66,7 +66,29 @@ weight_in_row(const RaceReady *ready, uint64 point, Size row)
 	return (float) race_model_weights(ready->model, half)[point];
 }
 
-/* Count the points in the rows of a block, each as many records as it weighs. */
+/* Count a point in n rows, from `row` on, as many records as it weighs. */
+static void
+count_point(RaceReady *ready, uint64 point, Size row, uint32 n, const uint32 *buckets)
+{
+	Size		range = ready->known.params->range;
+	uint32		r;
+
+	for (r = 0; r < n; r++)
+		ready->residuals[(row + r) * range + buckets[r]] +=
+			weight_in_row(ready, point, row + r);
+}
+
+static void
+columns_from(const RaceReady *ready, uint64 from, RaceColumn *columns)
+{
+	int			parts = race_params_parts(ready->known.params);
+	int			i;
+
+	for (i = 0; i < parts; i++)
+		columns[i] = race_column_from(&ready->columns[i], from);
+}
+
+/* Count the points in the rows of a block. */
 static void
 count_block(RaceReady *ready, const RaceRows *rows, Size block)
 {
@@ -80,17 +102,32 @@ count_block(RaceReady *ready, const RaceRows *rows, Size block)
 		uint32		n = Min(ready->model->points - from, RACE_RECORDS_TOGETHER);
 		RaceColumn	columns[RACE_MAX_PARTS];
 		uint32		i;
-		uint32		r;
 
-		for (i = 0; i < (uint32) race_params_parts(params); i++)
-			columns[i] = race_column_from(&ready->columns[i], from);
+		columns_from(ready, from, columns);
 		race_rows_hash(rows, block, columns, n, buckets);
 		for (i = 0; i < n; i++)
-			for (r = 0; r < in_block; r++)
-				ready->residuals[(block * RACE_LANES + r) * params->range +
-								 buckets[i * RACE_LANES + r]] +=
-					weight_in_row(ready, from + i, block * RACE_LANES + r);
+			count_point(ready, from + i, block * RACE_LANES, in_block,
+						buckets + i * RACE_LANES);
 	}
+}
+
+/* The same in all rows, where they are best hashed together */
+static void
+count_in_all_rows(RaceReady *ready, const RaceRows *rows)
+{
+	uint32		n = ready->known.params->rows;
+	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, n) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	RaceColumn	columns[RACE_MAX_PARTS];
+	uint64		i;
+
+	for (i = 0; i < ready->model->points; i++)
+	{
+		columns_from(ready, i, columns);
+		race_rows_hash_one(rows, n, columns, buckets);
+		count_point(ready, i, 0, n, buckets);
+	}
+	pfree(buckets);
 }
 
 /* What the counters of a block have beyond what was counted */
@@ -111,6 +148,7 @@ find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 {
 	Size		size = RaceCounters(ready->known.params) * sizeof(float);
 	RaceRowsEntry *rows = race_rows_acquire(ready->known.params);
+	bool		together = race_rows_together(ready->known.params);
 	Size		block;
 
 	PG_TRY();
@@ -120,7 +158,10 @@ find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 		for (block = 0; block * RACE_LANES < ready->known.params->rows; block++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			count_block(ready, race_rows_of(rows), block);
+			if (!together)
+				count_block(ready, race_rows_of(rows), block);
+			else if (block == 0)
+				count_in_all_rows(ready, race_rows_of(rows));
 			subtract_block(ready, view, block);
 		}
 	}

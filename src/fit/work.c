@@ -54,6 +54,16 @@ race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, 
 	uint32		i;
 
 	Assert(n <= RACE_RECORDS_TOGETHER);
+	if (race_rows_together(fit->view->params))
+	{
+		for (i = 0; i < n; i++)
+		{
+			race_records_columns(records, from + i, columns);
+			race_rows_hash_one(race_rows_of(fit->site->rows), rows, columns,
+							   buckets + i * line);
+		}
+		return;
+	}
 	race_records_columns(records, from, columns);
 	for (block = 0; block * RACE_LANES < rows; block++)
 	{

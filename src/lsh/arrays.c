@@ -95,14 +95,15 @@ int
 race_params_sequence(const RaceParams *params)
 {
 	const RaceParams *part;
-	bool		orthogonal = false;
+	int			sequence = RACE_SEQUENCE_SOBOL;
 
 	for (part = params; part != NULL; part = race_params_next(part, params))
 	{
 		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
 			part->sequence == RACE_SEQUENCE_GRID)
 			return part->sequence;
-		orthogonal |= part->sequence == RACE_SEQUENCE_ORTHOGONAL;
+		if (sequence == RACE_SEQUENCE_SOBOL)
+			sequence = part->sequence;
 	}
-	return orthogonal ? RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_SOBOL;
+	return sequence;
 }

@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+#include "structured.h"
+
 /* What the vector code needs to know about a part, in a block of rows */
 static RaceHashBlock
 block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
@@ -105,6 +107,94 @@ race_column_from(const RaceColumn *column, size_t i)
 	return result;
 }
 
+/*
+ * Project a record by all functions of a structured part, and hash it in so many blocks.
+ * `out` is what RaceHashPath.projection computes, of `size` bytes a row.
+ */
+static void
+hash_structured(const RaceRows *rows, const RaceRowsPart *part, size_t first, size_t blocks,
+				const double *x, bool interruptible, size_t size, void *out)
+{
+	uint32_t	length = race_structured_length(part->params);
+	double	   *z = rows->workspace;
+	uint32_t	j;
+	size_t		block;
+
+	for (j = part->function; j < part->function + part->params->power; j++)
+		for (block = first; block < first + blocks; block++)
+		{
+			size_t		row = block * RACE_LANES;
+			RaceHashBlock b = block_of(rows, part, block, interruptible);
+
+			b.coefficients = race_rows_coefficient(rows, row, j, 0);
+			if (b.keys != NULL)
+				b.keys = race_rows_key(rows, row, 1 + 2 * j);
+			if (block == first || row % length == 0)
+			{
+				if (interruptible)
+					race_look_for_interrupts();
+				race_structured_project(part->params, race_rows_signs(rows, j, row), x, z);
+			}
+			race_hash_path()->projection(&b, z + row % length,
+										 (char *) out + (block - first) * RACE_LANES * size);
+		}
+}
+
+/* The signs of all functions, in rows that share transforms */
+static void
+hash_structured_signs(const RaceRows *rows, size_t first, size_t blocks, const double *x,
+					  bool interruptible, uint32_t *buckets)
+{
+	uint64_t   *bits = (uint64_t *) (rows->workspace + rows->together);
+	size_t		i;
+
+	memset(bits, 0, blocks * RACE_LANES * sizeof(uint64_t));
+	hash_structured(rows, &rows->part[0], first, blocks, x, interruptible,
+					sizeof(uint64_t), bits);
+	for (i = 0; i < blocks * RACE_LANES; i++)
+		buckets[i] = (uint32_t) bits[i];
+}
+
+/* As hash_by_sums(), of one record in rows that share transforms */
+static void
+hash_structured_sums(const RaceRows *rows, size_t first, size_t blocks,
+					 const RaceColumn *columns, bool interruptible, uint32_t *buckets)
+{
+	uint64_t   *sums = (uint64_t *) (rows->workspace + rows->together);
+	size_t		b;
+	int			p;
+
+	for (b = 0; b < blocks; b++)
+		memcpy(sums + b * RACE_LANES, race_rows_key(rows, (first + b) * RACE_LANES, 0),
+			   RACE_LANES * sizeof(uint64_t));
+	for (p = 0; p < rows->parts; p++)
+		if (race_is_structured(rows->part[p].params))
+			hash_structured(rows, &rows->part[p], first, blocks, columns[p].numbers,
+							interruptible, sizeof(uint64_t), sums);
+		else
+			for (b = 0; b < blocks; b++)
+				sum_part(rows, &rows->part[p], first + b, &columns[p], 1, interruptible,
+						 sums + b * RACE_LANES);
+	race_hash_path()->reduce(rows->params->range, sums, blocks, buckets);
+}
+
+/*
+ * Hash one record in blocks that share transforms: none of them crosses a multiple of
+ * rows->together.
+ */
+static void
+hash_together(const RaceRows *rows, size_t first, size_t blocks, const RaceColumn *columns,
+			  bool interruptible, uint32_t *buckets)
+{
+	if (rows->params->rehash != RACE_REHASH_FOLD)
+		hash_structured_sums(rows, first, blocks, columns, interruptible, buckets);
+	else if (race_kernel_type(rows->params->kernel)->signs)
+		hash_structured_signs(rows, first, blocks, columns->numbers, interruptible, buckets);
+	else
+		hash_structured(rows, &rows->part[0], first, blocks, columns->numbers, interruptible,
+						sizeof(uint32_t), buckets);
+}
+
 static void
 hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	 bool interruptible, uint32_t *buckets)
@@ -134,18 +224,38 @@ void
 race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
 			   size_t n, uint32_t *buckets)
 {
-	hash(rows, block, columns, n, false, buckets);
+	RaceColumn	one[RACE_MAX_PARTS];
+	size_t		i;
+	int			p;
+
+	if (rows->together == 0)
+	{
+		hash(rows, block, columns, n, false, buckets);
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		for (p = 0; p < rows->parts; p++)
+			one[p] = race_column_from(&columns[p], i);
+		hash_together(rows, block, 1, one, false, buckets + i * RACE_LANES);
+	}
 }
 
 void
 race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
 				   uint32_t *buckets)
 {
+	size_t		all = ((size_t) n + RACE_LANES - 1) / RACE_LANES;
+	size_t		blocks = rows->together == 0 ? 1 : rows->together / RACE_LANES;
 	size_t		block;
 
-	for (block = 0; block * RACE_LANES < n; block++)
+	for (block = 0; block < all; block += blocks)
 	{
 		race_look_for_interrupts();
-		hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
+		if (rows->together == 0)
+			hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
+		else
+			hash_together(rows, block, blocks < all - block ? blocks : all - block, columns,
+						  true, buckets + block * RACE_LANES);
 	}
 }

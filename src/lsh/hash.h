@@ -38,7 +38,8 @@ typedef struct RaceHashBlock
 	uint32_t	width;			/* length of a vector or a row of categories */
 	uint32_t	power;
 	uint32_t	range;
-	const double *coefficients; /* [power][words of a function][RACE_LANES] */
+	const double *coefficients; /* [power][words of a function][RACE_LANES], of projections
+								 * by structured.h [offset, scale][RACE_LANES] */
 	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
 	bool		interruptible;	/* while sets are hashed */
 } RaceHashBlock;
@@ -46,7 +47,10 @@ typedef struct RaceHashBlock
 /*
  * The functions of a path. From n records of a part they compute `out`: buckets
  * (uint32_t [n][RACE_LANES]), or sums that they add to (uint64_t [n][RACE_LANES]).
- * Others compute buckets from sums, and race_philox_lanes().
+ * Others compute buckets from sums, and race_philox_lanes().  Of structured.h: `transform`
+ * flips signs, one bit for each of `length` numbers, and applies the Hadamard matrix;
+ * `projection` computes `out` from one projection in RACE_LANES rows: buckets, or sums that
+ * it adds to, or of RACE_HASH_SIGNS sums that get one more bit.
  */
 typedef struct RaceHashPath
 {
@@ -64,11 +68,14 @@ typedef struct RaceHashPath
 	void		(*philox) (uint64_t seed, uint32_t stream,
 						   const uint64_t *rows, uint32_t function,
 						   uint32_t element, uint64_t *bits);
+	void		(*transform) (double *z, size_t length, const uint64_t *signs);
+	void		(*projection) (const RaceHashBlock *block, const double *z, void *out);
 } RaceHashPath;
 
 /* The functions of hash_template.h, in this order */
 #define RACE_HASH_FUNCTIONS \
-	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes
+	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes, transform, \
+	hash_projection
 
 /* The path that is used */
 extern const RaceHashPath *race_hash_path(void);
@@ -89,6 +96,9 @@ extern const RaceHashPath race_hash_neon;
 #define RACE_ORDER_ROUNDS	4
 #define RACE_ORDER_M		UINT64_C(0xD256D193)
 #define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
+
+/* Wider vectors are multiplied by so many columns at a time: they fit in the nearest cache. */
+#define RACE_COLUMNS_TOGETHER	128
 
 /* Adding it shifts an integer within +-2^51 into the low bits of a double. */
 #define RACE_INTEGER_SHIFT	6755399441055744.0	/* 1.5 * 2^52 */

@@ -7,6 +7,7 @@
 #ifdef RACE_HAVE_X86
 
 #include <immintrin.h>
+#include <string.h>
 
 #define TARGET			__attribute__((target("avx2,fma")))
 #define OPERATION		TARGET static inline __attribute__((always_inline))
@@ -15,6 +16,7 @@
 #define TILE_RECORDS	6
 #define SINGLE_VECTORS	8
 #define SET_VECTORS		4
+#define TRANSFORM_VECTORS	8
 
 typedef __m256d Vector;
 typedef __m256i Words;
@@ -50,6 +52,40 @@ vector_sign(Vector v)
 {
 	return _mm256_and_pd(_mm256_cmp_pd(v, _mm256_setzero_pd(), _CMP_GE_OQ),
 						 _mm256_set1_pd(1));
+}
+
+OPERATION void
+vector_store(double *p, Vector v)
+{
+	_mm256_storeu_pd(p, v);
+}
+
+OPERATION Vector
+vector_plus(Vector a, Vector b)
+{
+	return _mm256_add_pd(a, b);
+}
+
+OPERATION Vector
+vector_minus(Vector a, Vector b)
+{
+	return _mm256_sub_pd(a, b);
+}
+
+OPERATION Vector
+vector_flip(Vector v, uint64_t bits)
+{
+	__m256i		shifted = _mm256_sllv_epi64(_mm256_set1_epi64x((int64_t) bits),
+											_mm256_setr_epi64x(63, 62, 61, 60));
+
+	return _mm256_xor_pd(v, _mm256_and_pd(_mm256_castsi256_pd(shifted),
+										  _mm256_set1_pd(-0.0)));
+}
+
+OPERATION Vector
+vector_swap(Vector v, int h)
+{
+	return h == 1 ? _mm256_permute_pd(v, 5) : _mm256_permute2f128_pd(v, v, 1);
 }
 
 OPERATION void

@@ -7,6 +7,7 @@
 #ifdef RACE_HAVE_X86
 
 #include <immintrin.h>
+#include <string.h>
 
 #define TARGET			__attribute__((target("avx2,fma,avx512f,avx512vl")))
 #define OPERATION		TARGET static inline __attribute__((always_inline))
@@ -15,6 +16,7 @@
 #define TILE_RECORDS	8
 #define SINGLE_VECTORS	8
 #define SET_VECTORS		4
+#define TRANSFORM_VECTORS	16
 
 #define FLOOR			(_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
 
@@ -53,6 +55,40 @@ vector_sign(Vector v)
 {
 	return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GE_OQ),
 							   _mm512_set1_pd(1));
+}
+
+OPERATION void
+vector_store(double *p, Vector v)
+{
+	_mm512_storeu_pd(p, v);
+}
+
+OPERATION Vector
+vector_plus(Vector a, Vector b)
+{
+	return _mm512_add_pd(a, b);
+}
+
+OPERATION Vector
+vector_minus(Vector a, Vector b)
+{
+	return _mm512_sub_pd(a, b);
+}
+
+OPERATION Vector
+vector_flip(Vector v, uint64_t bits)
+{
+	__m512i		words = _mm512_castpd_si512(v);
+
+	return _mm512_castsi512_pd(_mm512_mask_xor_epi64(words, (__mmask8) bits, words,
+													 _mm512_set1_epi64(INT64_MIN)));
+}
+
+OPERATION Vector
+vector_swap(Vector v, int h)
+{
+	return h == 1 ? _mm512_permute_pd(v, 0x55) :
+		h == 2 ? _mm512_permutex_pd(v, 0x4E) : _mm512_shuffle_f64x2(v, v, 0x4E);
 }
 
 OPERATION void

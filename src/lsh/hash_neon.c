@@ -7,6 +7,7 @@
 #ifdef RACE_HAVE_NEON
 
 #include <arm_neon.h>
+#include <string.h>
 
 #define TARGET
 #define OPERATION		static inline __attribute__((always_inline))
@@ -15,6 +16,7 @@
 #define TILE_RECORDS	4
 #define SINGLE_VECTORS	8
 #define SET_VECTORS		4
+#define TRANSFORM_VECTORS	16
 
 typedef float64x2_t Vector;
 typedef uint64x2_t Words;
@@ -53,6 +55,41 @@ OPERATION Vector
 vector_sign(Vector v)
 {
 	return vbslq_f64(vcgeq_f64(v, vdupq_n_f64(0)), vdupq_n_f64(1), vdupq_n_f64(0));
+}
+
+OPERATION void
+vector_store(double *p, Vector v)
+{
+	vst1q_f64(p, v);
+}
+
+OPERATION Vector
+vector_plus(Vector a, Vector b)
+{
+	return vaddq_f64(a, b);
+}
+
+OPERATION Vector
+vector_minus(Vector a, Vector b)
+{
+	return vsubq_f64(a, b);
+}
+
+OPERATION Vector
+vector_flip(Vector v, uint64_t bits)
+{
+	const int64x2_t places = {63, 62};
+	uint64x2_t	shifted = vshlq_u64(vdupq_n_u64(bits), places);
+
+	shifted = vandq_u64(shifted, vdupq_n_u64(UINT64_C(1) << 63));
+	return vreinterpretq_f64_u64(veorq_u64(vreinterpretq_u64_f64(v), shifted));
+}
+
+OPERATION Vector
+vector_swap(Vector v, int h)
+{
+	(void) h;					/* there is only one */
+	return vextq_f64(v, v, 1);
 }
 
 OPERATION void

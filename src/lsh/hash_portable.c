@@ -13,6 +13,7 @@
 #define TILE_RECORDS	2
 #define SINGLE_VECTORS	8
 #define SET_VECTORS		4
+#define TRANSFORM_VECTORS	8
 
 typedef double Vector;
 typedef uint64_t Words;
@@ -47,6 +48,38 @@ static inline Vector
 vector_sign(Vector v)
 {
 	return v >= 0 ? 1 : 0;
+}
+
+static inline void
+vector_store(double *p, Vector v)
+{
+	*p = v;
+}
+
+static inline Vector
+vector_plus(Vector a, Vector b)
+{
+	return a + b;
+}
+
+static inline Vector
+vector_minus(Vector a, Vector b)
+{
+	return a - b;
+}
+
+static inline Vector
+vector_flip(Vector v, uint64_t bits)
+{
+	return (bits & 1) != 0 ? -v : v;
+}
+
+/* A vector of one lane has none to swap. */
+static inline Vector
+vector_swap(Vector v, int h)
+{
+	(void) h;
+	return v;
 }
 
 /*

@@ -12,11 +12,15 @@
  *					read once for all records (for one record alone:
  *	SINGLE_VECTORS	vectors, enough of them to hide the latency of a sum)
  *	SET_VECTORS		vectors of rows that a set is hashed in at a time
+ *	TRANSFORM_VECTORS	vectors that are added to and subtracted from each other at a time
  *
  *	Vector			vector_load(p), vector_set(x), vector_fma(a, b, c) = ab + c
  *					vector_code(v): floor, saturated at +-RACE_MAX_CODE, also
  *					where v is NaN (from infinities that met)
  *					vector_sign(v): 1 where v >= 0, else 0
+ *					vector_store(p, v), vector_plus(a, b), vector_minus(a, b),
+ *					vector_flip(v, bits): -v in lane i where bit i is set,
+ *					vector_swap(v, h): lane i of v in lane i ^ h
  *					store_fold(code, range, 1 / range, buckets): code mod range
  *					store_mask(code, range, buckets): for a power of two
  *	Words			words_load(p), words_store(p, a), words_set(x),
@@ -33,25 +37,16 @@
 /* Copies of a loop body whose indices are constants, so sums are registers */
 #define UNROLL	_Pragma("GCC unroll 16")
 
-/* Codes of some records in some vectors of rows, one function each */
+/* Add the products of some columns to sums of some records in some vectors of rows. */
 INLINE void
-project(const double *c, const double *x, uint32_t width,
-		int vectors, int records, bool signs, Vector codes[])
+add_products(const double *c, const double *x, uint32_t width, uint32_t columns,
+			 int vectors, int records, Vector sums[])
 {
-	Vector		sums[16];
 	Vector		row[16];
 	uint32_t	i;
 
-	UNROLL for (int v = 0; v < vectors; v++)
+	for (i = 0; i < columns; i++, c += RACE_LANES)
 	{
-		Vector		offset = vector_load(c + v * VECTOR_LANES);
-
-		UNROLL for (int k = 0; k < records; k++)
-			sums[v * records + k] = offset;
-	}
-	for (i = 0; i < width; i++)
-	{
-		c += RACE_LANES;
 		UNROLL for (int v = 0; v < vectors; v++)
 			row[v] = vector_load(c + v * VECTOR_LANES);
 		UNROLL for (int k = 0; k < records; k++)
@@ -62,6 +57,23 @@ project(const double *c, const double *x, uint32_t width,
 				sums[v * records + k] = vector_fma(row[v], xi, sums[v * records + k]);
 		}
 	}
+}
+
+/* Codes of some records in some vectors of rows, one function each */
+INLINE void
+project(const double *c, const double *x, uint32_t width,
+		int vectors, int records, bool signs, Vector codes[])
+{
+	Vector		sums[16];
+
+	UNROLL for (int v = 0; v < vectors; v++)
+	{
+		Vector		offset = vector_load(c + v * VECTOR_LANES);
+
+		UNROLL for (int k = 0; k < records; k++)
+			sums[v * records + k] = offset;
+	}
+	add_products(c + RACE_LANES, x, width, width, vectors, records, sums);
 	UNROLL for (int s = 0; s < vectors * records; s++)
 		codes[s] = signs ? vector_sign(sums[s]) : vector_code(sums[s]);
 }
@@ -175,6 +187,122 @@ hash_tile(const RaceHashBlock *block, size_t lane, const double *x,
 }
 
 /*
+ * The codes of one projection in RACE_LANES rows.  `out` has buckets, or sums; of
+ * RACE_HASH_SIGNS the bits of the functions before, as sums have them.
+ */
+INLINE void
+hash_sums(const RaceHashBlock *block, const double *z, const uint64_t *keys, bool scaled,
+		  RaceHashMode mode, void *out)
+{
+	Vector		range = vector_set(block->range);
+	Vector		inverse = vector_set(1.0 / block->range);
+	bool		signs = mode == RACE_HASH_SIGNS || mode == RACE_HASH_SUM_SIGNS;
+	int			lane;
+
+	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	{
+		const double *c = block->coefficients + lane;
+		uint32_t   *bucket = (uint32_t *) out + lane;
+		uint64_t   *sum = (uint64_t *) out + lane;
+		Vector		v = vector_load(z + lane);
+		Vector		code;
+
+		if (scaled && !signs)
+			v = vector_fma(v, vector_load(c + RACE_LANES), vector_load(c));
+		code = signs ? vector_sign(v) : vector_code(v);
+		if (mode == RACE_HASH_MASK)
+			store_mask(code, block->range, bucket);
+		else if (mode == RACE_HASH_FOLD)
+			store_fold(code, range, inverse, bucket);
+		else if (mode == RACE_HASH_SIGNS)
+			words_store(sum, words_plus(words_plus(words_load(sum), words_load(sum)),
+										words_of(code)));
+		else
+			words_store(sum, plus_code(words_load(sum), keys + lane, words_of(code)));
+	}
+}
+
+/* Add some columns of some records to sums[record][RACE_LANES]. */
+INLINE void
+add_tile(const double *c, const double *x, uint32_t width, uint32_t columns,
+		 int vectors, int records, double *out)
+{
+	Vector		sums[16];
+
+#define PLACE(s)	(out + (s) % records * RACE_LANES + (s) / records * VECTOR_LANES)
+	UNROLL for (int s = 0; s < vectors * records; s++)
+		sums[s] = vector_load(PLACE(s));
+	add_products(c, x, width, columns, vectors, records, sums);
+	UNROLL for (int s = 0; s < vectors * records; s++)
+		vector_store(PLACE(s), sums[s]);
+#undef PLACE
+}
+
+/*
+ * One projection of up to RACE_RECORDS_TOGETHER wide records: the coefficients of some
+ * columns stay in the nearest cache while all records are multiplied with them, as do the
+ * sums, and each column is read but once.  The order in which a sum grows stays the same.
+ */
+INLINE void
+project_wide(const double *c, const double *x, uint32_t width, size_t n, double *sums)
+{
+	size_t		whole = n - n % TILE_RECORDS;
+	uint32_t	from;
+	size_t		lane;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		memcpy(sums + i * RACE_LANES, c, RACE_LANES * sizeof(double));
+	c += RACE_LANES;
+	for (from = 0; from < width; from += RACE_COLUMNS_TOGETHER, x += RACE_COLUMNS_TOGETHER)
+	{
+		uint32_t	columns = width - from < RACE_COLUMNS_TOGETHER ?
+			width - from : RACE_COLUMNS_TOGETHER;
+
+		for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
+			for (i = 0; i < whole; i += TILE_RECORDS)
+				add_tile(c + lane, x + i * width, width, columns, TILE_VECTORS,
+						 TILE_RECORDS, sums + i * RACE_LANES + lane);
+		for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
+			for (i = whole; i < n; i++)
+				add_tile(c + lane, x + i * width, width, columns, SINGLE_VECTORS, 1,
+						 sums + i * RACE_LANES + lane);
+		c += (size_t) columns * RACE_LANES;
+	}
+}
+
+/* Up to RACE_RECORDS_TOGETHER wide records */
+INLINE void
+hash_wide(const RaceHashBlock *block, const double *x, size_t n, RaceHashMode mode,
+		  void *out)
+{
+	const double *c = block->coefficients;
+	const uint64_t *keys = block->keys;
+	double		sums[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint64_t	bits[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint32_t	j;
+	size_t		i;
+
+	if (mode == RACE_HASH_SIGNS)
+		memset(bits, 0, n * RACE_LANES * sizeof(uint64_t));
+	for (j = 0; j < block->power; j++)
+	{
+		project_wide(c, x, block->width, n, sums);
+		for (i = 0; i < n; i++)
+			hash_sums(block, sums + i * RACE_LANES, keys, false, mode,
+					  mode == RACE_HASH_SIGNS ? (void *) (bits + i * RACE_LANES) :
+					  mode >= RACE_HASH_SUM_FLOORS ?
+					  (void *) ((uint64_t *) out + i * RACE_LANES) :
+					  (void *) ((uint32_t *) out + i * RACE_LANES));
+		c += (size_t) RACE_LANES * (block->width + 1);
+		if (keys != NULL)
+			keys += 2 * RACE_LANES;
+	}
+	for (i = 0; mode == RACE_HASH_SIGNS && i < n * RACE_LANES; i += VECTOR_LANES)
+		store_words(words_load(bits + i), (uint32_t *) out + i);
+}
+
+/*
  * The rows of a tile stay in the nearest cache while all records are hashed with
  * them.
  */
@@ -188,6 +316,14 @@ hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
 	size_t		lane;
 	size_t		i;
 
+	if (block->width > RACE_COLUMNS_TOGETHER && n > 1)
+	{
+		for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
+			hash_wide(block, x + i * block->width,
+					  n - i < RACE_RECORDS_TOGETHER ? n - i : RACE_RECORDS_TOGETHER, mode,
+					  (char *) out + i * record);
+		return;
+	}
 	for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
 		for (i = 0; i < whole; i += TILE_RECORDS)
 			hash_tile(block, lane, x + i * block->width, TILE_VECTORS,
@@ -357,6 +493,132 @@ reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 		store_words(words_high(words_multiply(words_high(words_load(sums + i)),
 											  words_set(range))),
 					buckets + i);
+}
+
+/* -------------------------------------------------------- structured projections */
+
+/* The butterflies of n vectors, at distance h: sums where bit h is 0, else differences */
+INLINE void
+butterflies(Vector v[], int n, int h)
+{
+	UNROLL for (int i = 0; i < n; i++)
+		if ((i & h) == 0 && (i | h) < n)
+		{
+			Vector		a = v[i];
+			Vector		b = v[i | h];
+
+			v[i] = vector_plus(a, b);
+			v[i | h] = vector_minus(a, b);
+		}
+}
+
+INLINE void
+butterflies_of_all(Vector v[], int n)
+{
+	butterflies(v, n, 1);
+	butterflies(v, n, 2);
+	butterflies(v, n, 4);
+	butterflies(v, n, 8);
+}
+
+/* The butterflies within a vector.  To multiply by 1 or -1 is exact. */
+INLINE Vector
+butterflies_within(Vector v)
+{
+	static const double alternate[3][8] = {
+		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1},
+		{1, 1, 1, 1, -1, -1, -1, -1}
+	};
+
+	UNROLL for (int i = 0; 1 << i < VECTOR_LANES; i++)
+		v = vector_fma(v, vector_load(alternate[i]), vector_swap(v, 1 << i));
+	return v;
+}
+
+/* The butterflies of n vectors whose numbers are `distance` apart */
+INLINE void
+pass(double *z, size_t length, size_t distance, int n)
+{
+	size_t		start;
+	size_t		i;
+
+	for (start = 0; start < length; start += n * distance)
+		for (i = start; i < start + distance; i += VECTOR_LANES)
+		{
+			Vector		v[TRANSFORM_VECTORS];
+
+			UNROLL for (int k = 0; k < n; k++)
+				v[k] = vector_load(z + i + k * distance);
+			butterflies_of_all(v, n);
+			UNROLL for (int k = 0; k < n; k++)
+				vector_store(z + i + k * distance, v[k]);
+		}
+}
+
+/*
+ * Flip signs and apply the Hadamard matrix: butterflies at distances 1, 2, 4 ..., in place.
+ * The first ones are those of numbers that lie together.
+ */
+TARGET static void
+transform(double *z, size_t length, const uint64_t *signs)
+{
+	const size_t first = TRANSFORM_VECTORS * VECTOR_LANES;
+	size_t		distance;
+	size_t		i;
+
+	for (i = 0; i < length; i += first)
+	{
+		Vector		v[TRANSFORM_VECTORS];
+
+		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
+		{
+			size_t		at = i + k * VECTOR_LANES;
+
+			v[k] = butterflies_within(vector_flip(vector_load(z + at),
+												  signs[at / 64] >> at % 64));
+		}
+		butterflies_of_all(v, TRANSFORM_VECTORS);
+		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
+			vector_store(z + i + k * VECTOR_LANES, v[k]);
+	}
+	for (distance = first; distance * TRANSFORM_VECTORS <= length;
+		 distance *= TRANSFORM_VECTORS)
+		pass(z, length, distance, TRANSFORM_VECTORS);
+	switch (length / distance)
+	{
+		case 8:
+			pass(z, length, distance, 8);
+			break;
+		case 4:
+			pass(z, length, distance, 4);
+			break;
+		case 2:
+			pass(z, length, distance, 2);
+			break;
+	}
+}
+
+TARGET static void
+hash_projection(const RaceHashBlock *block, const double *z, void *out)
+{
+	switch (block->mode)
+	{
+		case RACE_HASH_FOLD:
+			hash_sums(block, z, block->keys, true, RACE_HASH_FOLD, out);
+			break;
+		case RACE_HASH_MASK:
+			hash_sums(block, z, block->keys, true, RACE_HASH_MASK, out);
+			break;
+		case RACE_HASH_SIGNS:
+			hash_sums(block, z, block->keys, true, RACE_HASH_SIGNS, out);
+			break;
+		case RACE_HASH_SUM_FLOORS:
+			hash_sums(block, z, block->keys, true, RACE_HASH_SUM_FLOORS, out);
+			break;
+		case RACE_HASH_SUM_SIGNS:
+			hash_sums(block, z, block->keys, true, RACE_HASH_SUM_SIGNS, out);
+			break;
+	}
 }
 
 /* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */

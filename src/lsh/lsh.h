@@ -35,7 +35,8 @@ typedef enum RaceSequence
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
 	RACE_SEQUENCE_ORTHOGONAL = 3,	/* projections at right angles, in groups */
-	RACE_SEQUENCE_GRID = 4		/* no row functions: the nodes of a grid, grid.h */
+	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, grid.h */
+	RACE_SEQUENCE_STRUCTURED = 5	/* at right angles, by fast transforms: structured.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -104,6 +105,7 @@ typedef struct RaceParams
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
+#define RACE_LONG_DIMS		256		/* vectors from here on are long: structured by "auto" */
 #define RACE_MAX_POWER		1024
 #define RACE_MAX_PARTS		4
 #define RACE_MAX_COMPONENTS	16
@@ -177,8 +179,8 @@ extern int	race_params_sequence(const RaceParams *params);
 /*
  * The sequence that "auto" chooses for a part. It is Sobol's if there are enough
  * dimensions: the part needs race_sobol_dimensions() of them, and other parts have
- * taken so many already. Else it is orthogonal if the kernel has that, else
- * independent. Rehashing by "auto" means fold where race_can_fold() is true,
+ * taken so many already. Else it is structured or, for shorter vectors and those with a
+ * matrix, orthogonal if the kernel has that, else independent. Rehashing by "auto" means fold where race_can_fold() is true,
  * because estimates then need no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
@@ -268,6 +270,7 @@ typedef struct RaceRowsPart
 	uint32_t	dimension;		/* of Sobol's sequence, its first */
 	size_t		words;			/* of a function in a row */
 	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
+	size_t		signs;			/* of structured.h: the position of the first */
 } RaceRowsPart;
 
 typedef struct RaceRows
@@ -277,9 +280,11 @@ typedef struct RaceRows
 	RaceRowsPart part[RACE_MAX_PARTS];
 	size_t		blocks;			/* blocks of rows; the last one may have unused rows */
 	size_t		block_words;	/* vectors of RACE_LANES words a block */
-	double	   *workspace;		/* [outputs][lanes], for transforms */
+	uint32_t	together;		/* rows of the longest transform of structured.h, or 0 */
+	double	   *workspace;		/* [outputs][lanes] or [2][together], for transforms */
 	double	   *coefficients;	/* [blocks][block_words][lanes] */
 	uint64_t   *keys;			/* [blocks][1 + 2 * functions][lanes], multilinear */
+	uint64_t   *signs;			/* [functions][groups of rows][words], structured.h */
 } RaceRows;
 
 extern size_t race_rows_size(const RaceParams *params);
@@ -291,7 +296,8 @@ extern void race_rows_generate_all(RaceRows *rows);
  * Word i of function j (of all parts) of a row, and key i of a row.  From one to
  * the next it is RACE_LANES further.  The words are, of a projection: its offset,
  * and a / w for each number; of a set's function: two keys of 32 bits; of a row of
- * categories: which of them.
+ * categories: which of them; of a structured projection: its offset and its scale, or
+ * nothing where only signs count.
  */
 extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
 									 uint32_t j, uint32_t i);
@@ -310,6 +316,12 @@ extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 extern void race_rows_hash(const RaceRows *rows, size_t block,
 						   const RaceColumn *columns, size_t n,
 						   uint32_t *buckets);
+
+/*
+ * Do rows share so much work that a record should be hashed with all of them, by
+ * race_rows_hash_one(), and not with a block at a time?
+ */
+extern bool race_rows_together(const RaceParams *params);
 
 /*
  * The same for one record and the first n rows: buckets[row], in whole blocks of

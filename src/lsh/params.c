@@ -19,6 +19,7 @@ static const NamedValue sequences[] = {
 	{"sobol", RACE_SEQUENCE_SOBOL},
 	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
 	{"grid", RACE_SEQUENCE_GRID},
+	{"structured", RACE_SEQUENCE_STRUCTURED},
 	{NULL, 0}
 };
 
@@ -147,9 +148,12 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 {
 	uint32_t	takes = race_kernel_type(part->kernel)->takes;
 
-	return race_fits_sobol(part, taken) ? RACE_SEQUENCE_SOBOL :
-		(takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0 ?
-		RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
+	if (race_fits_sobol(part, taken))
+		return RACE_SEQUENCE_SOBOL;
+	if ((takes & RACE_TAKES_ORTHOGONAL) == 0 || part->dims == 0)
+		return RACE_SEQUENCE_INDEPENDENT;
+	return part->dims >= RACE_LONG_DIMS && part->outputs == 0 ?
+		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_ORTHOGONAL;
 }
 
 bool

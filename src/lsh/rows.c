@@ -9,16 +9,19 @@
  *
  * A transform goes into a and b, so that it costs nothing later:
  * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
- * about its sign.)  Of a mixture, each row has one of its bandwidths.  hash.c says how codes become a bucket.  Which kernel has which
- * functions is in the table of kernels.
+ * about its sign.)  Of a mixture, each row has one of its bandwidths.  hash.c says how codes
+ * become a bucket.  Which kernel has which functions is in the table of kernels.  Of
+ * structured projections, only signs, offsets and lengths are drawn here.
  */
 #include "lsh.h"
 
 #include <string.h>
 
+#include "normal.h"
 #include "orthogonal.h"
 #include "philox.h"
 #include "sobol.h"
+#include "structured.h"
 
 /* Coefficients are aligned to cache lines and to the widest vectors. */
 #define ALIGNMENT	64
@@ -50,6 +53,8 @@ words_of_function(const RaceParams *part)
 	switch (race_record_kind(part))
 	{
 		case RACE_RECORD_VECTOR:
+			if (race_is_structured(part))
+				return race_kernel_type(part->kernel)->signs ? 0 : 2;
 			return (size_t) part->dims + 1;
 		case RACE_RECORD_SET:
 			return 2;
@@ -58,33 +63,46 @@ words_of_function(const RaceParams *part)
 	}
 }
 
-/*
- * How many words all functions take in a row, and how much workspace transforms need
- */
-static void
-count_words(const RaceParams *params, size_t *words, size_t *workspace)
+static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What all functions need */
+typedef struct Space
+{
+	size_t		words;			/* in a row */
+	size_t		signs;			/* words in all */
+	size_t		workspace;		/* vectors of RACE_LANES */
+} Space;
+
+static Space
+space_of(const RaceParams *params)
 {
 	const RaceParams *part;
+	Space		space = {0, 0, 0};
 
-	*words = 0;
-	*workspace = 0;
 	for (part = params; part != NULL; part = race_params_next(part, params))
 	{
-		*words += part->power * words_of_function(part);
-		*workspace = part->outputs > *workspace ? part->outputs : *workspace;
+		space.words += part->power * words_of_function(part);
+		space.signs += race_structured_all_words(part, params->rows);
+		space.workspace = larger(space.workspace, part->outputs);
+		space.workspace = larger(space.workspace,
+								 2 * race_structured_length(part) / RACE_LANES);
 	}
+	return space;
 }
 
 size_t
 race_rows_size(const RaceParams *params)
 {
-	size_t		words;
-	size_t		workspace;
-
 	/* far below 2^63 for any rows, within the limits of dims, power and parts */
-	count_words(params, &words, &workspace);
-	return sizeof(RaceRows) + race_params_size(params) + ALIGNMENT +
-		8 * RACE_LANES * (blocks_of(params) * (words + keys_of(params)) + workspace);
+	Space		space = space_of(params);
+
+	return sizeof(RaceRows) + race_params_size(params) + ALIGNMENT + 8 * space.signs +
+		8 * RACE_LANES * (blocks_of(params) * (space.words + keys_of(params)) +
+						  space.workspace);
 }
 
 /* Number the functions of each part, and find their place in memory. */
@@ -101,6 +119,8 @@ place_parts(RaceRows *rows)
 		next.params = params;
 		next.words = words_of_function(params);
 		*part++ = next;
+		next.signs += race_structured_all_words(params, rows->params->rows);
+		rows->together = larger(rows->together, race_structured_length(params));
 		next.function += params->power;
 		next.position += params->power * next.words;
 		if (params->sequence == RACE_SEQUENCE_SOBOL)
@@ -115,19 +135,29 @@ race_rows_init(RaceRows *rows, const RaceParams *params)
 {
 	size_t		size = race_params_size(params);
 	uintptr_t	start = (uintptr_t) (rows + 1) + size;
-	size_t		words;
-	size_t		workspace;
+	Space		space = space_of(params);
 
 	memset(rows, 0, sizeof(RaceRows));
 	rows->params = memcpy(rows + 1, params, size);
 	rows->blocks = blocks_of(params);
 	place_parts(rows);
-	count_words(params, &words, &workspace);
 	rows->workspace =
 		(double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-	rows->coefficients = rows->workspace + RACE_LANES * workspace;
+	rows->coefficients = rows->workspace + RACE_LANES * space.workspace;
 	rows->keys = (uint64_t *) (rows->coefficients +
-							   RACE_LANES * rows->blocks * words);
+							   RACE_LANES * rows->blocks * space.words);
+	rows->signs = rows->keys + RACE_LANES * rows->blocks * keys_of(params);
+}
+
+bool
+race_rows_together(const RaceParams *params)
+{
+	const RaceParams *part;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		if (race_is_structured(part))
+			return true;
+	return false;
 }
 
 /* The part that has function j */
@@ -209,13 +239,14 @@ static void
 generate_keys(RaceRows *rows, size_t block)
 {
 	uint32_t	first = block * RACE_LANES;
-	uint32_t	row;
+	uint64_t	row[RACE_LANES];
 	uint32_t	i;
 
-	for (row = first; row < first + RACE_LANES; row++)
-		for (i = 0; i < keys_of(rows->params); i++)
-			*race_rows_key(rows, row, i) =
-				race_philox_bits(rows->params->seed, RACE_STREAM_REHASH, row, 0, i);
+	for (i = 0; i < RACE_LANES; i++)
+		row[i] = first + i;
+	for (i = 0; i < keys_of(rows->params); i++)
+		race_philox_lanes(rows->params->seed, RACE_STREAM_REHASH, row, 0, i,
+						  race_rows_key(rows, first, i));
 }
 
 /* ------------------------------------------------------------- projections */
@@ -358,6 +389,44 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	shift(params, projections, offsets);
 }
 
+uint64_t *
+race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row)
+{
+	const RaceRowsPart *part = part_of(rows, j);
+	uint32_t	length = race_structured_length(part->params);
+	size_t		groups = ((size_t) rows->params->rows + length - 1) / length;
+
+	return rows->signs + part->signs +
+		((j - part->function) * groups + row / length) * race_structured_words(part->params);
+}
+
+/* The first block of a group also draws the signs of all. */
+static void
+generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint32_t j)
+{
+	const RaceParams *params = part->params;
+	uint32_t	first = block * RACE_LANES;
+	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
+	uint64_t	bits[RACE_LANES];
+	double		factors[RACE_LANES];
+	int			i;
+
+	if (first % race_structured_length(params) == 0)
+		race_structured_signs(params, rows->params->seed, first, j,
+							  race_rows_signs(rows, j, first));
+	if (race_kernel_type(params->kernel)->signs)
+		return;
+	element_bits(rows, block, j, 0, bits);
+	for (i = 0; i < RACE_LANES; i++)
+		offsets[i] = half_open_uniform(bits[i]);
+	element_bits(rows, block, j, 1, bits);
+	choose_factors(rows, part, block, factors);
+	for (i = 0; i < RACE_LANES; i++)
+		offsets[RACE_LANES + i] =
+			race_structured_scale(params, race_inverse_normal(open_uniform(bits[i]))) /
+			(params->bandwidth * factors[i]);
+}
+
 /* ------------------------------------------------------ sets and categories */
 
 /* A function of a set is a random order of elements: draw its keys. */
@@ -405,7 +474,10 @@ race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 	switch (race_record_kind(params))
 	{
 		case RACE_RECORD_VECTOR:
-			generate_projection(rows, part, block, j);
+			if (race_is_structured(params))
+				generate_structured(rows, part, block, j);
+			else
+				generate_projection(rows, part, block, j);
 			break;
 		case RACE_RECORD_SET:
 			generate_order(rows, block, j);

@@ -16,6 +16,7 @@
 #include "../server/compat.h"
 #include "../server/text.h"
 #include "array.h"
+#include "pgvector.h"
 
 /* Text input of an array type, as a cast from literals */
 static void
@@ -128,6 +129,8 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	bool		fixed_length = reader->element != NUMERICOID &&
 		reader->element != TEXTOID && reader->element != VARCHAROID;
 
+	if (reader->layout != RACE_LAYOUT_ARRAY)
+		return race_pgvector_open(reader, value, elements, soft);
 	if (reader->has_cast && !apply_cast(reader, &value, soft))
 		return false;
 	packed = PG_DETOAST_DATUM_PACKED(value);

@@ -9,9 +9,19 @@
 
 #include "fmgr.h"
 
+/* How a value holds its elements: as an array, or as the types of pgvector.h do */
+typedef enum RaceLayout
+{
+	RACE_LAYOUT_ARRAY,
+	RACE_LAYOUT_VECTOR,
+	RACE_LAYOUT_HALFVEC,
+	RACE_LAYOUT_SPARSEVEC
+} RaceLayout;
+
 typedef struct RaceArrayReader
 {
 	Oid			type;			/* of the argument */
+	RaceLayout	layout;
 	Oid			element;		/* of its elements, after the cast if any */
 	bool		has_cast;
 	FmgrInfo	cast;			/* its implicit cast, or text input */
@@ -24,6 +34,7 @@ typedef struct RaceElements
 {
 	const char *data;
 	uint32		n;				/* NULLs too, which have no data */
+	uint32		stored;			/* of a sparsevec: how many have data */
 	const bits8 *present;		/* a bit an element, 0 for a NULL; or NULL: all are */
 } RaceElements;
 

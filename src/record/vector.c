@@ -1,6 +1,6 @@
 /*
  * vector.c
- *		Vectors: arrays of numbers of any type, and types with a cast to one.
+ *		Vectors: arrays of numbers of any type, types with a cast to one, and pgvector's.
  */
 #include "postgres.h"
 
@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "pgvector.h"
 #include "vector.h"
 
 /* Can race_vector_convert() read elements of this type? */
@@ -23,7 +24,8 @@ is_number(Oid element)
 void
 race_vector_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 {
-	if (!race_array_prepare(reader, type, is_number, FLOAT4OID, true, context))
+	if (!race_array_prepare(reader, type, is_number, FLOAT4OID, true, context) &&
+		!race_pgvector_prepare(reader, type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 OidIsValid(type) ?
@@ -112,7 +114,10 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 	uint32		n = elements->n;
 	uint32		i;
 
-	convert_elements(reader->element, elements, out);
+	if (reader->layout == RACE_LAYOUT_ARRAY)
+		convert_elements(reader->element, elements, out);
+	else if (!race_pgvector_convert(reader, elements, out, soft))
+		return false;
 	if (part != NULL && part->arrays != 0)
 		race_vector_clip(part, out, n);
 	for (i = 0; i < n; i++)

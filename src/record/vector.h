@@ -12,8 +12,8 @@
 
 /*
  * Prepare to read arguments of this type: smallint[], int[], bigint[], real[],
- * float8[], numeric[], a domain over one of them, a literal, or a type with an
- * implicit cast to real[].  Raises 42804 for any other.
+ * float8[], numeric[], a domain over one of them, a literal, a type with an implicit cast
+ * to real[], or one of pgvector.h.  Raises 42804 for any other.
  */
 extern void race_vector_prepare(RaceArrayReader *reader, Oid type,
 								MemoryContext context);

@@ -344,22 +344,48 @@ race_bounded_sum(int64 a, int64 b, bool exact)
  * memory than half of the counters do (beyond a few records). And it must be
  * counted in less time than a user should wait for an interrupt, because counting
  * does not check for interrupts: a sketch must not be left half counted.
+ *
+ * The coefficients of long records do not fit into caches, and are read once for each
+ * batch.  So a batch of them may take as much memory as the counters.
  */
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
-#define MAX_WORK		((Size) 512 * 1024 * 1024)	/* about so many multiplications */
+#define MAX_LONG_SIZE	((Size) 1024 * 1024)
+#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* about so many multiplications */
 #define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements times functions */
+
+static bool
+is_long(const RaceParams *part)
+{
+	return race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
+		part->sequence != RACE_SEQUENCE_STRUCTURED;
+}
 
 static Size
 max_batch_size(const RaceSketch *sketch)
 {
-	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
+	Size		counters = RaceCounters(sketch->params) * sketch->width;
+	const RaceParams *part;
+
+	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
+		if (is_long(part))
+			return Min(counters, MAX_LONG_SIZE);
+	return Min(counters / 2, MAX_BATCH_SIZE);
 }
 
-/*
- * How many multiplications it takes to hash a record, without the elements of sets
- */
+/* How many multiplications a function of a row takes, without the elements of sets */
+static Size
+work_of_function(const RaceParams *part)
+{
+	const Size	of_structured = 48; /* additions, 3 log2(d) */
+
+	if (race_record_kind(part) != RACE_RECORD_VECTOR)
+		return 8;
+	return part->sequence == RACE_SEQUENCE_STRUCTURED ? of_structured : part->dims + 8;
+}
+
+/* The same of a record, in all rows */
 static Size
 work_of_record(const RaceParams *params)
 {
@@ -367,7 +393,7 @@ work_of_record(const RaceParams *params)
 	Size		work = 0;
 
 	for (part = params; part != NULL; part = race_params_next(part, params))
-		work += part->power * ((race_record_kind(part) == RACE_RECORD_VECTOR ? part->dims : 0) + 8);
+		work += part->power * work_of_function(part);
 	return work * params->rows;
 }
 
@@ -565,21 +591,28 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 }
 
 /*
- * Count one record that takes long to hash. It is hashed in all rows before any
- * counter changes, so that the user may interrupt until then.
+ * Count records that take long to hash, or that are best hashed in all rows at once. They
+ * are before any counter changes, so that the user may interrupt until then.
  */
 static void
-count_slowly(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, int64 weight)
+count_by_records(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
+				 int64 weight)
 {
 	const RaceParams *params = sketch->params;
-	uint32	   *buckets = palloc(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32));
+	Size		line = TYPEALIGN(RACE_LANES, params->rows);
+	uint32	   *buckets = palloc_extended(n * line * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceColumn	columns[RACE_MAX_PARTS];
 	Size		row;
+	uint32		i;
 
-	race_records_columns(sketch->batch, from, columns);
-	race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets);
+	for (i = 0; i < n; i++)
+	{
+		race_records_columns(sketch->batch, from + i, columns);
+		race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets + i * line);
+	}
 	for (row = 0; row < params->rows; row += RACE_LANES)
-		bump_block(sketch, row, buckets + row, from, 1, weight);
+		for (i = 0; i < n; i++)
+			bump_block(sketch, row, buckets + i * line + row, from + i, 1, weight);
 	pfree(buckets);
 }
 
@@ -618,8 +651,8 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	entry = race_rows_acquire(sketch->params);
 	PG_TRY();
 	{
-		if (n == 1 && has_large_sets(sketch, from, 1))
-			count_slowly(sketch, entry, from, weight);
+		if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
+			count_by_records(sketch, entry, from, n, weight);
 		else
 			for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
 				count_block(sketch, race_rows_of(entry), block, from, n, weight);
@@ -630,6 +663,17 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	}
 	PG_END_TRY();
 	note_change(sketch, n, change);
+}
+
+/* How many records of the batch can be counted at a time */
+static uint32
+max_step(const RaceSketch *sketch)
+{
+	if (has_large_sets(sketch, 0, sketch->batch->n))
+		return 1;
+	if (race_rows_together(sketch->params))
+		return Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1);
+	return MAX_RECORDS;
 }
 
 /* Count the records of the batch; 22003 if they are too many. */
@@ -645,9 +689,10 @@ flush_batch(RaceSketch *sketch)
 	 */
 	while (batch->n > 0)
 	{
-		uint32		n = has_large_sets(sketch, 0, batch->n) ? 1 :
-			Min(batch->n, sketch->width == 1 ? RACE_RECORDS_TOGETHER : MAX_RECORDS);
+		uint32		n = Min(batch->n, max_step(sketch));
 
+		if (sketch->width == 1)
+			n = Min(n, RACE_RECORDS_TOGETHER);
 		count_records(sketch, batch->n - n, n, 1);
 		batch->n -= n;
 	}

@@ -89,11 +89,13 @@ class Library:
         known = itertools.takewhile(lambda name: name is not None, names)
         return [name for name in known if self.lsh.race_hash_has(name)][-1].decode()
 
-    def params(self, kernel, bandwidth=1, power=1, **others):
+    def params(self, kernel, bandwidth=1, power=1, sequence=None, **others):
         """Parameters of one kernel; what is not stated is as in race_params()"""
         params = Params(kernel=self.lsh.race_kernel_by_name(kernel.encode()),
                         bandwidth=bandwidth, power=power, **others)
-        params.sequence = self.lsh.race_default_sequence(ctypes.byref(params), 0)
+        params.sequence = (self.lsh.race_default_sequence(ctypes.byref(params), 0)
+                           if sequence is None else
+                           self.lsh.race_sequence_by_name(sequence.encode()))
         params.rehash = self.lsh.race_default_rehash(ctypes.byref(params))
         return params
 

@@ -24,9 +24,14 @@ def timed(work):
     return time.perf_counter() - start
 
 
+def dense(dims):
+    """The sequence that has a number for each element; vectors.py measures others"""
+    return 'sobol' if dims <= 20 else 'orthogonal'
+
+
 def params(dims, rows=1024, range_=1024):
     return (f"'l2(dims={dims}, bandwidth={BANDWIDTH}, rows={rows}, "
-            f"range={range_})'::race_params")
+            f"range={range_}, sequence={dense(dims)})'::race_params")
 
 
 def build_sql(table, dims, rows=1024, range_=1024):
@@ -51,7 +56,8 @@ class Bare:
         records.tofile(os.path.join(self.folder, name))
 
     def time(self, work, name, dims, rows, range_=1024):
-        params = self.library.params('l2', BANDWIDTH, dims=dims, rows=rows, range=range_)
+        params = self.library.params('l2', BANDWIDTH, dims=dims, rows=rows, range=range_,
+                                     sequence=dense(dims))
         return self.time_of(work, [params], [name])
 
     def time_of(self, work, parts, names):

@@ -36,6 +36,8 @@ my @kernels = (
 	['l2, transform', q(race_params('l2', 3, 7, rows => 70, range => 64, transform => race_transform('{{1,0.5,0},{0,1,-1},{2,0,0},{1,1,1}}', '{100,100,50}'))), 'x'],
 	['angular', q(race_params('angular', 3, power => 5, rows => 130, range => 32)), 'x'],
 	['angular, rehashed, from a middle', q(race_params('angular', 3, power => 9, rows => 130, range => 77, transform => race_transform(NULL, '{120,120,70}'))), 'x'],
+	['l2, structured', q(race_params('l2', 3, 50, rows => 1100, range => 77, sequence => 'structured')), 'x'],
+	['angular, structured', q(race_params('angular', 3, power => 5, rows => 130, range => 32, sequence => 'structured')), 'x'],
 	['jaccard of numbers', q(race_params('jaccard', rows => 130, range => 77)), 'items'],
 	['jaccard of texts, cubed', q(race_params('jaccard', power => 3, rows => 70, range => 64)), 'tags'],
 	['match', q(race_params('match', 3, rows => 130, range => 77)), 'c'],

@@ -278,7 +278,18 @@ static const Recipe recipes[] = {
 	{MULTI, 16, {{L2, SOBOL, 8, 2, TRANSFORM | BOUNDS, 2}}},
 	{FOLD, 300, {{ANGULAR, SOBOL, 8, 2, TRANSFORM, 3}}},
 	{FOLD, 300, {{ANGULAR, ORTHOGONAL, 3, 1, RACE_ARRAY_MATRIX, 8}}},
-	{FOLD, 300, {{ANGULAR, IND, 3, 1, RACE_ARRAY_OFFSET, 0}}}
+	{FOLD, 300, {{ANGULAR, IND, 3, 1, RACE_ARRAY_OFFSET, 0}}},
+	{FOLD, 300, {PART(L2, STRUCTURED, 1, 1)}},
+	{FOLD, 300, {PART(L2, STRUCTURED, 300, 1)}},
+	{MULTI, 16, {PART(L2, STRUCTURED, 40, 3)}},
+	{FOLD, 300, {{L2, STRUCTURED, 5, 1, WIDTHS, 0}}},
+	{FOLD, 300, {{L2, STRUCTURED, 5, 1, RACE_ARRAY_OFFSET, 0}}},
+	{FOLD, 2, {PART(ANGULAR, STRUCTURED, 3, 1)}},
+	{FOLD, 4, {PART(ANGULAR, STRUCTURED, 40, 2)}},
+	{FOLD, 256, {PART(ANGULAR, STRUCTURED, 300, 1)}},
+	{MULTI, 16, {PART(ANGULAR, STRUCTURED, 300, 3)}},
+	{MULTI, 300, {PART(ANGULAR, STRUCTURED, 8, 1), PART(JACCARD, IND, 0, 1)}},
+	{MULTI, 300, {PART(L2, STRUCTURED, 20, 1), PART(L2, STRUCTURED, 20, 1)}}
 };
 
 /* Of one number or category, where nothing is slightly different */
@@ -300,6 +311,8 @@ main(void)
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_ORTHOGONAL, RACE_REHASH_MULTILINEAR, 2, 16);
+	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_FOLD, 1, 256);
+	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_MULTILINEAR, 2, 16);
 	for (i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
 		test_recipe(&recipes[i], true);
 	for (i = 0; i < sizeof(coarse) / sizeof(coarse[0]); i++)

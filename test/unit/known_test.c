@@ -46,7 +46,14 @@ static const Known known[] = {
 		UINT64_C(0x908e7519488fcf1a), UINT64_C(0x9d3772bb6daa1bc9)},
 	{{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1),
 		PART(JACCARD, IND, 0, 2), {L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}}, 12,
-		UINT64_C(0xfecd742dca8cca1c), UINT64_C(0xd8ec96b1f3ab5feb)}
+		UINT64_C(0xfecd742dca8cca1c), UINT64_C(0xd8ec96b1f3ab5feb)},
+	/* of signs alone, no words are stored */
+	{{FOLD, 1000, {PART(ANGULAR, STRUCTURED, 20, 9)}}, 13,
+		0, UINT64_C(0x7619f0afa390916b)},
+	{{MULTI, 64, {{L2, STRUCTURED, 1100, 2, WIDTHS, 0}}}, 14,
+		UINT64_C(0x30093156a5e2992f), UINT64_C(0xa1622a7959219bb9)},
+	{{FOLD, 1000, {{L2, STRUCTURED, 6, 1, RACE_ARRAY_OFFSET, 0}}}, -15,
+		UINT64_C(0x39cc706b29ba18dd), UINT64_C(0xef842c3be0bbfbc4)}
 };
 
 /* The words of a part's functions in one row, into the digest */

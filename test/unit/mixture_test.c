@@ -192,6 +192,7 @@ main(void)
 	test_collisions(RACE_KERNEL_L2, RACE_SEQUENCE_SOBOL, 1);
 	test_collisions(RACE_KERNEL_L2, RACE_SEQUENCE_INDEPENDENT, 2);
 	test_collisions(RACE_KERNEL_L2, RACE_SEQUENCE_ORTHOGONAL, 1);
+	test_collisions(RACE_KERNEL_L2, RACE_SEQUENCE_STRUCTURED, 1);
 	test_collisions(RACE_KERNEL_L1, RACE_SEQUENCE_SOBOL, 2);
 	return done_testing();
 }

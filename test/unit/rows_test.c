@@ -3,6 +3,7 @@
  *		Row functions: the same bits everywhere, whatever computes them.
  */
 #include "../../src/lsh/philox.h"
+#include "../../src/lsh/structured.h"
 #include "kernels.h"
 #include "tap.h"
 
@@ -199,6 +200,76 @@ test_known_answers(void)
 	}
 }
 
+/* Projections by function j of all parts, of the record that is hashed and the first rows */
+static double projections[16][2048];
+
+/* The Hadamard matrix times n numbers, by its definition */
+static void
+plain_hadamard(double *z, uint32_t n)
+{
+	uint32_t	i;
+
+	if (n == 1)
+		return;
+	plain_hadamard(z, n / 2);
+	plain_hadamard(z + n / 2, n / 2);
+	for (i = 0; i < n / 2; i++)
+	{
+		double		x = z[i];
+
+		z[i] = x + z[n / 2 + i];
+		z[n / 2 + i] = x - z[n / 2 + i];
+	}
+}
+
+static void
+plain_project(const RaceParams *part, const uint64_t *signs, const double *x, double *z)
+{
+	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
+	const double *widths = race_array(part, RACE_ARRAY_BANDWIDTHS);
+	uint32_t	n = race_structured_length(part);
+	uint32_t	i;
+	int			round;
+
+	for (i = 0; i < n; i++)
+		z[i] = i >= part->dims ? 0 :
+			(x[i] - (origin == NULL ? 0 : origin[i])) / (widths == NULL ? 1 : widths[i]);
+	for (round = 0; round < 3; round++, signs += n / 64)
+	{
+		for (i = 0; i < n; i++)
+			z[i] = (signs[i / 64] >> i % 64 & 1) != 0 ? -z[i] : z[i];
+		plain_hadamard(z, n);
+	}
+}
+
+static void
+plain_projections(const RaceRows *rows, const RaceColumn *x)
+{
+	int			p;
+	uint32_t	j;
+
+	for (p = 0; p < rows->parts; p++)
+		for (j = 0; j < rows->part[p].params->power && race_is_structured(rows->part[p].params); j++)
+			plain_project(rows->part[p].params,
+						  race_rows_signs(rows, rows->part[p].function + j, 0), x[p].numbers,
+						  projections[rows->part[p].function + j]);
+}
+
+/* A projection that is structured, and moved to its offset */
+static double
+plain_sum(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j, bool fused)
+{
+	double		z = projections[j][row];
+	double		offset;
+	double		scale;
+
+	if (part->kernel == ANGULAR)
+		return z;
+	offset = *race_rows_coefficient(rows, row, j, 0);
+	scale = *race_rows_coefficient(rows, row, j, 1);
+	return fused ? fma(z, scale, offset) : z * scale + offset;
+}
+
 /* The code of function j in one row, as rows.c describes it; `fused` as it must be, or not */
 static uint64_t
 plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
@@ -221,8 +292,9 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 		}
 		return least;
 	}
-	sum = *race_rows_coefficient(rows, row, j, 0);
-	for (i = 0; i < part->dims; i++)
+	sum = race_is_structured(part) ? plain_sum(rows, part, row, j, fused) :
+		*race_rows_coefficient(rows, row, j, 0);
+	for (i = 0; i < part->dims && !race_is_structured(part); i++)
 	{
 		double		c = *race_rows_coefficient(rows, row, j, i + 1);
 
@@ -372,6 +444,7 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	for (i = 0; i < n && plain; i++)
 	{
 		one_of(rows, columns, i, one);
+		plain_projections(rows, one);
 		for (row = 0; row < ROWS; row++)
 		{
 			differences->plain += portable[i * ROWS + row] !=
@@ -544,20 +617,34 @@ main(void)
 		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
 		{MULTI, 512, {PART(ANGULAR, ORTHOGONAL, 6, 2), PART(JACCARD, IND, 0, 1)}},
 		{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1), PART(JACCARD, IND, 0, 2),
-			{L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}}
+			{L2, ORTHOGONAL, 3, 1, TRANSFORM, 2}}},
+		{FOLD, 1024, {PART(L2, STRUCTURED, 8, 1)}},
+		{FOLD, 1000, {{L2, STRUCTURED, 300, 1, WIDTHS, 0}}},
+		{MULTI, 64, {PART(L2, STRUCTURED, 8, 3)}},
+		{FOLD, 1000, {{ANGULAR, STRUCTURED, 8, 9, RACE_ARRAY_OFFSET, 0}}},
+		{MULTI, 1000, {PART(ANGULAR, STRUCTURED, 1100, 2)}},
+		{MULTI, 512, {PART(ANGULAR, STRUCTURED, 600, 2), PART(JACCARD, IND, 0, 1),
+			PART(L2, STRUCTURED, 3, 1), PART(L2, SOBOL, 3, 1)}},
+		/* wider than RACE_COLUMNS_TOGETHER */
+		{FOLD, 1000, {PART(L2, IND, 300, 1)}},
+		{FOLD, 1024, {PART(L2, IND, 129, 1)}},
+		{FOLD, 1000, {PART(ANGULAR, IND, 300, 9)}},
+		{MULTI, 1000, {PART(L1, IND, 130, 2)}},
+		{MULTI, 1000, {PART(ANGULAR, IND, 260, 2), PART(JACCARD, IND, 0, 1)}}
 	};
 	static const PartRecipe parts[] = {
 		PART(L2, SOBOL, 2, 2), PART(L2, ORTHOGONAL, 5, 1), {L1, IND, 3, 1, WIDTHS, 0},
-		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3)
+		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3),
+		PART(L2, STRUCTURED, 5, 2)
 	};
-	static const uint32_t words[] = {3, 6, 4, 5, 2, 1};
+	static const uint32_t words[] = {3, 6, 4, 5, 2, 1, 2};
 	size_t		i;
 
 	test_philox();
 	test_philox_lanes();
 	test_known_answers();
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], (i < 4 ? 125000 : 20000) / FEWER);
+		test_paths(&shapes[i], (i < 4 ? 125000 : i < 17 ? 20000 : 1000) / FEWER);
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
