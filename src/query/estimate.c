@@ -96,7 +96,7 @@ take_apart(const RaceQuestion *question)
 
 	if (race_needs_ready(view))
 	{
-		race_call_site_record(question->site, record);
+		race_question_record(question, record);
 		parts.ready = race_ready_at(question->site, view);
 		parts.gridded = race_ready_grid(parts.ready);
 	}
