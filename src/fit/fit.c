@@ -16,7 +16,9 @@
 #include "utils/memutils.h"
 
 #include "../lsh/grid.h"
+#include "../lsh/surrogate.h"
 #include "fit.h"
+#include "normal.h"
 #include "work.h"
 
 bool		race_fit_progress = false;
@@ -220,7 +222,9 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	race_records_reserve(points, n);
 	race_work_start(&fit, view, points, n);
 	fit.complete = place_grid(&fit, &box, n);
-	if (!fit.complete)
+	if (race_is_surrogate(params))
+		race_normal_place(&fit, &box, request->seed, n);
+	else if (!fit.complete)
 	{
 		place_particles(&fit, &box, request, Min(n, Max(request->points, USUAL_POINTS)));
 		fit_rounds(&fit, &box, request);
