@@ -18,7 +18,9 @@
 #include "normal.h"
 
 #define ROUNDS			8
-#define DRAWN			16384	/* points, in pairs around the mean */
+#define DRAWN			4096	/* points, in pairs around the mean; and in the last ones: */
+#define LAST_ROUNDS		3
+#define LAST_DRAWN		16384
 #define FIRST_PART		0.6		/* of the radius: the length of a point at first */
 #define LEAST_PART		1e-4	/* of the radius: what a point moves along an axis at least */
 #define LEAST_VARIANCE	0.1		/* by a step, what is left of a variance, */
@@ -63,8 +65,8 @@ start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
 	normal->radius = params->radius;
 	normal->mean = zeros(used);
 	normal->factor = zeros((Size) used * used);
-	normal->h = zeros((Size) DRAWN * used);
-	normal->x = zeros((Size) DRAWN * params->dims);
+	normal->h = zeros((Size) LAST_DRAWN * used);
+	normal->x = zeros((Size) LAST_DRAWN * params->dims);
 	for (i = 0; i < used; i++)
 	{
 		normal->mean[i] = (box->lower[i] + box->upper[i]) / 2;
@@ -395,7 +397,7 @@ race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 	start(&normal, fit, box);
 	for (round = 0; normal.gram != NULL && round < ROUNDS; round++)
 	{
-		draw(&normal, seed, round, DRAWN);
+		draw(&normal, seed, round, round < ROUNDS - LAST_ROUNDS ? DRAWN : LAST_DRAWN);
 		place_points(&normal);
 		find_polynomial(&normal);
 		step(&normal);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 
@@ -55,6 +57,15 @@ race_loss_estimate(RaceQuestion *question, const double *lifted)
 		sum += race_estimate_mean(question);
 	}
 	return sum;
+}
+
+double
+race_loss_noise(const RaceView *view)
+{
+	uint32		queries = race_kernel_type(view->params->kernel)->queries;
+
+	return sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
+		race_answers_divisor(race_answers_count(view, NULL));
 }
 
 /* Space for the queries of a theta, and theta itself, from an argument */

@@ -21,4 +21,7 @@ extern void race_loss_lift(const RaceParams *params, const double *theta, double
 /* The mean loss of the records; the queries of theta are lifted. */
 extern double race_loss_estimate(RaceQuestion *question, const double *lifted);
 
+/* The standard deviation that the noise of the rows gives the mean loss */
+extern double race_loss_noise(const RaceView *view);
+
 #endif							/* RACE_LOSS_H */
