@@ -47,7 +47,8 @@ typedef struct Minimize
 	double		sign;			/* -1 to minimize, 1 to maximize */
 	uint64		asked;
 	uint64		most;
-	double	   *lifted;			/* of a loss; else NULL, and */
+	double	   *theta;			/* space of a loss; else NULL, and */
+	double	   *lifted;
 	FmgrInfo	function;		/* what is called, */
 	FunctionCallInfo call;
 	ArrayType  *argument;		/* with this point */
@@ -56,10 +57,32 @@ typedef struct Minimize
 
 /* ---------------------------------------------------------------- questions */
 
+/*
+ * The margin loss falls with the length of theta, and a classifier is its direction: theta is
+ * made as long as queries may be.
+ */
+static void
+lengthen(const RaceParams *params, double *theta)
+{
+	double		square = 0;
+	uint32		i;
+
+	if (race_kernel_type(params->kernel)->queries > 1)
+		return;
+	for (i = 0; i + 1 < params->dims; i++)
+		square += theta[i] * theta[i];
+	for (i = 0; i + 1 < params->dims && square > 0; i++)
+		theta[i] *= params->query_radius / sqrt(square) * (1 - 1e-9);
+}
+
 static double
 ask_loss(Minimize *minimize, const double *x)
 {
-	race_loss_lift(minimize->search.question.view.params, x, minimize->lifted);
+	const RaceParams *params = minimize->search.question.view.params;
+
+	memcpy(minimize->theta, x, minimize->search.dims * sizeof(double));
+	lengthen(params, minimize->theta);
+	race_loss_lift(params, minimize->theta, minimize->lifted);
 	return race_loss_estimate(&minimize->search.question, minimize->lifted);
 }
 
@@ -183,6 +206,7 @@ check_corner(Minimize *minimize, const RaceParams *params)
 
 	for (i = 0; i < minimize->search.dims; i++)
 		corner[i] = fmax(fabs(minimize->search.lower[i]), fabs(minimize->search.upper[i]));
+	lengthen(params, corner);
 	race_loss_lift(params, corner, minimize->lifted);
 	pfree(corner);
 }
@@ -192,13 +216,11 @@ use_loss(Minimize *minimize)
 {
 	const RaceParams *params = minimize->search.question.view.params;
 
+	minimize->theta = palloc(minimize->search.dims * sizeof(double));
 	minimize->lifted = palloc(race_kernel_type(params->kernel)->queries *
 							  race_hashed_width(params) * sizeof(double));
 	check_corner(minimize, params);
 }
-
-/* How many times its noise a loss must fall, so that one can speak of a minimum */
-#define TIMES_NOISE		2
 
 /*
  * Tell where a minimum says little: noise in the mean of a loss that is not small beside what
@@ -217,7 +239,7 @@ warn_of_loss(Minimize *minimize, double value)
 		ereport(WARNING,
 				(errmsg("the rows of a sketch alone say little of the minimum of a loss"),
 				 errhint("Fit the sketch first: race_minimize(race_fit(sketch)).")));
-	else if (fall < TIMES_NOISE * noise)
+	else if (fall < noise)
 		ereport(WARNING,
 				(errmsg("noise may be larger than what the coefficients explain"),
 				 errdetail("The mean loss falls by %.2g from that of coefficients of 0, and its noise has a standard deviation of %.2g.",
@@ -353,6 +375,9 @@ race_minimize(PG_FUNCTION_ARGS)
 	x = start_search(minimize, is_loss);
 	value = minimize->sign * race_search_highest(&minimize->search, is_loss ? 1 : CLIMBS, x);
 	if (is_loss)
+	{
+		lengthen(minimize->search.question.view.params, x);
 		warn_of_loss(minimize, value);
+	}
 	PG_RETURN_DATUM(result_of(fcinfo, minimize, x, value));
 }
