@@ -110,6 +110,9 @@ race_surrogate_lift(const RaceParams *params, const double *x, double *lifted)
 		lifted[i] /= square;
 }
 
+/* A query may be as long as its radius, whatever rounding says. */
+#define ROUNDING	1e-9
+
 bool
 race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 					 double *lifted)
@@ -124,10 +127,10 @@ race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 		lifted[k] = theta[k] / radius;
 	lifted[n - 1] = queries > 1 ? -1 / radius : 0;
 	square = sum_of_squares(lifted, n);
-	if (!(square <= 1))
+	if (!(square <= 1 + ROUNDING))
 		return false;
 	lifted[n] = 0;
-	lifted[n + 1] = sqrt(1 - square);
+	lifted[n + 1] = square < 1 ? sqrt(1 - square) : 0;
 	return true;
 }
 
