@@ -154,6 +154,16 @@ race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
 }
 
 const uint32 *
+race_call_site_hash_lifted(RaceCallSite *site, const RaceParams *params,
+						   const RaceColumn *query)
+{
+	race_call_site_hold_rows(site, params);
+	site->rows_hashed = 0;
+	race_rows_hash_one(race_rows_of(site->rows), params->rows, query, site->buckets);
+	return site->buckets;
+}
+
+const uint32 *
 race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
 {
 	race_params_check_complete(params);

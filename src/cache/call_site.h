@@ -91,6 +91,10 @@ extern const uint32 *race_call_site_hash_columns(RaceCallSite *site,
 												 const RaceParams *params,
 												 const RaceColumn *columns);
 
+/* The same for a query of a surrogate loss that is lifted; nothing remembers it. */
+extern const uint32 *race_call_site_hash_lifted(RaceCallSite *site, const RaceParams *params,
+												const RaceColumn *query);
+
 /* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 

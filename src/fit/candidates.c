@@ -12,9 +12,8 @@
 #include "../lsh/philox.h"
 #include "solve.h"
 
-/* A number in (0, 1) that seed, stream, point and coordinate fix */
-static double
-uniform(int64_t seed, uint32_t stream, size_t point, uint32_t coordinate)
+double
+race_candidates_random(int64_t seed, uint32_t stream, size_t point, uint32_t coordinate)
 {
 	uint32_t	counter[4] = {RACE_STREAM_FIT, stream, (uint32_t) point, coordinate};
 	uint64_t	bits[2];
@@ -141,7 +140,7 @@ race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_
 		race_look_for_interrupts();
 		for (i = 0; i < box->dims; i++)
 			x[p * box->dims + i] = fmin(box->lower[i] + span(box, i) *
-										uniform(seed, stream, p, i), box->upper[i]);
+										race_candidates_random(seed, stream, p, i), box->upper[i]);
 	}
 }
 
@@ -174,7 +173,7 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 	for (p = 0; p < n; p++)
 	{
 		/* evenly spaced along the weights: a point of twice the weight has twice as many */
-		double		at = total * ((double) p + uniform(seed, stream, p, box->dims)) / (double) n;
+		double		at = total * ((double) p + race_candidates_random(seed, stream, p, box->dims)) / (double) n;
 
 		race_look_for_interrupts();
 		while (parent + 1 < m && passed + weights[parent] <= at)
@@ -182,7 +181,7 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 		for (i = 0; i < box->dims; i++)
 		{
 			double		move = jitter * span(box, i) *
-				race_inverse_normal(uniform(seed, stream, p, i));
+				race_inverse_normal(race_candidates_random(seed, stream, p, i));
 
 			x[p * box->dims + i] = fmin(fmax(around[parent * box->dims + i] + move,
 											 box->lower[i]), box->upper[i]);

@@ -40,6 +40,10 @@ extern size_t race_candidates_nodes(const RaceBox *box, const double *bandwidths
 									const double *cells, size_t n, double *x,
 									size_t sides[2]);
 
+/* A number in (0, 1) that seed, stream, point and coordinate fix */
+extern double race_candidates_random(int64_t seed, uint32_t stream, size_t point,
+									 uint32_t coordinate);
+
 /* Write n points at random; `stream` tells different draws of one seed apart. */
 extern void race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream,
 									size_t n, double *x);

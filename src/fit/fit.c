@@ -16,14 +16,16 @@
 #include "utils/memutils.h"
 
 #include "../lsh/grid.h"
+#include "../lsh/surrogate.h"
 #include "../server/progress.h"
 #include "fit.h"
+#include "normal.h"
 #include "work.h"
 
 bool		race_fit_progress = false;
 
 #define USUAL_POINTS	2000
-#define USUAL_IN_LINE	1000	/* in one dimension */
+#define USUAL_IN_LINE	1000	/* in one dimension, or of a normal distribution */
 #define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
 #define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
 
@@ -72,12 +74,28 @@ all_finite(const double *x, uint32 n)
 	return x != NULL;
 }
 
+/* The records of a surrogate loss are clipped to its radius: a bound of those without one. */
+static const double *
+radius_as_bound(const RaceParams *params, int sign)
+{
+	double	   *bound = palloc(params->dims * sizeof(double));
+	uint32		i;
+
+	for (i = 0; i < params->dims; i++)
+		bound[i] = sign * params->radius;
+	return bound;
+}
+
 bool
 race_fit_bounds(const RaceParams *params, const double *lower, const double *upper,
 				RaceFitRequest *request)
 {
 	request->lower = lower != NULL ? lower : race_array(params, RACE_ARRAY_LOWER);
 	request->upper = upper != NULL ? upper : race_array(params, RACE_ARRAY_UPPER);
+	if (race_is_surrogate(params) && !all_finite(request->lower, params->dims))
+		request->lower = radius_as_bound(params, -1);
+	if (race_is_surrogate(params) && !all_finite(request->upper, params->dims))
+		request->upper = radius_as_bound(params, 1);
 	return race_model_is_of_vectors(params) &&
 		all_finite(request->lower, params->dims) && all_finite(request->upper, params->dims);
 }
@@ -204,7 +222,8 @@ points_for(const RaceParams *params, const RaceFitRequest *request)
 	/* a grid of points over a grid sketch costs little */
 	if (race_is_grid(params) && params->dims == 2)
 		return Min(RACE_MAX_POINTS, most);
-	return Min(params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS, most);
+	return Min(params->dims == 1 || race_is_surrogate(params) ? USUAL_IN_LINE : USUAL_POINTS,
+			   most);
 }
 
 RaceSketchDatum *
@@ -223,7 +242,9 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	race_records_reserve(points, n);
 	race_work_start(&fit, view, points, n);
 	fit.complete = place_grid(&fit, &box, n);
-	if (!fit.complete)
+	if (race_is_surrogate(params))
+		race_normal_place(&fit, &box, request->seed, n);
+	else if (!fit.complete)
 	{
 		place_particles(&fit, &box, request, Min(n, Max(request->points, USUAL_POINTS)));
 		fit_rounds(&fit, &box, request);

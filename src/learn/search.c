@@ -1,6 +1,6 @@
 /*
  * search.c
- *		Places where the density of vectors is highest.
+ *		Places where an answer of a sketch is highest.
  */
 #include "postgres.h"
 
@@ -62,6 +62,11 @@ race_search_start(RaceSearch *search, Datum sketch, const double *lower, const d
 	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
 					&search->question);
 	params = search->question.view.params;
+	search->look = race_search_density;
+	search->population = POPULATION;
+	search->floor = 0;
+	search->first_step = FIRST_STEP;
+	search->last_step = LAST_STEP;
 	search->dims = params->dims;
 	search->half_cells = NULL;
 	search->lower = lower;
@@ -128,7 +133,7 @@ look_at(RaceSearch *search, RacePlaces *places, uint32 from)
 	uint32		i;
 
 	for (i = from; i < places->n; i++)
-		places->density[i] = race_search_density(search, places->x + (Size) i * search->dims);
+		places->density[i] = search->look(search, places->x + (Size) i * search->dims);
 }
 
 static void
@@ -171,12 +176,13 @@ draw_around(RaceSearch *search, const RaceBox *box, int round, RacePlaces *place
 	uint32		i;
 
 	for (i = 0; i < places->n; i++)
-		weights[i] = Max(places->density[i], 0);
+		weights[i] = Max(places->density[i] - search->floor, 0);
 	kept = race_candidates_keep(search->dims, places->n / 2, places->x, weights, places->n,
 								space);
 	if (kept > 0)
 	{
-		memcpy(places->density, weights, kept * sizeof(double));
+		for (i = 0; i < kept; i++)
+			places->density[i] = weights[i] + search->floor;
 		race_candidates_around(box, 0, round, race_candidates_jitter(box, places->n, round),
 							   places->x, weights, kept, places->n - kept,
 							   places->x + (Size) kept * search->dims);
@@ -185,6 +191,18 @@ draw_around(RaceSearch *search, const RaceBox *box, int round, RacePlaces *place
 	pfree(weights);
 	pfree(space);
 	return kept > 0;
+}
+
+/* The least of some places */
+static double
+least_of(const RacePlaces *places)
+{
+	double		least = INFINITY;
+	uint32		i;
+
+	for (i = 0; i < places->n; i++)
+		least = Min(least, places->density[i]);
+	return isfinite(least) ? least : 0;
 }
 
 /*
@@ -199,12 +217,14 @@ draw_places(RaceSearch *search, RacePlaces *places)
 	RacePlaces	moved;
 	int			round;
 
-	make_places(search, places, 2 * POPULATION);
-	race_candidates_uniform(&box, 0, 0, 2 * POPULATION, places->x);
+	make_places(search, places, 2 * search->population);
+	race_candidates_uniform(&box, 0, 0, places->n, places->x);
 	look_at(search, places, 0);
-	moved.n = POPULATION;
-	moved.x = places->x + (Size) POPULATION * search->dims;
-	moved.density = places->density + POPULATION;
+	if (isinf(search->floor))
+		search->floor = least_of(places);
+	moved.n = search->population;
+	moved.x = places->x + (Size) moved.n * search->dims;
+	moved.density = places->density + moved.n;
 	for (round = 1; round < RACE_FIT_ROUNDS; round++)
 		if (!draw_around(search, &box, round, &moved))
 			return;
@@ -241,7 +261,7 @@ try_axes(RaceSearch *search, double (*density_at) (RaceSearch *, const double *)
  * such a round once more.  Where nothing is denser, halve the steps (Hooke & Jeeves 1961).
  * `space` is for 2 * dims numbers.
  */
-static void
+static double
 climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), double *x,
 	  double *space)
 {
@@ -249,10 +269,10 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 	Size		size = search->dims * sizeof(double);
 	double	   *before = space;
 	double	   *next = space + search->dims;
-	double		step = FIRST_STEP;
+	double		step = search->first_step;
 	int			sweeps;
 
-	for (sweeps = 0; step >= LAST_STEP && sweeps < MOST_SWEEPS; sweeps++)
+	for (sweeps = 0; step >= search->last_step && sweeps < MOST_SWEEPS; sweeps++)
 	{
 		double		least = density;
 		double		found;
@@ -274,6 +294,7 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 			memcpy(x, next, size);
 		}
 	}
+	return density;
 }
 
 /* Is one of the first n places in this order within so many widths of x? */
@@ -341,13 +362,40 @@ race_search_maxima(RaceSearch *search, uint32 most, RacePlaces *maxima)
 	else
 		draw_places(search, &population);
 	keep_maxima(search, &population, 1, most, &starts);
-	climb_all(search, race_search_density, &starts);
+	climb_all(search, search->look, &starts);
 	keep_maxima(search, &starts, SAME, most, maxima);
 	if (search->half_cells == NULL)
 		return;
 	starts = *maxima;
 	climb_all(search, density_beside, &starts);
 	keep_maxima(search, &starts, SAME, most, maxima);
+}
+
+double
+race_search_highest(RaceSearch *search, uint32 climbs, double *x)
+{
+	Size		size = search->dims * sizeof(double);
+	double	   *space = palloc(2 * size);
+	double		highest = climb(search, search->look, x, space);
+	RacePlaces	population;
+	RacePlaces	starts;
+	uint32		i;
+
+	draw_places(search, &population);
+	keep_maxima(search, &population, 1, climbs, &starts);
+	for (i = 0; i < starts.n; i++)
+	{
+		double	   *start = starts.x + (Size) i * search->dims;
+		double		found = climb(search, search->look, start, space);
+
+		if (found > highest)
+		{
+			highest = found;
+			memcpy(x, start, size);
+		}
+	}
+	pfree(space);
+	return highest;
 }
 
 double

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "structured.h"
+#include "surrogate.h"
 
 /* What the vector code needs to know about a part, in a block of rows */
 static RaceHashBlock
@@ -38,7 +39,8 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 	result.mode = !fold ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
 		signs ? RACE_HASH_SIGNS :
 		(range & (range - 1)) == 0 ? RACE_HASH_MASK : RACE_HASH_FOLD;
-	result.width = params->dims;
+	result.width = race_record_kind(params) == RACE_RECORD_VECTOR ?
+		race_hashed_width(params) : params->dims;
 	result.power = params->power;
 	result.range = range;
 	result.coefficients = race_rows_coefficient(rows, first, part->function, 0);
@@ -195,6 +197,39 @@ hash_together(const RaceRows *rows, size_t first, size_t blocks, const RaceColum
 						sizeof(uint32_t), buckets);
 }
 
+/*
+ * Hash vectors that have a bucket for all their codes.  Those of a surrogate loss are lifted
+ * first, a few at a time; its queries come lifted.
+ */
+static void
+hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_t n,
+			 bool interruptible, uint32_t *buckets)
+{
+	const RaceParams *params = rows->params;
+	RaceHashBlock b = block_of(rows, &rows->part[0], block, interruptible);
+	double		lifted[RACE_LIFTED_TOGETHER];
+	size_t		together;
+	size_t		i;
+	size_t		k;
+
+	if (!race_is_surrogate(params) || column->width == b.width)
+	{
+		race_hash_path()->vectors(&b, column, n, buckets);
+		return;
+	}
+	together = RACE_LIFTED_TOGETHER / b.width;
+	for (i = 0; i < n; i += together)
+	{
+		RaceColumn	some = {lifted, NULL, NULL, b.width};
+		size_t		m = n - i < together ? n - i : together;
+
+		for (k = 0; k < m; k++)
+			race_surrogate_lift(params, column->numbers + (i + k) * params->dims,
+								lifted + k * b.width);
+		race_hash_path()->vectors(&b, &some, m, buckets + i * RACE_LANES);
+	}
+}
+
 static void
 hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	 bool interruptible, uint32_t *buckets)
@@ -203,9 +238,7 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 
 	if (rows->params->rehash == RACE_REHASH_FOLD)
 	{
-		RaceHashBlock b = block_of(rows, &rows->part[0], block, interruptible);
-
-		race_hash_path()->vectors(&b, columns, n, buckets);
+		hash_by_fold(rows, block, columns, n, interruptible, buckets);
 		return;
 	}
 	for (i = 0; i < n; i += SUMS_TOGETHER)

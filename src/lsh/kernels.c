@@ -12,6 +12,7 @@
 #include "l2.h"
 #include "lsh.h"
 #include "normal.h"
+#include "surrogate.h"
 #include "values.h"
 
 /* The codes of one projection: neighboring codes get different buckets. */
@@ -62,30 +63,40 @@ race_kernel_sharpness(const RaceParams *part, const double *mixture)
 
 #define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
 #define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_ORTHOGONAL)
+#define SURROGATES \
+	(RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_ORTHOGONAL | RACE_TAKES_RADIUS)
 
 /* Codes of l1 are not folded: the tails of Cauchy's distribution are too long. */
 static const RaceKernelType kernels[] = {
 	[RACE_KERNEL_L2] = {
 		"l2", RACE_RECORD_VECTOR, DISTANCES | ISOTROPIC, false,
 		race_inverse_normal, one_function, race_l2_kernel, true, NULL,
-		race_l2_square
+		race_l2_square, 0
 	},
 	[RACE_KERNEL_L1] = {
 		"l1", RACE_RECORD_VECTOR, DISTANCES, false,
-		race_inverse_cauchy, NULL, race_l1_kernel, false, NULL, NULL
+		race_inverse_cauchy, NULL, race_l1_kernel, false, NULL, NULL, 0
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
 		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
-		race_inverse_normal, all_signs, NULL, false, race_angular_value, NULL
+		race_inverse_normal, all_signs, NULL, false, race_angular_value, NULL, 0
 	},
 	[RACE_KERNEL_JACCARD] = {
 		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, NULL, false,
-		race_jaccard_value, NULL
+		race_jaccard_value, NULL, 0
 	},
 	[RACE_KERNEL_MATCH] = {
 		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS | RACE_TAKES_NULLS, false, NULL, NULL,
-		NULL, false, race_match_value, NULL
+		NULL, false, race_match_value, NULL, 0
+	},
+	[RACE_KERNEL_LEAST_SQUARES] = {
+		"least_squares", RACE_RECORD_VECTOR, SURROGATES, true, race_inverse_normal,
+		all_signs, NULL, false, race_surrogate_kernel, NULL, 2
+	},
+	[RACE_KERNEL_MARGIN] = {
+		"margin", RACE_RECORD_VECTOR, SURROGATES, true, race_inverse_normal,
+		all_signs, NULL, false, race_surrogate_kernel, NULL, 1
 	},
 };
 

@@ -28,7 +28,9 @@ typedef enum RaceKernel
 	RACE_KERNEL_L1 = 2,			/* the same with p = 1 */
 	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
 	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
-	RACE_KERNEL_MATCH = 5		/* one of a row's categories */
+	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
+	RACE_KERNEL_LEAST_SQUARES = 6,	/* surrogate losses, surrogate.h */
+	RACE_KERNEL_MARGIN = 7
 } RaceKernel;
 
 /* What a record of the kernel is.  This decides how it is read and hashed. */
@@ -48,7 +50,8 @@ typedef enum RaceTakes
 	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
 	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
 								 * kernels that are the same in all directions */
-	RACE_TAKES_NULLS = 32		/* nulls: what a NULL among categories is */
+	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
+	RACE_TAKES_RADIUS = 64		/* radius and query_radius */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4
@@ -87,6 +90,9 @@ typedef struct RaceKernelType
 	 * two codes are i apart, i = 0 ... RACE_SQUARE_LAGS, times these; or NULL
 	 */
 	const double *square;
+
+	/* Of a surrogate loss: how many queries it is the sum of; else 0 */
+	uint32_t	queries;
 } RaceKernelType;
 
 /* The line of a kernel; NULL if there is none with this number */

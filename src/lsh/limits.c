@@ -9,6 +9,7 @@
 
 #include "grid.h"
 #include "sobol.h"
+#include "surrogate.h"
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
@@ -60,6 +61,12 @@ static bool
 has_nulls(const RaceKernelType *type)
 {
 	return (type->takes & RACE_TAKES_NULLS) != 0;
+}
+
+static bool
+has_radius(const RaceKernelType *type)
+{
+	return (type->takes & RACE_TAKES_RADIUS) != 0;
 }
 
 #define MAX_LIST	128
@@ -172,8 +179,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
 	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
-		part->reserved8[1] != 0 ||
-		part->reserved64[0] != 0 || part->reserved64[1] != 0)
+		part->reserved8[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if (part->dims > RACE_MAX_DIMS)
 		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
@@ -199,6 +205,10 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (part->nulls != 0 && !has_nulls(type))
 		return PROBLEM("nulls are for kernels %s",
 					   race_kernel_list(has_nulls, "and", list, sizeof(list)));
+	if (!has_radius(type) && (race_is_stated(part->radius) ||
+							  race_is_stated(part->query_radius)))
+		return PROBLEM("a radius is for kernels %s",
+					   race_kernel_list(has_radius, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds, transforms and mixtures need dims");
 	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
@@ -245,6 +255,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return message;
 		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
+		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
+			return PROBLEM("a surrogate loss cannot be a part of a product");
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
@@ -289,6 +301,8 @@ race_params_problem(const RaceParams *params, size_t size,
 		return message;
 	if (race_rehash_name(params->rehash) == NULL)
 		return PROBLEM("unknown rehash number %d", params->rehash);
+	if (race_is_surrogate(params) && race_surrogate_problem(params, message, length) != NULL)
+		return message;
 	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
 		return message;
 	if (params->rows < 1)

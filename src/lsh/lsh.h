@@ -81,8 +81,7 @@ typedef enum RaceArray
  * may be a product: then parts follow each other, each with its arrays, and each
  * compares a part of a record.  Only the first states what all share: seed,
  * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
- * and `reserved` is zero.  (Reserved for: increments, data and query transforms
- * with their radii and sign combination.)
+ * and `reserved` is zero.
  */
 typedef struct RaceParams
 {
@@ -101,7 +100,8 @@ typedef struct RaceParams
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
 	uint8_t		reserved8[2];
-	uint64_t	reserved64[2];
+	double		radius;			/* of records and of queries of a surrogate loss, */
+	double		query_radius;	/* surrogate.h; else 0 */
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000

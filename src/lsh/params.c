@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sobol.h"
+#include "surrogate.h"
 
 typedef struct NamedValue
 {
@@ -124,7 +125,7 @@ race_sobol_dimensions(const RaceParams *part)
 
 	/* a projection has coefficients and, unless only its sign counts, an offset */
 	if (type->record == RACE_RECORD_VECTOR)
-		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : part->dims) +
+		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : race_hashed_width(part)) +
 			!type->signs;
 	n = part->power * a_function + race_has_mixture(part);
 

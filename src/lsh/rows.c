@@ -3,7 +3,7 @@
  *		Row functions: drawn from the seed.
  *
  *	l2, l1		floor(a.x / w + b), a normal or Cauchy, b uniform in [0, 1)
- *	angular		is a.x at least 0?  a normal
+ *	angular		is a.x at least 0?  a normal; surrogate losses too, of lifted vectors
  *	jaccard		the least element of the set in a random order
  *	match		the category at a random place
  *
@@ -22,6 +22,7 @@
 #include "philox.h"
 #include "sobol.h"
 #include "structured.h"
+#include "surrogate.h"
 
 /* Coefficients are aligned to cache lines and to the widest vectors. */
 #define ALIGNMENT	64
@@ -55,7 +56,7 @@ words_of_function(const RaceParams *part)
 		case RACE_RECORD_VECTOR:
 			if (race_is_structured(part))
 				return race_kernel_type(part->kernel)->signs ? 0 : 2;
-			return (size_t) part->dims + 1;
+			return (size_t) race_hashed_width(part) + 1;
 		case RACE_RECORD_SET:
 			return 2;
 		default:
@@ -360,7 +361,7 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	double	   *offsets = race_rows_coefficient(rows, block * RACE_LANES, j, 0);
 	double	   *projections = offsets + RACE_LANES;
 	double	   *a = params->outputs > 0 ? rows->workspace : projections;
-	uint32_t	m = params->outputs > 0 ? params->outputs : params->dims;
+	uint32_t	m = params->outputs > 0 ? params->outputs : race_hashed_width(params);
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	uint64_t	bits[RACE_LANES];
 	double		factors[RACE_LANES];

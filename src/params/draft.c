@@ -8,6 +8,7 @@
 
 #include "../lsh/grid.h"
 #include "../lsh/radial.h"
+#include "../lsh/surrogate.h"
 #include "../server/text.h"
 #include "draft.h"
 
@@ -151,6 +152,19 @@ shape_grid(RaceDraft *draft)
 		part->range = (uint32) nodes;
 }
 
+/*
+ * A surrogate loss has a counter for each combination of signs.  Without a radius of queries,
+ * theirs is that of coefficients between -1 and 1.
+ */
+static void
+shape_surrogate(RaceParams *part)
+{
+	if (part->power <= RACE_MAX_SURROGATE_POWER)
+		part->range = 1 << part->power;
+	if (part->query_radius == 0)
+		part->query_radius = sqrt(part->dims);
+}
+
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -188,6 +202,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	choose_sequences(drafts, n);
 	if (drafts[0].part.sequence == RACE_SEQUENCE_GRID)
 		shape_grid(&drafts[0]);
+	if (n == 1 && race_is_surrogate(&drafts[0].part))
+		shape_surrogate(&drafts[0].part);
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)

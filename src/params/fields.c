@@ -82,6 +82,14 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "mixture", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MIXTURE,
 		.optional = true, .takes = RACE_TAKES_BANDWIDTH
 	},
+	[RACE_KEY_RADIUS] = {
+		.name = "radius", .type = RACE_FIELD_REAL, AT(radius, 48),
+		.optional = true, .takes = RACE_TAKES_RADIUS
+	},
+	[RACE_KEY_QUERY_RADIUS] = {
+		.name = "query_radius", .type = RACE_FIELD_REAL, AT(query_radius, 56),
+		.optional = true, .takes = RACE_TAKES_RADIUS
+	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
 	},

@@ -48,6 +48,8 @@ typedef enum RaceFieldNumber
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
 	RACE_KEY_MIXTURE,
+	RACE_KEY_RADIUS,
+	RACE_KEY_QUERY_RADIUS,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,

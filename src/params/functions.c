@@ -144,7 +144,7 @@ set_field(RaceDraft *draft, int key, Datum value)
 }
 
 /*
- * race_params(kernel, ..., upper, transform, cells, nulls, mixture): the fields in the order of the
+ * race_params(kernel, ..., upper, transform, cells, nulls, mixture, radii): the fields in the order of the
  * table, and in place of matrix and offset the transform that they make up
  */
 Datum

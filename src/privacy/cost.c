@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "../lsh/surrogate.h"
 #include "../server/result.h"
 #include "plan.h"
 
@@ -25,6 +26,27 @@ checked_number(const char *name, double x, double low, double high)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be a number between %g and %g", name, low, high)));
 	return x;
+}
+
+/*
+ * What noise may have in a mean surrogate loss.  From coefficients of 0 to the best ones the
+ * loss of records that fill their radius falls by .0005 to .002, and where noise is as large,
+ * fitted coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ */
+#define TOO_NOISY	1e-3
+
+static void
+warn_of_loss(const RaceParams *params, double noise, double records)
+{
+	uint32		queries = race_kernel_type(params->kernel)->queries;
+	double		stddev = sqrt(queries * noise) / records;
+
+	if (stddev > TOO_NOISY)
+		ereport(WARNING,
+				(errmsg("records and epsilon are too few for a surrogate loss"),
+				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+						   stddev, TOO_NOISY),
+				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
 }
 
 #define MAX_RECORDS		4.611686018427388e18	/* 2^62 */
@@ -68,6 +90,8 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	error = has_records ? sqrt(noise + race_expected_sampling(&request, params, kept,
 														race_usual_mass(records))) /
 		records : 0;
+	if (has_records && race_is_surrogate(params))
+		warn_of_loss(params, noise, records);
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.kept.rows));
 	race_row_add_if(&row, plan.noise.mechanism == RACE_MECHANISM_LAPLACE,

@@ -35,7 +35,8 @@ PG_FUNCTION_INFO_V1(race_estimate);
  *
  * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
  * model misses has about the square e; the residual tells it with a variance v, of noise and
- * of sampling.  The weight e / (e + v) makes the error least.
+ * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
+ * differences that are far smaller than v: its weight is 0.
  */
 typedef struct Parts
 {
@@ -96,7 +97,7 @@ take_apart(const RaceQuestion *question)
 
 	if (race_needs_ready(view))
 	{
-		race_call_site_record(question->site, record);
+		race_question_record(question, record);
 		parts.ready = race_ready_at(question->site, view);
 		parts.gridded = race_ready_grid(parts.ready);
 	}
@@ -110,6 +111,11 @@ take_apart(const RaceQuestion *question)
 	{
 		parts.trusted = view->model;
 		parts.model = race_ready_sum(parts.ready, record);
+	}
+	if (parts.trusted != NULL && question->lifted != NULL)
+	{
+		parts.weight = 0;
+		return parts;
 	}
 	parts.mean = residual_of(question, &parts, record);
 	if (parts.trusted != NULL)

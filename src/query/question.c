@@ -15,6 +15,7 @@ race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
 	question->site = site;
 	question->buckets = NULL;
 	question->partial = false;
+	question->lifted = NULL;
 	race_sketch_view_at(site, sketch, &question->view);
 	race_check_askable(&question->view.header->noise);
 }
@@ -90,6 +91,23 @@ race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns)
 }
 
 void
+race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query)
+{
+	question->buckets = race_call_site_hash_lifted(question->site, question->view.params,
+												   query);
+	question->lifted = query;
+}
+
+void
+race_question_record(const RaceQuestion *question, RaceColumn *columns)
+{
+	if (question->lifted != NULL)
+		columns[0] = *question->lifted;
+	else
+		race_call_site_record(question->site, columns);
+}
+
+void
 race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 {
 	race_ask_sketch(race_call_site(fcinfo, sketch + 1), PG_GETARG_DATUM(sketch),
@@ -132,6 +150,7 @@ race_ask_header(Datum sketch, RaceQuestion *question)
 	question->site = NULL;
 	question->buckets = NULL;
 	question->partial = false;
+	question->lifted = NULL;
 	race_sketch_view_header(sketch, &question->view);
 	race_check_askable(&question->view.header->noise);
 }

@@ -30,6 +30,8 @@ typedef struct RaceQuestion
 	 * only a model can answer.
 	 */
 	bool		partial;
+	/* what is asked about instead of the last record of the site; or NULL */
+	const RaceColumn *lifted;
 } RaceQuestion;
 
 /* Ask the sketch in argument `sketch` about the query in argument `sketch` + 1. */
@@ -44,6 +46,12 @@ extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
 extern void race_ask_about(RaceQuestion *question, Datum query);
 extern void race_ask_about_vector(RaceQuestion *question, const double *x);
 extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns);
+
+/* The query of a surrogate loss, lifted as race_surrogate_query() does; it must stay. */
+extern void race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query);
+
+/* The record that is asked about, as columns */
+extern void race_question_record(const RaceQuestion *question, RaceColumn *columns);
 
 /*
  * Ask the sketches in the first two arguments, each at a call site of its own, which stays

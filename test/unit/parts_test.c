@@ -49,7 +49,7 @@ static void
 test_kernels(void)
 {
 	part_verdict(L1, SOBOL, 20, 0, 0, NULL);
-	part_verdict(L1, ORTHOGONAL, 3, 0, 0, "\"orthogonal\" is for kernels l2 and angular");
+	part_verdict(L1, ORTHOGONAL, 3, 0, 0, "\"orthogonal\" is for kernels l2, angular, least_squares and margin");
 	part_verdict(L1, IND, 0, 0, 0, NULL);
 	part_verdict(ANGULAR, SOBOL, 21, 0, 0, NULL);
 	part_verdict(ANGULAR, SOBOL, 22, 0, 0, "\"sobol\" needs");
@@ -217,7 +217,7 @@ test_products(void)
 	recipe_verdict((Recipe) {MULTI, 64, {stable, set, stable, PART(MATCH, SOBOL, 9, 1)}}, 8, NULL);
 	recipe_verdict((Recipe) {MULTI, 64, {stable, stable, PART(MATCH, SOBOL, 9, 2)}}, 8,
 				   "\"sobol\" needs");
-	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "unknown kernel number 6");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(99, IND, 0, 1)}}, 8, "unknown kernel number 99");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
 				   "kernel match has neither");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {L2, IND, 3, 1, WIDTHS | TRANSFORM, 2}}}, 8,
@@ -252,7 +252,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(reserved64[1], 1, "reserved");
+	SECOND_WITH(radius, 1, "a radius is for kernels");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }
