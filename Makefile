@@ -95,8 +95,9 @@ PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o src/sketch/pack
 	src/transform/linear.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
-$(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h
-	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c,$^) \
+FUZZED_OBJS = src/sketch/counters.o src/sketch/packed.o
+$(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
+	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq
 test/modules/fail_alloc.so: test/modules/fail_alloc.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<

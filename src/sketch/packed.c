@@ -306,9 +306,9 @@ take_bits(RaceUnpacker *unpacker, int n)
 }
 
 static uint64_t
-cut_off(RaceUnpacker *unpacker)
+damaged(RaceUnpacker *unpacker, const char *problem)
 {
-	unpacker->problem = "Packed counters are cut off.";
+	unpacker->problem = problem;
 	return 0;
 }
 
@@ -324,21 +324,18 @@ take_long(RaceUnpacker *unpacker, int order)
 	{
 		refill(unpacker);
 		if (unpacker->have == 0)
-			return cut_off(unpacker);
+			return damaged(unpacker, "Packed counters are cut off.");
 		if (take_bits(unpacker, 1) == 1)
 			break;
-	}
-	if (top > 63)
-	{
-		unpacker->problem = "A packed number is too large.";
-		return 0;
+		if (top == 63)
+			return damaged(unpacker, "A packed number is too large.");
 	}
 	q <<= top;
 	for (i = 0; i < top; i++)
 	{
 		refill(unpacker);
 		if (unpacker->have == 0)
-			return cut_off(unpacker);
+			return damaged(unpacker, "Packed counters are cut off.");
 		q |= take_bits(unpacker, 1) << i;
 	}
 	return q - ((uint64_t) 1 << order);
