@@ -315,7 +315,7 @@ take_packed(const unsigned char *bytes, RaceSketchDatum *flat)
 			min = Min(min, values[i]);
 			max = Max(max, values[i]);
 		}
-	if ((problem = unpacker.problem) != NULL ||
+	if ((problem = unpacker.in.problem) != NULL ||
 		(problem = bounds_problem(min, max, flat->width)) != NULL)
 		return problem;
 	if (!are_packed_best(bytes, flat->packed_size, flat->width, n))

@@ -133,7 +133,7 @@ add_packed(RaceSketch *sketch, const RaceView *other, int sign)
 		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, true));
 		race_counters_scatter(sketch->counters, sketch->width, positions, m, mine);
 	}
-	race_check_unpacked(unpacker.problem);
+	race_check_unpacked(unpacker.in.problem);
 }
 
 static void

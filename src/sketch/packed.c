@@ -252,7 +252,7 @@ race_unpack_start(RaceUnpacker *unpacker, const unsigned char *packed, size_t si
 	unpacker->n = n;
 	if (size < HEADER_SIZE)
 	{
-		unpacker->problem = "Packed counters are cut off.";
+		unpacker->in.problem = "Packed counters are cut off.";
 		return;
 	}
 	unpacker->gap_order = packed[0];
@@ -260,61 +260,59 @@ race_unpack_start(RaceUnpacker *unpacker, const unsigned char *packed, size_t si
 	unpacker->is_signed = (packed[1] & SIGNED) != 0;
 	for (i = 0; i < 4; i++)
 		unpacker->left |= (size_t) packed[2 + i] << (8 * i);
-	unpacker->next = packed + HEADER_SIZE;
-	unpacker->end = packed + size;
+	unpacker->in.next = packed + HEADER_SIZE;
+	unpacker->in.end = packed + size;
 	if (unpacker->gap_order > MAX_ORDER || unpacker->counter_order > MAX_ORDER)
-		unpacker->problem = "Packed counters have an unknown order.";
+		unpacker->in.problem = "Packed counters have an unknown order.";
 	else if (unpacker->left > n)
-		unpacker->problem = "There are more packed counters than counters.";
+		unpacker->in.problem = "There are more packed counters than counters.";
 }
 
 /* Have at least 56 bits, or all that there are. */
 static inline void
-refill(RaceUnpacker *unpacker)
+refill(RaceBits *in)
 {
-	if (unpacker->end - unpacker->next >= 8)
+	if (in->end - in->next >= 8)
 	{
-		const unsigned char *p = unpacker->next;
+		const unsigned char *p = in->next;
 		uint64_t	word = (uint64_t) p[0] | (uint64_t) p[1] << 8 | (uint64_t) p[2] << 16 |
 			(uint64_t) p[3] << 24 | (uint64_t) p[4] << 32 | (uint64_t) p[5] << 40 |
 			(uint64_t) p[6] << 48 | (uint64_t) p[7] << 56;
-		int			bytes = (63 - unpacker->have) / 8;
+		int			bytes = (63 - in->have) >> 3;
 
-		if (bytes == 0)
-			return;
-		word &= UINT64_MAX >> (64 - 8 * bytes);
-		unpacker->bits |= word << unpacker->have;
-		unpacker->next += bytes;
-		unpacker->have += 8 * bytes;
+		/* bits beyond those that count are the same when they are read again */
+		in->bits |= word << in->have;
+		in->next += bytes;
+		in->have += 8 * bytes;
 		return;
 	}
-	while (unpacker->have < 56 && unpacker->next < unpacker->end)
+	while (in->have < 56 && in->next < in->end)
 	{
-		unpacker->bits |= (uint64_t) *unpacker->next++ << unpacker->have;
-		unpacker->have += 8;
+		in->bits |= (uint64_t) *in->next++ << in->have;
+		in->have += 8;
 	}
 }
 
 static inline uint64_t
-take_bits(RaceUnpacker *unpacker, int n)
+take_bits(RaceBits *in, int n)
 {
-	uint64_t	bits = unpacker->bits & (((uint64_t) 1 << n) - 1);
+	uint64_t	bits = in->bits & (((uint64_t) 1 << n) - 1);
 
-	unpacker->bits >>= n;
-	unpacker->have -= n;
+	in->bits >>= n;
+	in->have -= n;
 	return bits;
 }
 
 static uint64_t
-damaged(RaceUnpacker *unpacker, const char *problem)
+damaged(RaceBits *in, const char *problem)
 {
-	unpacker->problem = problem;
+	in->problem = problem;
 	return 0;
 }
 
 /* A number that is not in the bits at hand, bit by bit */
 static uint64_t
-take_long(RaceUnpacker *unpacker, int order)
+take_long(RaceBits *in, int order)
 {
 	uint64_t	q = 1;
 	int			top = order;
@@ -322,42 +320,46 @@ take_long(RaceUnpacker *unpacker, int order)
 
 	for (;; top++)
 	{
-		refill(unpacker);
-		if (unpacker->have == 0)
-			return damaged(unpacker, "Packed counters are cut off.");
-		if (take_bits(unpacker, 1) == 1)
+		refill(in);
+		if (in->have == 0)
+			return damaged(in, "Packed counters are cut off.");
+		if (take_bits(in, 1) == 1)
 			break;
 		if (top == 63)
-			return damaged(unpacker, "A packed number is too large.");
+			return damaged(in, "A packed number is too large.");
 	}
 	q <<= top;
 	for (i = 0; i < top; i++)
 	{
-		refill(unpacker);
-		if (unpacker->have == 0)
-			return damaged(unpacker, "Packed counters are cut off.");
-		q |= take_bits(unpacker, 1) << i;
+		refill(in);
+		if (in->have == 0)
+			return damaged(in, "Packed counters are cut off.");
+		q |= take_bits(in, 1) << i;
 	}
 	return q - ((uint64_t) 1 << order);
 }
 
+/* A number; after refill() there are bits for two of a usual size */
 static inline uint64_t
-take_number(RaceUnpacker *unpacker, int order)
+take_number(RaceBits *in, int order)
 {
-	int			zeros;
-	int			top;
+	int			zeros = in->bits == 0 ? 63 : __builtin_ctzll(in->bits);
+	int			top = zeros + order;
 	uint64_t	q;
 
-	refill(unpacker);
-	if (unpacker->bits == 0)
-		return take_long(unpacker, order);
-	zeros = __builtin_ctzll(unpacker->bits);
-	top = zeros + order;
-	if (zeros + 1 + top > unpacker->have)
-		return take_long(unpacker, order);
-	unpacker->bits >>= zeros + 1;
-	unpacker->have -= zeros + 1;
-	q = ((uint64_t) 1 << top) | take_bits(unpacker, top);
+	if (zeros + 1 + top > in->have)
+	{
+		RaceBits	copy = *in;	/* registers are for those that nobody points to */
+
+		q = take_long(&copy, order);
+		*in = copy;
+		return q;
+	}
+	/* one shift: the next number waits for it */
+	q = ((uint64_t) 1 << top) |
+		(in->bits >> (zeros + 1) & (((uint64_t) 1 << top) - 1));
+	in->bits >>= zeros + 1 + top;
+	in->have -= zeros + 1 + top;
 	return q - ((uint64_t) 1 << order);
 }
 
@@ -375,24 +377,29 @@ value_of(uint64_t number, bool is_signed)
 size_t
 race_unpack_next(RaceUnpacker *unpacker, uint32_t *positions, int64_t *values)
 {
+	RaceBits	in = unpacker->in;
+	size_t		position = unpacker->position;
+	size_t		m = unpacker->left < RACE_COUNTER_BLOCK ? unpacker->left : RACE_COUNTER_BLOCK;
 	size_t		i;
 
-	for (i = 0; i < RACE_COUNTER_BLOCK && unpacker->left > 0 && unpacker->problem == NULL; i++)
+	for (i = 0; i < m && in.problem == NULL; i++)
 	{
-		uint64_t	gap = take_number(unpacker, unpacker->gap_order);
-		int64_t		value = value_of(take_number(unpacker, unpacker->counter_order),
-									 unpacker->is_signed);
+		uint64_t	gap;
 
-		if (unpacker->problem == NULL && gap >= unpacker->n - unpacker->position)
-			unpacker->problem = "A packed counter is beyond the last one.";
-		if (unpacker->problem == NULL && value == 0)
-			unpacker->problem = "A counter is out of range.";
-		positions[i] = (uint32_t) (unpacker->position + gap);
-		values[i] = value;
-		unpacker->position += gap + 1;
-		unpacker->left--;
+		refill(&in);
+		gap = take_number(&in, unpacker->gap_order);
+		values[i] = value_of(take_number(&in, unpacker->counter_order), unpacker->is_signed);
+		if (in.problem == NULL && gap >= unpacker->n - position)
+			in.problem = "A packed counter is beyond the last one.";
+		if (in.problem == NULL && values[i] == 0)
+			in.problem = "A counter is out of range.";
+		position += gap;
+		positions[i] = (uint32_t) position++;
 	}
-	return unpacker->problem == NULL ? i : 0;
+	unpacker->in = in;
+	unpacker->position = position;
+	unpacker->left -= m;
+	return in.problem == NULL ? m : 0;
 }
 
 const char *
@@ -413,5 +420,5 @@ race_unpack(const unsigned char *packed, size_t size, void *counters, int width,
 				return "A counter is too large for its width.";
 		race_counters_scatter(counters, width, positions, m, values);
 	}
-	return unpacker.problem;
+	return unpacker.in.problem;
 }

@@ -48,20 +48,26 @@ extern void race_packing_plan(const void *counters, int width, size_t n,
 extern size_t race_pack(const RacePacking *packing, const void *counters, int width,
 						size_t n, unsigned char *packed, size_t size);
 
-/* Reads packed counters of any origin, RACE_COUNTER_BLOCK at a time */
-typedef struct RaceUnpacker
+/* Bits of packed counters, as they are read */
+typedef struct RaceBits
 {
 	const unsigned char *next;
 	const unsigned char *end;
 	uint64_t	bits;			/* that were read and not used, the lowest first */
 	int			have;			/* how many */
+	const char *problem;		/* what is wrong with the bytes, or NULL */
+} RaceBits;
+
+/* Reads packed counters of any origin, RACE_COUNTER_BLOCK at a time */
+typedef struct RaceUnpacker
+{
+	RaceBits	in;
 	int			gap_order;
 	int			counter_order;
 	bool		is_signed;
 	size_t		left;			/* counters that are still to come */
 	size_t		position;		/* behind the last one */
 	size_t		n;
-	const char *problem;		/* what is wrong with the bytes, or NULL */
 } RaceUnpacker;
 
 /* Begin to read packed counters, of n in all. */

@@ -67,7 +67,8 @@ fill(int width, size_t n, int share, int bits, bool negative)
 	for (i = 0; i < n; i++)
 		if (test_random() % 256 < (uint64_t) share)
 		{
-			int64_t		size = (int64_t) (test_random() >> (64 - 1 - test_random() % bits));
+			int			few = test_random() % bits;
+			int64_t		size = (int64_t) (test_random() >> (63 - few));
 
 			set(width, i, negative && test_random() % 2 ? -size : size);
 		}
@@ -172,7 +173,7 @@ test_orders(void)
 		if ((int) (1000 * chosen / best) > worst)
 			worst = 1000 * chosen / best;
 	}
-	ok(worst <= 1020, "orders that are chosen take at most %d thousandths of the best", worst);
+	ok(worst <= 1050, "orders that are chosen take at most %d thousandths of the best", worst);
 }
 
 /* Sparse counters, for bytes that are then damaged */
@@ -258,7 +259,7 @@ test_random_bytes(void)
 			for (i = 0; i < m; last = positions[i++])
 				wrong += (int64_t) positions[i] <= last || positions[i] >= n || values[i] == 0 ||
 					values[i] > RACE_MAX_COUNT || values[i] < -RACE_MAX_COUNT;
-		good += unpacker.problem == NULL;
+		good += unpacker.in.problem == NULL;
 		free(bytes);
 	}
 	ok(wrong == 0 && good > 100, "random bytes: %d are counters, %d of them wrong", good, wrong);
