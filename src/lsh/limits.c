@@ -191,6 +191,8 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type))
 		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
 					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
+	if (part->sequence == RACE_SEQUENCE_PARTITION && type->record != RACE_RECORD_SET)
+		return PROBLEM("sequence \"partition\" is for kernel jaccard");
 	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
 		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
 	if (part->nulls != 0 && !has_nulls(type))

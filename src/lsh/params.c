@@ -19,6 +19,7 @@ static const NamedValue sequences[] = {
 	{"sobol", RACE_SEQUENCE_SOBOL},
 	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
 	{"grid", RACE_SEQUENCE_GRID},
+	{"partition", RACE_SEQUENCE_PARTITION},
 	{NULL, 0}
 };
 
