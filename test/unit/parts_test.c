@@ -59,6 +59,9 @@ test_kernels(void)
 	part_verdict(JACCARD, IND, 1, 0, 0, "kernel jaccard has no dims");
 	part_verdict(JACCARD, SOBOL, 0, 0, 0, "\"sobol\" needs");
 	part_verdict(JACCARD, ORTHOGONAL, 0, 0, 0, "\"orthogonal\"");
+	part_verdict(JACCARD, PARTITION, 0, 0, 0, NULL);
+	part_verdict(L2, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
+	part_verdict(MATCH, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
 	part_verdict(MATCH, SOBOL, RACE_MAX_DIMS, 0, 0, NULL);
 	part_verdict(MATCH, ORTHOGONAL, 3, 0, 0, "\"orthogonal\"");
 	part_verdict(MATCH, IND, 0, 0, 0, NULL);
