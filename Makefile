@@ -100,15 +100,16 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
+PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o src/sketch/packed.o \
 	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o \
 	src/transform/linear.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
-$(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h
-	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c,$^) \
-		-L$(shell $(PG_CONFIG) --libdir) -lpq
+FUZZED_OBJS = src/sketch/counters.o src/sketch/packed.o
+$(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
+	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
+		-L$(shell $(PG_CONFIG) --libdir) -lpq -lm
 test/modules/fail_alloc.so: test/modules/fail_alloc.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<
 

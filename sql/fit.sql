@@ -119,7 +119,7 @@ SELECT same(race_remove(race_add(f, '{1}'), '{1}'), s) AS back FROM f, s;
 -- noise is for the counters: the model of an exact sketch does not get out
 SELECT fitted(race_privatize(f, 1)) AS privatized, fitted(race_privatize(f, 1, rows => 16)) AS fewer_rows,
        fitted(race_share(f, 1, 1e-6, 3, 1, 0)) AS share,
-       octet_length(_race_sketch_send(race_privatize(f, 1000, rows => 256))) = octet_length(_race_sketch_send(s)) AS size FROM f, s;
+       octet_length(_race_sketch_send(race_privatize(f, 1000, rows => 256))) = octet_length(_race_sketch_send(race_privatize(s, 1000, rows => 256))) AS size FROM f, s;
 SELECT race_params(f) = race_params(s) AS params, race_count(f) = race_count(s) AS count FROM f, s;
 
 -- ------------------------------------------------------------- round trips

@@ -22,6 +22,7 @@
 /* What rooms to the right keep for the sketch last asked: each an entry of its own cache */
 typedef enum RaceCompanionKind
 {
+	RACE_COMPANION_UNPACKED,	/* sketch/unpacked.h */
 	RACE_COMPANION_READY,		/* fit/ready.h */
 	RACE_COMPANION_TYPICAL,		/* learn/typicality.c */
 	RACE_COMPANIONS

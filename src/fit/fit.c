@@ -45,7 +45,7 @@ finish(const RaceFitWork *fit, const RaceRecords *tests, char *const *texts)
 	else
 		race_judge_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
-	return race_sketch_with_model(fit->view, model, size);
+	return race_flat_create(fit->view, model, size);
 }
 
 /* Leave the memory context of a fit, and take the result along. */

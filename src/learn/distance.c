@@ -237,8 +237,11 @@ measure(const RacePair *pair, const RaceProducts *products)
 
 	if (products->same)
 		return distance;
-	distance.squared = squared / (1 - p);
 	distance.standard_error = INFINITY;
+	/* nobody can tell where the noise has a variance beyond what a double holds */
+	if (!isfinite(squared) || !isfinite(null.variance) || !isfinite(null.third))
+		return distance;
+	distance.squared = squared / (1 - p);
 	if (!are_enough(pair))
 		return distance;
 	distance.standard_error = sqrt(variance_of(pair, products, &null)) / (1 - p);

@@ -100,7 +100,8 @@ race_params_sequence(const RaceParams *params)
 	for (part = params; part != NULL; part = race_params_next(part, params))
 	{
 		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
-			part->sequence == RACE_SEQUENCE_GRID)
+			part->sequence == RACE_SEQUENCE_GRID ||
+			part->sequence == RACE_SEQUENCE_PARTITION)
 			return part->sequence;
 		if (sequence == RACE_SEQUENCE_SOBOL)
 			sequence = part->sequence;

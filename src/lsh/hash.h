@@ -11,6 +11,8 @@
 #ifndef RACE_HASH_H
 #define RACE_HASH_H
 
+#include <string.h>
+
 #include "lsh.h"
 #include "philox.h"
 
@@ -42,6 +44,7 @@ typedef struct RaceHashBlock
 								 * by structured.h [offset, scale][RACE_LANES] */
 	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
 	bool		interruptible;	/* while sets are hashed */
+	bool		partition;		/* sets: rows share the elements, see below */
 } RaceHashBlock;
 
 /*
@@ -99,6 +102,22 @@ extern const RaceHashPath race_hash_neon;
 
 /* Wider vectors are multiplied by so many columns at a time: they fit in the nearest cache. */
 #define RACE_COLUMNS_TOGETHER	128
+
+/*
+ * Sequence "partition".  One order hashes an element for all rows of a block: the highest bits
+ * of its place say which row it falls into, and the row's code is the least place there.
+ * Rows without an element are filled in further rounds, by other orders, and what is left
+ * after the last one has the least place in its own order, as rows of other sequences have.
+ * So each row has its own order of all elements, by the round in which they fall into it, and
+ * then by place; the least of a union is equally likely to be any element, and two sets
+ * have the same code with the probability of their Jaccard similarity, exactly.
+ * (One permutation hashing: Li, Owen & Zhang 2012.  Filling up by further rounds of the same
+ * elements: Dahlgaard, Knudsen & Thorup, Fast similarity sketching, 2017.)
+ * Rounds take the orders of the first rows of the block.
+ */
+#define RACE_PARTITION_ROUNDS	6
+#define RACE_PARTITION_SHIFT	(64 - 6)	/* RACE_LANES = 2^6 */
+#define RACE_PARTITION_MASK		((UINT64_C(1) << RACE_PARTITION_SHIFT) - 1)
 
 /* Adding it shifts an integer within +-2^51 into the low bits of a double. */
 #define RACE_INTEGER_SHIFT	6755399441055744.0	/* 1.5 * 2^52 */

@@ -51,7 +51,8 @@ typedef enum RaceTakes
 	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
 								 * kernels that are the same in all directions */
 	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
-	RACE_TAKES_RADIUS = 64		/* radius and query_radius */
+	RACE_TAKES_RADIUS = 64,		/* radius and query_radius */
+	RACE_TAKES_STRUCTURED = 128 /* the same by fast transforms (structured.h) */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4

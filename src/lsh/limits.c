@@ -34,6 +34,12 @@ may_be_orthogonal(const RaceKernelType *type)
 }
 
 static bool
+may_be_structured(const RaceKernelType *type)
+{
+	return (type->takes & RACE_TAKES_STRUCTURED) != 0;
+}
+
+static bool
 may_fold(const RaceKernelType *type)
 {
 	return type->can_fold != NULL;
@@ -194,12 +200,16 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		  part->bandwidth <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("bandwidth must be a number between %g and %g",
 					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if ((part->sequence == RACE_SEQUENCE_ORTHOGONAL ||
-		 part->sequence == RACE_SEQUENCE_STRUCTURED) && !may_be_orthogonal(type))
-		return PROBLEM("sequence \"%s\" is for kernels %s", race_sequence_name(part->sequence),
+	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type))
+		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
 					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
+	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
+		return PROBLEM("sequence \"structured\" is for kernels %s",
+					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
+	if (part->sequence == RACE_SEQUENCE_PARTITION && type->record != RACE_RECORD_SET)
+		return PROBLEM("sequence \"partition\" is for kernel jaccard");
 	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
 		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
 	if (part->nulls != 0 && !has_nulls(type))

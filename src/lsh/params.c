@@ -21,6 +21,7 @@ static const NamedValue sequences[] = {
 	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
 	{"grid", RACE_SEQUENCE_GRID},
 	{"structured", RACE_SEQUENCE_STRUCTURED},
+	{"partition", RACE_SEQUENCE_PARTITION},
 	{NULL, 0}
 };
 
@@ -153,7 +154,8 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 		return RACE_SEQUENCE_SOBOL;
 	if ((takes & RACE_TAKES_ORTHOGONAL) == 0 || part->dims == 0)
 		return RACE_SEQUENCE_INDEPENDENT;
-	return part->dims >= RACE_LONG_DIMS && part->outputs == 0 ?
+	return (takes & RACE_TAKES_STRUCTURED) != 0 && part->dims >= RACE_LONG_DIMS &&
+		part->outputs == 0 ?
 		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_ORTHOGONAL;
 }
 

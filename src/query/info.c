@@ -97,17 +97,17 @@ race_info(PG_FUNCTION_ARGS)
 	RaceView	view;
 	RaceResultRow row;
 	int			width;
+	Size		size;
 
 	race_row_start(&row, fcinfo);
-	width = race_sketch_stored_width(PG_GETARG_DATUM(0));
+	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 
 	add_params(&row, view.params);
 	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
-	race_row_add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width,
-												 view.model_size)));
+	race_row_add(&row, Int64GetDatum((int64) size));
 	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0);
 	PG_RETURN_DATUM(race_row_datum(&row));

@@ -86,6 +86,66 @@ race_counters_store(void *counters, int width, size_t from, size_t n,
 		)
 }
 
+/* Counters that are looked at together, whether all of them are zero */
+#define ZEROS_TOGETHER	16
+
+size_t
+race_counters_nonzero(const void *counters, int width, size_t from, size_t n,
+					  uint32_t *positions, int64_t *values)
+{
+	size_t		found = 0;
+	size_t		i;
+	size_t		j;
+
+	FOR_WIDTH(width,
+			  const type *c = (const type *) counters + from;
+
+			  for (i = 0; i < n; i += ZEROS_TOGETHER)
+			  {
+				  size_t end = n - i < ZEROS_TOGETHER ? n : i + ZEROS_TOGETHER;
+				  type any = 0;
+
+				  for (j = i; j < end; j++)
+					  any |= c[j];
+				  for (j = any == 0 ? end : i; j < end; j++)
+				  {
+					  positions[found] = (uint32_t) (from + j);
+					  values[found] = c[j];
+					  found += c[j] != 0;
+				  }
+			  }
+		)
+	return found;
+}
+
+void
+race_counters_gather(const void *counters, int width, const uint32_t *positions,
+					 size_t n, int64_t *out)
+{
+	size_t		i;
+
+	FOR_WIDTH(width,
+			  const type *c = counters;
+
+			  for (i = 0; i < n; i++)
+				  out[i] = c[positions[i]];
+		)
+}
+
+void
+race_counters_scatter(void *counters, int width, const uint32_t *positions,
+					  size_t n, const int64_t *in)
+{
+	size_t		i;
+
+	FOR_WIDTH(width,
+			  type *c = counters;
+
+			  for (i = 0; i < n; i++)
+				  c[positions[i]] = (type) in[i];
+		)
+}
+
 void
 race_counters_convert(const void *from, int from_width,
 					  void *to, int to_width, size_t n)

@@ -35,6 +35,19 @@ extern void race_counters_load(const void *counters, int width,
 extern void race_counters_store(void *counters, int width,
 								size_t from, size_t n, const int64_t *in);
 
+/*
+ * Of counters from ... from + n - 1 those that are not zero: their positions, which are below
+ * 2^32, and values.  Returns how many they are.  There is space for n of them.
+ */
+extern size_t race_counters_nonzero(const void *counters, int width, size_t from, size_t n,
+									uint32_t *positions, int64_t *values);
+
+/* Counters at n positions to and from 64-bit integers */
+extern void race_counters_gather(const void *counters, int width, const uint32_t *positions,
+								 size_t n, int64_t *out);
+extern void race_counters_scatter(void *counters, int width, const uint32_t *positions,
+								  size_t n, const int64_t *in);
+
 /* Copy n counters into another width, which must hold them. */
 extern void race_counters_convert(const void *from, int from_width,
 								  void *to, int to_width, size_t n);

@@ -4,7 +4,7 @@
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- *	 0	u8	version = 1				40	f64 rho
+ *	 0	u8	version, 1 or 2			40	f64 rho
  *	 1	u8	width of a counter		48	f64 variance of a counter's noise
  *	 2	u8	status					56	f64 variance of the count's noise
  *	 3	u8	mechanism				64	u32 parties with noise shares
@@ -18,8 +18,11 @@
  *	32	f64 delta						the model (model.h), in words of 8 bytes
  *								   end	u32 CRC-32C of all bytes before it
  *
- * The width is 1, 2, 4 or 8, the narrowest that holds all counters, so that equal
- * sketches are equal bytes.
+ * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  In version 2 counters are
+ * packed (packed.h), which exact sketches alone are, where it takes fewer bytes.  So equal
+ * sketches are equal bytes.  The size of packed counters follows from that of the whole.
+ * Version 1 of an exact sketch that could be packed is from before there were packed
+ * counters.  It is read, and written as version 2.
  */
 #include "postgres.h"
 
@@ -74,20 +77,7 @@ checksum(const char *bytes, Size size)
 	return crc;
 }
 
-void
-race_sketch_seal(RaceSketchDatum *flat)
-{
-	const char *params = (const char *) &flat->params;
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
-				offsetof(RaceSketchDatum, version));
-	COMP_CRC32C(crc, &flat->model_size, sizeof(flat->model_size));
-	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
-	FIN_CRC32C(crc);
-	flat->content_hash = crc;
-}
+/* ---------------------------------------------------------------- writing */
 
 /* Copy n counters to a narrower width. */
 static void
@@ -155,24 +145,16 @@ take_model(const unsigned char *bytes, RaceSketchDatum *flat)
 }
 
 void
-race_sketch_write(StringInfo out, const RaceHeader *header,
-				  const RaceParams *params, const uint64 *shares,
-				  const void *counters, int width,
-				  const RaceModel *model, Size model_size)
+race_sketch_write(StringInfo out, const RaceView *view)
 {
-	const RaceNoise *noise = &header->noise;
-	Size		n = RaceCounters(params);
+	const RaceNoise *noise = &view->header->noise;
 	int			start = out->len;
-	int64		min;
-	int64		max;
-	int			wire_width;
+	RaceStorage storage;
 	Size		i;
 
-	race_counters_bounds(counters, width, n, &min, &max);
-	wire_width = race_counters_width_for(min, max);
-
-	race_put(out, RACE_FORMAT_VERSION, 1);
-	race_put(out, wire_width, 1);
+	race_storage_choose(view, &storage);
+	race_put(out, storage.packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION, 1);
+	race_put(out, storage.width, 1);
 	race_put(out, noise->status, 1);
 	race_put(out, noise->mechanism, 1);
 	race_put(out, noise->neighbors, 1);
@@ -180,7 +162,7 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_put(out, 0, 2);
 	race_put(out, noise->max_contributions, 4);
 	race_put(out, noise->releases, 4);
-	race_put(out, (uint64) header->count, 8);
+	race_put(out, (uint64) view->header->count, 8);
 	race_put_double(out, noise->epsilon);
 	race_put_double(out, noise->delta);
 	race_put_double(out, noise->rho);
@@ -189,32 +171,66 @@ race_sketch_write(StringInfo out, const RaceHeader *header,
 	race_put(out, noise->parties, 4);
 	race_put(out, noise->colluders, 4);
 	race_put(out, noise->dropouts, 4);
-	race_put(out, model_size, 4);
-	race_params_write(out, params);
-	for (i = 0; i < RaceShares(header); i++)
-		race_put(out, shares[i], 8);
+	race_put(out, view->model_size, 4);
+	race_params_write(out, view->params);
+	for (i = 0; i < RaceShares(view->header); i++)
+		race_put(out, view->shares[i], 8);
 
-	put_counters(out, counters, width, wire_width, n);
-	put_model(out, model, model_size);
+	if (storage.packed != NULL)
+		appendBinaryStringInfo(out, (const char *) storage.packed, storage.packed_size);
+	else
+		put_counters(out, view->counters, view->width, storage.width,
+					 RaceCounters(view->params));
+	put_model(out, view->model, view->model_size);
 	race_put(out, checksum(out->data + start, out->len - start), 4);
+	race_storage_free(&storage);
 }
 
-/* What is wrong with the numbers of a sketch, or NULL */
-static const char *
-counts_problem(const RaceSketchDatum *flat)
-{
-	int64		min;
-	int64		max;
+/* ---------------------------------------------------------------- reading */
 
-	race_counters_bounds(RaceFlatCounters(flat), flat->width,
-						 RaceCounters(&flat->params), &min, &max);
-	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT ||
-		flat->header.count < -RACE_MAX_COUNT ||
-		flat->header.count > RACE_MAX_COUNT)
+/* What comes before the parameters */
+typedef struct WireHeader
+{
+	int			version;
+	int			width;
+	RaceHeader	header;
+	Size		model_size;
+} WireHeader;
+
+/* Read it; returns what is wrong with it, or NULL. */
+static const char *
+take_header(const unsigned char **next, WireHeader *wire)
+{
+	RaceNoise  *noise = &wire->header.noise;
+	bool		zeros;
+
+	memset(wire, 0, sizeof(*wire));
+	wire->version = race_take(next, 1);
+	wire->width = race_take(next, 1);
+	noise->status = race_take(next, 1);
+	noise->mechanism = race_take(next, 1);
+	noise->neighbors = race_take(next, 1);
+	noise->half = race_take(next, 1);
+	zeros = take_zeros(next, 2);
+	noise->max_contributions = race_take(next, 4);
+	noise->releases = race_take(next, 4);
+	wire->header.count = (int64) race_take(next, 8);
+	noise->epsilon = race_take_double(next);
+	noise->delta = race_take_double(next);
+	noise->rho = race_take_double(next);
+	noise->counter_variance = race_take_double(next);
+	noise->count_variance = race_take_double(next);
+	noise->parties = race_take(next, 4);
+	noise->colluders = race_take(next, 4);
+	noise->dropouts = race_take(next, 4);
+	wire->model_size = race_take(next, 4);
+	if (!zeros)
+		return "Reserved bytes are not zero.";
+	if (wire->version == RACE_FORMAT_PACKED && noise->status != RACE_STATUS_EXACT)
+		return "Counters with noise are packed.";
+	if (wire->header.count < -RACE_MAX_COUNT || wire->header.count > RACE_MAX_COUNT)
 		return "A counter is out of range.";
-	if (flat->width != race_counters_width_for(min, max))
-		return "Counters are wider than they need to be.";
-	return NULL;
+	return race_noise_problem(noise);
 }
 
 /* Read n ids of shares. False if they are not in ascending order. */
@@ -232,19 +248,146 @@ take_shares(const unsigned char **bytes, Size n, uint64 *shares)
 	return true;
 }
 
+/* What is wrong with the smallest and largest counter, or NULL */
+static const char *
+bounds_problem(int64 min, int64 max, int width)
+{
+	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
+		return "A counter is out of range.";
+	if (width != race_counters_width_for(min, max))
+		return "Counters are wider than they need to be, or not wide enough.";
+	return NULL;
+}
+
+/* Read the counters of a sketch; returns what is wrong with them, or NULL. */
+static const char *
+take_counters(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	int64		min;
+	int64		max;
+
+	copy_counters(RaceFlatCounters(flat), (const char *) bytes,
+				  RaceCounters(&flat->params), flat->width);
+	race_counters_bounds(RaceFlatCounters(flat), flat->width,
+						 RaceCounters(&flat->params), &min, &max);
+	return bounds_problem(min, max, flat->width);
+}
+
+/* Do packed counters become the same bytes when they are packed again? */
+static bool
+are_packed_best(const unsigned char *packed, Size size, int width, Size n)
+{
+	char	   *counters = palloc0(n * width);
+	unsigned char *again = palloc(size);
+	RacePacking packing;
+	bool		same;
+
+	same = race_unpack(packed, size, counters, width, n) == NULL;
+	race_packing_plan(counters, width, n, &packing);
+	same = same && race_pack(&packing, counters, width, n, again, size) == size &&
+		memcmp(packed, again, size) == 0;
+	pfree(again);
+	pfree(counters);
+	return same;
+}
+
+/*
+ * The same for packed counters.  First they are looked through, because counters that are
+ * not packed can take a million times the room of bytes that claim to be so many.
+ */
+static const char *
+take_packed(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	Size		n = RaceCounters(&flat->params);
+	uint32		positions[RACE_COUNTER_BLOCK];
+	int64		values[RACE_COUNTER_BLOCK];
+	RaceUnpacker unpacker;
+	int64		min = 0;
+	int64		max = 0;
+	const char *problem;
+	Size		m;
+	Size		i;
+
+	race_unpack_start(&unpacker, bytes, flat->packed_size, n);
+	while ((m = race_unpack_next(&unpacker, positions, values)) > 0)
+		for (i = 0; i < m; i++)
+		{
+			min = Min(min, values[i]);
+			max = Max(max, values[i]);
+		}
+	if ((problem = unpacker.in.problem) != NULL ||
+		(problem = bounds_problem(min, max, flat->width)) != NULL)
+		return problem;
+	if (!are_packed_best(bytes, flat->packed_size, flat->width, n))
+		return "Counters can be packed in fewer bytes, or in others.";
+	memcpy(RaceFlatCounters(flat), bytes, flat->packed_size);
+	return NULL;
+}
+
+/* What follows the parameters: ids, counters, model.  Returns what is wrong, or NULL. */
+static const char *
+take_body(const unsigned char *next, RaceSketchDatum *flat)
+{
+	const char *problem;
+
+	if (!take_shares(&next, RaceShares(&flat->header), RaceFlatShares(flat)))
+		return "Shares are not in order, or there twice.";
+	problem = flat->packed_size > 0 ? take_packed(next, flat) : take_counters(next, flat);
+	if (problem == NULL && flat->model_size > 0)
+		problem = take_model(next + RaceFlatCounterBytes(flat), flat);
+	return problem;
+}
+
+/*
+ * The bytes of packed counters by those that are left of the whole.  False if they cannot
+ * be so many.
+ */
+static bool
+find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
+				 uint32 *packed_size)
+{
+	Size		n = RaceCounters(params) * wire->width;
+	Size		others = RaceShares(&wire->header) * sizeof(uint64) + wire->model_size;
+
+	*packed_size = 0;
+	if (wire->version == RACE_FORMAT_VERSION)
+		return left == others + n;
+	if (left <= others || left - others >= n)
+		return false;
+	*packed_size = left - others;
+	return true;
+}
+
+/*
+ * A sketch that was not packed, as it is stored. Values of older versions never are, even
+ * where packing takes fewer bytes.
+ */
+static RaceSketchDatum *
+pack(RaceSketchDatum *flat)
+{
+	RaceSketchDatum *packed;
+	RaceView	view;
+
+	if (flat->header.noise.status != RACE_STATUS_EXACT)
+		return flat;
+	race_view_flat(flat, &view);
+	packed = race_flat_create(&view, view.model, view.model_size);
+	pfree(flat);
+	return packed;
+}
+
 RaceSketchDatum *
 race_sketch_read(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;
 	const unsigned char *crc;
-	RaceHeader	header;
+	WireHeader	wire;
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
 	Size		params_size;
-	Size		model_size;
-	int			width;
-	bool		zeros;
-	const char *problem = NULL;
+	Size		flat_size;
+	uint32		packed_size;
+	const char *problem;
 
 #define MALFORMED(detail) \
 	ereturn(escontext, NULL, \
@@ -252,36 +395,15 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 			 errmsg("invalid binary representation of type race_sketch"), \
 			 errdetail_internal("%s", detail)))
 
-	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) || race_take(&next, 1) != RACE_FORMAT_VERSION)
+	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) ||
+		(*next != RACE_FORMAT_VERSION && *next != RACE_FORMAT_PACKED))
 		MALFORMED("Too short, or of an unknown format version.");
 	if (size > RACE_MAX_WIRE_BYTES)
 		MALFORMED("Too long.");
 	crc = (const unsigned char *) bytes + size - 4;
 	if (race_take(&crc, 4) != checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");
-
-	memset(&header, 0, sizeof(header));
-	width = race_take(&next, 1);
-	header.noise.status = race_take(&next, 1);
-	header.noise.mechanism = race_take(&next, 1);
-	header.noise.neighbors = race_take(&next, 1);
-	header.noise.half = race_take(&next, 1);
-	zeros = take_zeros(&next, 2);
-	header.noise.max_contributions = race_take(&next, 4);
-	header.noise.releases = race_take(&next, 4);
-	header.count = (int64) race_take(&next, 8);
-	header.noise.epsilon = race_take_double(&next);
-	header.noise.delta = race_take_double(&next);
-	header.noise.rho = race_take_double(&next);
-	header.noise.counter_variance = race_take_double(&next);
-	header.noise.count_variance = race_take_double(&next);
-	header.noise.parties = race_take(&next, 4);
-	header.noise.colluders = race_take(&next, 4);
-	header.noise.dropouts = race_take(&next, 4);
-	model_size = race_take(&next, 4);
-	if (!zeros)
-		MALFORMED("Reserved bytes are not zero.");
-	if ((problem = race_noise_problem(&header.noise)) != NULL)
+	if ((problem = take_header(&next, &wire)) != NULL)
 		MALFORMED(problem);
 
 	params_size = race_params_wire_size(next);
@@ -290,33 +412,31 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	params = race_params_read((const char *) next, params_size, escontext);
 	if (params == NULL)
 		return NULL;
-	next += params_size;
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
 
-	/* params are within their limits, so this cannot overflow */
-	if (!race_counters_width_valid(width) ||
-		size != SKETCH_WIRE_SIZE(params_size, RaceShares(&header) * sizeof(uint64) +
-								 RaceCounters(&params->params) * width + model_size))
+	/* params are within their limits, so sizes cannot overflow */
+	if (!race_counters_width_valid(wire.width) ||
+		!find_packed_size(&wire, &params->params, size - SKETCH_WIRE_SIZE(params_size, 0),
+						  &packed_size))
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = palloc0(RaceFlatSize(&header, &params->params, width, model_size));
-	SET_VARSIZE(flat, RaceFlatSize(&header, &params->params, width, model_size));
-	flat->version = RACE_FORMAT_VERSION;
-	flat->width = width;
-	flat->header = header;
-	flat->model_size = model_size;
+	flat_size = RaceFlatSize(&wire.header, &params->params,
+							 RaceCounterBytes(&params->params, wire.width, packed_size),
+							 wire.model_size);
+	flat = palloc0(flat_size);
+	SET_VARSIZE(flat, flat_size);
+	flat->version = wire.version;
+	flat->width = wire.width;
+	flat->header = wire.header;
+	flat->model_size = wire.model_size;
+	flat->packed_size = packed_size;
 	memcpy(&flat->params, &params->params, params_size);
-	if (!take_shares(&next, RaceShares(&header), RaceFlatShares(flat)))
-		MALFORMED("Shares are not in order, or there twice.");
-	copy_counters(RaceFlatCounters(flat), (const char *) next,
-				  RaceCounters(&flat->params), width);
-	if ((problem = counts_problem(flat)) != NULL)
+	if ((problem = take_body(next + params_size, flat)) != NULL)
 		MALFORMED(problem);
-	if (model_size > 0 &&
-		(problem = take_model(next + RaceCounters(&flat->params) * width, flat)) != NULL)
-		MALFORMED(problem);
-	race_sketch_seal(flat);
+	if (packed_size == 0)
+		flat = pack(flat);
+	race_flat_seal(flat);
 	return flat;
 #undef MALFORMED
 }

@@ -3,9 +3,13 @@
  *		The formats of race_sketch, on disk and on the wire.
  *
  * On disk it is a varlena in native byte order, like PostgreSQL's own types.
- * The wire format (COPY BINARY, the binary protocol, and in hexadecimal the
+ * The wire format (COPY BINARY, the binary protocol, and in base64 the
  * text form of race_sketch) is little-endian everywhere, begins with a version
  * and ends, for a sketch, with a checksum.  format.c describes it.
+ *
+ * Counters of an exact sketch are packed (packed.h) where that takes fewer bytes.  This
+ * depends on the content alone, so equal sketches are equal bytes.  Those of a private
+ * sketch and of a noise share are never packed.
  */
 #ifndef RACE_FORMAT_H
 #define RACE_FORMAT_H
@@ -18,6 +22,10 @@
 #include "../params/params.h"
 #include "counters.h"
 #include "model.h"
+#include "packed.h"
+
+/* The version of a sketch with packed counters.  Others have RACE_FORMAT_VERSION. */
+#define RACE_FORMAT_PACKED	2
 
 typedef struct RaceHeader
 {
@@ -28,13 +36,18 @@ typedef struct RaceHeader
 typedef struct RaceSketchDatum
 {
 	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		version;		/* RACE_FORMAT_VERSION */
-	uint8		width;			/* bytes a counter, the narrowest that fits */
+	uint8		version;		/* RACE_FORMAT_VERSION or RACE_FORMAT_PACKED */
+	uint8		width;			/* bytes a counter, the narrowest that fits; unpacked */
 	uint8		reserved[2];	/* 0 */
 	RaceHeader	header;
-	uint32		content_hash;	/* CRC-32C of all fields before and after it */
+	/*
+	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
+	 * value is the one that they have in memory (cache/stored.h, known.h).
+	 */
+	uint32		content_hash;
 	uint32		model_size;		/* bytes; 0 = not fitted */
-	uint64		reserved64;		/* 0 */
+	uint32		packed_size;	/* bytes of packed counters; 0 = they are not packed */
+	uint32		reserved32;		/* 0 */
 	/*
 	 * with their arrays and further parts; then the ids of shares, the counters,
 	 * [rows][range], and the model, aligned to its words
@@ -49,26 +62,79 @@ typedef struct RaceSketchDatum
 #define RaceCounters(p)			((Size) (p)->rows * (p)->range)
 #define RaceFlatHeaderSize(p) \
 	(offsetof(RaceSketchDatum, params) + race_params_size(p))
-#define RaceFlatModelAt(header, p, width) \
-	TYPEALIGN(sizeof(uint64), RaceFlatHeaderSize(p) + \
-			  RaceShares(header) * sizeof(uint64) + RaceCounters(p) * (width))
-#define RaceFlatSize(header, p, width, model_size) \
-	((model_size) > 0 ? RaceFlatModelAt(header, p, width) + (model_size) : \
-	 RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + \
-	 RaceCounters(p) * (width))
+
+/* Sizes by how many bytes the counters take */
+#define RaceCounterBytes(p, width, packed_size) \
+	((packed_size) > 0 ? (Size) (packed_size) : RaceCounters(p) * (width))
+#define RaceFlatCountersEnd(header, p, bytes) \
+	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + (bytes))
+#define RaceFlatModelAt(header, p, bytes) \
+	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, bytes))
+#define RaceFlatSize(header, p, bytes, model_size) \
+	((model_size) > 0 ? RaceFlatModelAt(header, p, bytes) + (model_size) : \
+	 RaceFlatCountersEnd(header, p, bytes))
+
+#define RaceFlatCounterBytes(flat) \
+	RaceCounterBytes(&(flat)->params, (flat)->width, (flat)->packed_size)
 #define RaceFlatShares(flat) \
 	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
 #define RaceFlatCounters(flat) \
 	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 #define RaceFlatModel(flat) \
 	((RaceModel *) ((flat)->model_size == 0 ? NULL : (char *) (flat) + \
-					RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
+					RaceFlatModelAt(&(flat)->header, &(flat)->params, \
+									RaceFlatCounterBytes(flat))))
 
-/*
- * Set the hash of the content, after all other fields. Readers use it to see
- * whether a stored value is the one that they have in memory (cache/stored.h).
- */
-extern void race_sketch_seal(RaceSketchDatum *flat);
+/* What a reader needs of a sketch, whether it is stored or in memory */
+typedef struct RaceView
+{
+	const RaceHeader *header;
+	const RaceParams *params;
+	const uint64 *shares;		/* ids of noise shares */
+	const void *counters;		/* NULL while they are packed only */
+	int			width;
+	const unsigned char *packed;	/* the counters, packed, or NULL */
+	Size		packed_size;
+	const RaceModel *model;		/* or NULL */
+	Size		model_size;
+	/*
+	 * With the header and the parameters it tells contents apart: the hash of a stored
+	 * value, or the number of one in memory.
+	 */
+	uint64		identity;
+} RaceView;
+
+/* Set the hash of the content, after all other fields. */
+extern void race_flat_seal(RaceSketchDatum *flat);
+
+/* A view of a flat sketch, whose packed counters remain so */
+extern void race_view_flat(const RaceSketchDatum *flat, RaceView *view);
+
+/* The counters of a sketch as they are stored */
+typedef struct RaceStorage
+{
+	int			width;			/* the narrowest that fits */
+	const unsigned char *packed;	/* or NULL: then they are stored as they are */
+	Size		packed_size;
+	void	   *space;			/* what was palloc'd for them, or NULL */
+} RaceStorage;
+
+/* Find out how the counters of a sketch are stored, and pack them for it. */
+extern void race_storage_choose(const RaceView *view, RaceStorage *storage);
+extern void race_storage_free(RaceStorage *storage);
+
+/* The size of the flat sketch with these counters, and a model of so many bytes */
+extern Size race_flat_size(const RaceView *view, const RaceStorage *storage,
+						   Size model_size);
+
+/* Write that flat sketch into so many bytes. */
+extern void race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
+							const RaceStorage *storage, const RaceModel *model,
+							Size model_size);
+
+/* The same in one step, palloc'd */
+extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
+										 Size model_size);
 
 /*
  * The longest sketch on the wire: counters, what precedes them, ids of shares, and a
@@ -83,10 +149,7 @@ extern void race_sketch_seal(RaceSketchDatum *flat);
  * raises 22P03 for what is not a value at all and 22023 for parameters out of
  * their limits, and returns NULL after a soft error.
  */
-extern void race_sketch_write(StringInfo out, const RaceHeader *header,
-							  const RaceParams *params, const uint64 *shares,
-							  const void *counters, int width,
-							  const RaceModel *model, Size model_size);
+extern void race_sketch_write(StringInfo out, const RaceView *view);
 extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
 										 Node *escontext);
 

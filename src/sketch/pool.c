@@ -84,7 +84,7 @@ race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
 		return (RaceSketch *) DatumGetEOHP(value);
 	if (view == NULL)
 	{
-		race_sketch_view(value, &own_view);
+		race_sketch_view_packed(value, &own_view);
 		view = &own_view;
 	}
 	return race_sketch_copy(view, race_result_context(fcinfo));

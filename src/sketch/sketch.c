@@ -11,6 +11,7 @@
 #include "../cache/row_cache.h"
 #include "../lsh/grid.h"
 #include "sketch.h"
+#include "unpacked.h"
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
 
@@ -18,6 +19,7 @@
 #define IN_MEMORY			((uint64) 1 << 63)
 
 static void flush_batch(RaceSketch *sketch);
+static void view_expanded(RaceSketch *sketch, RaceView *view);
 static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
 static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result,
 						   Size allocated_size);
@@ -31,18 +33,19 @@ static Size
 sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
-	int64		min;
-	int64		max;
+	MemoryContext old;
+	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	flush_batch(sketch);
 	if (sketch->flat_size == 0)
 	{
-		race_counters_bounds(sketch->counters, sketch->width,
-							 RaceCounters(sketch->params), &min, &max);
-		sketch->flat_width = race_counters_width_for(min, max);
-		sketch->flat_size = RaceFlatSize(&sketch->header, sketch->params,
-										 sketch->flat_width, 0);
+		view_expanded(sketch, &view);
+		race_storage_free(&sketch->storage);
+		old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
+		race_storage_choose(&view, &sketch->storage);
+		MemoryContextSwitchTo(old);
+		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
 	}
 	return sketch->flat_size;
 }
@@ -51,23 +54,15 @@ static void
 sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
-	RaceSketchDatum *flat = (RaceSketchDatum *) result;
+	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	Assert(allocated_size == sketch->flat_size);
-	memset(flat, 0, offsetof(RaceSketchDatum, params));
-	SET_VARSIZE(flat, allocated_size);
-	flat->version = RACE_FORMAT_VERSION;
-	flat->width = sketch->flat_width;
-	flat->header = sketch->header;
-	memcpy(&flat->params, sketch->params, race_params_size(sketch->params));
-	if (sketch->shares != NULL)
-		memcpy(RaceFlatShares(flat), sketch->shares,
-			   RaceShares(&sketch->header) * sizeof(uint64));
-	race_counters_convert(sketch->counters, sketch->width,
-						  RaceFlatCounters(flat), flat->width,
-						  RaceCounters(sketch->params));
-	race_sketch_seal(flat);
+	view_expanded(sketch, &view);
+	race_flat_write(result, allocated_size, &view, &sketch->storage, NULL, 0);
+	/* many groups may wait in memory: keep no packed counters beside theirs */
+	race_storage_free(&sketch->storage);
+	sketch->flat_size = 0;
 }
 
 static RaceSketch *
@@ -84,12 +79,13 @@ static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
 	if (size < sizeof(RaceSketchDatum) ||
-		flat->version != RACE_FORMAT_VERSION ||
+		flat->version != (flat->packed_size > 0 ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION) ||
 		!race_counters_width_valid(flat->width) ||
 		flat->params.more > RACE_MAX_MORE ||
 		race_kernel_type(flat->params.kernel) == NULL ||
 		flat->model_size > RACE_MAX_MODEL_BYTES ||
-		size != RaceFlatSize(&flat->header, &flat->params, flat->width,
+		RaceCounters(&flat->params) > RACE_MAX_SKETCH_BYTES / sizeof(int64) ||
+		size != RaceFlatSize(&flat->header, &flat->params, RaceFlatCounterBytes(flat),
 							 flat->model_size))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -115,13 +111,15 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->shares = sketch->shares;
 	view->counters = sketch->counters;
 	view->width = sketch->width;
+	view->packed = NULL;
+	view->packed_size = 0;
 	view->model = NULL;
 	view->model_size = 0;
 	view->identity = identity_of(sketch);
 }
 
 void
-race_sketch_view(Datum value, RaceView *view)
+race_sketch_view_packed(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
@@ -133,24 +131,26 @@ race_sketch_view(Datum value, RaceView *view)
 		RaceSketchDatum *flat = (RaceSketchDatum *) PG_DETOAST_DATUM(value);
 
 		check_format(flat, VARSIZE(flat));
-		view->header = &flat->header;
-		view->params = &flat->params;
-		view->shares = RaceFlatShares(flat);
-		view->counters = RaceFlatCounters(flat);
-		view->width = flat->width;
-		view->model = RaceFlatModel(flat);
-		view->model_size = flat->model_size;
-		view->identity = flat->content_hash;
+		race_view_flat(flat, view);
 	}
+}
+
+void
+race_sketch_view(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	race_view_unpack(view, CurrentMemoryContext);
 }
 
 void
 race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 {
 	/* the header holds a hash of the content */
-	race_sketch_view(race_call_site_fetch(site, value,
-										  sizeof(RaceSketchDatum) - VARHDRSZ),
-					 view);
+	race_sketch_view_packed(race_call_site_fetch(site, value,
+												 sizeof(RaceSketchDatum) - VARHDRSZ),
+							view);
+	if (view->counters == NULL)
+		race_unpack_at(site, view);
 }
 
 /* The first `size` bytes of a stored sketch, or fewer if it is damaged */
@@ -178,26 +178,32 @@ race_sketch_view_header(Datum value, RaceView *view)
 		view->header = &flat->header;
 		view->params = &flat->params;
 		view->width = flat->width;
+		view->packed_size = flat->packed_size;
 		view->model_size = flat->model_size;
 		view->identity = flat->content_hash;
 	}
 	view->shares = NULL;
 	view->counters = NULL;
+	view->packed = NULL;
 	view->model = NULL;
 }
 
-int
-race_sketch_stored_width(Datum value)
+void
+race_sketch_stored_size(Datum value, int *width, Size *size)
 {
 	RaceView	view;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
-		sketch_flat_size(&expanded_sketch(value)->hdr);
-		return expanded_sketch(value)->flat_width;
+		*size = sketch_flat_size(&expanded_sketch(value)->hdr);
+		*width = expanded_sketch(value)->storage.width;
+		return;
 	}
 	race_sketch_view_header(value, &view);
-	return view.width;
+	*width = view.width;
+	*size = RaceFlatSize(view.header, view.params,
+						 RaceCounterBytes(view.params, view.width, view.packed_size),
+						 view.model_size);
 }
 
 /* Space for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
@@ -244,40 +250,16 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 
 	sketch->header = *view->header;
 	race_sketch_set_shares(sketch, view->shares);
-	memcpy(sketch->counters, view->counters,
-		   RaceCounters(view->params) * view->width);
+	if (view->counters != NULL)
+		memcpy(sketch->counters, view->counters, RaceCounters(view->params) * view->width);
+	else
+	{
+		memset(sketch->counters, 0, RaceCounters(view->params) * view->width);
+		race_check_unpacked(race_unpack(view->packed, view->packed_size, sketch->counters,
+										view->width, RaceCounters(view->params)));
+	}
 	race_sketch_touch(sketch);
 	return sketch;
-}
-
-RaceSketchDatum *
-race_sketch_with_model(const RaceView *view, const RaceModel *model, Size size)
-{
-	RaceSketchDatum *flat;
-	Size		flat_size;
-	int64		min;
-	int64		max;
-	int			width;
-
-	race_counters_bounds(view->counters, view->width, RaceCounters(view->params),
-						 &min, &max);
-	width = race_counters_width_for(min, max);
-	flat_size = RaceFlatSize(view->header, view->params, width, size);
-	flat = palloc0(flat_size);
-	SET_VARSIZE(flat, flat_size);
-	flat->version = RACE_FORMAT_VERSION;
-	flat->width = width;
-	flat->model_size = size;
-	flat->header = *view->header;
-	memcpy(&flat->params, view->params, race_params_size(view->params));
-	if (RaceShares(view->header) > 0)
-		memcpy(RaceFlatShares(flat), view->shares,
-			   RaceShares(view->header) * sizeof(uint64));
-	race_counters_convert(view->counters, view->width, RaceFlatCounters(flat), width,
-						  RaceCounters(view->params));
-	memcpy((char *) flat + flat_size - size, model, size);	/* the model comes last */
-	race_sketch_seal(flat);
-	return flat;
 }
 
 void

@@ -46,39 +46,34 @@ typedef struct RaceSketch
 	int64		counted;		/* records that were counted since that was computed */
 	uint64		generation;		/* number of its content; 0 = not known since a change */
 	Size		flat_size;		/* 0 = not known since the last change */
-	int			flat_width;		/* the width that flat_size was computed for */
+	RaceStorage storage;		/* that flat_size was computed for */
 } RaceSketch;
-
-/* What a reader needs, whether the datum is flat or expanded */
-typedef struct RaceView
-{
-	const RaceHeader *header;
-	const RaceParams *params;
-	const uint64 *shares;		/* ids of noise shares */
-	const void *counters;
-	int			width;
-	const RaceModel *model;		/* or NULL */
-	Size		model_size;
-	/*
-	 * With the header and the parameters it tells contents apart: the hash of a stored
-	 * value, or the number of one in memory.
-	 */
-	uint64		identity;
-} RaceView;
 
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
 
-/* A view of a sketch; nothing is copied except by detoasting. */
+/*
+ * A view of a sketch; nothing is copied except by detoasting, and by unpacking in the
+ * present context.
+ */
 extern void race_sketch_view(Datum value, RaceView *view);
 
-/* The same, but a stored sketch is detoasted once for many calls (call_site.h). */
+/* The same, but packed counters remain so: the view may be without counters. */
+extern void race_sketch_view_packed(Datum value, RaceView *view);
+
+/*
+ * The same as the first, but a stored sketch is detoasted (call_site.h) and unpacked
+ * (unpacked.h) once for many calls.
+ */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* A view of the header and the width; no more of a stored sketch is read. */
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
-/* Bytes that a counter takes, or would take, where the sketch is stored */
-extern int	race_sketch_stored_width(Datum value);
+/*
+ * Bytes that a counter takes where the sketch is stored, or takes unpacked, and those of the
+ * whole
+ */
+extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 
 /*
  * A new sketch without records, with the first `rows` rows of the parameters and
@@ -88,15 +83,11 @@ extern int	race_sketch_stored_width(Datum value);
 extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
 									  int width, MemoryContext context);
 
-/* A new sketch with the content of another, under the same rules */
-extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
-
 /*
- * The same sketch with a model of so many bytes, palloc'd.  Sketches that are made of it
- * later do not have the model.
+ * A new sketch with the content of another, under the same rules; its counters may be
+ * packed only.
  */
-extern RaceSketchDatum *race_sketch_with_model(const RaceView *view,
-											   const RaceModel *model, Size size);
+extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
 
 /* Set the ids of its shares, as many as its header says. */
 extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);

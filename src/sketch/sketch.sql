@@ -20,7 +20,7 @@ CREATE TYPE race_sketch (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
 );
 COMMENT ON TYPE race_sketch IS
-	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';
+	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. An exact one is stored, sent and printed in room that is proportional to its counters other than 0, a private one in that of all counters. The text form is base64; \x and hexadecimal digits, which older versions wrote, are read';
 COMMENT ON FUNCTION _race_sketch_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _race_sketch_out(race_sketch) IS 'I/O';
 COMMENT ON FUNCTION _race_sketch_recv(internal) IS 'I/O';

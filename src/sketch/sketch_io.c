@@ -2,12 +2,14 @@
  * sketch_io.c
  *		The type race_sketch: text and binary form.
  *
- * The text form is \x and the wire format (format.c) in hexadecimal.
+ * The text form is the wire format (format.c) in base64 on one line.  Older versions wrote
+ * it as \x and hexadecimal digits, which are still read.
  */
 #include "postgres.h"
 
 #include <ctype.h>
 
+#include "common/base64.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -22,15 +24,23 @@ PG_FUNCTION_INFO_V1(race_sketch_recv);
 PG_FUNCTION_INFO_V1(race_sketch_send);
 PG_FUNCTION_INFO_V1(race_sketch_params);
 
-/* Bytes that go to or from text between two looks at interrupts */
-#define BYTES_A_STEP	((Size) 64 * 1024)
+/*
+ * Bytes that go to or from text between two looks at interrupts.  They are whole groups of
+ * base64, 3 bytes in 4 digits.
+ */
+#define BYTES_A_STEP	((Size) 48 * 1024)
+#define DIGITS_A_STEP	(BYTES_A_STEP / 3 * 4)
+
+/* Versions 1 and 2 in base64 begin with these. */
+#define FIRST_DIGIT		'A'
 
 /* Convert n hexadecimal digits to bytes. False if there is another character. */
 static bool
-decode(const char *text, Size n, char *bytes)
+decode_hex(const char *text, Size n, char *bytes, Size *size)
 {
 	Size		i;
 
+	*size = n / 2;
 	if (n % 2 != 0)
 		return false;
 	for (i = 0; i < n; i++)
@@ -48,20 +58,59 @@ decode(const char *text, Size n, char *bytes)
 	return true;
 }
 
+/*
+ * Convert n digits of base64 to bytes.  False if there is another character, or if they
+ * are not what these bytes are written as: PostgreSQL ignores bits of the last digit.
+ */
+static bool
+decode_base64(const char *text, Size n, char *bytes, Size *size)
+{
+	char		last[8];
+	Size		i;
+	int			got = 0;
+
+	*size = 0;
+	if (n == 0 || n % 4 != 0 || text[0] != FIRST_DIGIT)
+		return false;
+	for (i = 0; i < n; i += DIGITS_A_STEP)
+	{
+		int			digits = Min(n - i, DIGITS_A_STEP);
+
+		CHECK_FOR_INTERRUPTS();
+		got = pg_b64_decode(text + i, digits, (void *) (bytes + *size), digits / 4 * 3);
+		if (got < 0 || (i + digits < n && got != digits / 4 * 3))
+			return false;
+		*size += got;
+	}
+	got = (*size - 1) % 3 + 1;
+	return pg_b64_encode((void *) (bytes + *size - got), got, last, sizeof(last)) == 4 &&
+		memcmp(last, text + n - 4, 4) == 0;
+}
+
 static char *
 encode(const char *bytes, Size n)
 {
-	char	   *text = palloc(2 + 2 * n + 1);
+	Size		size = (n + 2) / 3 * 4;
+	char	   *text = palloc(size + 1);
+	char	   *to = text;
 	Size		i;
 
-	memcpy(text, "\\x", 2);
 	for (i = 0; i < n; i += BYTES_A_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
-		hex_encode(bytes + i, Min(n - i, BYTES_A_STEP), text + 2 + 2 * i);
+		to += pg_b64_encode((const void *) (bytes + i), Min(n - i, BYTES_A_STEP), to, text + size - to);
 	}
-	text[2 + 2 * n] = '\0';
+	*to = '\0';
 	return text;
+}
+
+/* A text in either form to bytes.  False if it is neither. */
+static bool
+decode(const char *text, Size n, char *bytes, Size *size)
+{
+	if (n >= 2 && memcmp(text, "\\x", 2) == 0)
+		return decode_hex(text + 2, n - 2, bytes, size);
+	return decode_base64(text, n, bytes, size);
 }
 
 Datum
@@ -75,14 +124,14 @@ race_sketch_in(PG_FUNCTION_ARGS)
 	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
 		return (Datum) 0;
 	n = strlen(text);
-	bytes = palloc(n / 2 + 1);
-	if (strncmp(text, "\\x", 2) != 0 || !decode(text + 2, n - 2, bytes))
+	bytes = palloc(n / 4 * 3 + 3);
+	if (!decode(text, n, bytes, &n))
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type race_sketch"),
-				 errdetail("Expected \\x and hexadecimal digits."),
+				 errdetail("Expected base64, or \\x and hexadecimal digits."),
 				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
-	PG_RETURN_POINTER(race_sketch_read(bytes, (n - 2) / 2, escontext));
+	PG_RETURN_POINTER(race_sketch_read(bytes, n, escontext));
 }
 
 static void
@@ -90,9 +139,8 @@ write_sketch(StringInfo out, Datum value)
 {
 	RaceView	view;
 
-	race_sketch_view(value, &view);
-	race_sketch_write(out, view.header, view.params, view.shares,
-					  view.counters, view.width, view.model, view.model_size);
+	race_sketch_view_packed(value, &view);
+	race_sketch_write(out, &view);
 }
 
 Datum

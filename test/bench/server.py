@@ -14,9 +14,9 @@ class Session:
     EXPLAIN ANALYZE would leave out planning and sending, which are part of
     what a short statement costs."""
 
-    def __init__(self):
+    def __init__(self, *arguments):
         self.psql = subprocess.Popen(
-            ['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1'], text=True,
+            ['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', *arguments], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.times('SET max_parallel_workers_per_gather = 0; SET jit = off')
 

@@ -10,6 +10,7 @@ RANGES = [1024, 2048, 4096, 8192, 16384]
 CHOSEN = RANGES[-1]             # the largest that 2,000 rows may have
 PAPER_RANGE = 100000
 PAPER_BUILD, PAPER_QUERY = 25, 157      # seconds on 90 threads, microseconds
+PARTS, PART_ROWS = 6, 334       # one value has at most 335 rows of PAPER_RANGE counters
 EPSILONS = [0.1, 1, 10]
 FEWER_ROWS = [2 ** i for i in range(2, 11)]
 
@@ -164,6 +165,32 @@ def speed(report, session, graph):
     report.at_most("Slashdot: a query, against the paper's", query, PAPER_QUERY, ' µs')
 
 
+def parts_by_rows(report, session, graph):
+    """Ranges beyond one value: a table of sketches with some of the rows each"""
+    report.heading('Slashdot: ranges beyond one value')
+    report.write(f'{PARTS} sketches of {PART_ROWS} rows with a seed each; an estimate is the mean of theirs.  '
+                 'Counters of the whole take 8 bytes at most; stored are packed ones.  A relative '
+                 'error is of sums of at least 1.\n')
+    exact = np.array([graph.exact_sum(node, graph.is_built) for node in graph.held])
+    large = exact >= 1
+    lines = []
+    for range_, rows, parts in ((CHOSEN, ROWS, 1), (CHOSEN, PART_ROWS, PARTS),
+                                (PAPER_RANGE, PART_ROWS, PARTS)):
+        session.run('DROP TABLE IF EXISTS by_rows')
+        seconds = session.time(
+            f"CREATE TABLE by_rows AS SELECT (SELECT race_build(race_params('jaccard', rows => {rows}, "
+            f'range => {range_}, seed => seed), x) FROM slashdot WHERE NOT held) AS s '
+            f'FROM generate_series(1, {parts}) seed')
+        size = session.value('SELECT sum((race_info(s)).storage_bytes) FROM by_rows')
+        answers = np.array(session.run('SELECT avg(race_kernel_sum(s, x)) FROM by_rows, asked '
+                                       'GROUP BY id ORDER BY id')[0], float)
+        error = np.mean(np.abs(answers[large] / exact[large] - 1))
+        lines.append((f'{range_:,}', f'{parts} x {rows}',
+                      f'{rows * parts * range_ * 8 / 2 ** 20:,.0f}', f'{int(size) / 2 ** 20:,.1f}',
+                      milliseconds(seconds), percent(error)))
+    report.table(('W', 'sketches x rows', 'MB at most', 'MB stored', 'build, ms', 'relative error'), lines)
+
+
 def release(session, exact, epsilon, delta, rows='NULL'):
     """Mean absolute error over N of a release, and the rows that it kept"""
     session.run(f'CREATE TABLE release AS SELECT race_privatize(s, {epsilon}, {delta}, '
@@ -203,4 +230,5 @@ def slashdot(report, session, graph, library):
     if not np.allclose(inside, counted.estimates(), rtol=1e-9, atol=1e-6):
         raise RuntimeError('the database and its row functions outside do not agree')
     speed(report, session, graph)
+    parts_by_rows(report, session, graph)
     private(report, session, graph)

@@ -19,6 +19,7 @@ from groups import group_plans
 from kernels import throughput_of_kernels
 from lsh import Library
 from measure import Bare
+from packed import packed_parts
 from queries import make_sketches, sizes, statements, within_statement
 from report import Report, machine
 from server import Session
@@ -54,6 +55,7 @@ def measure_all(report, session, bare, folder):
     statements(report, session)
     throughput_of_kernels(report, data)
     sizes(report, session)
+    packed_parts(report, session)
     memory_of_builds(report, session)
     report.conclude()
 

@@ -58,7 +58,7 @@ static const int header_sizes[HEADER_FIELDS] = {
 };
 
 enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH};
-enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL, GRID, STRUCTURED};
+enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL, GRID, STRUCTURED, PARTITION};
 enum {FOLD = 1, MULTILINEAR};
 enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
 enum {EXACT, SHARE, PRIVATE};
@@ -140,6 +140,8 @@ choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
 	}
 	else if ((part[KERNEL] == L2 || part[KERNEL] == ANGULAR) && below(2))
 		part[SEQUENCE] = part[OUTPUTS] == 0 && below(2) ? STRUCTURED : ORTHOGONAL;
+	else if (part[KERNEL] == JACCARD && below(2))
+		part[SEQUENCE] = PARTITION;
 	if (!is_first)
 		return;
 	part[ROWS] = one_of(rows);
@@ -316,18 +318,20 @@ choose_counter(int bits)
 	}
 }
 
-/* Counters of so many bytes; unless hostile, at least one needs them. */
+/* Counters of so many bytes; unless hostile, at least one needs them. Often most are 0. */
 static void
 put_counters(Value *sketch, uint64_t n, int width, bool hostile)
 {
 	bool		narrow = hostile && below(8) == 0;
+	bool		sparse = below(2);
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
 	{
 		/* those of 8 bytes stay within 2^62, but for a few */
 		int			bits = narrow ? 8 : width == 8 && below(256) ? 63 : 8 * width;
-		int64_t		counter = i == 0 && !narrow ? INT64_C(1) << (bits - 2) : choose_counter(bits);
+		int64_t		counter = i == 0 && !narrow ? INT64_C(1) << (bits - 2) :
+			sparse && below(4) ? 0 : choose_counter(bits);
 
 		put(sketch, (uint64_t) counter, width);
 	}
@@ -481,6 +485,19 @@ put_model(Value *sketch, const Value *params, bool hostile)
 	set_number(sketch, 76, 4, hostile && below(16) == 0 ? extreme_number() : sketch->size - before);
 }
 
+/* Change bits of packed counters, or where they end. */
+static void
+spoil_packed(Value *sketch, const Value *params)
+{
+	size_t		from = PARAMS_AT + params->size;
+
+	if (below(4) == 0)
+		sketch->size -= 1 + below(3);
+	else
+		sketch->bytes[from + below(below(2) ? 6 : sketch->size - 4 - from)] ^= 1 << below(8);
+	set_checksum(sketch);
+}
+
 /*
  * A sketch with these parameters.  The header is kept but for what a pair does not
  * share: the count, and how many shares there are.
@@ -513,6 +530,8 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 		put_model(sketch, params, hostile);
 	put(sketch, 0, 4);
 	set_checksum(sketch);
+	if (!hostile && below(2) && pack_sketch(sketch) && below(8) == 0)
+		spoil_packed(sketch, params);
 }
 
 /* Other parameters: fewer rows, which private sketches may have, or another number */

@@ -4,7 +4,7 @@
  *
  * Row functions are fixed by seeds, so there are no false alarms: these tests
  * pass always or never.  Limits are 6.7 standard errors of independent rows;
- * Sobol' and orthogonal rows must be within them, too.
+ * Sobol' and orthogonal rows, and those of sequence partition, must be within them, too.
  */
 #include "kernels.h"
 #include "tap.h"
@@ -258,6 +258,8 @@ static const Recipe recipes[] = {
 	{MULTI, 16, {PART(ANGULAR, ORTHOGONAL, 30, 2)}},
 	{MULTI, 16, {PART(JACCARD, IND, 0, 1)}},
 	{MULTI, 300, {PART(JACCARD, IND, 0, 2)}},
+	{MULTI, 16, {PART(JACCARD, PARTITION, 0, 1)}},
+	{MULTI, 300, {PART(JACCARD, PARTITION, 0, 2)}},
 	{MULTI, 16, {PART(MATCH, SOBOL, 7, 1)}},
 	{MULTI, 300, {PART(MATCH, SOBOL, 7, 2)}},
 	{MULTI, 16, {PART(MATCH, IND, 100, 1)}},
@@ -271,6 +273,7 @@ static const Recipe recipes[] = {
 	{MULTI, 300, {PART(L2, SOBOL, 2, 1), PART(L2, SOBOL, 2, 1)}},
 	{MULTI, 300, {PART(MATCH, SOBOL, 10, 1), PART(MATCH, SOBOL, 10, 1)}},
 	{MULTI, 300, {PART(JACCARD, IND, 0, 1), PART(JACCARD, IND, 0, 1)}},
+	{MULTI, 300, {PART(JACCARD, PARTITION, 0, 1), PART(JACCARD, PARTITION, 0, 1)}},
 	{FOLD, 300, {{L2, SOBOL, 5, 1, WIDTHS, 0}}},
 	{MULTI, 300, {{L1, IND, 5, 1, WIDTHS, 0}}},
 	{FOLD, 300, {{L2, IND, 8, 1, TRANSFORM, 3}}},

@@ -62,7 +62,8 @@ test_fields(void)
 	WITH(sequence, 0, refused, "sequence number 0");
 	WITH(sequence, RACE_SEQUENCE_GRID, refused, "needs lower and upper bounds");
 	WITH(sequence, RACE_SEQUENCE_STRUCTURED, accepted, "structured");
-	WITH(sequence, 6, refused, "sequence number 6");
+	WITH(sequence, RACE_SEQUENCE_PARTITION, refused, "is for kernel jaccard");
+	WITH(sequence, 7, refused, "sequence number 7");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
@@ -186,7 +187,7 @@ test_names(void)
 		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID ||
-			i == RACE_SEQUENCE_STRUCTURED) ||
+			i == RACE_SEQUENCE_STRUCTURED || i == RACE_SEQUENCE_PARTITION) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
@@ -196,7 +197,8 @@ test_names(void)
 	   race_kernel_by_name("angular") == 3 && race_kernel_by_name("jaccard") == 4 &&
 	   race_kernel_by_name("match") == 5 && race_sequence_by_name("independent") == 1 &&
 	   race_sequence_by_name("sobol") == 2 &&
-	   race_sequence_by_name("orthogonal") == 3 && race_sequence_by_name("structured") == 5 && race_rehash_by_name("fold") == 1 &&
+	   race_sequence_by_name("orthogonal") == 3 && race_sequence_by_name("structured") == 5 &&
+	   race_sequence_by_name("partition") == 6 && race_rehash_by_name("fold") == 1 &&
 	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
 	ok(race_kernel_by_name("L2") == 0 && race_sequence_by_name("") == 0 &&
 	   race_rehash_by_name("fol") == 0, "other names have no number");

@@ -62,6 +62,9 @@ test_kernels(void)
 	part_verdict(JACCARD, STRUCTURED, 0, 0, 0, "\"structured\" is for kernels l2 and angular");
 	part_verdict(ANGULAR, STRUCTURED, RACE_MAX_DIMS, RACE_ARRAY_OFFSET | BOUNDS, 0, NULL);
 	part_verdict(ANGULAR, STRUCTURED, 3, TRANSFORM, 1, "\"structured\" cannot have a matrix");
+	part_verdict(JACCARD, PARTITION, 0, 0, 0, NULL);
+	part_verdict(L2, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
+	part_verdict(MATCH, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
 	part_verdict(MATCH, SOBOL, RACE_MAX_DIMS, 0, 0, NULL);
 	part_verdict(MATCH, ORTHOGONAL, 3, 0, 0, "\"orthogonal\"");
 	part_verdict(MATCH, IND, 0, 0, 0, NULL);

@@ -270,6 +270,34 @@ plain_sum(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j
 	return fused ? fma(z, scale, offset) : z * scale + offset;
 }
 
+/* The code of a set in one row of sequence partition, as hash.h describes it */
+static uint64_t
+plain_partition(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *x)
+{
+	uint32_t	first = row / RACE_LANES * RACE_LANES;
+	uint64_t	least = UINT64_MAX;
+	uint64_t	round;
+	size_t		i;
+
+	for (round = 0; round <= 6; round++)
+	{
+		const uint64_t *words = (const uint64_t *)
+			race_rows_coefficient(rows, round < 6 ? first + round : row, j, 0);
+
+		for (i = x->starts[0]; i < x->starts[1]; i++)
+		{
+			uint64_t	place = plain_place(x->elements[i], words[0], words[RACE_LANES]);
+			uint64_t	code = round < 6 ? (place & (UINT64_MAX >> 6)) + (round << 58) : place;
+
+			if ((round == 6 || place >> 58 == row - first) && code < least)
+				least = code;
+		}
+		if (least != UINT64_MAX)
+			break;
+	}
+	return least;
+}
+
 /* The code of function j in one row, as rows.c describes it; `fused` as it must be, or not */
 static uint64_t
 plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
@@ -282,6 +310,8 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 
 	if (part->kernel == MATCH)
 		return x->elements[words[0]];
+	if (part->sequence == PARTITION)
+		return plain_partition(rows, row, j, x);
 	if (part->kernel == JACCARD)
 	{
 		for (i = x->starts[0]; i < x->starts[1]; i++)
@@ -612,6 +642,8 @@ main(void)
 		{MULTI, 64, {{ANGULAR, IND, 4, 2, TRANSFORM, 7}}},
 		{MULTI, 1000, {PART(JACCARD, IND, 0, 1)}},
 		{MULTI, 1024, {PART(JACCARD, IND, 0, 3)}},
+		{MULTI, 1000, {PART(JACCARD, PARTITION, 0, 1)}},
+		{MULTI, 64, {PART(MATCH, SOBOL, 3, 1), PART(JACCARD, PARTITION, 0, 2)}},
 		{MULTI, 1000, {PART(MATCH, IND, 7, 1)}},
 		{MULTI, 256, {PART(MATCH, SOBOL, 100, 2)}},
 		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
