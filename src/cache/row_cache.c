@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "common/hashfn.h"
 #include "utils/memutils.h"
 
 #include "../params/params.h"
@@ -25,28 +24,21 @@ static RaceCache cache = RACE_CACHE_INIT(cache);
 
 /*
  * Row functions that are larger than the cache go when a statement ends, and the next one
- * makes them again: that takes long, so say how to avoid it, once a session.
+ * makes them anew.  That takes long, so say how to avoid it: once, the second time.
  */
 static void
-warn_if_made_again(const RaceParams *params, Size size)
+warn_of_large_rows(Size size)
 {
-	static uint32 made = 0;
-	static bool warned = false;
-	uint32		hash;
+	static int	made = 0;
 
-	if (size / 1024 <= (Size) race_cache_size || warned || IsParallelWorker())
+	if (size / 1024 <= (Size) race_cache_size || IsParallelWorker() || made > 1)
 		return;
-	hash = hash_bytes((const unsigned char *) params, race_params_size(params));
-	if (made == hash)
-	{
-		warned = true;
+	if (++made == 2)
 		ereport(WARNING,
-				(errmsg("row functions are made again, as they do not fit into racepriv.cache_size"),
+				(errmsg("row functions do not fit into racepriv.cache_size, so every statement makes them anew"),
 				 errdetail("They take %zu MB.", (size >> 20) + 1),
 				 errhint("Set racepriv.cache_size to '%zuMB' or more. Sequence \"structured\", for new sketches, needs a thousandth of it.",
 						 (size >> 20) + 1)));
-	}
-	made = hash;
 }
 
 static RaceRowsEntry *
@@ -58,7 +50,7 @@ make_entry(const RaceParams *params)
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
 	Size		size = race_rows_size(params);
 
-	warn_if_made_again(params, size);
+	warn_of_large_rows(size);
 	entry->base.context = context;
 	entry->rows = MemoryContextAllocHuge(context, size);
 	race_rows_init(entry->rows, params);

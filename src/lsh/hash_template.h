@@ -316,14 +316,6 @@ hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
 	size_t		lane;
 	size_t		i;
 
-	if (block->width > RACE_COLUMNS_TOGETHER && n > 1)
-	{
-		for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
-			hash_wide(block, x + i * block->width,
-					  n - i < RACE_RECORDS_TOGETHER ? n - i : RACE_RECORDS_TOGETHER, mode,
-					  (char *) out + i * record);
-		return;
-	}
 	for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
 		for (i = 0; i < whole; i += TILE_RECORDS)
 			hash_tile(block, lane, x + i * block->width, TILE_VECTORS,
@@ -334,9 +326,49 @@ hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
 					  mode, (char *) out + i * record);
 }
 
+/* All of them; apart from hash_vectors(), which needs no such space */
+TARGET __attribute__((noinline)) static void
+hash_all_wide(const RaceHashBlock *block, const double *x, size_t n, void *out)
+{
+	size_t		record = RACE_LANES *
+		(block->mode >= RACE_HASH_SUM_FLOORS ? sizeof(uint64_t) : sizeof(uint32_t));
+	size_t		i;
+
+	for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
+	{
+		const double *some = x + i * block->width;
+		size_t		m = n - i < RACE_RECORDS_TOGETHER ? n - i : RACE_RECORDS_TOGETHER;
+		char	   *place = (char *) out + i * record;
+
+		switch (block->mode)
+		{
+			case RACE_HASH_FOLD:
+				hash_wide(block, some, m, RACE_HASH_FOLD, place);
+				break;
+			case RACE_HASH_MASK:
+				hash_wide(block, some, m, RACE_HASH_MASK, place);
+				break;
+			case RACE_HASH_SIGNS:
+				hash_wide(block, some, m, RACE_HASH_SIGNS, place);
+				break;
+			case RACE_HASH_SUM_FLOORS:
+				hash_wide(block, some, m, RACE_HASH_SUM_FLOORS, place);
+				break;
+			case RACE_HASH_SUM_SIGNS:
+				hash_wide(block, some, m, RACE_HASH_SUM_SIGNS, place);
+				break;
+		}
+	}
+}
+
 TARGET static void
 hash_vectors(const RaceHashBlock *block, const RaceColumn *x, size_t n, void *out)
 {
+	if (block->width > RACE_COLUMNS_TOGETHER && n > 1)
+	{
+		hash_all_wide(block, x->numbers, n, out);
+		return;
+	}
 	switch (block->mode)
 	{
 		case RACE_HASH_FOLD:

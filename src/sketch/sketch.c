@@ -328,7 +328,7 @@ race_bounded_sum(int64 a, int64 b, bool exact)
  * does not check for interrupts: a sketch must not be left half counted.
  *
  * The coefficients of long records do not fit into caches, and are read once for each
- * batch.  So a batch of them may take as much memory as the counters.
+ * batch.  So a batch of them may take twice as much memory as the counters.
  */
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
@@ -352,7 +352,7 @@ max_batch_size(const RaceSketch *sketch)
 
 	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
 		if (is_long(part))
-			return Min(counters, MAX_LONG_SIZE);
+			return Min(2 * counters, MAX_LONG_SIZE);
 	return Min(counters / 2, MAX_BATCH_SIZE);
 }
 

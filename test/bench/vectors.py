@@ -19,7 +19,7 @@ RANGE = 2 ** POWER
 RECORDS = 1000
 SEQUENCES = 'structured', 'orthogonal', 'independent'
 WANTED = {'build': 250, 'first': 500, 'after': 200}     # µs, structured, 1536 numbers
-SEEDS = 20
+SEEDS = 10
 SESSIONS = 11
 
 
