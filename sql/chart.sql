@@ -47,6 +47,11 @@ SELECT bool_and(abs(density - race_probability_density(race_released('chart age'
 SELECT round((avg(density) * 100 * 120)::numeric, 2) AS integral, count(*), min(x1), max(x2) FROM race_heatmap('chart both', 'age', '2', 50);
 SELECT count(*), min(x1), max(x2) FROM race_heatmap('chart both', 'blood pressure', 'age', 2, '{100,0}', '{180,100}');
 
+-- smoother where there is noise, unless that is asked for
+CALL race_release('chart noisy', 'charted', :line, 'ARRAY[age]', 0.02);
+SELECT sum(abs(d)) FILTER (WHERE NOT asked) < sum(abs(d)) FILTER (WHERE asked) AS smoother FROM (
+	SELECT asked, density - lag(density) OVER (PARTITION BY asked ORDER BY x) AS d
+	FROM (VALUES (true, 0.25), (false, NULL)) v (asked, smoothing), race_curve('chart noisy', steps => 501, smoothing => v.smoothing)) v;
 -- counts, quantiles, modes, outliers
 SELECT h.lower, h.upper, abs(h.count - (SELECT count(*) FROM people WHERE age >= h.lower AND age < h.upper)) < 25 AS near, stderr BETWEEN 0 AND 20 AS error
 FROM race_histogram('chart age', 'age', '{0,20,35,50,80,100}') h;
