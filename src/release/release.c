@@ -305,6 +305,14 @@ text_arg(FunctionCallInfo fcinfo, int i)
 	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
 }
 
+/* An array, or 0 for NULL; what is stored elsewhere is fetched while there is a snapshot */
+static Datum
+copied_arg(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? (Datum) 0 :
+		PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(i)));
+}
+
 /* What memory keeps across transactions is in the memory context of this connection. */
 static void
 begin(Release *release, FunctionCallInfo fcinfo)
@@ -462,8 +470,8 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
 	choose_fit(asked, fcinfo);
 	asked->description = text_arg(fcinfo, 14);
-	asked->columns = PG_ARGISNULL(15) ? (Datum) 0 : PG_GETARG_DATUM(15);
-	asked->units = PG_ARGISNULL(16) ? (Datum) 0 : PG_GETARG_DATUM(16);
+	asked->columns = copied_arg(fcinfo, 15);
+	asked->units = copied_arg(fcinfo, 16);
 	check_description(release);
 	asked->path = asked->run_path;
 	release->version = 1;
