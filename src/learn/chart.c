@@ -40,6 +40,10 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define MOST_STEPS		10000
 #define MOST_MAP_STEPS	500
 #define MAX_AXES		2
+/* Smoothing that nobody asked for: the least that makes the error a small part of the peak */
+#define LEAST_SMOOTHING	0.25
+#define SMALL_PART		0.05
+
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
 #define OF_GRIDS		1e6
 #define OF_ROWS			4
@@ -321,6 +325,50 @@ fill_chart(Chart *chart)
 		find_disagreement(chart, differences);
 }
 
+/* Is noise a small part of what is seen? */
+static bool
+is_quiet(const Chart *chart)
+{
+	Size		n = (Size) chart->lines * chart->length;
+	double		highest = 0;
+	double		mean = 0;
+	Size		at;
+
+	for (at = 0; chart->variance != NULL && at < n; at++)
+	{
+		highest = Max(highest, chart->share[at]);
+		mean += chart->variance[at] / n;
+	}
+	return sqrt(mean) <= SMALL_PART * highest;
+}
+
+/* Fill a chart with the smoothing in an argument, or if that is NULL the least that is quiet. */
+static void
+fill_smoothly(Chart *chart, FunctionCallInfo fcinfo, int argument)
+{
+	static const double choices[] = {LEAST_SMOOTHING, 0.5, 1};
+	int			i;
+	int			a;
+
+	fill_chart(chart);
+	for (i = 1; i < (int) lengthof(choices) && PG_ARGISNULL(argument) && !is_quiet(chart); i++)
+	{
+		for (a = 0; a < chart->n_axes; a++)
+			chart->axes[a].spread.width =
+				race_density_width(chart->axes[a].place.params, chart->axes[a].place.element, choices[i]);
+		fill_chart(chart);
+	}
+}
+
+static double
+smoothing_arg(FunctionCallInfo fcinfo, int argument)
+{
+	double		smoothing = PG_ARGISNULL(argument) ? LEAST_SMOOTHING : PG_GETARG_FLOAT8(argument);
+
+	race_check_smoothing(smoothing);
+	return smoothing;
+}
+
 static void
 add_error(Chart *chart, uint64 at, double scale)
 {
@@ -338,21 +386,22 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Chart	   *chart = palloc(sizeof(Chart));
 	double		lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
 	double		upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
+	double		smoothing;
 	int			i;
 
 	for (i = 0; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i) && i != 3 && i != 4)
+		if (PG_ARGISNULL(i) && i != 3 && i != 4 && i != 6)
 			return;
 	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
 	race_check_confidence(PG_GETARG_FLOAT8(5));
-	race_check_smoothing(PG_GETARG_FLOAT8(6));
+	smoothing = smoothing_arg(fcinfo, 6);
 	open_chart(chart, fcinfo);
 	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
 									  race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
-	set_places(chart, add_axis(chart, PG_GETARG_INT32(1), PG_GETARG_FLOAT8(6)),
+	set_places(chart, add_axis(chart, PG_GETARG_INT32(1), smoothing),
 			   PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
 			   PG_GETARG_INT32(2), false);
-	fill_chart(chart);
+	fill_smoothly(chart, fcinfo, 6);
 	call->max_calls = chart->lines;
 	call->user_fctx = chart;
 }
@@ -384,12 +433,13 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Chart	   *chart = palloc(sizeof(Chart));
 	const double *bounds[2] = {NULL, NULL};
+	double		smoothing;
 	int			i;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(6))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
 	check_steps(PG_GETARG_INT32(3), MOST_MAP_STEPS);
-	race_check_smoothing(PG_GETARG_FLOAT8(6));
+	smoothing = smoothing_arg(fcinfo, 6);
 	if (PG_GETARG_INT32(1) == PG_GETARG_INT32(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -399,10 +449,10 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), MAX_AXES);
 	open_chart(chart, fcinfo);
 	for (i = 0; i < MAX_AXES; i++)
-		set_places(chart, add_axis(chart, PG_GETARG_INT32(1 + i), PG_GETARG_FLOAT8(6)),
+		set_places(chart, add_axis(chart, PG_GETARG_INT32(1 + i), smoothing),
 				   bounds[0] == NULL ? NULL : &bounds[0][i],
 				   bounds[1] == NULL ? NULL : &bounds[1][i], PG_GETARG_INT32(3), true);
-	fill_chart(chart);
+	fill_smoothly(chart, fcinfo, 6);
 	call->max_calls = (uint64) chart->lines * chart->length;
 	call->user_fctx = chart;
 }

@@ -56,7 +56,7 @@ COMMENT ON COLUMN race_curve_result.label IS 'the label; NULL in a release witho
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
-	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT 0.25)
+	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL)
 	RETURNS SETOF race_curve_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -67,7 +67,7 @@ CREATE FUNCTION race_curve(
 			lower, upper, confidence, smoothing) c
 $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth, and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs: of a grid it comes from the noise of its nodes and is wider than need be, of rows from how much both halves of them differ, and of one row that is no grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is no number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
+	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs: of a grid it comes from the noise of its nodes and is wider than need be, of rows from how much both halves of them differ, which in several dimensions holds the truth less often than it should, and of one row that is no grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is no number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
@@ -80,7 +80,7 @@ COMMENT ON COLUMN race_heatmap_result.label IS 'the label; NULL in a release wit
 CREATE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
-	smoothing float8 DEFAULT 0.25)
+	smoothing float8 DEFAULT NULL)
 	RETURNS SETOF race_heatmap_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -112,7 +112,7 @@ CREATE FUNCTION race_histogram(
 			@extschema@._race_column(release, "column"), edges, smoothing) c
 $$;
 COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
-	'how many records of a release lie between edges of a column, which ascend: what race_curve has between them. Columns, labels, smoothing and errors as race_curve';
+	'how many records of a release lie between edges of a column, which ascend: what race_curve has between them, with less smoothing. The error counts noise, rows, and records so near an edge that they may be on either side. Columns, labels, smoothing and errors as race_curve';
 
 CREATE TYPE race_quantiles_result AS (p float8, value float8, stderr float8, label text);
 COMMENT ON TYPE race_quantiles_result IS 'a row of the result of race_quantiles';

@@ -311,6 +311,14 @@ text_arg(FunctionCallInfo fcinfo, int i)
 	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
 }
 
+/* An array, or 0 for NULL; what is stored elsewhere is fetched while there is a snapshot */
+static Datum
+copied_arg(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? (Datum) 0 :
+		PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(i)));
+}
+
 /* What memory keeps across transactions is in the memory context of this connection. */
 static void
 begin(Release *release, FunctionCallInfo fcinfo)
@@ -421,27 +429,21 @@ read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
 	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
-/* description, columns and units, arguments 14 to 16; raises what is wrong with them. */
+/* Raise what is wrong with description, columns and units. */
 static void
-read_description(Release *release, FunctionCallInfo fcinfo)
+check_description(const Release *release)
 {
-	RaceAsked  *asked = &release->asked;
+	const RaceAsked *asked = &release->asked;
+	RaceParameter parameters[] = {
+		{release->ledger.params_type, asked->params_datum, false},
+		{BOOLOID, BoolGetDatum(asked->value != NULL), false},
+		RaceText(asked->description),
+		RaceTexts(asked->columns),
+		RaceTexts(asked->units)
+	};
 
-	asked->description = text_arg(fcinfo, 14);
-	asked->columns = PG_ARGISNULL(15) ? (Datum) 0 : PG_GETARG_DATUM(15);
-	asked->units = PG_ARGISNULL(16) ? (Datum) 0 : PG_GETARG_DATUM(16);
-	{
-		RaceParameter parameters[] = {
-			{release->ledger.params_type, asked->params_datum, false},
-			{BOOLOID, BoolGetDatum(asked->value != NULL), false},
-			RaceText(asked->description),
-			RaceTexts(asked->columns),
-			RaceTexts(asked->units)
-		};
-
-		race_ledger_run(&release->ledger, "SELECT $schema._race_check_description($1, $2, $3, $4, $5)",
-						lengthof(parameters), parameters);
-	}
+	race_ledger_run(&release->ledger, "SELECT $schema._race_check_description($1, $2, $3, $4, $5)",
+					lengthof(parameters), parameters);
 }
 
 static void
@@ -473,7 +475,10 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
 	choose_fit(asked, fcinfo);
-	read_description(release, fcinfo);
+	asked->description = text_arg(fcinfo, 14);
+	asked->columns = copied_arg(fcinfo, 15);
+	asked->units = copied_arg(fcinfo, 16);
+	check_description(release);
 	asked->path = asked->run_path;
 	release->version = 1;
 }
