@@ -81,7 +81,8 @@ typedef enum RaceArray
  * compares a part of a record.  Only the first states what all share: seed,
  * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
  * and `reserved` is zero.  (Reserved for: increments, data and query transforms
- * with their radii and sign combination.)
+ * with their radii and sign combination.)  Moments (moments.h) have no row functions; but
+ * they, too, are counters, of one row, and what follows fixes them.
  */
 typedef struct RaceParams
 {
@@ -99,8 +100,11 @@ typedef struct RaceParams
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
-	uint8_t		reserved8[2];
-	uint64_t	reserved64[2];
+	uint8_t		coarser;		/* of noise shares of moments: bits that counters lack */
+	uint8_t		reserved8[1];
+	double		norm;			/* of moments: what records are clipped to; else 0 */
+	uint32_t	features;		/* of moments: random Fourier features, or 0 */
+	uint32_t	targets;		/* columns that no features are made of: the last ones */
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000

@@ -147,6 +147,10 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 {
 	uint32_t	takes = race_kernel_type(part->kernel)->takes;
 
+	if (part->kernel == RACE_KERNEL_MOMENTS && part->features == 0)
+		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
+	if (part->kernel == RACE_KERNEL_MOMENTS)
+		return RACE_SEQUENCE_ORTHOGONAL;
 	return race_fits_sobol(part, taken) ? RACE_SEQUENCE_SOBOL :
 		(takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0 ?
 		RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
@@ -157,8 +161,8 @@ race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
-	if (params->sequence == RACE_SEQUENCE_GRID)
-		return true;			/* nodes are not rehashed */
+	if (params->sequence == RACE_SEQUENCE_GRID || params->kernel == RACE_KERNEL_MOMENTS)
+		return true;			/* nothing is rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);
 }

@@ -47,7 +47,11 @@ typedef enum RaceFieldNumber
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
-	RACE_KEY_MIXTURE,
+	RACE_KEY_MIXTURE,			/* the last of the constructor of kernels */
+	RACE_KEY_NORM,
+	RACE_KEY_FEATURES,
+	RACE_KEY_TARGETS,
+	RACE_KEY_COARSER,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,

@@ -153,7 +153,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	RaceDraft	draft;
 	int			arg;
 
-	Assert(PG_NARGS() == RACE_KEYS - 1);
+	Assert(PG_NARGS() == RACE_KEY_MIXTURE);
 	for (arg = 0; arg < RACE_KEY_MATRIX; arg++)
 		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
