@@ -101,10 +101,12 @@ typedef struct RaceParams
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
 	uint8_t		coarser;		/* of noise shares of moments: bits that counters lack */
-	uint8_t		reserved8[1];
+	uint8_t		reserved;
 	double		norm;			/* of moments: what records are clipped to; else 0 */
 	uint32_t	features;		/* of moments: random Fourier features, or 0 */
-	uint32_t	targets;		/* columns that no features are made of: the last ones */
+	uint16_t	targets;		/* of moments: the last columns, which weigh more */
+	uint8_t		pure;			/* of moments: records are clipped for Laplace noise */
+	uint8_t		reserved8;
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000

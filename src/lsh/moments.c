@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOGETHER	RACE_MOMENTS_TOGETHER
@@ -34,7 +35,7 @@ race_moments_inputs(const RaceParams *params)
 uint64_t
 race_moments_counters(uint64_t columns)
 {
-	return columns * (columns + 1) / 2 - 1;
+	return columns * (columns + 1) / 2;
 }
 
 double
@@ -44,19 +45,14 @@ race_moments_amplitude(const RaceParams *params)
 }
 
 /*
- * A column that is spread evenly over its bounds has a mean square of 1/3, a feature of g^2 / 2.
- * On made tables with columns of several distributions, a bound of about that had the least
- * errors.
+ * No record is shorter than the constant 1 in it, so this brings all to the same norm.  On made-up
+ * tables it had the least errors of norms between it and the root of the number of columns.
  */
 double
 race_moments_default_norm(const RaceParams *params)
 {
-	double		g;
-
-	if (params->features == 0)
-		return sqrt(params->dims / 3.0);
-	g = race_moments_amplitude(params);
-	return sqrt(params->features * g * g / 2 + params->targets / 3.0);
+	(void) params;
+	return 1;
 }
 
 void
@@ -102,10 +98,10 @@ features_problem(const RaceParams *params, char *message, size_t length)
 
 	if (params->features == 0)
 	{
-		if (params->targets != 0 || params->bandwidth != 1 ||
-			params->sequence != RACE_SEQUENCE_INDEPENDENT)
-			return PROBLEM("targets, bandwidth and sequence are for moments with features");
-		return NULL;
+		if (params->bandwidth != 1 || params->sequence != RACE_SEQUENCE_INDEPENDENT)
+			return PROBLEM("bandwidth and sequence are for moments with features");
+		return params->targets <= params->dims ? NULL :
+			PROBLEM("targets must be at most dims");
 	}
 	if (params->targets >= params->dims)
 		return PROBLEM("targets must be fewer than dims");
@@ -135,6 +131,8 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
 	if (params->rows != 1 || params->range != race_moments_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
+	if (params->pure > 1)
+		return PROBLEM("pure must be 0 or 1");
 	if (params->coarser > RACE_MOMENTS_COARSEST)
 		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
 	if (!(params->norm >= 1e-3 && params->norm <= 1e3))
@@ -142,26 +140,43 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 	return NULL;
 }
 
+/* 1 in fixed point, so that no number is above ONE */
+static double
+one_of(const RaceParams *params)
+{
+	return params->targets > 0 ? ONE / RACE_TARGET_WEIGHT : ONE;
+}
+
+/* The square of the norm of v, by the sum of squares and that of absolute values */
+static double
+square_of_norm(const RaceParams *params, double squares, double absolute)
+{
+	return params->pure ? (squares + absolute * absolute) / 2 : squares;
+}
+
 /*
- * Rounding adds at most half a unit to each column, so at most sqrt(columns) / 2 to the norm.
+ * Rounding adds at most half a unit to each column, and so the norm of so many halves.  No
+ * number is above ONE.
  */
 uint64_t
 race_moments_squared(const RaceParams *params)
 {
-	uint32_t	columns = race_moments_columns(params) - 1;
-	double		norm = params->norm * ONE + sqrt((double) columns) / 2;
+	double		columns = race_moments_columns(params);
+	double		norm = params->norm * one_of(params) +
+		sqrt(square_of_norm(params, columns, columns)) / 2;
 
-	return (uint64_t) fmin(norm * norm, ONE * ONE * columns) + 1;
+	return (uint64_t) fmin(norm * norm,
+						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) + 1;
 }
 
 /*
- * The sum of the absolute values of u at most, by Cauchy & Schwarz: the largest integer whose
+ * The sum of the absolute values of v at most, by Cauchy & Schwarz: the largest integer whose
  * square is at most columns times squared
  */
 static uint64_t
 most_absolute(const RaceParams *params)
 {
-	uint64_t	square = race_moments_squared(params) * (race_moments_columns(params) - 1);
+	uint64_t	square = race_moments_squared(params) * race_moments_columns(params);
 	uint64_t	root = (uint64_t) sqrt((double) square);
 
 	while (root * root > square)
@@ -178,28 +193,30 @@ shift_up(uint64_t x, int bits)
 }
 
 /*
- * The entries of v v' in the first row are u, in units of 1; those of u u' on and above the
- * diagonal add up to half of (the sum of |u|)^2 + the sum of u^2.  To round a sum to coarser
- * integers changes a difference of two of them by less than 1, in each counter.
+ * The entries of v v' on and above the diagonal add up to half of (the sum of |v|)^2 + the sum of
+ * v^2, which is what pure parameters bound.  To round a sum to coarser integers changes a
+ * difference of two of them by less than 1, in each counter.
  */
 uint64_t
 race_moments_weight(const RaceParams *params, int coarser)
 {
+	uint64_t	weight = race_moments_squared(params);
 	uint64_t	absolute = most_absolute(params);
-	uint64_t	weight = RACE_MOMENTS_ONE * absolute +
-		(absolute * absolute + race_moments_squared(params)) / 2;
 
+	if (!params->pure)
+		weight = (absolute * absolute + weight) / 2;
 	return shift_up(weight, coarser) + (coarser > 0 ? params->range : 0);
 }
 
-/* The squared norm of v, which is the Frobenius norm of v v' */
+/*
+ * The squared norm of v, which is the Frobenius norm of v v'.  That of pure parameters is not below
+ * it, because the sum of absolute values is not below the root of that of squares.
+ */
 static uint64_t
 frobenius(const RaceParams *params, int coarser)
 {
-	uint64_t	norm = (uint64_t) RACE_MOMENTS_ONE * RACE_MOMENTS_ONE +
-		race_moments_squared(params);
-
-	return shift_up(norm, coarser) + (coarser > 0 ? race_moments_columns(params) : 0);
+	return shift_up(race_moments_squared(params), coarser) +
+		(coarser > 0 ? race_moments_columns(params) : 0);
 }
 
 uint64_t
@@ -223,7 +240,7 @@ race_moments_least_coarse(const RaceParams *params)
 uint64_t
 race_moments_unit(const RaceParams *params)
 {
-	return (uint64_t) RACE_MOMENTS_ONE * RACE_MOMENTS_ONE >> params->coarser;
+	return (uint64_t) (one_of(params) * one_of(params)) >> params->coarser;
 }
 
 /* ----------------------------------------------------------------- scaling */
@@ -243,6 +260,8 @@ scale_of(const RaceParams *params, uint32_t i)
 
 	scale.middle = lower / 2 + upper / 2;
 	scale.factor = 2 / (upper - lower);
+	if (i >= race_moments_inputs(params))
+		scale.factor *= RACE_TARGET_WEIGHT;
 	return scale;
 }
 
@@ -315,10 +334,9 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 typedef struct Batch
 {
 	uint32_t	columns;		/* of u */
-	uint64_t	limit;			/* of the squared norm, in fixed point */
-	double		squares[TOGETHER];	/* of each record: the squared norm of u, */
-	double		factors[TOGETHER];	/* what it is multiplied by, */
-	double		rounded[TOGETHER];	/* and its squared norm in fixed point */
+	double		squares[TOGETHER];	/* of each record: the sum of squares of v, */
+	double		absolute[TOGETHER]; /* that of absolute values, */
+	double		factors[TOGETHER];	/* and what it is multiplied by */
 	double	   *u;				/* [columns][TOGETHER] */
 	int16_t    *v;				/* [1 + columns][TOGETHER] */
 } Batch;
@@ -364,46 +382,54 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 
 /* The factors by which records are clipped and become fixed point */
 static void
-choose_factors(Batch *batch, double norm, size_t n)
+choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
+	double		one = one_of(params);
 	size_t		r;
 	uint32_t	i;
 
-	memset(batch->squares, 0, sizeof(batch->squares));
+	for (r = 0; r < n; r++)
+		batch->squares[r] = batch->absolute[r] = 1;
 	for (i = 0; i < batch->columns; i++)
 	{
 		const double *u = batch->u + (size_t) i * TOGETHER;
 
 		for (r = 0; r < n; r++)
+		{
 			batch->squares[r] += u[r] * u[r];
+			batch->absolute[r] += fabs(u[r]);
+		}
 	}
 	for (r = 0; r < n; r++)
-		batch->factors[r] = batch->squares[r] > norm * norm ?
-			ONE * (norm / sqrt(batch->squares[r])) : ONE;
+	{
+		double		norm = sqrt(square_of_norm(params, batch->squares[r], batch->absolute[r]));
+
+		batch->factors[r] = norm > params->norm ? one * (params->norm / norm) : one;
+	}
 }
 
-/* Round a batch; no number is above ONE. */
+/* Round a batch, and sum up what was rounded; no number is above ONE. */
 static void
 round_batch(Batch *batch, size_t n)
 {
 	uint32_t	i;
 	size_t		r;
 
-	for (r = 0; r < n; r++)
-		batch->v[r] = RACE_MOMENTS_ONE;
-	memset(batch->rounded, 0, sizeof(batch->rounded));
-	for (i = 0; i < batch->columns; i++)
+	memset(batch->squares, 0, sizeof(batch->squares));
+	memset(batch->absolute, 0, sizeof(batch->absolute));
+	for (i = 0; i <= batch->columns; i++)
 	{
-		const double *u = batch->u + (size_t) i * TOGETHER;
-		int16_t    *v = batch->v + (size_t) (i + 1) * TOGETHER;
+		const double *u = batch->u + (size_t) (i > 0 ? i - 1 : 0) * TOGETHER;
+		int16_t    *v = batch->v + (size_t) i * TOGETHER;
 
 		for (r = 0; r < n; r++)
 		{
-			double		x = (u[r] * batch->factors[r] + ROUNDER) - ROUNDER;
+			double		x = ((i > 0 ? u[r] : 1) * batch->factors[r] + ROUNDER) - ROUNDER;
 
 			x = x > ONE ? ONE : x;
 			x = x < -ONE ? -ONE : x;
-			batch->rounded[r] += x * x;
+			batch->squares[r] += x * x;
+			batch->absolute[r] += fabs(x);
 			v[r] = (int16_t) (int32_t) x;
 		}
 	}
@@ -411,27 +437,31 @@ round_batch(Batch *batch, size_t n)
 
 /*
  * The limit holds whatever errors floating point has made: a record beyond it loses a unit
- * in each column, until it is not.  Sums of squares are exact: they are below 2^36.
+ * in each column, until it is not.  Sums are exact: they are below 2^47.
  */
 static void
-enforce_limit(Batch *batch, size_t n)
+enforce_limit(const RaceParams *params, Batch *batch, size_t n)
 {
+	double		limit = (double) race_moments_squared(params);
 	size_t		r;
 	uint32_t	i;
 
 	for (r = 0; r < n; r++)
-		while (batch->rounded[r] > (double) batch->limit)
+		while (square_of_norm(params, batch->squares[r], batch->absolute[r]) > limit)
 		{
-			double		sum = 0;
+			double		squares = 0;
+			double		absolute = 0;
 
-			for (i = 1; i <= batch->columns; i++)
+			for (i = 0; i <= batch->columns; i++)
 			{
 				int16_t    *v = &batch->v[(size_t) i * TOGETHER + r];
 
 				*v -= (*v > 0) - (*v < 0);
-				sum += (double) *v * *v;
+				squares += (double) *v * *v;
+				absolute += abs(*v);
 			}
-			batch->rounded[r] = sum;
+			batch->squares[r] = squares;
+			batch->absolute[r] = absolute;
 		}
 }
 
@@ -453,9 +483,9 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	}
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(records + i, params->dims, n, scale_of(params, i), u);
-	choose_factors(batch, params->norm, n);
+	choose_factors(params, batch, n);
 	round_batch(batch, n);
-	enforce_limit(batch, n);
+	enforce_limit(params, batch, n);
 	for (column = 0; column <= batch->columns && n < TOGETHER; column++)
 		memset(batch->v + (size_t) column * TOGETHER + n, 0, (TOGETHER - n) * sizeof(int16_t));
 	race_triangle_add(batch->v, batch->columns + 1, n, sign, counters);
@@ -470,7 +500,6 @@ race_moments_count(const RaceParams *params, const RaceRows *functions,
 	size_t		from;
 
 	batch->columns = race_moments_columns(params) - 1;
-	batch->limit = race_moments_squared(params);
 	batch->u = (double *) (batch + 1);
 	batch->v = (int16_t *) (batch->u + (size_t) batch->columns * TOGETHER);
 	for (from = 0; from < n; from += TOGETHER)

@@ -22,15 +22,12 @@ full_matrix(const RaceView *view, uint32 columns)
 
 	for (i = 0; i < columns; i++)
 	{
-		uint32		first = Max(i, 1);
-
-		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, first),
-						   columns - first, row);
-		for (j = first; j < columns; j++)
+		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, i),
+						   columns - i, row);
+		for (j = i; j < columns; j++)
 			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =
-				(double) row[j - first] / unit;
+				(double) row[j - i] / unit;
 	}
-	matrix[0] = (double) view->header->count;
 	pfree(row);
 	return matrix;
 }
@@ -114,7 +111,9 @@ race_moments_place(const RaceMoments *moments, uint32 i)
 double
 race_moments_half(const RaceMoments *moments, uint32 i)
 {
-	return moments->upper[i] / 2 - moments->lower[i] / 2;
+	double		half = moments->upper[i] / 2 - moments->lower[i] / 2;
+
+	return i < moments->inputs ? half : half / RACE_TARGET_WEIGHT;
 }
 
 double

@@ -51,6 +51,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_NORM,
 	RACE_KEY_FEATURES,
 	RACE_KEY_TARGETS,
+	RACE_KEY_PURE,
 	RACE_KEY_COARSER,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,

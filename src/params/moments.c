@@ -28,7 +28,7 @@ set_bounds(RaceDraft *draft, int key, Datum value)
 	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
 }
 
-/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence) */
+/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, pure) */
 Datum
 race_moment_params(PG_FUNCTION_ARGS)
 {
@@ -40,11 +40,11 @@ race_moment_params(PG_FUNCTION_ARGS)
 	set_bounds(&draft, RACE_KEY_UPPER, PG_GETARG_DATUM(1));
 	race_draft_set_real(&draft, &race_fields[RACE_KEY_NORM], PG_GETARG_FLOAT8(2));
 	race_draft_set_integer(&draft, &race_fields[RACE_KEY_FEATURES], PG_GETARG_INT32(3), NULL);
-	if (PG_GETARG_INT32(3) != 0)
-		race_draft_set_integer(&draft, &race_fields[RACE_KEY_TARGETS], PG_GETARG_INT32(4), NULL);
+	race_draft_set_integer(&draft, &race_fields[RACE_KEY_TARGETS], PG_GETARG_INT32(4), NULL);
 	race_draft_set_real(&draft, &race_fields[RACE_KEY_BANDWIDTH], PG_GETARG_FLOAT8(5));
 	race_draft_set_integer(&draft, &race_fields[RACE_KEY_SEED], PG_GETARG_INT64(6), NULL);
 	race_draft_set_name(&draft, &race_fields[RACE_KEY_SEQUENCE],
 						text_to_cstring(PG_GETARG_TEXT_PP(7)), NULL);
+	race_draft_set_integer(&draft, &race_fields[RACE_KEY_PURE], PG_GETARG_BOOL(8), NULL);
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }

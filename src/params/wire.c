@@ -16,7 +16,9 @@
  *	12	u32 rows					47	u8	coarser, of shares of moments
  *	16	u32 range					48	f64 norm, of moments; else 0
  *	20	u32 outputs: rows of the matrix 56	u32 features, of moments; else 0
- *									60	u32 targets, likewise
+ *									60	u16 targets, likewise
+ *									62	u8	pure, likewise
+ *									63	1 byte reserved
  *									64	f64 arrays, and more parts like this one
  */
 #include "postgres.h"
