@@ -103,7 +103,7 @@ SELECT m + race_moments(race_moment_params('{0,0,-4}', '{6,6,10}', 1)) FROM stat
 -- noise: large budgets leave the values as they are
 SELECT mechanism, epsilon <= 1e6 AS within, delta, max_contributions, neighbors, releases, status
 FROM states, race_info(race_privatize(m, 1e6));
-SELECT round(count) AS count, (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means
+SELECT round(count / 20) AS count, (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means
 FROM states, race_moments_matrix(race_privatize(m, 1e9, 1e-6, neighbors => 'substitute', max_contributions => 3));
 -- and its size is known
 SELECT p.mechanism, p.epsilon = i.epsilon AS epsilon, p.rho = i.rho AS rho, p.counter_noise_stddev = i.noise_stddev AS noise,
@@ -146,7 +146,7 @@ CALL race_release('all', 'points', :params, 'x', 1e5);
 CALL race_release('all', 'points', :params, 'x', 1e5);
 CALL race_release('classes', 'points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
 CALL race_release_next('classes');
-SELECT name, version, label, round(count / 10.0) AS count, epsilon <= 1e5 AS within, delta, sketch IS NULL AS no_sketch FROM race_latest_releases ORDER BY name, label;
+SELECT name, version, label, abs(round(count / 10.0)) AS count, epsilon <= 1e5 AS within, delta, sketch IS NULL AS no_sketch FROM race_latest_releases ORDER BY name, label;
 SELECT (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means FROM race_moments_matrix(race_released_moments('all'));
 SELECT round(count / 10) AS count FROM race_moments_matrix(race_released_moments('classes', '1'));
 SELECT race_released('all');
