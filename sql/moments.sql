@@ -33,6 +33,9 @@ SELECT 'moments(dims=1)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, power=2)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, coarser=21)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, cells={4})'::race_params;
+SELECT race_moment_params('{0}', '{1}', 1, clip => 'absolute'), race_moment_params('{0}', '{1}', 1, clip => 'norm') = race_moment_params('{0}', '{1}', 1) AS same;
+SELECT race_moment_params('{0}', '{1}', 1, clip => 'x');
+SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, features=65536)'::race_params;
 SELECT 'l2(dims=1, norm=1)'::race_params;
 SELECT race_moment_params('{0}', '{1}') * 'l2(dims=1, rows=1, range=2)'::race_params;
 SELECT 'l2(dims=1) * moments(dims=1, lower={0}, upper={1}, norm=1)'::race_params;
@@ -50,6 +53,8 @@ SELECT dims, norm, features, targets, count, width, bytes, status FROM states, r
 SELECT scaled FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 1.25)), ARRAY[7, -1e300]));
 SELECT race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[7, 0.5])::text =
        race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[1, 0.5])::text AS clipped;
+-- sums of absolute values, too: to 0.8 + 0.2 norm^2 / columns of what the norm allows
+SELECT scaled[1:1][2:5] FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1,-1,-1}', '{1,1,1,1}', 1, clip => 'absolute')), ARRAY[1, -1, 1, 1]));
 -- features: cosines; each has a mean square of half of its amplitude's
 SELECT bool_and(scaled[i][i] BETWEEN 0 AND 400), abs(sum(scaled[i][i]) / 400 - 4) < 0.5 AS norm
 FROM (SELECT (race_moments_matrix(race_moments(race_moment_params('{0,0,-4}', '{6,6,10}', 3, features => 64, bandwidth => 0.1), x))).scaled FROM points) s,
@@ -116,6 +121,8 @@ SELECT abs(noise_stddev ^ 2 * 2 * rho * 19 / 20 / ((1 + 3) ^ 2 / 2.0) - 1) < 1e-
 FROM states, race_info(race_privatize(m, 1, 1e-6));
 SELECT abs(noise_stddev / sqrt(2) * 0.95 / (3 + (3 ^ 2 + 3) / 2) - 1) < 1e-3 AS laplace
 FROM states, race_info(race_privatize(m, 1));
+SELECT abs(noise_stddev / sqrt(2) * 0.95 / (1.7 + (1.7 ^ 2 + 1) / 2) - 1) < 1e-2 AS laplace
+FROM race_info(race_privatize(race_moments(race_moment_params('{0,0,0,0}', '{1,1,1,1}', 1, clip => 'absolute')), 1));
 SELECT (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 2))).mechanism, (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 0.1, 1e-6))).releases FROM states;
 SELECT (race_info(s)).epsilon < 2 AS disjoint FROM (SELECT race_merge_disjoint(race_privatize(m, 1)) AS s FROM states, generate_series(1, 3)) v;
 SELECT race_privatize(m, NULL) IS NULL, race_privatize(NULL::race_moments, 1) IS NULL FROM states;
@@ -149,6 +156,7 @@ CALL race_release_next('classes');
 SELECT name, version, label, abs(round(count / 10.0)) AS count, epsilon <= 1e5 AS within, delta, sketch IS NULL AS no_sketch FROM race_latest_releases ORDER BY name, label;
 SELECT (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means FROM race_moments_matrix(race_released_moments('all'));
 SELECT round(count / 10) AS count FROM race_moments_matrix(race_released_moments('classes', '1'));
+SELECT race_params(race_released_moments('all'))::text LIKE '%clip=absolute%' AS pure, race_params(race_released_moments('classes', '1'))::text LIKE '%clip%' AS gaussian;
 SELECT race_released('all');
 SELECT race_released_moments('classes');
 SELECT race_released_moments('classes', '9');

@@ -91,11 +91,16 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_TARGETS] = {
-		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 60),
+		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58),
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
+	[RACE_KEY_CLIP] = {
+		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61),
+		.optional = true, .takes = RACE_TAKES_COLUMNS, NAMES("clip", clip),
+		.hint = "Use norm or absolute."
+	},
 	[RACE_KEY_COARSER] = {
-		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 47),
+		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60),
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_FIELD_OUTPUTS] = {
@@ -141,6 +146,8 @@ race_field_bits(const RaceField *field, const RaceParams *part)
 	{
 		case sizeof(uint8):
 			return *(const uint8 *) place;
+		case sizeof(uint16):
+			return *(const uint16 *) place;
 		case sizeof(uint32):
 			return *(const uint32 *) place;
 		default:
@@ -157,6 +164,9 @@ race_field_set_bits(const RaceField *field, RaceParams *part, uint64 bits)
 	{
 		case sizeof(uint8):
 			*(uint8 *) place = (uint8) bits;
+			break;
+		case sizeof(uint16):
+			*(uint16 *) place = (uint16) bits;
 			break;
 		case sizeof(uint32):
 			*(uint32 *) place = (uint32) bits;

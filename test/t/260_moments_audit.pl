@@ -32,6 +32,7 @@ use RaceServer;
 use constant {
 	EPSILON => 20 / 19,
 	DELTA => 1e-6,
+	DELTA_EPSILON => 3,
 	BOUND => 2,
 	ROWS => 50,
 	PERSONS => 1000,
@@ -41,7 +42,7 @@ use constant {
 	MAX_Z => 7.5,
 	ONE => 8192,
 };
-my $epsilon = sprintf '%.17g', EPSILON;
+my %epsilon = (0 => sprintf('%.17g', EPSILON), DELTA, DELTA_EPSILON);
 
 # So many columns, and what they are clipped to: for each delta
 my %columns = (0 => 1, DELTA, 3);
@@ -102,7 +103,7 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta) =~ s/7/x/gr]}\$x\$, $epsilon, $delta, label => 'id', labels => '{$all}');
+		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta) =~ s/7/x/gr]}\$x\$, $epsilon{$delta}, $delta, label => 'id', labels => '{$all}');
 	END LOOP;
 END \$\$
 END
@@ -241,6 +242,6 @@ my $once = ((1 + $norm{+DELTA}**2)**2 + 1 + $columns{+DELTA} * $column**4) / 4;
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);
-is(sql(q(SELECT DISTINCT spent_epsilon = 140 * _race_exact_decimal(20 / 19.0::float8) FROM race_budgets WHERE budget = 'bounded')), 't',
+is(sql("SELECT spent_epsilon = @{[CALLS]} * (_race_exact_decimal($epsilon{0}) + $epsilon{+DELTA}) FROM race_budgets WHERE budget = 'bounded'"), 't',
 	'all labels of a release together cost its epsilon once');
 done_testing();

@@ -69,9 +69,11 @@ test_fields(void)
 	WITH(arrays, 128, refused, "reserved");
 	WITH(reserved8[1], 1, refused, "reserved");
 	WITH(components, 1, refused, "mixture");
-	WITH(reserved64[0], 1, refused, "reserved");
-	WITH(reserved64[1], 1, refused, "reserved");
-	WITH(reserved64[1], UINT64_C(1) << 63, refused, "reserved");
+	WITH(reserved16[0], 1, refused, "reserved");
+	WITH(reserved16[1], 1, refused, "reserved");
+	WITH(features, 1, refused, "for moments");
+	WITH(norm, 1, refused, "for moments");
+	WITH(clip, 1, refused, "for moments");
 	WITH(dims, 0, accepted, "dims not stated");
 	WITH(dims, 1, accepted, "one dimension");
 	WITH(dims, RACE_MAX_DIMS, accepted, "the most dims");
@@ -235,7 +237,7 @@ main(void)
 {
 	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
 	   offsetof(RaceParams, more) == 40 &&
-	   offsetof(RaceParams, reserved64) == 48, "parameters have no padding");
+	   offsetof(RaceParams, norm) == 48, "parameters have no padding");
 	test_fields();
 	test_sizes();
 	test_memory();
