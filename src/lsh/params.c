@@ -167,10 +167,10 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 
 	if (part->kernel == RACE_KERNEL_MOMENTS && part->features == 0)
 		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
-	if (part->kernel == RACE_KERNEL_MOMENTS)
-		return RACE_SEQUENCE_ORTHOGONAL;
+	/* features are projections, which are the same in all directions */
 	return race_fits_sobol(part, taken) ? RACE_SEQUENCE_SOBOL :
-		(takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0 ?
+		((takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0) ||
+		part->kernel == RACE_KERNEL_MOMENTS ?
 		RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
 }
 

@@ -183,7 +183,7 @@ test_names(void)
 		const char *sequence = race_sequence_name(i);
 		const char *rehash = race_rehash_name(i);
 
-		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MATCH) ||
+		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MOMENTS) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
