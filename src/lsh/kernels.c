@@ -139,7 +139,8 @@ race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
 
-			if (type == NULL || (is != NULL && !is(type)))
+			if (type == NULL || (is != NULL ? !is(type) :
+								 (type->takes & RACE_TAKES_FUNCTIONS) == 0))
 				continue;
 			left += pass == 0 ? 1 : -1;
 			if (pass == 1 && used < length)

@@ -42,7 +42,7 @@ may_fold(const RaceKernelType *type)
 static bool
 has_offsets(const RaceKernelType *type)
 {
-	return type->record == RACE_RECORD_VECTOR && !type->signs;
+	return type->record == RACE_RECORD_VECTOR && type->quantile != NULL && !type->signs;
 }
 
 static bool
@@ -172,11 +172,13 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
-	if (part->arrays > RACE_ARRAY_ALL || part->reserved != 0 || part->reserved8 != 0 ||
-		((type->takes & RACE_TAKES_COLUMNS) == 0 &&
-		 (part->norm != 0 || part->features != 0 || part->targets != 0 || part->coarser != 0 ||
-		  part->pure != 0)))
+	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
+		part->reserved8[1] != 0 || part->reserved16[0] != 0 || part->reserved16[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
+	if ((type->takes & RACE_TAKES_COLUMNS) == 0 &&
+		(part->norm != 0 || part->features != 0 || part->targets != 0 ||
+		 part->coarser != 0 || part->clip != 0))
+		return PROBLEM("norm, features, targets, clip and coarser are for moments");
 	if (part->dims > RACE_MAX_DIMS)
 		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
 	if ((type->takes & RACE_TAKES_DIMS) == 0 && part->dims != 0)
@@ -184,7 +186,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 					   type->name);
 	if (part->power < 1 || part->power > RACE_MAX_POWER)
 		return PROBLEM("power must be between 1 and %d", RACE_MAX_POWER);
-	if (!has_bandwidth(type) && part->features == 0 && part->bandwidth != 1)
+	if ((type->takes & (RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS)) == 0 && part->bandwidth != 1)
 		return PROBLEM("kernel %s has no bandwidth", type->name);
 	if (!(part->bandwidth >= RACE_MIN_BANDWIDTH &&
 		  part->bandwidth <= RACE_MAX_BANDWIDTH))

@@ -60,6 +60,16 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
+ * The norm that records of moments are scaled down to (moments.h): that of L2, or one that fits
+ * pure noise.  0: not stated; L2.
+ */
+typedef enum RaceClip
+{
+	RACE_CLIP_NORM = 1,
+	RACE_CLIP_ABSOLUTE = 2		/* of absolute values */
+} RaceClip;
+
+/*
  * Numbers that follow the parameters, in this order; d is dims, m outputs, c components.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
@@ -100,13 +110,14 @@ typedef struct RaceParams
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
-	uint8_t		coarser;		/* of noise shares of moments: bits that counters lack */
-	uint8_t		reserved;
-	double		norm;			/* of moments: what records are clipped to; else 0 */
-	uint32_t	features;		/* of moments: random Fourier features, or 0 */
-	uint16_t	targets;		/* of moments: the last columns, which weigh more */
-	uint8_t		pure;			/* of moments: records are clipped for Laplace noise */
-	uint8_t		reserved8;
+	uint8_t		reserved8[2];
+	/* of moments; else 0 */
+	double		norm;			/* what records are clipped to */
+	uint16_t	features;		/* random Fourier features, or 0 */
+	uint16_t	targets;		/* the last columns, which weigh more */
+	uint8_t		coarser;		/* of noise shares: bits that counters lack */
+	uint8_t		clip;			/* RaceClip */
+	uint8_t		reserved16[2];
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
@@ -142,9 +153,11 @@ typedef struct RaceParams
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
 extern const char *race_nulls_name(int nulls);
+extern const char *race_clip_name(int clip);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 extern int	race_nulls_by_name(const char *name);
+extern int	race_clip_by_name(const char *name);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts

@@ -23,7 +23,7 @@ race_is_moments(const RaceParams *params)
 uint32_t
 race_moments_columns(const RaceParams *params)
 {
-	return 1 + (params->features > 0 ? params->features + params->targets : params->dims);
+	return 1 + params->features + params->dims;
 }
 
 uint32_t
@@ -115,8 +115,7 @@ features_problem(const RaceParams *params, char *message, size_t length)
 const char *
 race_moments_problem(const RaceParams *params, char *message, size_t length)
 {
-	uint64_t	columns = 1 + (params->features > 0 ?
-							   (uint64_t) params->features + params->targets : params->dims);
+	uint64_t	columns = 1 + (uint64_t) params->features + params->dims;
 
 	if (race_params_next(params, params) != NULL)
 		return PROBLEM("moments cannot be a part of a product");
@@ -131,8 +130,8 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
 	if (params->rows != 1 || params->range != race_moments_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
-	if (params->pure > 1)
-		return PROBLEM("pure must be 0 or 1");
+	if (params->clip != 0 && race_clip_name(params->clip) == NULL)
+		return PROBLEM("unknown clip number %d", params->clip);
 	if (params->coarser > RACE_MOMENTS_COARSEST)
 		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
 	if (!(params->norm >= 1e-3 && params->norm <= 1e3))
@@ -151,7 +150,7 @@ one_of(const RaceParams *params)
 static double
 square_of_norm(const RaceParams *params, double squares, double absolute)
 {
-	return params->pure ? (squares + absolute * absolute) / 2 : squares;
+	return params->clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 : squares;
 }
 
 /*
@@ -194,7 +193,7 @@ shift_up(uint64_t x, int bits)
 
 /*
  * The entries of v v' on and above the diagonal add up to half of (the sum of |v|)^2 + the sum of
- * v^2, which is what pure parameters bound.  To round a sum to coarser integers changes a
+ * v^2, which is what the norm of absolute values bounds.  To round a sum to coarser integers changes a
  * difference of two of them by less than 1, in each counter.
  */
 uint64_t
@@ -203,13 +202,13 @@ race_moments_weight(const RaceParams *params, int coarser)
 	uint64_t	weight = race_moments_squared(params);
 	uint64_t	absolute = most_absolute(params);
 
-	if (!params->pure)
+	if (params->clip != RACE_CLIP_ABSOLUTE)
 		weight = (absolute * absolute + weight) / 2;
 	return shift_up(weight, coarser) + (coarser > 0 ? params->range : 0);
 }
 
 /*
- * The squared norm of v, which is the Frobenius norm of v v'.  That of pure parameters is not below
+ * The squared norm of v, which is the Frobenius norm of v v'.  The norm of absolute values is not below
  * it, because the sum of absolute values is not below the root of that of squares.
  */
 static uint64_t
@@ -478,7 +477,6 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	{
 		make_features(params, functions, records, n, u,
 					  (double *) (batch->v + (size_t) (batch->columns + 1) * TOGETHER));
-		i = race_moments_inputs(params);
 		u += (size_t) params->features * TOGETHER;
 	}
 	for (; i < params->dims; i++, u += TOGETHER)

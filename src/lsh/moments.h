@@ -9,11 +9,11 @@
  * clipping x.  The counters are the upper triangle of the sum of v v', row by row.  The number of
  * records is the count of the sketch.
  *
- * The norm is that of L2; or of parameters that are "pure", for Laplace noise, the root of half
- * of the sum of squares and the square of the sum of absolute values, whose square is what a record
- * adds to all counters in L1.
+ * The norm is that of L2; or of absolute values (RACE_CLIP_ABSOLUTE), for Laplace noise, the root of
+ * half of the sum of squares and the square of the sum of absolute values: its square is what a
+ * record adds to all counters in L1.
  *
- * With features, u is [features of the first columns, the targets as they are].  Features are
+ * With features, u is [features of all columns but the targets, all columns].  Features are
  * random Fourier features (Rahimi & Recht 2007), g cos(2 pi (b + a.x)), for the kernel
  * exp(-|x - y|^2 / (2 bandwidth^2)) of scaled columns.  Their coefficients are those of row
  * functions (rows.c), so that their seed and sequence mean what they mean for l2.

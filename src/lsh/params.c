@@ -34,6 +34,12 @@ static const NamedValue nulls_meanings[] = {
 	{NULL, 0}
 };
 
+static const NamedValue clips[] = {
+	{"norm", RACE_CLIP_NORM},
+	{"absolute", RACE_CLIP_ABSOLUTE},
+	{NULL, 0}
+};
+
 static const char *
 name_of(const NamedValue *list, int value)
 {
@@ -70,6 +76,12 @@ race_nulls_name(int nulls)
 	return name_of(nulls_meanings, nulls);
 }
 
+const char *
+race_clip_name(int clip)
+{
+	return name_of(clips, clip);
+}
+
 int
 race_sequence_by_name(const char *name)
 {
@@ -86,6 +98,12 @@ int
 race_nulls_by_name(const char *name)
 {
 	return value_of(nulls_meanings, name);
+}
+
+int
+race_clip_by_name(const char *name)
+{
+	return value_of(clips, name);
 }
 
 /* ------------------------------------------------- what parameters stand for */
@@ -149,10 +167,10 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 
 	if (part->kernel == RACE_KERNEL_MOMENTS && part->features == 0)
 		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
-	if (part->kernel == RACE_KERNEL_MOMENTS)
-		return RACE_SEQUENCE_ORTHOGONAL;
+	/* features are projections, which are the same in all directions */
 	return race_fits_sobol(part, taken) ? RACE_SEQUENCE_SOBOL :
-		(takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0 ?
+		((takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0) ||
+		part->kernel == RACE_KERNEL_MOMENTS ?
 		RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
 }
 

@@ -89,8 +89,7 @@ half_of(const RaceMoments *moments, uint32 column)
 {
 	if (column < moments->features)
 		return 1;
-	return race_moments_half(moments, column - moments->features + (moments->features > 0 ?
-																	moments->inputs : 0));
+	return race_moments_half(moments, column - moments->features);
 }
 
 static double
@@ -98,8 +97,7 @@ middle_of(const RaceMoments *moments, uint32 column)
 {
 	if (column < moments->features)
 		return 0;
-	return race_moments_middle(moments, column - moments->features + (moments->features > 0 ?
-																	  moments->inputs : 0));
+	return race_moments_middle(moments, column - moments->features);
 }
 
 /* race_moments_matrix(moments): count, means and covariances of the columns of u */

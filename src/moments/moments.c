@@ -84,28 +84,26 @@ void
 race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
 				 const double *record, double *out)
 {
-	uint32		i = 0;
+	uint32		i;
 	double	   *inputs;
 
 	if (moments->features > 0)
 	{
 		inputs = palloc(moments->inputs * sizeof(double));
-		for (; i < moments->inputs; i++)
+		for (i = 0; i < moments->inputs; i++)
 			inputs[i] = scaled(moments, i, record[i]);
 		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
 		out += moments->features;
 		pfree(inputs);
 	}
-	for (; i < moments->dims; i++)
+	for (i = 0; i < moments->dims; i++)
 		*out++ = scaled(moments, i, record[i]);
 }
 
 uint32
 race_moments_place(const RaceMoments *moments, uint32 i)
 {
-	if (moments->features == 0)
-		return 1 + i;
-	return i < moments->inputs ? 0 : 1 + moments->features + i - moments->inputs;
+	return 1 + moments->features + i;
 }
 
 double

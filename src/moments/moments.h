@@ -37,9 +37,9 @@ typedef struct RaceMoments
 	const double *lower;		/* [dims], public */
 	const double *upper;
 	double		norm;			/* of v */
-	uint32		features;		/* 0: u is the record, scaled */
+	uint32		features;		/* they come first in u; then the record, scaled */
 	uint32		inputs;			/* columns that are no targets, or that features are made of */
-	uint32		targets;		/* the other ones, which follow the features in u */
+	uint32		targets;		/* the other ones, the last columns */
 } RaceMoments;
 
 /*
@@ -58,10 +58,7 @@ extern void race_moments_release(RaceRowsEntry *entry);
 extern void race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
 							 const double *record, double *out);
 
-/*
- * The place in v of column i of a record (from 0): 1 + i, or of a target after the features.
- * 0 for a column that only features are made of.
- */
+/* The place in v of column i of a record (from 0), after the features */
 extern uint32 race_moments_place(const RaceMoments *moments, uint32 i);
 
 /*

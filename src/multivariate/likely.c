@@ -52,7 +52,7 @@ race_likely_open_columns(Datum value, RaceLikely *likely)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("this is a question to moments without features"),
-				 errdetail("These moments hold %u features in place of their first columns.",
+				 errdetail("These moments hold %u features beside their columns.",
 						   likely->moments.features),
 				 errhint("Make moments with features => 0 as well.")));
 }
@@ -60,20 +60,12 @@ race_likely_open_columns(Datum value, RaceLikely *likely)
 uint32
 race_likely_place(const RaceLikely *likely, int column)
 {
-	uint32		place;
-
 	if (column < 1 || (uint32) column > likely->moments.dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no column %d", column),
 				 errdetail("The records of these moments have %u columns.", likely->moments.dims)));
-	place = race_moments_place(&likely->moments, column - 1);
-	if (place == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("moments hold features of column %d, and not the column itself", column),
-				 errhint("Columns that are asked for are the last ones, the targets.")));
-	return place;
+	return race_moments_place(&likely->moments, column - 1);
 }
 
 int
@@ -81,9 +73,7 @@ race_likely_column(const RaceLikely *likely, uint32 place)
 {
 	const RaceMoments *moments = &likely->moments;
 
-	if (moments->features == 0)
-		return place;
-	return place > moments->features ? place - moments->features + moments->inputs : 0;
+	return place > moments->features ? place - moments->features : 0;
 }
 
 double

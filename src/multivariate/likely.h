@@ -31,7 +31,7 @@ extern void race_noisy_open(Datum value, RaceLikely *likely);
 /* The same for answers about columns alone: 22023 if there are features. */
 extern void race_likely_open_columns(Datum value, RaceLikely *likely);
 
-/* The place of a column; 22023 if there is none, or if only features are made of it */
+/* The place of a column; 22023 if there is none */
 extern uint32 race_likely_place(const RaceLikely *likely, int column);
 
 /* The number in v at a place is slope * x + shift; of features it is x itself. */

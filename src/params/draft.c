@@ -57,7 +57,7 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
 		value = Max(0, Min(value, field->size == 1 ? PG_UINT8_MAX :
-							 field->size == 2 ? PG_UINT16_MAX : PG_INT32_MAX));
+						   field->size == 2 ? PG_UINT16_MAX : PG_INT32_MAX));
 	race_field_set_bits(field, &draft->part, (uint64) value);
 	return true;
 }

@@ -91,15 +91,16 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_TARGETS] = {
-		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 60),
+		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58),
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
-	[RACE_KEY_PURE] = {
-		.name = "pure", .type = RACE_FIELD_COUNT, AT(pure, 62),
-		.optional = true, .takes = RACE_TAKES_COLUMNS
+	[RACE_KEY_CLIP] = {
+		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61),
+		.optional = true, .takes = RACE_TAKES_COLUMNS, NAMES("clip", clip),
+		.hint = "Use norm or absolute."
 	},
 	[RACE_KEY_COARSER] = {
-		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 47),
+		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60),
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_FIELD_OUTPUTS] = {

@@ -20,7 +20,7 @@
 typedef enum RaceFieldType
 {
 	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
-	RACE_FIELD_COUNT,			/* uint32, from an integer */
+	RACE_FIELD_COUNT,			/* uint32 or less, from an integer */
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
@@ -51,7 +51,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_NORM,
 	RACE_KEY_FEATURES,
 	RACE_KEY_TARGETS,
-	RACE_KEY_PURE,
+	RACE_KEY_CLIP,
 	RACE_KEY_COARSER,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,

@@ -28,7 +28,7 @@ set_bounds(RaceDraft *draft, int key, Datum value)
 	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
 }
 
-/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, pure) */
+/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip) */
 Datum
 race_moment_params(PG_FUNCTION_ARGS)
 {
@@ -45,6 +45,8 @@ race_moment_params(PG_FUNCTION_ARGS)
 	race_draft_set_integer(&draft, &race_fields[RACE_KEY_SEED], PG_GETARG_INT64(6), NULL);
 	race_draft_set_name(&draft, &race_fields[RACE_KEY_SEQUENCE],
 						text_to_cstring(PG_GETARG_TEXT_PP(7)), NULL);
-	race_draft_set_integer(&draft, &race_fields[RACE_KEY_PURE], PG_GETARG_BOOL(8), NULL);
+	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(8)), "auto") != 0)
+		race_draft_set_name(&draft, &race_fields[RACE_KEY_CLIP],
+							text_to_cstring(PG_GETARG_TEXT_PP(8)), NULL);
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }

@@ -412,13 +412,21 @@ read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
 	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
-/* rows, grid, fit and value mean nothing to moments, which are always all of themselves. */
+/*
+ * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  For
+ * pure noise, sums of absolute values are clipped, unless the parameters say how.
+ */
 static void
-check_moments(const RaceAsked *asked, FunctionCallInfo fcinfo)
+prepare_moments(RaceAsked *asked, FunctionCallInfo fcinfo)
 {
 	if (!race_is_moments(asked->params))
 		return;
 	race_params_check_moments(asked->params);
+	if (asked->params->clip == 0 && asked->delta == 0)
+	{
+		/* params_datum is our own copy */
+		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+	}
 	if (!asked->choose_rows || !PG_ARGISNULL(9) || !PG_ARGISNULL(10) || !PG_ARGISNULL(11))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -450,7 +458,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->delta = PG_GETARG_FLOAT8(5);
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
-	check_moments(asked, fcinfo);
+	prepare_moments(asked, fcinfo);
 	choose_grid(asked, fcinfo);
 	read_value(asked, fcinfo);
 	asked->label = text_arg(fcinfo, 7);

@@ -97,16 +97,16 @@ race_remove(PG_FUNCTION_ARGS)
 	return update(fcinfo, 1, -1);
 }
 
-/* The parameters of a call of race_build. Only an aggregate may call it. */
+/* The parameters of a call of this aggregate. Nothing else may call it. */
 static const RaceParams *
-build_params(FunctionCallInfo fcinfo)
+build_params(FunctionCallInfo fcinfo, const char *aggregate)
 {
 	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "race_build transition called in non-aggregate context");
+		elog(ERROR, "%s transition called in non-aggregate context", aggregate);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("race_build needs parameters, found NULL")));
+				 errmsg("%s needs parameters, found NULL", aggregate)));
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
@@ -137,7 +137,7 @@ step(FunctionCallInfo fcinfo, const RaceParams *params)
 Datum
 race_build_step(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params = build_params(fcinfo);
+	const RaceParams *params = build_params(fcinfo, "race_build");
 
 	race_params_check_kernel(params);
 	return step(fcinfo, params);
@@ -146,7 +146,7 @@ race_build_step(PG_FUNCTION_ARGS)
 Datum
 race_moments_step(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params = build_params(fcinfo);
+	const RaceParams *params = build_params(fcinfo, "race_moments");
 
 	race_params_check_moments(params);
 	return step(fcinfo, params);
@@ -156,7 +156,7 @@ race_moments_step(PG_FUNCTION_ARGS)
 Datum
 race_build_undo(PG_FUNCTION_ARGS)
 {
-	build_params(fcinfo);
+	build_params(fcinfo, "race_build");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))

@@ -17,7 +17,8 @@ CREATE FUNCTION _race_moments_send(race_moments) RETURNS bytea
 CREATE TYPE race_moments (
 	INPUT = _race_moments_in, OUTPUT = _race_moments_out,
 	RECEIVE = _race_moments_recv, SEND = _race_moments_send,
-	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external,
+	CATEGORY = 'r'
 );
 COMMENT ON TYPE race_moments IS
 	'count, sums and products of the columns of a table, within public bounds: what linear regression, covariance, principal components and linear discriminants are computed from. It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';

@@ -249,7 +249,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(reserved64[1], 1, "reserved");
+	SECOND_WITH(reserved16[1], 1, "reserved");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }
