@@ -190,13 +190,14 @@ def classified(session, parameters, epsilon, prior):
                       'FROM test ORDER BY id')
 
 
-def through(session, transform, params, epsilon, bandwidth):
-    """A private transform from a half of epsilon and delta, and race_classify with the rest"""
+def through(session, transform, params, epsilon):
+    """A private transform from a half of epsilon and delta, and race_classify with the rest.  The
+    kernel is about half a standard deviation wide."""
     session.run('DROP TABLE IF EXISTS classes, learned; CREATE TABLE classes AS SELECT label, '
                 f'race_privatize(race_moments({params}, x), {epsilon / 2}, {DELTA / 2}) AS m '
                 'FROM train JOIN labels USING (id) GROUP BY label; '
                 f'CREATE TABLE learned AS SELECT {transform} AS t FROM classes')
-    return classified(session, f"(SELECT race_params('l2', 8, {bandwidth}, power => 4, transform => t) FROM learned)",
+    return classified(session, "(SELECT race_params('l2', 8, 2, power => 4, transform => t) FROM learned)",
                       epsilon / 2, 'counts')
 
 
@@ -232,7 +233,7 @@ def private_scores(session, low, high, epsilon):
         'race_lda of 30 features': (lda(session, params + ', features => 30)', epsilon, DELTA), 0.5),
         'race_predict of labels': (regression(session, labelled, epsilon, DELTA), 0),
         'discriminant, then race_classify': (
-            through(session, 'race_discriminant_moments(label, m)', params + ')', epsilon, 0.5), 0.5),
+            through(session, 'race_discriminant_moments(label, m)', params + ')', epsilon), 0.5),
         'race_classify alone': (alone(session, low, high, epsilon), 0.5)}
 
 
