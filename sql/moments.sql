@@ -2,14 +2,14 @@
 \set ON_ERROR_STOP 0
 CREATE TABLE points AS
 SELECT i, i % 2 AS class, ARRAY[i % 7, i % 11 / 2.0, (i * i) % 13 - 3]::float8[] AS x FROM generate_series(1, 400) i;
-\set params 'race_moment_params(\'{0,0,-4}\', \'{6,6,10}\', 2)'
+\set params 'race_moment_params(\'{0,0,-4}\', \'{6,6,10}\', 3)'
 
 -- parameters and their text
 SELECT race_moment_params('{0,0,-4}', '{6,6,10}', 1.5);
 SELECT race_moment_params('{0}', '{1}', 1, features => 8, targets => 0, bandwidth => 0.5, seed => 7);
-SELECT round(split_part(split_part(race_moment_params('{0,0,0}', '{1,1,1}')::text, 'norm=', 2), ')', 1)::numeric, 6) AS usual_norm;
+SELECT race_moment_params('{0,0,0}', '{1,1,1}')::text LIKE '% norm=1, %' AS usual_norm;
 SELECT race_moment_params('{0,0}', '{1,1}', features => 5)::text::race_params = race_moment_params('{0,0}', '{1,1}', features => 5) AS same,
-       'moments(dims=2, lower={0,0}, upper={1,1}, norm=1)'::race_params = race_moment_params('{0,0}', '{1,1}', 1) AS parsed,
+       'moments(dims=2, lower={0,0}, upper={1,1}, norm=1, targets=1)'::race_params = race_moment_params('{0,0}', '{1,1}', 1) AS parsed,
        race_moment_params('{0,0}', '{1,1}', 1) = race_moment_params('{0,0}', '{1,1}', 1, 0, 1) AS targets_alone,
        race_moment_params(NULL, '{1}') IS NULL AS no_bounds;
 SELECT race_moment_params('{0,0}', '{1}');
@@ -37,7 +37,7 @@ SELECT race_moment_params('{0}', '{1}', 1, clip => 'absolute'), race_moment_para
 SELECT race_moment_params('{0}', '{1}', 1, clip => 'x');
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, features=65536)'::race_params;
 SELECT 'l2(dims=1, norm=1)'::race_params;
-SELECT race_moment_params('{0}', '{1}') * 'l2(dims=1, rows=1, range=2)'::race_params;
+SELECT race_moment_params('{0}', '{1}') * 'l2(dims=1, rows=1, range=3)'::race_params;
 SELECT 'l2(dims=1) * moments(dims=1, lower={0}, upper={1}, norm=1)'::race_params;
 
 -- they are those of the table; here nothing is clipped
@@ -53,7 +53,7 @@ SELECT dims, norm, features, targets, count, width, bytes, status FROM states, r
 SELECT scaled FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 1.25)), ARRAY[7, -1e300]));
 SELECT race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[7, 0.5])::text =
        race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[1, 0.5])::text AS clipped;
--- sums of absolute values, too: to 0.8 + 0.2 norm^2 / columns of what the norm allows
+-- the norm of absolute values: products on and above the diagonal add up to its square
 SELECT scaled[1:1][2:5] FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1,-1,-1}', '{1,1,1,1}', 1, clip => 'absolute')), ARRAY[1, -1, 1, 1]));
 -- features: cosines; each has a mean square of half of its amplitude's
 SELECT bool_and(scaled[i][i] BETWEEN 0 AND 400), abs(sum(scaled[i][i]) / 400 - 4) < 0.5 AS norm
@@ -99,7 +99,7 @@ SELECT race_sketch(:params);
 SELECT race_build_value(:params, x, 1, 0, 2) FROM points;
 SELECT race_kernel(:params, x, x) FROM points;
 SELECT m::text::race_sketch FROM states;
-SELECT race_sketch('l2(dims=1, rows=1, range=2)'::race_params)::text::race_moments;
+SELECT race_sketch('l2(dims=1, rows=1, range=3)'::race_params)::text::race_moments;
 SELECT race_kde(m, ARRAY[1, 2, 3]) FROM states;
 SELECT 'x'::race_moments;
 SELECT (left(m::text, -2) || '00')::race_moments FROM states;
@@ -116,12 +116,12 @@ SELECT p.mechanism, p.epsilon = i.epsilon AS epsilon, p.rho = i.rho AS rho, p.co
        i.noise_stddev = x.noise_stddev AS same, round((square_noise_stddev / x.noise_stddev)::numeric, 4) AS squares
 FROM states, (VALUES (0.1, 0), (1, 0), (0.01, 1e-6), (1, 1e-6), (1, 1e-9)) b (e, d), race_privacy_cost(:params, e, d) p,
      LATERAL (SELECT race_privatize(m, e, d) AS private OFFSET 0) v, race_info(private) i, race_moments_matrix(private) x;
--- and follows from the norm: here that of three columns, where |v|^2 is 1 + 3, and |u| adds up to 3
-SELECT abs(noise_stddev ^ 2 * 2 * rho * 19 / 20 / ((1 + 3) ^ 2 / 2.0) - 1) < 1e-3 AS gaussian
+-- and follows from the norm: |v|^2 is at most 3^2, and |v| of four columns adds up to 6
+SELECT abs(noise_stddev ^ 2 * 2 * rho * 19 / 20 / (9 ^ 2 / 2.0) - 1) < 1e-3 AS gaussian
 FROM states, race_info(race_privatize(m, 1, 1e-6));
-SELECT abs(noise_stddev / sqrt(2) * 0.95 / (3 + (3 ^ 2 + 3) / 2) - 1) < 1e-3 AS laplace
+SELECT abs(noise_stddev / sqrt(2) * 0.95 / ((6 ^ 2 + 9) / 2.0) - 1) < 1e-3 AS laplace
 FROM states, race_info(race_privatize(m, 1));
-SELECT abs(noise_stddev / sqrt(2) * 0.95 / (1.7 + (1.7 ^ 2 + 1) / 2) - 1) < 1e-2 AS laplace
+SELECT abs(noise_stddev / sqrt(2) * 0.95 - 1) < 1e-2 AS laplace
 FROM race_info(race_privatize(race_moments(race_moment_params('{0,0,0,0}', '{1,1,1,1}', 1, clip => 'absolute')), 1));
 SELECT (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 2))).mechanism, (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 0.1, 1e-6))).releases FROM states;
 SELECT (race_info(s)).epsilon < 2 AS disjoint FROM (SELECT race_merge_disjoint(race_privatize(m, 1)) AS s FROM states, generate_series(1, 3)) v;

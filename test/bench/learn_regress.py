@@ -156,8 +156,8 @@ def area(score, label):
 
 
 def pulsar_bounds(x):
-    """To a digit more than the range, as public bounds would be"""
-    step = 10 ** np.floor(np.log10(x.max(axis=0) - x.min(axis=0)))
+    """The range, rounded outwards to two digits, as public bounds would be"""
+    step = 10 ** (np.floor(np.log10(x.max(axis=0) - x.min(axis=0))) - 1)
     return np.floor(x.min(axis=0) / step) * step, np.ceil(x.max(axis=0) / step) * step
 
 

@@ -2,13 +2,13 @@
 # 50 joined rows, of whom max_contributions lets two in.
 #
 # Each label of a release is a trial of its own, as in 170_release_audit.pl: it has a person
-# or nobody.  A record lies on the edge of what clipping leaves, with columns of the same size:
+# or nobody.  A record lies on the edge of what clipping leaves, with columns as large as the 1:
 # there it changes the sums most, in L1 and in L2.  Pure noise is audited with one column: of
 # more counters, an attacker learns all of epsilon too rarely to be seen.  Noise with delta, of
 # three columns, is drawn in coarser integers.
 #
 # The mutants are made of true noise: half of it; noise for the upper triangle alone, where
-# products of two columns count once, or for products alone, without the sums; and records
+# products of two columns count once, or for squares alone, without such products; and records
 # that are not clipped.
 #
 # False alarms: 7.0e-12 a run of this file (all tests: 030_audit.pl):
@@ -52,7 +52,8 @@ sub params
 {
 	my ($delta, $norm) = @_;
 	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$delta}) . '}' } -1, 1;
-	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ')';
+	my $clip = $delta == 0 ? 'absolute' : 'norm';
+	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ", targets => 0, clip => '$clip')";
 }
 
 sub record { my ($delta) = @_; return 'ARRAY[' . join(',', (7) x $columns{$delta}) . ']' }
@@ -62,7 +63,7 @@ sub triangle
 {
 	my ($delta) = @_;
 	my $n = $columns{$delta};
-	return map { my $i = $_; map { [$i, $_] } ($i || 1) .. $n } 0 .. $n;
+	return map { my $i = $_; map { [$i, $_] } $i .. $n } 0 .. $n;
 }
 
 sql(<<"END");
@@ -84,15 +85,18 @@ SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($delta)]}
 END
 }
 
-# The sums that a person changes, and of each column by how much, in units of 1
+# The norm of a record whose columns are as large as the 1
+sub longest { my ($delta) = @_; my $v = $columns{$delta} + 1; return sqrt($delta == 0 ? ($v * $v + $v) / 2 : $v) }
+
+# The sums that a person changes, and the size of each column of a record, in units of 1
 sub person {
 	my ($delta) = @_;
 	my @triangle = triangle($delta);
 	my $person = exact($delta, BOUND);
-	my $column = $norm{$delta} / sqrt $columns{$delta};
-	cmp_ok(abs($person->[1 + $_] / BOUND / ONE**2 / ($triangle[$_][0] == 0 ? $column : $column**2) - 1), '<', 1e-3,
+	my $column = $norm{$delta} / longest($delta);
+	cmp_ok(abs($person->[1 + $_] / BOUND / ONE**2 / $column**2 - 1), '<', 1e-3,
 		"entry (@{$triangle[$_]}) is that of a clipped record") for 0 .. $#triangle;
-	return ($person, [(0) x @$person], $column, exact($delta, BOUND, sqrt $columns{$delta}));
+	return ($person, [(0) x @$person], $column, exact($delta, BOUND, longest($delta)));
 }
 
 # The releases of labels with nobody, and with a person
@@ -144,7 +148,7 @@ my ($deviation, $count_deviation, $recorded) = recorded('bounded', 0, 'epsilon')
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 
 # The largest change of the sums in L1, times two records: what the scale must be
-my $l1 = BOUND * ($column + $column**2);
+my $l1 = BOUND * $norm{0}**2;
 my $b = $deviation / sqrt(2);
 my $b_count = $count_deviation / sqrt(2);
 cmp_ok(abs($b * 0.95 * EPSILON / $l1 - 1), '<', 1e-3, 'the scale is that of the largest change');
@@ -174,7 +178,7 @@ sub caught {
 	return;
 }
 caught('half the noise', $person, 1 / 2);
-caught('noise for products alone', $person, $column**2 / ($column + $column**2));
+caught('noise for squares alone', $person, 2 / 3);
 caught('clipping left out', $unclipped, 1);
 cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
 	for bounds(trials('unbounded', 0), $person);
@@ -189,8 +193,8 @@ my $rho;
 my @variance = ($count_deviation**2,
 	map { $deviation**2 * ONE**4 * ($_->[0] == $_->[1] ? 2 : 1) } @triangle);
 
-# |v|^2 with the 1; by half of its square, since the diagonal has twice the variance
-my $squared = (1 + $norm{+DELTA}**2)**2 / 2;
+# |v|^2; by half of its square, since the diagonal has twice the variance
+my $squared = $norm{+DELTA}**4 / 2;
 cmp_ok(abs($deviation**2 * 2 * $rho * 0.95 / $squared / BOUND**2 - 1), '<', 1e-3,
 	'the variance is that of the largest change');
 
@@ -238,7 +242,7 @@ sub mu_caught {
 	return;
 }
 # products of two columns counted once: half of the squares of |v|^2, and of the diagonal
-my $once = ((1 + $norm{+DELTA}**2)**2 + 1 + $columns{+DELTA} * $column**4) / 4;
+my $once = ($norm{+DELTA}**4 + ($columns{+DELTA} + 1) * $column**4) / 4;
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);
