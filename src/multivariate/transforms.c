@@ -102,6 +102,29 @@ keep_columns(const RaceNoisy *noisy, const double *covariance, uint32 *kept)
 	return found;
 }
 
+/* The inverse root of the covariance of columns that are kept, as rows of a map of all columns */
+static void
+whiten_columns(const double *covariance, uint32 dims, const uint32 *kept, uint32 n,
+			   RaceWhitening *map)
+{
+	double	   *root = palloc((Size) dims * dims * sizeof(double));
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			root[(Size) i * n + j] = covariance[(Size) kept[i] * dims + kept[j]];
+	if (n == 0 || !race_inverse_root(root, n))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no column varies in these moments")));
+	start_map(dims, n, map);
+	for (i = 0; i < n; i++)
+		for (j = 0; j <= i; j++)
+			map->matrix[(Size) i * dims + kept[j]] = root[(Size) i * n + j];
+	pfree(root);
+}
+
 /* race_whiten_moments(moments) */
 Datum
 race_whiten_moments(PG_FUNCTION_ARGS)
@@ -110,34 +133,20 @@ race_whiten_moments(PG_FUNCTION_ARGS)
 	RaceWhitening map;
 	double	   *mean;
 	double	   *covariance;
-	double	   *root;
 	uint32	   *kept;
 	uint32		dims;
 	uint32		n;
-	uint32		i;
-	uint32		j;
 
 	race_likely_open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
 	dims = likely.noisy.n - 1;
 	covariance = spread_of(&likely, &mean);
 	kept = palloc(dims * sizeof(uint32));
 	n = keep_columns(&likely.noisy, covariance, kept);
-	root = palloc((Size) dims * dims * sizeof(double));
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			root[(Size) i * n + j] = covariance[(Size) kept[i] * dims + kept[j]];
-	if (n == 0 || !race_inverse_root(root, n))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("no column varies in these moments")));
+	whiten_columns(covariance, dims, kept, n, &map);
 	if (n < dims)
 		ereport(NOTICE,
-				(errmsg("race_whiten_moments leaves %u columns out", dims - n),
+				(errmsg("race_whiten_moments leaves %u of %u columns out", dims - n, dims),
 				 errdetail("They are constant, or linear combinations of columns before them.")));
-	start_map(dims, n, &map);
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
-			map.matrix[(Size) i * dims + kept[j]] = root[(Size) i * n + j];
 	apply_slopes(&likely, &map);
 	PG_RETURN_DATUM(race_transform_of(fcinfo, &map, mean_of_records(&likely, mean)));
 }
