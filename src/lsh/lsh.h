@@ -60,14 +60,13 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
- * What else moments clip records to, besides their norm.  Pure noise grows with the sum of
- * absolute values, which can be sqrt(columns) times the norm, but is mostly less.  0: not stated;
- * only the norm.
+ * The norm that records of moments are scaled down to (moments.h): that of L2, or one that fits
+ * pure noise.  0: not stated; L2.
  */
 typedef enum RaceClip
 {
 	RACE_CLIP_NORM = 1,
-	RACE_CLIP_ABSOLUTE = 2		/* the sum of absolute values, too (moments.c) */
+	RACE_CLIP_ABSOLUTE = 2		/* of absolute values */
 } RaceClip;
 
 /*
@@ -115,7 +114,7 @@ typedef struct RaceParams
 	/* of moments; else 0 */
 	double		norm;			/* what records are clipped to */
 	uint16_t	features;		/* random Fourier features, or 0 */
-	uint16_t	targets;		/* columns that no features are made of: the last ones */
+	uint16_t	targets;		/* the last columns, which weigh more */
 	uint8_t		coarser;		/* of noise shares: bits that counters lack */
 	uint8_t		clip;			/* RaceClip */
 	uint8_t		reserved16[2];

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOGETHER	RACE_MOMENTS_TOGETHER
@@ -22,7 +23,7 @@ race_is_moments(const RaceParams *params)
 uint32_t
 race_moments_columns(const RaceParams *params)
 {
-	return 1 + (params->features > 0 ? params->features + params->targets : params->dims);
+	return 1 + params->features + params->dims;
 }
 
 uint32_t
@@ -34,7 +35,7 @@ race_moments_inputs(const RaceParams *params)
 uint64_t
 race_moments_counters(uint64_t columns)
 {
-	return columns * (columns + 1) / 2 - 1;
+	return columns * (columns + 1) / 2;
 }
 
 double
@@ -44,19 +45,14 @@ race_moments_amplitude(const RaceParams *params)
 }
 
 /*
- * A column that is spread evenly over its bounds has a mean square of 1/3, a feature of g^2 / 2.
- * On made tables with columns of several distributions, a bound of about that had the least
- * errors.
+ * No record is shorter than the constant 1 in it, so this brings all to the same norm.  On made-up
+ * tables it had the least errors of norms between it and the root of the number of columns.
  */
 double
 race_moments_default_norm(const RaceParams *params)
 {
-	double		g;
-
-	if (params->features == 0)
-		return sqrt(params->dims / 3.0);
-	g = race_moments_amplitude(params);
-	return sqrt(params->features * g * g / 2 + params->targets / 3.0);
+	(void) params;
+	return 1;
 }
 
 void
@@ -102,10 +98,10 @@ features_problem(const RaceParams *params, char *message, size_t length)
 
 	if (params->features == 0)
 	{
-		if (params->targets != 0 || params->bandwidth != 1 ||
-			params->sequence != RACE_SEQUENCE_INDEPENDENT)
-			return PROBLEM("targets, bandwidth and sequence are for moments with features");
-		return NULL;
+		if (params->bandwidth != 1 || params->sequence != RACE_SEQUENCE_INDEPENDENT)
+			return PROBLEM("bandwidth and sequence are for moments with features");
+		return params->targets <= params->dims ? NULL :
+			PROBLEM("targets must be at most dims");
 	}
 	if (params->targets >= params->dims)
 		return PROBLEM("targets must be fewer than dims");
@@ -119,8 +115,7 @@ features_problem(const RaceParams *params, char *message, size_t length)
 const char *
 race_moments_problem(const RaceParams *params, char *message, size_t length)
 {
-	uint64_t	columns = 1 + (params->features > 0 ?
-							   (uint64_t) params->features + params->targets : params->dims);
+	uint64_t	columns = 1 + (uint64_t) params->features + params->dims;
 
 	if (race_params_next(params, params) != NULL)
 		return PROBLEM("moments cannot be a part of a product");
@@ -135,63 +130,58 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
 	if (params->rows != 1 || params->range != race_moments_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
-	if (params->coarser > RACE_MOMENTS_COARSEST)
-		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
 	if (params->clip != 0 && race_clip_name(params->clip) == NULL)
 		return PROBLEM("unknown clip number %d", params->clip);
+	if (params->coarser > RACE_MOMENTS_COARSEST)
+		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
 	if (!(params->norm >= 1e-3 && params->norm <= 1e3))
 		return PROBLEM("norm must be a number between 0.001 and 1000");
 	return NULL;
 }
 
+/* 1 in fixed point, so that no number is above ONE */
+static double
+one_of(const RaceParams *params)
+{
+	return params->targets > 0 ? ONE / RACE_TARGET_WEIGHT : ONE;
+}
+
+/* The square of the norm of v, by the sum of squares and that of absolute values */
+static double
+square_of_norm(const RaceParams *params, double squares, double absolute)
+{
+	return params->clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 : squares;
+}
+
 /*
- * Rounding adds at most half a unit to each column, so at most sqrt(columns) / 2 to the norm.
+ * Rounding adds at most half a unit to each column, and so the norm of so many halves.  No
+ * number is above ONE.
  */
 uint64_t
 race_moments_squared(const RaceParams *params)
 {
-	uint32_t	columns = race_moments_columns(params) - 1;
-	double		norm = params->norm * ONE + sqrt((double) columns) / 2;
+	double		columns = race_moments_columns(params);
+	double		norm = params->norm * one_of(params) +
+		sqrt(square_of_norm(params, columns, columns)) / 2;
 
-	return (uint64_t) fmin(norm * norm, ONE * ONE * columns) + 1;
+	return (uint64_t) fmin(norm * norm,
+						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) + 1;
 }
 
 /*
- * What sums of absolute values are clipped to.  At most, such a sum is sqrt(columns) times the
- * norm.  Of columns that are normal it is 0.8 of this in the mean, of those that are even, with
- * the usual norm, 0.87, and of those at their bounds, with a norm that clips nothing, 1.
- */
-static double
-clip_absolute(const RaceParams *params)
-{
-	double		columns = race_moments_columns(params) - 1;
-	double		share = 0.8 + 0.2 * fmin(params->norm * params->norm / columns, 1);
-
-	return params->norm * fmax(share * sqrt(columns), 1);
-}
-
-/*
- * The sum of the absolute values of u at most: by Cauchy & Schwarz the largest integer whose
- * square is at most columns times squared; or what they are clipped to, with half a unit for
- * rounding in each column
+ * The sum of the absolute values of v at most, by Cauchy & Schwarz: the largest integer whose
+ * square is at most columns times squared
  */
 static uint64_t
 most_absolute(const RaceParams *params)
 {
-	uint64_t	square = race_moments_squared(params) * (race_moments_columns(params) - 1);
+	uint64_t	square = race_moments_squared(params) * race_moments_columns(params);
 	uint64_t	root = (uint64_t) sqrt((double) square);
 
 	while (root * root > square)
 		root--;
 	while ((root + 1) * (root + 1) <= square)
 		root++;
-	if (params->clip == RACE_CLIP_ABSOLUTE)
-	{
-		double		clipped = clip_absolute(params) * ONE +
-			(race_moments_columns(params) - 1) / 2.0;
-
-		return (uint64_t) fmin((double) root, clipped + 1);
-	}
 	return root;
 }
 
@@ -202,28 +192,30 @@ shift_up(uint64_t x, int bits)
 }
 
 /*
- * The entries of v v' in the first row are u, in units of 1; those of u u' on and above the
- * diagonal add up to half of (the sum of |u|)^2 + the sum of u^2.  To round a sum to coarser
- * integers changes a difference of two of them by less than 1, in each counter.
+ * The entries of v v' on and above the diagonal add up to half of (the sum of |v|)^2 + the sum of
+ * v^2, which is what the norm of absolute values bounds.  To round a sum to coarser integers changes a
+ * difference of two of them by less than 1, in each counter.
  */
 uint64_t
 race_moments_weight(const RaceParams *params, int coarser)
 {
+	uint64_t	weight = race_moments_squared(params);
 	uint64_t	absolute = most_absolute(params);
-	uint64_t	weight = RACE_MOMENTS_ONE * absolute +
-		(absolute * absolute + race_moments_squared(params)) / 2;
 
+	if (params->clip != RACE_CLIP_ABSOLUTE)
+		weight = (absolute * absolute + weight) / 2;
 	return shift_up(weight, coarser) + (coarser > 0 ? params->range : 0);
 }
 
-/* The squared norm of v, which is the Frobenius norm of v v' */
+/*
+ * The squared norm of v, which is the Frobenius norm of v v'.  The norm of absolute values is not below
+ * it, because the sum of absolute values is not below the root of that of squares.
+ */
 static uint64_t
 frobenius(const RaceParams *params, int coarser)
 {
-	uint64_t	norm = (uint64_t) RACE_MOMENTS_ONE * RACE_MOMENTS_ONE +
-		race_moments_squared(params);
-
-	return shift_up(norm, coarser) + (coarser > 0 ? race_moments_columns(params) : 0);
+	return shift_up(race_moments_squared(params), coarser) +
+		(coarser > 0 ? race_moments_columns(params) : 0);
 }
 
 uint64_t
@@ -247,7 +239,7 @@ race_moments_least_coarse(const RaceParams *params)
 uint64_t
 race_moments_unit(const RaceParams *params)
 {
-	return (uint64_t) RACE_MOMENTS_ONE * RACE_MOMENTS_ONE >> params->coarser;
+	return (uint64_t) (one_of(params) * one_of(params)) >> params->coarser;
 }
 
 /* ----------------------------------------------------------------- scaling */
@@ -267,6 +259,8 @@ scale_of(const RaceParams *params, uint32_t i)
 
 	scale.middle = lower / 2 + upper / 2;
 	scale.factor = 2 / (upper - lower);
+	if (i >= race_moments_inputs(params))
+		scale.factor *= RACE_TARGET_WEIGHT;
 	return scale;
 }
 
@@ -339,14 +333,9 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 typedef struct Batch
 {
 	uint32_t	columns;		/* of u */
-	bool		absolute;		/* are sums of absolute values clipped, too? */
-	double		limit;			/* of the squared norm, in fixed point, */
-	double		absolute_limit; /* and of sums of absolute values */
-	double		squares[TOGETHER];	/* of each record: the squared norm of u, */
-	double		sums[TOGETHER];	/* the sum of absolute values, */
-	double		factors[TOGETHER];	/* what it is multiplied by, */
-	double		rounded[TOGETHER];	/* its squared norm in fixed point, */
-	double		rounded_sums[TOGETHER];	/* and its sum of absolute values */
+	double		squares[TOGETHER];	/* of each record: the sum of squares of v, */
+	double		absolute[TOGETHER]; /* that of absolute values, */
+	double		factors[TOGETHER];	/* and what it is multiplied by */
 	double	   *u;				/* [columns][TOGETHER] */
 	int16_t    *v;				/* [1 + columns][TOGETHER] */
 } Batch;
@@ -390,109 +379,89 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 	}
 }
 
-/* Sums of absolute values; out[TOGETHER] */
-static void
-add_absolute(const Batch *batch, size_t n, double *out)
-{
-	uint32_t	i;
-	size_t		r;
-
-	memset(out, 0, TOGETHER * sizeof(double));
-	for (i = 0; i < batch->columns; i++)
-		for (r = 0; r < n; r++)
-			out[r] += fabs(batch->u[(size_t) i * TOGETHER + r]);
-}
-
 /* The factors by which records are clipped and become fixed point */
 static void
-choose_factors(Batch *batch, const RaceParams *params, size_t n)
+choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
-	double		norm = params->norm;
-	double		most = clip_absolute(params);
+	double		one = one_of(params);
 	size_t		r;
 	uint32_t	i;
 
-	memset(batch->squares, 0, sizeof(batch->squares));
+	for (r = 0; r < n; r++)
+		batch->squares[r] = batch->absolute[r] = 1;
 	for (i = 0; i < batch->columns; i++)
 	{
 		const double *u = batch->u + (size_t) i * TOGETHER;
 
 		for (r = 0; r < n; r++)
+		{
 			batch->squares[r] += u[r] * u[r];
+			batch->absolute[r] += fabs(u[r]);
+		}
 	}
 	for (r = 0; r < n; r++)
-		batch->factors[r] = batch->squares[r] > norm * norm ?
-			ONE * (norm / sqrt(batch->squares[r])) : ONE;
-	if (!batch->absolute)
-		return;
-	add_absolute(batch, n, batch->sums);
-	for (r = 0; r < n; r++)
-		batch->factors[r] = fmin(batch->factors[r], ONE * (most / fmax(batch->sums[r], most)));
+	{
+		double		norm = sqrt(square_of_norm(params, batch->squares[r], batch->absolute[r]));
+
+		batch->factors[r] = norm > params->norm ? one * (params->norm / norm) : one;
+	}
 }
 
-/* Round a batch; no number is above ONE. */
+/* Round a batch, and sum up what was rounded; no number is above ONE. */
 static void
 round_batch(Batch *batch, size_t n)
 {
 	uint32_t	i;
 	size_t		r;
 
-	for (r = 0; r < n; r++)
-		batch->v[r] = RACE_MOMENTS_ONE;
-	memset(batch->rounded, 0, sizeof(batch->rounded));
-	for (i = 0; i < batch->columns; i++)
+	memset(batch->squares, 0, sizeof(batch->squares));
+	memset(batch->absolute, 0, sizeof(batch->absolute));
+	for (i = 0; i <= batch->columns; i++)
 	{
-		const double *u = batch->u + (size_t) i * TOGETHER;
-		int16_t    *v = batch->v + (size_t) (i + 1) * TOGETHER;
+		const double *u = batch->u + (size_t) (i > 0 ? i - 1 : 0) * TOGETHER;
+		int16_t    *v = batch->v + (size_t) i * TOGETHER;
 
 		for (r = 0; r < n; r++)
 		{
-			double		x = (u[r] * batch->factors[r] + ROUNDER) - ROUNDER;
+			double		x = ((i > 0 ? u[r] : 1) * batch->factors[r] + ROUNDER) - ROUNDER;
 
 			x = x > ONE ? ONE : x;
 			x = x < -ONE ? -ONE : x;
-			batch->rounded[r] += x * x;
+			batch->squares[r] += x * x;
+			batch->absolute[r] += fabs(x);
 			v[r] = (int16_t) (int32_t) x;
 		}
 	}
 }
 
-/* Take a unit from each column of a record in fixed point, and add it up again. */
-static void
-shrink(Batch *batch, size_t r)
-{
-	uint32_t	i;
-
-	batch->rounded[r] = 0;
-	batch->rounded_sums[r] = 0;
-	for (i = 1; i <= batch->columns; i++)
-	{
-		int16_t    *v = &batch->v[(size_t) i * TOGETHER + r];
-
-		*v -= (*v > 0) - (*v < 0);
-		batch->rounded[r] += (double) *v * *v;
-		batch->rounded_sums[r] += fabs((double) *v);
-	}
-}
-
 /*
- * Limits hold whatever errors floating point has made: a record beyond them is made smaller,
- * until it is not.  Sums of integers are exact: they are below 2^36.
+ * The limit holds whatever errors floating point has made: a record beyond it loses a unit
+ * in each column, until it is not.  Sums are exact: they are below 2^47.
  */
 static void
-enforce_limits(Batch *batch, size_t n)
+enforce_limit(const RaceParams *params, Batch *batch, size_t n)
 {
+	double		limit = (double) race_moments_squared(params);
 	size_t		r;
 	uint32_t	i;
 
-	memset(batch->rounded_sums, 0, sizeof(batch->rounded_sums));
-	for (i = 1; batch->absolute && i <= batch->columns; i++)
-		for (r = 0; r < n; r++)
-			batch->rounded_sums[r] += fabs((double) batch->v[(size_t) i * TOGETHER + r]);
 	for (r = 0; r < n; r++)
-		while (batch->rounded[r] > batch->limit ||
-			   (batch->absolute && batch->rounded_sums[r] > batch->absolute_limit))
-			shrink(batch, r);
+		while (square_of_norm(params, batch->squares[r], batch->absolute[r]) > limit)
+		{
+			double		squares = 0;
+			double		absolute = 0;
+
+			for (i = 0; i <= batch->columns; i++)
+			{
+				int16_t    *v = &batch->v[(size_t) i * TOGETHER + r];
+
+				*v -= (*v > 0) - (*v < 0);
+				squares += (double) *v * *v;
+				absolute += abs(*v);
+			}
+			batch->squares[r] = squares;
+			batch->absolute[r] = absolute;
+		}
 }
 
 /* Count up to TOGETHER records. */
@@ -508,14 +477,13 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	{
 		make_features(params, functions, records, n, u,
 					  (double *) (batch->v + (size_t) (batch->columns + 1) * TOGETHER));
-		i = race_moments_inputs(params);
 		u += (size_t) params->features * TOGETHER;
 	}
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(records + i, params->dims, n, scale_of(params, i), u);
-	choose_factors(batch, params, n);
+	choose_factors(params, batch, n);
 	round_batch(batch, n);
-	enforce_limits(batch, n);
+	enforce_limit(params, batch, n);
 	for (column = 0; column <= batch->columns && n < TOGETHER; column++)
 		memset(batch->v + (size_t) column * TOGETHER + n, 0, (TOGETHER - n) * sizeof(int16_t));
 	race_triangle_add(batch->v, batch->columns + 1, n, sign, counters);
@@ -530,9 +498,6 @@ race_moments_count(const RaceParams *params, const RaceRows *functions,
 	size_t		from;
 
 	batch->columns = race_moments_columns(params) - 1;
-	batch->limit = (double) race_moments_squared(params);
-	batch->absolute = params->clip == RACE_CLIP_ABSOLUTE;
-	batch->absolute_limit = (double) most_absolute(params);
 	batch->u = (double *) (batch + 1);
 	batch->v = (int16_t *) (batch->u + (size_t) batch->columns * TOGETHER);
 	for (from = 0; from < n; from += TOGETHER)

@@ -3,11 +3,17 @@
  *		Moments: sums and products of bounded columns, in exact integers.
  *
  * A record of d numbers becomes v = [1, u]: each column is scaled from its public bounds to
- * [-1, 1], u is clipped to the norm that the parameters say, and rounded to multiples of
- * 1 / RACE_MOMENTS_ONE.  The counters are the upper triangle of the sum of v v', row by row,
- * but for its first entry, the number of records, which is the count of the sketch.
+ * [-1, 1], and the last ones, the targets, to [-2, 2].  v is multiplied by a factor of at most 1
+ * so that its norm is at most that of the parameters, and rounded to fixed point.  So a record
+ * beyond the norm keeps its direction, and weighs less: regressions of v have no bias from
+ * clipping x.  The counters are the upper triangle of the sum of v v', row by row.  The number of
+ * records is the count of the sketch.
  *
- * With features, u is [features of the first columns, the targets as they are].  Features are
+ * The norm is that of L2; or of absolute values (RACE_CLIP_ABSOLUTE), for Laplace noise, the root of
+ * half of the sum of squares and the square of the sum of absolute values: its square is what a
+ * record adds to all counters in L1.
+ *
+ * With features, u is [features of all columns but the targets, all columns].  Features are
  * random Fourier features (Rahimi & Recht 2007), g cos(2 pi (b + a.x)), for the kernel
  * exp(-|x - y|^2 / (2 bandwidth^2)) of scaled columns.  Their coefficients are those of row
  * functions (rows.c), so that their seed and sequence mean what they mean for l2.
@@ -19,7 +25,8 @@
 
 #include "lsh.h"
 
-#define RACE_MOMENTS_ONE		8192	/* 1 in fixed point: products have 26 bits */
+#define RACE_MOMENTS_ONE		8192	/* the largest number in fixed point: products have 26 bits */
+#define RACE_TARGET_WEIGHT		2	/* targets are scaled to so much; then 1 is the half of ONE */
 #define RACE_MOMENTS_COLUMNS	1024	/* of v, the 1 among them */
 #define RACE_MOMENTS_TOGETHER	480 /* records that are counted together */
 
@@ -28,20 +35,20 @@
 
 extern bool race_is_moments(const RaceParams *params);
 
-/* The length of v; how many columns of a record are inputs of features (or all, without) */
+/* The length of v; how many columns of a record are no targets: inputs of features, if any */
 extern uint32_t race_moments_columns(const RaceParams *params);
 extern uint32_t race_moments_inputs(const RaceParams *params);
 
-/* The number of counters, and the counter of entry (i, j) of the triangle, 0 < j, i <= j */
+/* The number of counters, and the counter of entry (i, j) of the triangle, i <= j */
 extern uint64_t race_moments_counters(uint64_t columns);
 
 static inline size_t
 race_moments_counter(uint32_t columns, uint32_t i, uint32_t j)
 {
-	return (size_t) i * (2 * (size_t) columns - i - 1) / 2 + j - 1;
+	return (size_t) i * (2 * (size_t) columns - i + 1) / 2 + j - i;
 }
 
-/* The norm that "auto" stands for, for so many features, or columns without features */
+/* The norm that "auto" stands for */
 extern double race_moments_default_norm(const RaceParams *params);
 
 /* What is wrong with the parameters of moments, or NULL */
@@ -63,7 +70,7 @@ extern void race_moments_features(const RaceParams *params, const RaceRows *func
 								  const double *scaled, double *out);
 
 /*
- * The square of the norm of u in fixed point, at most: race_moments_count() obeys it exactly,
+ * The square of the norm of v in fixed point, at most: race_moments_count() obeys it exactly,
  * whatever the record.
  */
 extern uint64_t race_moments_squared(const RaceParams *params);
@@ -102,7 +109,7 @@ extern void race_moments_count(const RaceParams *params, const RaceRows *functio
 
 /*
  * The products alone (triangle.c): v[columns][stride] with n records in each column, and 0 up
- * to the stride, RACE_MOMENTS_TOGETHER.  v[0] is 1.
+ * to the stride, RACE_MOMENTS_TOGETHER.
  */
 extern void race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign,
 							  int64_t *counters);

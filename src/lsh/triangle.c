@@ -161,7 +161,7 @@ race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign, int64_
 			tile(a, b, rounded, sums);
 			for (k = i; k < columns && k < i + TILE_ROWS; k++)
 				for (l = j; l < columns && l < j + TILE_COLUMNS; l++)
-					if (l >= k && l > 0)
+					if (l >= k)
 						counters[race_moments_counter(columns, k, l)] +=
 							sign * sums[k - i][l - j];
 		}

@@ -56,7 +56,7 @@ race_moments_info(PG_FUNCTION_ARGS)
 	race_row_add(&row, Int32GetDatum(view.params->dims));
 	race_row_add(&row, Float8GetDatum(view.params->norm));
 	race_row_add(&row, Int32GetDatum(view.params->features));
-	race_row_add_if(&row, view.params->features > 0, Int32GetDatum(view.params->targets));
+	race_row_add(&row, Int32GetDatum(view.params->targets));
 	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
@@ -89,8 +89,7 @@ half_of(const RaceMoments *moments, uint32 column)
 {
 	if (column < moments->features)
 		return 1;
-	return race_moments_half(moments, column - moments->features + (moments->features > 0 ?
-																	moments->inputs : 0));
+	return race_moments_half(moments, column - moments->features);
 }
 
 static double
@@ -98,8 +97,7 @@ middle_of(const RaceMoments *moments, uint32 column)
 {
 	if (column < moments->features)
 		return 0;
-	return race_moments_middle(moments, column - moments->features + (moments->features > 0 ?
-																	  moments->inputs : 0));
+	return race_moments_middle(moments, column - moments->features);
 }
 
 /* race_moments_matrix(moments): count, means and covariances of the columns of u */
@@ -118,7 +116,7 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 	race_row_start(&row, fcinfo);
 	race_moments_ask(PG_GETARG_DATUM(0), &moments);
 	d = moments.columns - 1;
-	n = Max(moments.count, 1);
+	n = moments.matrix[0] > 0 ? moments.matrix[0] : 1;
 	means = palloc(d * sizeof(double));
 	covariances = palloc((Size) d * d * sizeof(double));
 	for (i = 0; i < d; i++)

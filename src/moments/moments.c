@@ -22,15 +22,12 @@ full_matrix(const RaceView *view, uint32 columns)
 
 	for (i = 0; i < columns; i++)
 	{
-		uint32		first = Max(i, 1);
-
-		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, first),
-						   columns - first, row);
-		for (j = first; j < columns; j++)
+		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, i),
+						   columns - i, row);
+		for (j = i; j < columns; j++)
 			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =
-				(double) row[j - first] / unit;
+				(double) row[j - i] / unit;
 	}
-	matrix[0] = (double) view->header->count;
 	pfree(row);
 	return matrix;
 }
@@ -87,34 +84,34 @@ void
 race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
 				 const double *record, double *out)
 {
-	uint32		i = 0;
+	uint32		i;
 	double	   *inputs;
 
 	if (moments->features > 0)
 	{
 		inputs = palloc(moments->inputs * sizeof(double));
-		for (; i < moments->inputs; i++)
+		for (i = 0; i < moments->inputs; i++)
 			inputs[i] = scaled(moments, i, record[i]);
 		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
 		out += moments->features;
 		pfree(inputs);
 	}
-	for (; i < moments->dims; i++)
+	for (i = 0; i < moments->dims; i++)
 		*out++ = scaled(moments, i, record[i]);
 }
 
 uint32
 race_moments_place(const RaceMoments *moments, uint32 i)
 {
-	if (moments->features == 0)
-		return 1 + i;
-	return i < moments->inputs ? 0 : 1 + moments->features + i - moments->inputs;
+	return 1 + moments->features + i;
 }
 
 double
 race_moments_half(const RaceMoments *moments, uint32 i)
 {
-	return moments->upper[i] / 2 - moments->lower[i] / 2;
+	double		half = moments->upper[i] / 2 - moments->lower[i] / 2;
+
+	return i < moments->inputs ? half : half / RACE_TARGET_WEIGHT;
 }
 
 double

@@ -8,9 +8,9 @@ CREATE TYPE race_moments_info_result AS (
 	count_noise_stddev float8);
 COMMENT ON TYPE race_moments_info_result IS 'the result of race_info of moments';
 COMMENT ON COLUMN race_moments_info_result.dims IS 'the columns of a record';
-COMMENT ON COLUMN race_moments_info_result.norm IS 'what scaled records are clipped to';
+COMMENT ON COLUMN race_moments_info_result.norm IS 'what records, with their 1, are scaled down to';
 COMMENT ON COLUMN race_moments_info_result.features IS 'the number of random Fourier features, or 0';
-COMMENT ON COLUMN race_moments_info_result.targets IS 'columns that no features are made of; NULL without features';
+COMMENT ON COLUMN race_moments_info_result.targets IS 'the last columns, which weigh twice, and of which no features are made';
 COMMENT ON COLUMN race_moments_info_result.count IS 'the number of records, noisy in private moments; NULL for noise shares';
 COMMENT ON COLUMN race_moments_info_result.width IS 'bytes a sum or product';
 COMMENT ON COLUMN race_moments_info_result.bytes IS 'the size of the value';
@@ -33,13 +33,13 @@ CREATE TYPE race_moments_matrix_result AS (
 	count float8, means float8[], covariances float8[], scaled float8[],
 	count_noise_stddev float8, noise_stddev float8, square_noise_stddev float8);
 COMMENT ON TYPE race_moments_matrix_result IS 'the result of race_moments_matrix';
-COMMENT ON COLUMN race_moments_matrix_result.count IS 'the number of records, noisy in private moments';
-COMMENT ON COLUMN race_moments_matrix_result.means IS 'the means of the columns, in their units; with features, of the features and then the targets';
-COMMENT ON COLUMN race_moments_matrix_result.covariances IS 'the covariances of the same, over count: as they come from the noisy sums, so that they need not be those of any table';
-COMMENT ON COLUMN race_moments_matrix_result.scaled IS 'count, sums and products of the scaled columns: the sum of v v'' for v = [1, u], symmetric';
+COMMENT ON COLUMN race_moments_matrix_result.count IS 'the number of records, noisy in private moments, whatever they weigh';
+COMMENT ON COLUMN race_moments_matrix_result.means IS 'the means of the columns, in their units, over records as they weigh; before them those of features';
+COMMENT ON COLUMN race_moments_matrix_result.covariances IS 'the covariances of the same, weighted as the means: as they come from the noisy sums, so that they need not be those of any table';
+COMMENT ON COLUMN race_moments_matrix_result.scaled IS 'weight, sums and products of the scaled columns: the sum of v v'' for v = [1, u] times the factor of the record, symmetric';
 COMMENT ON COLUMN race_moments_matrix_result.count_noise_stddev IS 'the standard deviation of the noise in the count; 0 in exact moments';
 COMMENT ON COLUMN race_moments_matrix_result.noise_stddev IS 'of the noise in scaled, off the diagonal';
-COMMENT ON COLUMN race_moments_matrix_result.square_noise_stddev IS 'of the noise in scaled, on the diagonal but for the count';
+COMMENT ON COLUMN race_moments_matrix_result.square_noise_stddev IS 'of the noise in scaled, on the diagonal';
 
 CREATE FUNCTION race_moments_matrix(moments race_moments) RETURNS race_moments_matrix_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

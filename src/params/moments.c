@@ -40,8 +40,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 	set_bounds(&draft, RACE_KEY_UPPER, PG_GETARG_DATUM(1));
 	race_draft_set_real(&draft, &race_fields[RACE_KEY_NORM], PG_GETARG_FLOAT8(2));
 	race_draft_set_integer(&draft, &race_fields[RACE_KEY_FEATURES], PG_GETARG_INT32(3), NULL);
-	if (PG_GETARG_INT32(3) != 0)
-		race_draft_set_integer(&draft, &race_fields[RACE_KEY_TARGETS], PG_GETARG_INT32(4), NULL);
+	race_draft_set_integer(&draft, &race_fields[RACE_KEY_TARGETS], PG_GETARG_INT32(4), NULL);
 	race_draft_set_real(&draft, &race_fields[RACE_KEY_BANDWIDTH], PG_GETARG_FLOAT8(5));
 	race_draft_set_integer(&draft, &race_fields[RACE_KEY_SEED], PG_GETARG_INT64(6), NULL);
 	race_draft_set_name(&draft, &race_fields[RACE_KEY_SEQUENCE],

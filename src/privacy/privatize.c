@@ -130,7 +130,7 @@ add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)
 	for (i = 0; i < columns; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (j = Max(i, 1); j < columns; j++, counter++)
+		for (j = i; j < columns; j++, counter++)
 		{
 			*counter = noisy(race_moments_coarsen(*counter, coarser), plan,
 							 i == j ? on_diagonal : plan->counter_noise);
