@@ -38,7 +38,7 @@ files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 # The folders of src/.  Each imports only from folders to its left.
 ROOMS = server lsh noise params record cache sketch privacy fit query moments learn transform \
-	release
+	multivariate release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
@@ -92,7 +92,8 @@ test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o \
 	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o \
-	src/transform/linear.o,$(OBJS))
+	src/transform/linear.o src/multivariate/noisy.o src/multivariate/ridge.o \
+	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h
