@@ -176,7 +176,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		part->reserved8[1] != 0 || part->reserved16[0] != 0 || part->reserved16[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if ((type->takes & RACE_TAKES_COLUMNS) == 0 &&
-		(part->norm != 0 || part->features != 0 || part->targets != 0 ||
+		(part->norm != 0 || signbit(part->norm) || part->features != 0 || part->targets != 0 ||
 		 part->coarser != 0 || part->clip != 0))
 		return PROBLEM("norm, features, targets, clip and coarser are for moments");
 	if (part->dims > RACE_MAX_DIMS)

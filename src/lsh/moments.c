@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 #define TOGETHER	RACE_MOMENTS_TOGETHER
 #define ONE			((double) RACE_MOMENTS_ONE)
 
@@ -350,6 +352,23 @@ race_moments_workspace(const RaceParams *params)
 		(params->dims + columns) * sizeof(double);
 }
 
+/*
+ * Loops over records go in steps of a constant length, so that compilers make vector code of
+ * them: over whole steps, and records beyond the last one are 0.
+ */
+#define STEP	8
+
+#define FOR_RECORDS(action) \
+	for (from = 0; from < n; from += STEP) \
+		for (r = from; r < from + STEP; r++) \
+			action
+
+static size_t
+whole_steps(size_t n)
+{
+	return (n + STEP - 1) / STEP * STEP;
+}
+
 static void
 scale_column(const double *x, size_t stride, size_t n, Scale scale, double *u)
 {
@@ -357,6 +376,8 @@ scale_column(const double *x, size_t stride, size_t n, Scale scale, double *u)
 
 	for (r = 0; r < n; r++)
 		u[r] = (x[r * stride] - scale.middle) * scale.factor;
+	for (; r < whole_steps(n); r++)
+		u[r] = 0;
 }
 
 /* The features of each record of a batch */
@@ -377,62 +398,108 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 		for (i = 0; i < params->features; i++)
 			u[(size_t) i * TOGETHER + r] = features[i];
 	}
+	for (; r < whole_steps(n); r++)
+		for (i = 0; i < params->features; i++)
+			u[(size_t) i * TOGETHER + r] = 0;
+}
+
+/* What follows is compiled for each instruction set: each number comes from the same operations. */
+#define INLINE	static inline __attribute__((always_inline))
+
+/* Add squares of a column, and absolute values if they are wanted. */
+INLINE void
+add_column(const double *restrict u, size_t n, bool absolute, Batch *restrict batch)
+{
+	size_t		from;
+	size_t		r;
+
+	FOR_RECORDS(batch->squares[r] += u[r] * u[r]);
+	if (absolute)
+		FOR_RECORDS(batch->absolute[r] += fabs(u[r]));
 }
 
 /* The factors by which records are clipped and become fixed point */
-static void
+INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
+	bool		absolute = params->clip == RACE_CLIP_ABSOLUTE;
 	double		one = one_of(params);
+	double		most = params->norm;
+	size_t		from;
 	size_t		r;
 	uint32_t	i;
 
-	for (r = 0; r < n; r++)
-		batch->squares[r] = batch->absolute[r] = 1;
+	FOR_RECORDS(batch->squares[r] = batch->absolute[r] = 1);
 	for (i = 0; i < batch->columns; i++)
+		add_column(batch->u + (size_t) i * TOGETHER, n, absolute, batch);
+	if (absolute)
+		FOR_RECORDS(batch->squares[r] = (batch->squares[r] + batch->absolute[r] * batch->absolute[r]) / 2);
+	FOR_RECORDS(
 	{
-		const double *u = batch->u + (size_t) i * TOGETHER;
+		double		norm = sqrt(batch->squares[r]);
 
-		for (r = 0; r < n; r++)
-		{
-			batch->squares[r] += u[r] * u[r];
-			batch->absolute[r] += fabs(u[r]);
-		}
-	}
-	for (r = 0; r < n; r++)
-	{
-		double		norm = sqrt(square_of_norm(params, batch->squares[r], batch->absolute[r]));
-
-		batch->factors[r] = norm > params->norm ? one * (params->norm / norm) : one;
-	}
+		batch->factors[r] = one * (most / (norm > most ? norm : most));
+	});
 }
 
-/* Round a batch, and sum up what was rounded; no number is above ONE. */
-static void
-round_batch(Batch *batch, size_t n)
+/* Round a column, and sum up what was rounded; no number is above ONE. */
+INLINE void
+round_column(const double *restrict u, size_t n, bool absolute, Batch *restrict batch,
+			 int16_t *restrict v)
 {
-	uint32_t	i;
+	double		rounded[TOGETHER];
+	size_t		from;
 	size_t		r;
 
+	FOR_RECORDS(
+	{
+		double		x = (u[r] * batch->factors[r] + ROUNDER) - ROUNDER;
+
+		x = x > ONE ? ONE : x;
+		rounded[r] = x < -ONE ? -ONE : x;
+	});
+	FOR_RECORDS(v[r] = (int16_t) (int32_t) rounded[r]);
+	add_column(rounded, n, absolute, batch);
+}
+
+INLINE void
+round_batch(const RaceParams *params, Batch *batch, size_t n)
+{
+	bool		absolute = params->clip == RACE_CLIP_ABSOLUTE;
+	double		ones[TOGETHER];
+	size_t		from;
+	size_t		r;
+	uint32_t	i;
+
+	FOR_RECORDS(ones[r] = 1);
 	memset(batch->squares, 0, sizeof(batch->squares));
 	memset(batch->absolute, 0, sizeof(batch->absolute));
-	for (i = 0; i <= batch->columns; i++)
-	{
-		const double *u = batch->u + (size_t) (i > 0 ? i - 1 : 0) * TOGETHER;
-		int16_t    *v = batch->v + (size_t) i * TOGETHER;
-
-		for (r = 0; r < n; r++)
-		{
-			double		x = ((i > 0 ? u[r] : 1) * batch->factors[r] + ROUNDER) - ROUNDER;
-
-			x = x > ONE ? ONE : x;
-			x = x < -ONE ? -ONE : x;
-			batch->squares[r] += x * x;
-			batch->absolute[r] += fabs(x);
-			v[r] = (int16_t) (int32_t) x;
-		}
-	}
+	round_column(ones, n, absolute, batch, batch->v);
+	for (i = 0; i < batch->columns; i++)
+		round_column(batch->u + (size_t) i * TOGETHER, n, absolute, batch,
+					 batch->v + (size_t) (i + 1) * TOGETHER);
 }
+
+typedef void (*FixedPoint) (const RaceParams *params, Batch *batch, size_t n);
+
+static void
+fixed_point_portable(const RaceParams *params, Batch *batch, size_t n)
+{
+	choose_factors(params, batch, n);
+	round_batch(params, batch, n);
+}
+
+#ifdef RACE_HAVE_X86
+__attribute__((target("avx2")))
+static void
+fixed_point_avx2(const RaceParams *params, Batch *batch, size_t n)
+{
+	choose_factors(params, batch, n);
+	round_batch(params, batch, n);
+}
+#else
+#define fixed_point_avx2	fixed_point_portable
+#endif
 
 /*
  * The limit holds whatever errors floating point has made: a record beyond it loses a unit
@@ -469,6 +536,8 @@ static void
 count_batch(const RaceParams *params, const RaceRows *functions, const double *records,
 			size_t n, int sign, int64_t *counters, Batch *batch)
 {
+	FixedPoint	to_fixed_point = race_hash_path() == &race_hash_portable ?
+		fixed_point_portable : fixed_point_avx2;
 	double	   *u = batch->u;
 	uint32_t	i = 0;
 	uint32_t	column;
@@ -481,8 +550,7 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	}
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(records + i, params->dims, n, scale_of(params, i), u);
-	choose_factors(params, batch, n);
-	round_batch(batch, n);
+	to_fixed_point(params, batch, n);
 	enforce_limit(params, batch, n);
 	for (column = 0; column <= batch->columns && n < TOGETHER; column++)
 		memset(batch->v + (size_t) column * TOGETHER + n, 0, (TOGETHER - n) * sizeof(int16_t));

@@ -614,6 +614,15 @@ note_change(RaceSketch *sketch, uint32 n, int64 change)
 		note_change(sketch->split->upper, n, change);
 }
 
+/* By how much a record changes a counter at most */
+static int64
+largest_change(const RaceParams *params)
+{
+	/* more than the unit of moments, where targets weigh more */
+	return race_is_moments(params) ? RACE_MOMENTS_ONE * RACE_MOMENTS_ONE :
+		(int64) race_record_unit(params);
+}
+
 /*
  * Count n records of the batch, from number `from` on.  All that can fail comes
  * before the first change.
@@ -623,8 +632,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceRowsEntry *entry;
 	Size		block;
-	int64		change = n * (weight < 0 ? -weight : weight) *
-		(int64) race_record_unit(sketch->params);
+	int64		change = n * (weight < 0 ? -weight : weight) * largest_change(sketch->params);
 
 	if (race_is_moments(sketch->params))
 		race_sketch_widen(sketch, sizeof(int64));

@@ -42,7 +42,7 @@ make_params(uint32_t columns)
 	params->rows = 1;
 	params->range = (uint32_t) race_moments_counters(columns + 1);
 	params->more = 2 * columns * sizeof(double);
-	params->norm = sqrt(columns);
+	params->norm = sqrt(columns + 1);
 	for (i = 0; i < 2 * columns; i++)
 		bounds[i] = i < columns ? -1 : 1;
 	return params;

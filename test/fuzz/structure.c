@@ -176,15 +176,15 @@ choose_moments(uint64_t *part)
 	part[NORM] = BITS(one_of(norms));
 	part[CLIP] = below(3);
 	part[COARSER] = below(4) ? 0 : below(21);
+	part[TARGETS] = below(part[DIMS]);
 	if (below(2))
 	{
 		part[FEATURES] = 1 + below(6);
-		part[TARGETS] = below(part[DIMS]);
 		part[SEQUENCE] = INDEPENDENT + below(3);
 		part[BANDWIDTH] = BITS(one_of(bandwidths));
 	}
-	columns = 1 + (part[FEATURES] > 0 ? part[FEATURES] + part[TARGETS] : part[DIMS]);
-	part[RANGE] = columns * (columns + 1) / 2 - 1;
+	columns = 1 + part[FEATURES] + part[DIMS];
+	part[RANGE] = columns * (columns + 1) / 2;
 }
 
 /* A bound of a column of moments; sometimes one that may be too much */

@@ -13,7 +13,7 @@ use Test::More;
 
 use constant {
 	SEED => 20211119,
-	MUTATIONS => $ENV{FUZZ_INPUTS} // 21_000,
+	MUTATIONS => $ENV{FUZZ_INPUTS} // 27_000,
 	PAIRS => $ENV{FUZZ_INPUTS} // 36_000,
 };
 

@@ -2,14 +2,13 @@
 # 50 joined rows, of whom max_contributions lets two in.
 #
 # Each label of a release is a trial of its own, as in 170_release_audit.pl: it has a person
-# or nobody.  A record lies on the edge of what clipping leaves, with columns as large as the 1:
-# there it changes the sums most, in L1 and in L2.  Pure noise is audited with one column: of
-# more counters, an attacker learns all of epsilon too rarely to be seen.  Noise with delta, of
-# three columns, is drawn in coarser integers.
+# or nobody.  Records are beyond the norm, so that they are scaled down to it, and change the sums
+# as much as may be.  Pure noise is audited with one column, in the middle of its bounds: of more
+# counters, an attacker learns all of epsilon too rarely to be seen.  Noise with delta, of three
+# columns beyond their bounds, is drawn in coarser integers.
 #
 # The mutants are made of true noise: half of it; noise for the upper triangle alone, where
-# products of two columns count once, or for squares alone, without such products; and records
-# that are not clipped.
+# products of two columns count once; and records that are not scaled down.
 #
 # False alarms: 7.0e-12 a run of this file (all tests: 030_audit.pl):
 #
@@ -44,19 +43,20 @@ use constant {
 };
 my %epsilon = (0 => sprintf('%.17g', EPSILON), DELTA, DELTA_EPSILON);
 
-# So many columns, and what they are clipped to: for each delta
+# So many columns, of this value, and their norm, which is more without the bound: for each delta
 my %columns = (0 => 1, DELTA, 3);
+my %value = (0 => 0, DELTA, 7);
 my %norm = (0 => 0.7, DELTA, 1.5);
+my %unbounded_norm = (0 => 1, DELTA, 2);
 
 sub params
 {
 	my ($delta, $norm) = @_;
 	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$delta}) . '}' } -1, 1;
-	my $clip = $delta == 0 ? 'absolute' : 'norm';
-	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ", targets => 0, clip => '$clip')";
+	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ', targets => 0)';
 }
 
-sub record { my ($delta) = @_; return 'ARRAY[' . join(',', (7) x $columns{$delta}) . ']' }
+sub record { my ($delta) = @_; return 'ARRAY[' . join(',', ($value{$delta}) x $columns{$delta}) . ']' }
 
 # The entries that there are counters of
 sub triangle
@@ -69,8 +69,8 @@ sub triangle
 sql(<<"END");
 CREATE TABLE people AS SELECT i AS id FROM generate_series(1, @{[2 * PERSONS]}) i;
 CREATE TABLE visits AS
-SELECT id AS person, 7 AS x FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
-CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
+SELECT id AS person FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
+CREATE VIEW joined AS SELECT id FROM people JOIN visits ON person = id;
 CREATE TABLE unbounded AS SELECT * FROM joined;
 CALL race_protect('bounded', 'joined', 1000000, 0.1, 'id', @{[BOUND]});
 CALL race_protect('unbounded', 'unbounded', 1000000, 0.1, NULL, @{[BOUND]});
@@ -85,18 +85,14 @@ SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($delta)]}
 END
 }
 
-# The norm of a record whose columns are as large as the 1
-sub longest { my ($delta) = @_; my $v = $columns{$delta} + 1; return sqrt($delta == 0 ? ($v * $v + $v) / 2 : $v) }
-
-# The sums that a person changes, and the size of each column of a record, in units of 1
+# The sums that a person changes; none; and those without the norm
 sub person {
 	my ($delta) = @_;
 	my @triangle = triangle($delta);
 	my $person = exact($delta, BOUND);
-	my $column = $norm{$delta} / longest($delta);
-	cmp_ok(abs($person->[1 + $_] / BOUND / ONE**2 / $column**2 - 1), '<', 1e-3,
-		"entry (@{$triangle[$_]}) is that of a clipped record") for 0 .. $#triangle;
-	return ($person, [(0) x @$person], $column, exact($delta, BOUND, longest($delta)));
+	my $squares = sum(map { $person->[1 + $_] / BOUND / ONE**2 * ($triangle[$_][0] == $triangle[$_][1]) } 0 .. $#triangle);
+	cmp_ok(abs($squares / $norm{$delta}**2 - 1), '<', 1e-3, 'a record is scaled down to the norm');
+	return ($person, [(0) x @$person], exact($delta, BOUND, $unbounded_norm{$delta}));
 }
 
 # The releases of labels with nobody, and with a person
@@ -107,7 +103,7 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta) =~ s/7/x/gr]}\$x\$, $epsilon{$delta}, $delta, label => 'id', labels => '{$all}');
+		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta)]}\$x\$, $epsilon{$delta}, $delta, label => 'id', labels => '{$all}');
 	END LOOP;
 END \$\$
 END
@@ -141,7 +137,7 @@ sub with {
 
 # ----------------------------------------------------------------- pure noise
 
-my ($person, $nobody, $column, $unclipped) = person(0);
+my ($person, $nobody, $unclipped) = person(0);
 my @pure = trials('bounded', 0);
 is(scalar @{$pure[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
 my ($deviation, $count_deviation, $recorded) = recorded('bounded', 0, 'epsilon');
@@ -178,14 +174,13 @@ sub caught {
 	return;
 }
 caught('half the noise', $person, 1 / 2);
-caught('noise for squares alone', $person, 2 / 3);
 caught('clipping left out', $unclipped, 1);
 cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
 	for bounds(trials('unbounded', 0), $person);
 
 # ------------------------------------------------------------- Gaussian noise
 
-($person, $nobody, $column, $unclipped) = person(DELTA);
+($person, $nobody, $unclipped) = person(DELTA);
 my @triangle = triangle(DELTA);
 my @gaussian = trials('bounded', DELTA);
 my $rho;
@@ -193,7 +188,7 @@ my $rho;
 my @variance = ($count_deviation**2,
 	map { $deviation**2 * ONE**4 * ($_->[0] == $_->[1] ? 2 : 1) } @triangle);
 
-# |v|^2; by half of its square, since the diagonal has twice the variance
+# half of the square of |v|^2, since the diagonal has twice the variance
 my $squared = $norm{+DELTA}**4 / 2;
 cmp_ok(abs($deviation**2 * 2 * $rho * 0.95 / $squared / BOUND**2 - 1), '<', 1e-3,
 	'the variance is that of the largest change');
@@ -241,8 +236,8 @@ sub mu_caught {
 	cmp_ok($z, '>', MAX_Z, sprintf 'mutant, %s: caught, mu is %.4f, z = %.1f', $what, $mu, $z);
 	return;
 }
-# products of two columns counted once: half of the squares of |v|^2, and of the diagonal
-my $once = ($norm{+DELTA}**4 + ($columns{+DELTA} + 1) * $column**4) / 4;
+# products of two columns counted once: half of the square of |v|^2, and half of the diagonal's
+my $once = ($norm{+DELTA}**4 + $norm{+DELTA}**4 / (1 + $columns{+DELTA})) / 4;
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);

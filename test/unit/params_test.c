@@ -73,6 +73,7 @@ test_fields(void)
 	WITH(reserved16[1], 1, refused, "reserved");
 	WITH(features, 1, refused, "for moments");
 	WITH(norm, 1, refused, "for moments");
+	WITH(norm, -0.0, refused, "for moments");
 	WITH(clip, 1, refused, "for moments");
 	WITH(dims, 0, accepted, "dims not stated");
 	WITH(dims, 1, accepted, "one dimension");
