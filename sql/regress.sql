@@ -88,6 +88,7 @@ SELECT race_lda(label, m, ARRAY[x1, x2]) FROM classes JOIN records USING (label)
 SELECT race_lda(label, m, '{1,0}') FROM (SELECT * FROM classes UNION ALL SELECT 'c', m FROM whole) c;
 SELECT race_lda_posterior('one', m, '{1,0}') FROM classes;
 SELECT race_discriminant_moments(label, m) FROM classes WHERE label = 'a';
+SELECT race_lda(i, m, '{1,0}') FROM classes, generate_series(1, 60) i;
 SELECT race_regress(race_share(m, 1, 1e-6, 3), 3) FROM whole;
 
 -- parallel workers fit as the leader does

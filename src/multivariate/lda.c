@@ -10,8 +10,8 @@
 #include "../params/params.h"
 #include "lda.h"
 
-/* More classes than anybody has; the fit takes time in proportion to the cube of them. */
-#define MAX_CLASSES		500
+/* A model takes space in proportion to the cube of classes. */
+#define MAX_CLASSES		100
 
 /* --------------------------------------------------------------- transition */
 
