@@ -167,6 +167,18 @@ CALL race_release('refused', 'moment points', :params, 'x', 1, fit => false);
 CALL race_release('refused', 'moment points', :params, 'x', 1, grid => true);
 CALL race_release('refused', 'moment points', :params, 'x', 1, value => 'i', value_lower => 0, value_upper => 1);
 CALL race_release('refused', 'moment points', :params, 'i', 1);
+-- what goes wrong while records are read is not told, and no transaction takes a release back
+CALL race_release('refused', 'moment points', :params, 'ARRAY[1, 2, 1 / (i - 7)]', 1);
+BEGIN;
+CALL race_release('refused', 'moment points', :params, 'x', 1);
+ROLLBACK;
+-- a table without records is noise alone
+CREATE TABLE nothing (x float8[]);
+CALL race_protect('nothing', 'nothing', 10, 1e-5);
+CALL race_release('nothing', 'nothing', :params, 'x', 1, 1e-6);
+SELECT abs(count) < 1000 AS count, noise_stddev > 0 AS noise, scaled <> array_fill(0::float8, ARRAY[4, 4]) AS noisy FROM race_moments_matrix(race_released_moments('nothing'));
+SELECT moments::text::race_moments::text = moments::text AS text_form FROM race_releases WHERE name = 'nothing';
+DROP TABLE nothing;
 CALL race_release('moments of sketch', 'moment points', 'l2(dims=3)', 'x', 1);
 SELECT race_released_moments('moments of sketch');
 SELECT spent_epsilon FROM race_budgets WHERE budget = 'moment points';

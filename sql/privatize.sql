@@ -105,6 +105,17 @@ SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING
        round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric, 1) < epsilon * 2 AS epsilon_of_two
 FROM private ORDER BY 1;
 
+-- how many rows are kept follows how dense the records lie, which a noisy sum of norms tells:
+-- of as many records, far apart or all alike.  An accident takes noise of 40 times its scale.
+SELECT spread, rows <= 256 AS few, rows >= 512 AS many, epsilon <= 20 AS within, epsilon > 19.9 AS all_of_it
+FROM (VALUES ('apart', 1000), ('alike', 0)) v (spread, step), LATERAL (
+	SELECT race_privatize(race_build(race_params('l2', 1, 1), ARRAY[i * step]), 20) AS s
+	FROM generate_series(1, 20000) i OFFSET 0) r, race_info(s) ORDER BY spread;
+-- a look at the rows is paid for where there is a choice
+SELECT v.rows AS asked, v.delta, round(count_noise_stddev::numeric, 1) AS count_noise
+FROM (VALUES (NULL, 0), (8, 0), (NULL, 1e-6)) v (rows, delta), LATERAL
+race_privacy_cost(race_params('l2', 1, 1), 1, delta, v.rows, records => 1000);
+
 -- nobody but the owner draws noise
 CREATE ROLE race_analyst;
 SET ROLE race_analyst;

@@ -30,6 +30,41 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
 	'the sketch with a fitted model whose points are some of the records x, at most 4096: all that there may be, or a sample that is public or made up. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
 
+CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	most CONSTANT int := 4096;
+	n float8 := 1;
+	list jsonb;
+BEGIN
+	IF jsonb_typeof(categories) <> 'array' OR categories = '[]' OR
+		jsonb_path_exists(categories, 'strict $[*] ? (@.type() != "array" || @.size() == 0)') OR
+		jsonb_path_exists(categories, 'strict $[*][*] ? (@.type() != "string" && @.type() != "null")')
+	THEN
+		RAISE EXCEPTION 'categories must be a list of lists of texts' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
+	END IF;
+	FOR list IN SELECT l FROM jsonb_array_elements(categories) l LOOP
+		n := n * jsonb_array_length(list);
+	END LOOP;
+	IF n > most THEN
+		RAISE EXCEPTION 'a model can have at most % candidates', most USING ERRCODE = 'program_limit_exceeded',
+			DETAIL = format('The lists make %s rows of categories.', n),
+			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over a public sample of them.';
+	END IF;
+	RETURN (
+		WITH RECURSIVE candidates (filled, x) AS (
+			SELECT 0, ARRAY[]::text[]
+			UNION ALL
+			SELECT filled + 1, x || category
+			FROM candidates, jsonb_array_elements_text(categories->filled) category
+			WHERE filled < jsonb_array_length(categories))
+		SELECT @extschema@.race_fit(sketch, x) FROM candidates WHERE filled = jsonb_array_length(categories));
+END $$;
+COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
+	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories';
+
 CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
 COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';
 COMMENT ON COLUMN race_points_result.x IS 'the point, of a kernel of vectors by itself; else NULL';

@@ -355,11 +355,11 @@ extern double race_collision_probability(const RaceParams *params);
 
 /*
  * In a typical table of so many records (sampling.c): the share of them that the kernel sums
- * to; and the expected variance of a kernel sum over so many rows, that comes from the rows
- * themselves
+ * to.  The expected variance of a kernel sum over so many rows, that comes from the rows
+ * themselves, where the kernel sums to so many records
  */
 extern double race_kernel_mass(double records);
 extern double race_sampling_variance(const RaceParams *params, uint32_t rows,
-									 double records);
+									 double mass);
 
 #endif							/* RACE_LSH_H */

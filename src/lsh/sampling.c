@@ -38,8 +38,7 @@ variance_exponent(int sequence)
 }
 
 double
-race_sampling_variance(const RaceParams *params, uint32_t rows, double records)
+race_sampling_variance(const RaceParams *params, uint32_t rows, double mass)
 {
-	return pow(race_kernel_mass(records) * records, 2) /
-		pow(rows, variance_exponent(race_params_sequence(params)));
+	return mass * mass / pow(rows, variance_exponent(race_params_sequence(params)));
 }

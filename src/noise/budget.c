@@ -93,6 +93,18 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 }
 
 bool
+race_choice_budget(double epsilon, uint64_t sensitivity, RaceChoiceBudget *budget)
+{
+	budget->scale = scale_for(epsilon, sensitivity, RACE_CHOICE_SHARE, 1);
+	budget->rest = race_down(race_down(epsilon * (RACE_CHOICE_SHARE - 1)) / RACE_CHOICE_SHARE);
+	if (budget->scale == 0)
+		return false;
+	budget->cost = fmin(race_up(epsilon / RACE_CHOICE_SHARE),
+						cost_of(sensitivity, budget->scale));
+	return true;
+}
+
+bool
 race_gaussian_budget(double epsilon, double delta,
 					 unsigned __int128 counter_squared,
 					 unsigned __int128 count_squared,

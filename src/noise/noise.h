@@ -81,11 +81,29 @@ typedef struct RaceLaplaceBudget
 
 /*
  * False when the noise would be too large: a scale above RACE_MAX_SCALE.
- * epsilon lies within the limits above, sensitivities from 1 to the maximum.
+ * epsilon lies within the limits above, or is the rest that race_choice_budget() leaves;
+ * sensitivities from 1 to the maximum.
  */
 extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 								uint64_t count_sensitivity,
 								RaceLaplaceBudget *budget);
+
+/*
+ * How a pure release pays for choosing what it keeps: 1 / RACE_CHOICE_SHARE of epsilon for a
+ * number of this sensitivity, by which it chooses, and the rest for the release itself.
+ */
+#define RACE_CHOICE_SHARE		50
+
+typedef struct RaceChoiceBudget
+{
+	uint64_t	scale;			/* of the noise of the number */
+	double		cost;			/* its epsilon, rounded up */
+	double		rest;			/* of epsilon, rounded down */
+} RaceChoiceBudget;
+
+/* False when the noise would be too large; the same limits as above */
+extern bool race_choice_budget(double epsilon, uint64_t sensitivity,
+							   RaceChoiceBudget *budget);
 
 /*
  * One exact draw of a discrete Gaussian, pmf proportional to

@@ -62,13 +62,14 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
 				 errhint("Give records, as far as it is public, or rows.")));
-	kept = request.rows == 0 ? race_choose_kept(&request, params, records) :
+	kept = request.rows == 0 ? race_choose_kept(&request, params, race_usual_mass(records)) :
 		race_most_kept(&request, params);
 	race_plan_release(&request, params, kept, &plan);
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, kept, records)) /
+	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, kept,
+														race_usual_mass(records))) /
 		records : 0;
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.kept.rows));

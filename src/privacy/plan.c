@@ -22,6 +22,11 @@
  * Matrices v v' have no negative inner product, so that substituting costs what is said below
  * here, too; doc/privacy.md has the proof, and the part of rounding.
  *
+ * Which rows serve best depends on the table.  A pure release that is to choose them spends a
+ * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
+ * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
+ * the same whatever rows are chosen, so that all three add up.
+ *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
  * table the count would not change.  But where tables are split by class or shard, a
@@ -187,24 +192,35 @@ kept_squared(const RaceParams *params, RaceKept kept)
 	return race_record_unit(params) * kept_weight(params, kept);
 }
 
+/* Does a release look at its rows before it chooses how many it keeps? */
+static bool
+looks_at_rows(const RaceRequest *request, const RaceParams *params)
+{
+	return request->rows == 0 && request->delta == 0 && params->rows > 1;
+}
+
 static bool
 plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
+	RaceChoiceBudget choice = {0, 0, request->epsilon};
 	uint64		sensitivity = (uint64) request->max_contributions *
 		neighbors_factor(request);
 	uint64		weight = kept_weight(params, plan->kept);
 	RaceLaplaceBudget budget;
 
 	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */
-	if (sensitivity > RACE_MAX_SENSITIVITY / weight ||
-		!race_laplace_budget(request->epsilon, sensitivity * weight, sensitivity,
-							 &budget))
+	if (sensitivity > RACE_MAX_SENSITIVITY / params->rows ||
+		sensitivity > RACE_MAX_SENSITIVITY / weight ||
+		(looks_at_rows(request, params) &&
+		 !race_choice_budget(request->epsilon, sensitivity * params->rows, &choice)) ||
+		!race_laplace_budget(choice.rest, sensitivity * weight, sensitivity, &budget))
 		return false;
+	plan->choice_noise = choice.scale;
 	plan->counter_noise = budget.counter_scale;
 	plan->count_noise = budget.count_scale;
 	plan->noise.mechanism = RACE_MECHANISM_LAPLACE;
-	plan->noise.epsilon = budget.epsilon;
-	plan->noise.rho = race_rho_of_pure(budget.epsilon);
+	plan->noise.epsilon = Min(request->epsilon, race_cost_sum(budget.epsilon, choice.cost));
+	plan->noise.rho = race_rho_of_pure(plan->noise.epsilon);
 	plan->noise.counter_variance = race_discrete_laplace_variance(budget.counter_scale);
 	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
 	return true;
@@ -353,18 +369,24 @@ race_expected_noise(const RaceParams *params, const RacePlan *plan)
 
 double
 race_expected_sampling(const RaceRequest *request, const RaceParams *params,
-					   RaceKept kept, double records)
+					   RaceKept kept, double mass)
 {
 	if (race_is_grid(params))
-		return pow(race_grid_bias(params, kept.grid) * race_kernel_mass(records) * records, 2);
-	return race_sampling_variance(params, kept.rows, records) *
+		return pow(race_grid_bias(params, kept.grid) * mass, 2);
+	return race_sampling_variance(params, kept.rows, mass) *
 		(request->fit ? FITTED_SAMPLING : 1);
+}
+
+double
+race_usual_mass(double records)
+{
+	return race_kernel_mass(records) * records;
 }
 
 /* The expected variance of a kernel sum of a release that keeps so much */
 static double
 expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept kept,
-				  double records)
+				  double mass)
 {
 	RacePlan	plan;
 	double		noise;
@@ -373,11 +395,11 @@ expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept
 	noise = race_expected_noise(params, &plan);
 	if (request->fit && race_is_grid(params) && params->dims == 1)
 		noise *= FITTED_GRID_NOISE;
-	return noise + race_expected_sampling(request, params, kept, records);
+	return noise + race_expected_sampling(request, params, kept, mass);
 }
 
 static RaceKept
-choose_grid(const RaceRequest *request, const RaceParams *params, double records)
+choose_grid(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceKept	best = {1, {0, 1}, 0};
 	RaceKept	kept = {1, {0, 1}, 0};
@@ -386,7 +408,7 @@ choose_grid(const RaceRequest *request, const RaceParams *params, double records
 	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
 		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid); kept.grid.halvings++)
 		{
-			double		variance = expected_variance(request, params, kept, records);
+			double		variance = expected_variance(request, params, kept, mass);
 
 			if (variance < least)
 			{
@@ -403,7 +425,7 @@ choose_grid(const RaceRequest *request, const RaceParams *params, double records
  * not grow with R, so all rows are best.
  */
 static uint32
-choose_rows(const RaceRequest *request, const RaceParams *params, double records)
+choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	uint32		best = params->rows;
 	double		least = INFINITY;
@@ -413,7 +435,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 		return params->rows;
 	for (;; kept.rows = Min(2 * kept.rows, params->rows))
 	{
-		double		variance = expected_variance(request, params, kept, records);
+		double		variance = expected_variance(request, params, kept, mass);
 
 		if (variance < least)
 		{
@@ -426,15 +448,14 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 }
 
 RaceKept
-race_choose_kept(const RaceRequest *request, const RaceParams *params, double records)
+race_choose_kept(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceKept	kept = {1, {0, 1}, 0};
 
 	if (race_is_moments(params))
 		return kept;
-	records = Max(records, 1);
 	if (race_is_grid(params))
-		return choose_grid(request, params, records);
-	kept.rows = choose_rows(request, params, records);
+		return choose_grid(request, params, mass);
+	kept.rows = choose_rows(request, params, mass);
 	return kept;
 }

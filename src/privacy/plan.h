@@ -51,6 +51,7 @@ typedef struct RacePlan
 	 */
 	uint64		counter_noise;
 	uint64		count_noise;
+	uint64		choice_noise;	/* scale of discrete Laplace, or 0 (noise.h): no choice */
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
 
@@ -101,15 +102,18 @@ extern void race_plan_share(const RaceRequest *request, const RaceParams *params
 
 /*
  * What to keep, if the request leaves it open: the power of two of rows (or all), or the
- * cells and levels of a grid, for which the expected error of a kernel sum is least, given
- * a (noisy) number of records
+ * cells and levels of a grid, for which the expected error of a kernel sum is least, where
+ * a typical kernel sum is so many records
  */
 extern RaceKept race_choose_kept(const RaceRequest *request,
-								 const RaceParams *params, double records);
+								 const RaceParams *params, double mass);
 
 /* The expected variance of a kernel sum that noise and sampling give a release */
 extern double race_expected_noise(const RaceParams *params, const RacePlan *plan);
 extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
-									 RaceKept kept, double records);
+									 RaceKept kept, double mass);
+
+/* The same number by what is usual: where nothing is known of a table but its size */
+extern double race_usual_mass(double records);
 
 #endif							/* RACE_PLAN_H */

@@ -146,6 +146,7 @@ least_variance(const RaceView *view, const Parts *parts)
 {
 	const RaceParams *params = view->params;
 	double		noise = view->header->noise.counter_variance / params->rows;
+	double		records = race_answers_divisor(parts->count);
 
 	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
@@ -153,7 +154,7 @@ least_variance(const RaceView *view, const Parts *parts)
 	if (view->model != NULL)
 		return Max(noise, view->model->residual_variance);
 	return noise == 0 ? 0 : noise +
-		race_sampling_variance(params, params->rows, race_answers_divisor(parts->count));
+		race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
 }
 
 /*

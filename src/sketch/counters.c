@@ -4,6 +4,7 @@
  */
 #include "counters.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../lsh/lsh.h"
@@ -134,6 +135,51 @@ race_counters_sum(const void *counters, int width, const uint32_t *buckets,
 			  }
 		)
 	return total + (double) sum;
+}
+
+/* The root of x < 2^100, rounded down */
+static uint64_t
+integer_root(unsigned __int128 x)
+{
+	uint64_t	root = (uint64_t) sqrt((double) x);
+
+	while ((unsigned __int128) root * root > x)
+		root--;
+	while ((unsigned __int128) (root + 1) * (root + 1) <= x)
+		root++;
+	return root;
+}
+
+/* Counters beyond this count as this: so sums stay within 64 bits, of roots, and 128. */
+#define MOST_IN_NORM	(INT64_C(1) << 36)
+
+uint64_t
+race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t range)
+{
+	uint64_t	total = 0;
+	uint32_t	r;
+	uint32_t	b;
+
+	FOR_WIDTH(width,
+			  const type *c = counters;
+
+			  for (r = 0; r < rows; r++, c += range)
+			  {
+				  unsigned __int128 sum = 0;
+
+				  for (b = 0; b < range; b++)
+				  {
+					  int64_t		value = c[b];
+
+					  if (sizeof(type) == sizeof(int64_t))
+						  value = value > MOST_IN_NORM ? MOST_IN_NORM :
+							  value < -MOST_IN_NORM ? -MOST_IN_NORM : value;
+					  sum += (unsigned __int128) ((__int128) value * value);
+				  }
+				  total += integer_root(sum);
+			  }
+		)
+	return total;
 }
 
 int64_t

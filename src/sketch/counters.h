@@ -51,6 +51,14 @@ extern double race_counters_sum(const void *counters, int width,
 								uint32_t to, uint32_t range);
 
 /*
+ * The sum over rows of the Euclidean norm of each row of `range` counters, which is rounded
+ * down to an integer.  Whoever changes a row by at most an integer m in norm changes its
+ * rounded norm by at most m.  Counters beyond 2^36 count as 2^36.
+ */
+extern uint64_t race_counters_norms(const void *counters, int width, uint32_t rows,
+									uint32_t range);
+
+/*
  * Count n records: add delta to counter buckets[i * RACE_LANES + row] of each row of
  * `range` counters, for at most RACE_LANES rows.  All counters must be at least
  * n |delta| away from race_counters_limit(): nothing is checked here.

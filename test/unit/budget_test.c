@@ -277,6 +277,42 @@ test_known(void)
 	   "so is too large a counter scale");
 }
 
+/* 256 S / t <= epsilon / 50, by the smallest t; and the rest is at most 49 / 50, nearly that */
+static void
+test_choice(void)
+{
+	int			bad_scales = 0;
+	int			bad_costs = 0;
+	int			bad_rests = 0;
+	int			refused = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 200000; i += 2)
+	{
+		double		epsilon = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
+		uint64_t	s = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50);
+		Wide		cost = product(256 * 50, s);
+		RaceChoiceBudget budget;
+
+		if (!race_choice_budget(epsilon, s, &budget))
+		{
+			refused++;
+			bad_scales += compare(epsilon, cost, wide(RACE_MAX_SCALE)) >= 0;
+			continue;
+		}
+		bad_scales += compare(epsilon, cost, wide(budget.scale)) < 0 ||
+			(budget.scale > 1 && compare(epsilon, cost, wide(budget.scale - 1)) >= 0);
+		bad_costs += compare(budget.cost, product(256, s), wide(budget.scale)) < 0 ||
+			budget.cost > epsilon / 50 * (1 + 1e-15);
+		bad_rests += !(budget.rest * 50 <= epsilon * 49 * (1 + 1e-16) &&
+					   budget.rest >= epsilon * 49 / 50 * (1 - 1e-15));
+	}
+	ok(bad_scales == 0, "choice: each scale is the smallest that suffices for a 50th of epsilon");
+	ok(bad_costs == 0, "choice: the cost is rounded up, and at most a 50th");
+	ok(bad_rests == 0, "choice: the rest is at most 49 / 50, rounded down");
+	ok(refused > 0 && refused < 50000, "choice: some are refused, most are not");
+}
+
 static void
 test_sums(void)
 {
@@ -484,6 +520,7 @@ main(void)
 	test_random();
 	test_monotone();
 	test_known();
+	test_choice();
 	test_sums();
 	test_gaussian_awkward();
 	test_gaussian_random();

@@ -325,6 +325,76 @@ test_bump(int width)
 	ok(forgotten == 0, "control: a record that is forgotten makes a difference in each row");
 }
 
+#define NORM_ROWS	7
+#define NORM_RANGE	33
+
+static double
+real_norms(const int64_t *values)
+{
+	double		total = 0;
+	int			r;
+	int			b;
+
+	for (r = 0; r < NORM_ROWS; r++)
+	{
+		double		sum = 0;
+
+		for (b = 0; b < NORM_RANGE; b++)
+			sum += (double) values[r * NORM_RANGE + b] * (double) values[r * NORM_RANGE + b];
+		total += sqrt(sum);
+	}
+	return total;
+}
+
+/* Norms of rows, and by how much m records change them; all rows at their worst as well */
+static void
+test_norms(int width)
+{
+	int64_t		values[NORM_ROWS * NORM_RANGE];
+	int64_t		counters[NORM_ROWS * NORM_RANGE];
+	double		most = fmin((double) highest(width) / 4, 1e6);
+	int			wrong = 0;
+	int			largest = 0;
+	uint64_t	i;
+
+	for (i = 0; i < 2000; i++)
+	{
+		int			m = 1 + (int) (mix(i) % 5);
+		bool		together = i % 2 == 0;
+		uint64_t	before;
+		int			change;
+		int			k;
+
+		for (k = 0; k < NORM_ROWS * NORM_RANGE; k++)
+			values[k] = (int64_t) (mix(i * 1000 + k) % (uint64_t) most) * (mix(k + i) % 8 == 0) * (i % 4 != 0);
+		race_counters_store(counters, width, 0, NORM_ROWS * NORM_RANGE, values);
+		before = race_counters_norms(counters, width, NORM_ROWS, NORM_RANGE);
+		wrong += !(real_norms(values) - before >= -1e-6 &&
+				   real_norms(values) - before < NORM_ROWS);
+		for (k = 0; k < NORM_ROWS * m; k++)
+			values[(k % NORM_ROWS) * NORM_RANGE +
+				   (together ? 0 : mix(i + k * 7919) % NORM_RANGE)]++;
+		race_counters_store(counters, width, 0, NORM_ROWS * NORM_RANGE, values);
+		change = abs((int) (race_counters_norms(counters, width, NORM_ROWS, NORM_RANGE) - before));
+		wrong += change > NORM_ROWS * m;
+		if (m == 1 && change > largest)
+			largest = change;
+	}
+	ok(wrong == 0, "width %d: norms are rounded down, and m records change those of 7 rows by 7m at most", width);
+	ok(largest == NORM_ROWS, "width %d: control: one record changes all of them by 1", width);
+}
+
+static void
+test_large_norms(void)
+{
+	int64_t		values[2] = {INT64_C(3) << 34, -(INT64_C(4) << 34)};
+
+	ok(race_counters_norms(values, 8, 1, 2) == UINT64_C(5) << 34, "norms of large counters are exact");
+	values[0] = RACE_MAX_COUNT;
+	values[1] = 0;
+	ok(race_counters_norms(values, 8, 2, 1) == UINT64_C(1) << 36, "counters beyond 2^36 count as 2^36");
+}
+
 int
 main(void)
 {
@@ -338,6 +408,8 @@ main(void)
 		test_bounds(widths[w]);
 		test_sum(widths[w]);
 		test_bump(widths[w]);
+		test_norms(widths[w]);
 	}
+	test_large_norms();
 	return done_testing();
 }
