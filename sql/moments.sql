@@ -174,10 +174,10 @@ CALL race_release('refused', 'moment points', :params, 'x', 1);
 ROLLBACK;
 -- a table without records is noise alone
 CREATE TABLE nothing (x float8[]);
-CALL race_protect('nothing', 'nothing', 10, 1e-5);
-CALL race_release('nothing', 'nothing', :params, 'x', 1, 1e-6);
-SELECT abs(count) < 1000 AS count, noise_stddev > 0 AS noise, scaled <> array_fill(0::float8, ARRAY[4, 4]) AS noisy FROM race_moments_matrix(race_released_moments('nothing'));
-SELECT moments::text::race_moments::text = moments::text AS text_form FROM race_releases WHERE name = 'nothing';
+CALL race_protect('moments of nothing', 'nothing', 10, 1e-5);
+CALL race_release('moments of nothing', 'moments of nothing', :params, 'x', 1, 1e-6);
+SELECT abs(count) < 1000 AS count, noise_stddev > 0 AS noise, scaled <> array_fill(0::float8, ARRAY[4, 4]) AS noisy FROM race_moments_matrix(race_released_moments('moments of nothing'));
+SELECT moments::text::race_moments::text = moments::text AS text_form FROM race_releases WHERE name = 'moments of nothing';
 DROP TABLE nothing;
 CALL race_release('moments of sketch', 'moment points', 'l2(dims=3)', 'x', 1);
 SELECT race_released_moments('moments of sketch');
