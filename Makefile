@@ -47,8 +47,8 @@ else
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 # The folders of src/.  Each imports only from folders to its left.
-ROOMS = server lsh noise params record cache sketch privacy fit query learn transform \
-	release
+ROOMS = server lsh noise params record cache sketch privacy fit query moments learn transform \
+	multivariate release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
@@ -90,7 +90,7 @@ include $(PGXS)
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
 src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize
-src/lsh/radial.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/lsh/radial.o src/lsh/moments.o src/lsh/triangle.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)
@@ -103,7 +103,8 @@ test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o src/sketch/packed.o \
 	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o \
-	src/transform/linear.o,$(OBJS))
+	src/transform/linear.o src/multivariate/noisy.o src/multivariate/ridge.o \
+	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm
 FUZZED_OBJS = src/sketch/counters.o src/sketch/packed.o

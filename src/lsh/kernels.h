@@ -29,8 +29,9 @@ typedef enum RaceKernel
 	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
 	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
 	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
-	RACE_KERNEL_LEAST_SQUARES = 6,	/* surrogate losses, surrogate.h */
-	RACE_KERNEL_MARGIN = 7
+	RACE_KERNEL_MOMENTS = 6,		/* no kernel: sums and products of columns, moments.h */
+	RACE_KERNEL_LEAST_SQUARES = 7,	/* surrogate losses, surrogate.h */
+	RACE_KERNEL_MARGIN = 8
 } RaceKernel;
 
 /* What a record of the kernel is.  This decides how it is read and hashed. */
@@ -51,8 +52,10 @@ typedef enum RaceTakes
 	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
 								 * kernels that are the same in all directions */
 	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
-	RACE_TAKES_RADIUS = 64,		/* radius and query_radius */
-	RACE_TAKES_STRUCTURED = 128 /* the same by fast transforms (structured.h) */
+	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
+	RACE_TAKES_COLUMNS = 128,	/* norm, features and targets: moments */
+	RACE_TAKES_RADIUS = 256,	/* radius and query_radius: losses */
+	RACE_TAKES_STRUCTURED = 512 /* projections by fast transforms (structured.h) */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "grid.h"
+#include "moments.h"
 #include "sobol.h"
 #include "surrogate.h"
 
@@ -48,7 +49,7 @@ may_fold(const RaceKernelType *type)
 static bool
 has_offsets(const RaceKernelType *type)
 {
-	return type->record == RACE_RECORD_VECTOR && !type->signs;
+	return type->record == RACE_RECORD_VECTOR && type->quantile != NULL && !type->signs;
 }
 
 static bool
@@ -70,9 +71,9 @@ has_nulls(const RaceKernelType *type)
 }
 
 static bool
-has_radius(const RaceKernelType *type)
+has_own_fields(const RaceKernelType *type)
 {
-	return (type->takes & RACE_TAKES_RADIUS) != 0;
+	return (type->takes & (RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS)) != 0;
 }
 
 #define MAX_LIST	128
@@ -194,13 +195,14 @@ part_problem(const RaceParams *part, char *message, size_t length)
 					   type->name);
 	if (part->power < 1 || part->power > RACE_MAX_POWER)
 		return PROBLEM("power must be between 1 and %d", RACE_MAX_POWER);
-	if (!has_bandwidth(type) && part->bandwidth != 1)
+	if ((type->takes & (RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS)) == 0 && part->bandwidth != 1)
 		return PROBLEM("kernel %s has no bandwidth", type->name);
 	if (!(part->bandwidth >= RACE_MIN_BANDWIDTH &&
 		  part->bandwidth <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("bandwidth must be a number between %g and %g",
 					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type))
+	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type) &&
+		part->features == 0)
 		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
 					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
@@ -215,10 +217,9 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (part->nulls != 0 && !has_nulls(type))
 		return PROBLEM("nulls are for kernels %s",
 					   race_kernel_list(has_nulls, "and", list, sizeof(list)));
-	if (!has_radius(type) && (race_is_stated(part->radius) ||
-							  race_is_stated(part->query_radius)))
-		return PROBLEM("a radius is for kernels %s",
-					   race_kernel_list(has_radius, "and", list, sizeof(list)));
+	if (!has_own_fields(type) && (part->own.bits[0] != 0 || part->own.bits[1] != 0))
+		return PROBLEM("radius, query_radius, norm, features, targets, clip and coarser are for kernels %s",
+					   race_kernel_list(has_own_fields, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds, transforms and mixtures need dims");
 	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
@@ -267,6 +268,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return PROBLEM("a grid cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
+		if (part != params && race_is_moments(part))
+			return PROBLEM("moments cannot be a part of a product");
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
@@ -314,6 +317,8 @@ race_params_problem(const RaceParams *params, size_t size,
 	if (race_is_surrogate(params) && race_surrogate_problem(params, message, length) != NULL)
 		return message;
 	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
+		return message;
+	if (race_is_moments(params) && race_moments_problem(params, message, length) != NULL)
 		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");

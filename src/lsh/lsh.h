@@ -62,6 +62,16 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
+ * The norm that records of moments are scaled down to (moments.h): that of L2, or one that fits
+ * pure noise.  0: not stated; L2.
+ */
+typedef enum RaceClip
+{
+	RACE_CLIP_NORM = 1,
+	RACE_CLIP_ABSOLUTE = 2		/* of absolute values */
+} RaceClip;
+
+/*
  * Numbers that follow the parameters, in this order; d is dims, m outputs, c components.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
@@ -82,7 +92,8 @@ typedef enum RaceArray
  * may be a product: then parts follow each other, each with its arrays, and each
  * compares a part of a record.  Only the first states what all share: seed,
  * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
- * and `reserved` is zero.
+ * and `reserved` is zero.  Moments (moments.h) have no row functions; but they, too, are
+ * counters, of one row, and what follows fixes them.
  */
 typedef struct RaceParams
 {
@@ -101,8 +112,28 @@ typedef struct RaceParams
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
 	uint8_t		reserved8[2];
-	double		radius;			/* of records and of queries of a surrogate loss, */
-	double		query_radius;	/* surrogate.h; else 0 */
+	/* what only some kernels have; zero for others */
+	union
+	{
+		struct
+		{
+			double		radius; /* of records and of queries of a surrogate loss, */
+			double		query_radius;	/* surrogate.h */
+		};
+		struct
+		{
+			double		norm;	/* what records of moments are clipped to */
+			uint16_t	features;	/* random Fourier features, or 0 */
+			uint16_t	targets;	/* the last columns, which weigh more */
+			uint8_t		coarser;	/* of noise shares: bits that counters lack */
+			uint8_t		clip;	/* RaceClip */
+			uint8_t		reserved16[2];
+		};
+		struct
+		{
+			uint64_t	bits[2];
+		}			own;
+	};
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
@@ -139,9 +170,11 @@ typedef struct RaceParams
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
 extern const char *race_nulls_name(int nulls);
+extern const char *race_clip_name(int clip);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 extern int	race_nulls_by_name(const char *name);
+extern int	race_clip_by_name(const char *name);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts

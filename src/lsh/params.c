@@ -37,6 +37,12 @@ static const NamedValue nulls_meanings[] = {
 	{NULL, 0}
 };
 
+static const NamedValue clips[] = {
+	{"norm", RACE_CLIP_NORM},
+	{"absolute", RACE_CLIP_ABSOLUTE},
+	{NULL, 0}
+};
+
 static const char *
 name_of(const NamedValue *list, int value)
 {
@@ -73,6 +79,12 @@ race_nulls_name(int nulls)
 	return name_of(nulls_meanings, nulls);
 }
 
+const char *
+race_clip_name(int clip)
+{
+	return name_of(clips, clip);
+}
+
 int
 race_sequence_by_name(const char *name)
 {
@@ -89,6 +101,12 @@ int
 race_nulls_by_name(const char *name)
 {
 	return value_of(nulls_meanings, name);
+}
+
+int
+race_clip_by_name(const char *name)
+{
+	return value_of(clips, name);
 }
 
 /* ------------------------------------------------- what parameters stand for */
@@ -150,9 +168,14 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 {
 	uint32_t	takes = race_kernel_type(part->kernel)->takes;
 
+	bool		features = part->kernel == RACE_KERNEL_MOMENTS && part->features > 0;
+
+	if (part->kernel == RACE_KERNEL_MOMENTS && !features)
+		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
 	if (race_fits_sobol(part, taken))
 		return RACE_SEQUENCE_SOBOL;
-	if ((takes & RACE_TAKES_ORTHOGONAL) == 0 || part->dims == 0)
+	/* features are projections, which are the same in all directions */
+	if (((takes & RACE_TAKES_ORTHOGONAL) == 0 || part->dims == 0) && !features)
 		return RACE_SEQUENCE_INDEPENDENT;
 	return (takes & RACE_TAKES_STRUCTURED) != 0 && part->dims >= RACE_LONG_DIMS &&
 		part->outputs == 0 ?
@@ -164,8 +187,8 @@ race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
-	if (params->sequence == RACE_SEQUENCE_GRID)
-		return true;			/* nodes are not rehashed */
+	if (params->sequence == RACE_SEQUENCE_GRID || params->kernel == RACE_KERNEL_MOMENTS)
+		return true;			/* nothing is rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "../lsh/radial.h"
 #include "../lsh/surrogate.h"
 #include "../server/text.h"
@@ -45,6 +46,17 @@ race_draft_next(RaceDraft *draft)
 }
 
 bool
+race_draft_takes(const RaceDraft *draft, const RaceField *field, Node *escontext)
+{
+	if (field->own && !race_field_is_stored(field, draft->part.kernel))
+		ereturn(escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: kernel %s has no %s",
+						race_kernel_type(draft->part.kernel)->name, field->name)));
+	return true;
+}
+
+bool
 race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 					   Node *escontext)
 {
@@ -56,7 +68,8 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 						RACE_MAX_DIMS)));
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
-		value = Max(0, Min(value, PG_INT32_MAX));
+		value = Max(0, Min(value, field->size == 1 ? PG_UINT8_MAX :
+						   field->size == 2 ? PG_UINT16_MAX : PG_INT32_MAX));
 	race_field_set_bits(field, &draft->part, (uint64) value);
 	return true;
 }
@@ -165,6 +178,23 @@ shape_surrogate(RaceParams *part)
 		part->query_radius = sqrt(part->dims);
 }
 
+/*
+ * Moments are one row of as many counters as their columns have products.  What is wrong is
+ * found later.
+ */
+static void
+shape_moments(RaceDraft *draft)
+{
+	RaceParams *part = &draft->part;
+
+	part->rows = 1;
+	part->rehash = RACE_REHASH_FOLD;
+	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
+		part->range = (uint32) race_moments_counters(race_moments_columns(part));
+	if (part->norm == 0)
+		part->norm = race_moments_default_norm(part);
+}
+
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -204,6 +234,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 		shape_grid(&drafts[0]);
 	if (n == 1 && race_is_surrogate(&drafts[0].part))
 		shape_surrogate(&drafts[0].part);
+	if (race_is_moments(&drafts[0].part))
+		shape_moments(&drafts[0]);
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)

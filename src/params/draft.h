@@ -29,6 +29,9 @@ extern void race_draft_of(RaceDraft *draft, const RaceParams *part);
  */
 extern void race_draft_next(RaceDraft *draft);
 
+/* Raise 22023 for a field that only other kernels have; false after a soft error. */
+extern bool race_draft_takes(const RaceDraft *draft, const RaceField *field, Node *escontext);
+
 /* Set a field from a value from outside; false after a soft error. */
 extern bool race_draft_set_integer(RaceDraft *draft, const RaceField *field,
 								   int64 value, Node *escontext);

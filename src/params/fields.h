@@ -20,7 +20,7 @@
 typedef enum RaceFieldType
 {
 	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
-	RACE_FIELD_COUNT,			/* uint32, from an integer */
+	RACE_FIELD_COUNT,			/* uint32 or less, from an integer */
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
@@ -49,7 +49,12 @@ typedef enum RaceFieldNumber
 	RACE_KEY_NULLS,
 	RACE_KEY_MIXTURE,
 	RACE_KEY_RADIUS,
-	RACE_KEY_QUERY_RADIUS,
+	RACE_KEY_QUERY_RADIUS,		/* the last of the constructor of kernels */
+	RACE_KEY_NORM,
+	RACE_KEY_FEATURES,
+	RACE_KEY_TARGETS,
+	RACE_KEY_CLIP,
+	RACE_KEY_COARSER,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
@@ -70,6 +75,7 @@ typedef struct RaceField
 	double		fallback;		/* the default; the SQL default must be the same */
 	RaceArray	array;			/* which array it is, or 0 */
 	uint32		takes;			/* the RaceTakes of kernels that it applies to, or 0 */
+	bool		own;			/* other kernels may keep something else in its place */
 	/* names of a choice: what it is called in messages, and the names themselves */
 	const char *what;
 	const char *(*name_of) (int value);
@@ -81,6 +87,9 @@ extern const RaceField race_fields[RACE_FIELDS];
 
 /* Is the field an array of numbers? */
 extern bool race_field_is_array(const RaceField *field);
+
+/* Does a part with this kernel keep the field in its place? */
+extern bool race_field_is_stored(const RaceField *field, int kernel);
 
 /* Does a part of the kernel state this field?  `first`: is it the first part? */
 extern bool race_field_applies(const RaceField *field, const RaceParams *part,

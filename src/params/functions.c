@@ -19,6 +19,7 @@ PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
 PG_FUNCTION_INFO_V1(race_params_make);
 PG_FUNCTION_INFO_V1(race_params_multiply);
+PG_FUNCTION_INFO_V1(race_params_counters);
 PG_FUNCTION_INFO_V1(race_params_eq);
 PG_FUNCTION_INFO_V1(race_params_ne);
 PG_FUNCTION_INFO_V1(race_params_lt);
@@ -119,6 +120,7 @@ set_field(RaceDraft *draft, int key, Datum value)
 {
 	const RaceField *field = &race_fields[key];
 
+	race_draft_takes(draft, field, NULL);
 	switch (field->type)
 	{
 		case RACE_FIELD_CHOICE:
@@ -153,7 +155,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	RaceDraft	draft;
 	int			arg;
 
-	Assert(PG_NARGS() == RACE_KEYS - 1);
+	Assert(PG_NARGS() < RACE_KEY_NORM);
 	for (arg = 0; arg < RACE_KEY_MATRIX; arg++)
 		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
@@ -218,6 +220,16 @@ race_params_multiply(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(drafts, all, NULL)));
 }
 
+/* How many counters a sketch of these parameters has */
+Datum
+race_params_counters(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_complete(params);
+	PG_RETURN_INT64((int64) params->rows * params->range);
+}
+
 /* ---------------------------------------------------------------- order */
 
 static int
@@ -226,7 +238,7 @@ compare(const RaceParams *a, const RaceParams *b)
 	int			key;
 
 	for (key = 0; key < RACE_KEYS; key++)
-		if (!race_field_is_array(&race_fields[key]))
+		if (race_field_is_stored(&race_fields[key], a->kernel))
 		{
 			int			order = race_field_compare(&race_fields[key], a, b);
 

@@ -185,6 +185,8 @@ parse_value(const char **text, int key, Reading *reading, Node *escontext)
 	double		x;
 	int64		number;
 
+	if (!race_draft_takes(draft, field, escontext))
+		return false;
 	if (race_field_is_array(field))
 		return parse_array_value(text, key, reading, escontext);
 	value = next_word(text);

@@ -14,9 +14,12 @@
  *	 4	u32 dims					45	u8	nulls: of categories; 0, none are taken
  *	 8	u32 power					46	u8	components of the mixture
  *	12	u32 rows					47	1 byte reserved
- *	16	u32 range					48	f64 radius
- *	20	u32 outputs: rows of the	56	f64 query_radius
- *		matrix						64	f64 arrays, and more parts like this one
+ *	16	u32 range					48	16 bytes that kernels have for themselves
+ *	20	u32 outputs: rows of the	64	f64 arrays, and more parts like this one
+ *		matrix
+ *
+ * Those of moments: f64 norm, u16 features, u16 targets, u8 coarser, u8 clip, 2 reserved;
+ * those of a surrogate loss: f64 radius, f64 query_radius; of others they are zero.
  */
 #include "postgres.h"
 
@@ -39,8 +42,11 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 	for (f = 0; f < RACE_FIELDS; f++)
 	{
 		const RaceField *field = &race_fields[f];
-		uint64		bits = field->size > 0 ? race_field_bits(field, part) : 0;
+		uint64		bits;
 
+		if (!race_field_is_stored(field, part->kernel))
+			continue;
+		bits = race_field_bits(field, part);
 		for (i = 0; i < field->size; i++)
 			bytes[field->wire + i] = (unsigned char) (bits >> 8 * i);
 	}
@@ -62,7 +68,8 @@ decode_part(const unsigned char *bytes, RaceParams *part)
 		const RaceField *field = &race_fields[f];
 		const unsigned char *place = bytes + field->wire;
 
-		if (field->size > 0)
+		/* the kernel comes first */
+		if (race_field_is_stored(field, part->kernel))
 			race_field_set_bits(field, part, race_take(&place, field->size));
 	}
 	encode_part(part, again);

@@ -30,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "../lsh/moments.h"
 #include "../record/record.h"
 #include "expression.h"
 #include "oids.h"
@@ -161,6 +162,7 @@ typedef struct ValueText
 } ValueText;
 
 static const ValueText without_value = {"race_build($1, kept.x)", "NULL", "true"};
+static const ValueText of_moments = {"race_moments($1, kept.x)", "NULL", "true"};
 static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)",
 "$5", "good.value <> 'NaN'"};
 
@@ -203,7 +205,7 @@ relation_read(Query *query)
 static void
 check_impostors(const RaceLedger *ledger, Query *query)
 {
-	static const char *const names[] = {"race_build", "race_build_value", "race_is_record"};
+	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record"};
 	RaceCalls	calls = {NIL};
 	int			i;
 
@@ -223,6 +225,7 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 {
 	Template	template = {ledger, asked, checked, false};
 	char	   *text = template_text(ledger, checked->dataset,
+									 race_is_moments(asked->params) ? &of_moments :
 									 asked->value == NULL ? &without_value : &with_value);
 	ParseState *pstate = make_parsestate(NULL);
 	Query	   *query;

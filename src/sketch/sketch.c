@@ -10,6 +10,7 @@
 
 #include "../cache/row_cache.h"
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "sketch.h"
 #include "unpacked.h"
 
@@ -350,6 +351,8 @@ max_batch_size(const RaceSketch *sketch)
 	Size		counters = RaceCounters(sketch->params) * sketch->width;
 	const RaceParams *part;
 
+	if (race_is_moments(sketch->params))
+		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
 	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
 		if (is_long(part))
 			return Min(2 * counters, MAX_LONG_SIZE);
@@ -374,6 +377,8 @@ work_of_record(const RaceParams *params)
 	const RaceParams *part;
 	Size		work = 0;
 
+	if (race_is_moments(params))
+		return RaceCounters(params) + (Size) params->features * params->dims;
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		work += part->power * work_of_function(part);
 	return work * params->rows;
@@ -512,6 +517,21 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	}
 }
 
+/* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
+static void
+count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	void	   *workspace = palloc(race_moments_workspace(sketch->params));
+	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
+	RaceColumn	column;
+
+	race_records_columns(sketch->batch, from, &column);
+	race_moments_count(sketch->params, race_rows_of(entry), column.numbers, n, (int) weight,
+					   (int64 *) sketch->counters, workspace);
+	pfree(workspace);
+	race_rows_release(entry);
+}
+
 /* Count a record in some rows, from `row` on, of two halves. */
 static void
 bump_halves(RaceSketch *lower, const RacePortion *portion, Size row, const uint32 *buckets,
@@ -609,6 +629,15 @@ note_change(RaceSketch *sketch, uint32 n, int64 change)
 		note_change(sketch->split->upper, n, change);
 }
 
+/* By how much a record changes a counter at most */
+static int64
+largest_change(const RaceParams *params)
+{
+	/* more than the unit of moments, where targets weigh more */
+	return race_is_moments(params) ? RACE_MOMENTS_ONE * RACE_MOMENTS_ONE :
+		(int64) race_record_unit(params);
+}
+
 /*
  * Count n records of the batch, from number `from` on.  All that can fail comes
  * before the first change.
@@ -618,15 +647,22 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceRowsEntry *entry;
 	Size		block;
-	int64		change = n * (weight < 0 ? -weight : weight) *
-		(int64) race_record_unit(sketch->params);
+	int64		change = n * (weight < 0 ? -weight : weight) * largest_change(sketch->params);
 
+	if (race_is_moments(sketch->params))
+		race_sketch_widen(sketch, sizeof(int64));
 	make_headroom(sketch, change);
 	if (sketch->split != NULL)
 		make_headroom(sketch->split->upper, change);
 	if (race_is_grid(sketch->params))
 	{
 		count_in_grid(sketch, from, n, weight);
+		note_change(sketch, n, change);
+		return;
+	}
+	if (race_is_moments(sketch->params))
+	{
+		count_in_moments(sketch, from, n, weight);
 		note_change(sketch, n, change);
 		return;
 	}

@@ -257,20 +257,29 @@ new_array(int ndim, int rows, int columns)
 }
 
 Datum
-race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
-					 const RaceWhitening *whitening)
+race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const double *offset)
 {
-	ArrayType  *m = new_array(2, whitening->outputs, scatter->dims);
-	ArrayType  *offset = new_array(1, scatter->dims, 1);
+	ArrayType  *m = new_array(2, whitening->outputs, whitening->dims);
+	ArrayType  *o = new_array(1, whitening->dims, 1);
 	RaceResultRow row;
 
 	memcpy(ARR_DATA_PTR(m), whitening->matrix,
-		   (Size) whitening->outputs * scatter->dims * sizeof(double));
-	race_scatter_mean(scatter, (double *) ARR_DATA_PTR(offset));
+		   (Size) whitening->outputs * whitening->dims * sizeof(double));
+	memcpy(ARR_DATA_PTR(o), offset, whitening->dims * sizeof(double));
 	race_row_start(&row, fcinfo);
 	race_row_add(&row, PointerGetDatum(m));
-	race_row_add(&row, PointerGetDatum(offset));
+	race_row_add(&row, PointerGetDatum(o));
 	return race_row_datum(&row);
+}
+
+Datum
+race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+					 const RaceWhitening *whitening)
+{
+	double		mean[RACE_SCATTER_DIMS];
+
+	race_scatter_mean(scatter, mean);
+	return race_transform_of(fcinfo, whitening, mean);
 }
 
 /* -------------------------------------------------------------- race_whiten */

@@ -51,9 +51,12 @@ extern void race_whitening_apply(const RaceWhitening *whitening, const double *x
 extern void race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n);
 
 /*
- * A race_transform, which the function is declared to return, of a whitening.  Its offset is the mean of all vectors.
+ * A race_transform, which the function is declared to return, of a whitening.  Its offset is the
+ * mean of all vectors, or the one that is given.
  */
 extern Datum race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
 								  const RaceWhitening *whitening);
+extern Datum race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening,
+							   const double *offset);
 
 #endif							/* RACE_WHITEN_H */

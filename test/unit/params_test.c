@@ -71,10 +71,14 @@ test_fields(void)
 	WITH(arrays, 128, refused, "reserved");
 	WITH(reserved8[1], 1, refused, "reserved");
 	WITH(components, 1, refused, "mixture");
-	WITH(radius, 1, refused, "a radius is for kernels");
-	WITH(query_radius, 1, refused, "a radius is for kernels");
-	WITH(query_radius, NAN, refused, "a radius is for kernels");
-	WITH(query_radius, -0.0, refused, "a radius is for kernels");
+	WITH(radius, 1, refused, "are for kernels");
+	WITH(query_radius, 1, refused, "are for kernels");
+	WITH(query_radius, NAN, refused, "are for kernels");
+	WITH(query_radius, -0.0, refused, "are for kernels");
+	WITH(reserved16[0], 1, refused, "are for kernels");
+	WITH(features, 1, refused, "are for kernels");
+	WITH(norm, -0.0, refused, "are for kernels");
+	WITH(clip, 1, refused, "are for kernels");
 	WITH(dims, 0, accepted, "dims not stated");
 	WITH(dims, 1, accepted, "one dimension");
 	WITH(dims, RACE_MAX_DIMS, accepted, "the most dims");

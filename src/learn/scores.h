@@ -1,0 +1,59 @@
+/*
+ * scores.h
+ *		Classes with scores: the best one, and probabilities.
+ *
+ * The state of an aggregate over classes: it holds labels and scores, and no sketch.
+ */
+#ifndef RACE_SCORES_H
+#define RACE_SCORES_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+typedef enum RacePrior
+{
+	RACE_PRIOR_UNIFORM,			/* maximum likelihood */
+	RACE_PRIOR_COUNTS			/* maximum a posteriori */
+} RacePrior;
+
+typedef struct RaceScore
+{
+	Datum		label;
+	double		score;
+	double		count;			/* records of the class, at least 0 */
+} RaceScore;
+
+typedef struct RaceScores
+{
+	RacePrior	prior;
+	Oid			label_type;
+	int16		label_length;
+	bool		label_by_value;
+	int			n;
+	int			capacity;
+	RaceScore  *list;
+} RaceScores;
+
+/* The prior of this name; 22023 for an unknown one */
+extern RacePrior race_read_prior(text *name);
+
+/* Set the prior; 22023 if scores were added with another one. */
+extern void race_scores_set_prior(RaceScores *scores, RacePrior prior);
+
+/* No scores yet, of labels of the type of argument 1; and one more, whose label is copied */
+extern RaceScores *race_scores_start(FunctionCallInfo fcinfo, MemoryContext context);
+extern void race_scores_append(RaceScores *scores, RaceScore score, Datum label,
+							   MemoryContext context);
+
+/* The comparison of labels; what it says of two */
+extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
+extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b);
+
+/* The highest score; among equals the class with more records, then the smaller label */
+extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
+
+/* {label: probability}: scores over their sum.  Without evidence it is the prior. */
+extern Datum race_scores_posterior(const RaceScores *scores);
+
+#endif							/* RACE_SCORES_H */

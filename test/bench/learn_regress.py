@@ -1,0 +1,324 @@
+"""Regressions and linear classifiers from race_moments against other private ones.
+
+learn_regress.py FOLDER RESULTS [PART ...]: a folder to work in, the file to write, and
+parts if not all (airfoil, pulsar, speed).  It needs a server with racepriv (PGHOST and so on), and
+RACEPRIV_DATA.  test/bench/run learn-regress has it all.
+"""
+import gzip
+import os
+import sys
+import time
+
+import numpy as np
+
+from learn_tables import pulsars
+import private_logistic
+from private_regression import METHODS, errors
+from report import Report
+from server import FLOAT8, Session, load
+
+SEEDS = {'airfoil': 50, 'pulsar': 10}
+EPSILONS = (0.1, 1, 10)
+DELTA = 1e-6
+TRAIN = {'airfoil': 1202, 'pulsar': 14318}
+# public bounds of airfoil's columns, the last of which is the target
+LOWER = (200, 0, 0.025, 31, 0, 103)
+UPPER = (20000, 23, 0.305, 72, 0.06, 141)
+FEATURES = {0.1: 60, 1: 60, 10: 120}    # chosen on made-up tables, as their bandwidth
+FEATURES_PURE = 20
+# what it must show: linear, features, linear with pure noise
+LIMITS = {0.1: (1.02, 1.02, 1.02), 1: (0.57, 0.60, 0.75), 10: (0.502, 0.40, 0.51)}
+PULSAR = {0.1: (0.946, 0.96), 1: (0.973, 0.972)}        # accuracy, AUC
+
+
+def numbers(values):
+    return "'{" + ','.join(map(repr, map(float, values))) + "}'"
+
+
+def read_airfoil():
+    path = os.path.join(os.environ['RACEPRIV_DATA'], 'airfoil.csv.gz')
+    with gzip.open(path, 'rt') as file:
+        return np.loadtxt(file, delimiter=',', skiprows=1)
+
+
+def split(session, folder, x, train, seed):
+    """Tables train and test, of x in random order; which rows they are"""
+    order = np.random.default_rng([20261122, seed]).permutation(len(x))
+    for name, part in (('train', order[:train]), ('test', order[train:])):
+        session.run(f'DROP TABLE IF EXISTS {name}')
+        load(session, folder, name, x[part], FLOAT8)
+    return order[:train], order[train:]
+
+
+# ---------------------------------------------------------------- airfoil
+
+def moment_params(features=0, pure=False, seed=0):
+    return (f'race_moment_params({numbers(LOWER)}, {numbers(UPPER)}, features => {features}, '
+            f"seed => {seed}, clip => '{'absolute' if pure else 'norm'}')")
+
+
+def predictions(session, params, epsilon, delta):
+    noise = f'race_privatize(m, {epsilon}, {delta})' if epsilon else 'm'
+    lines, _ = session.run(
+        f'WITH p AS MATERIALIZED (SELECT {noise} AS m FROM (SELECT race_moments({params}, x) AS m '
+        'FROM train) v) SELECT race_predict(m, 6, x[1:5]) FROM p, test ORDER BY id')
+    return np.array(lines, float)
+
+
+def ours(session, truth, epsilon, seed):
+    variance = truth.var()
+    return {name: np.mean((predictions(session, moment_params(features, pure, seed), epsilon, delta) -
+                           truth) ** 2) / variance
+            for name, features, pure, delta in (
+                ('linear', 0, False, DELTA), ('features', FEATURES[epsilon], False, DELTA),
+                ('linear, pure', 0, True, 0), ('features, pure', FEATURES_PURE, True, 0))}
+
+
+def scaled(table):
+    low, high = np.array(LOWER), np.array(UPPER)
+    table = 2 * (table - low) / (high - low) - 1
+    return np.column_stack([np.ones(len(table)), table[:, :5]]), table[:, 5]
+
+
+def others(train, test, epsilon, seed):
+    """{method: errors of its settings}"""
+    (v, y), (w, truth) = scaled(train), scaled(test)
+    found = {}
+    for name, (_, can_be_pure) in METHODS.items():
+        for delta in (DELTA, 0)[:1 + can_be_pure]:
+            if name == 'OPS' and delta > 0:
+                continue
+            found[name + (', pure' if delta == 0 else '')] = np.array(
+                errors(name, v, y, w, truth, epsilon, delta, seed)) / truth.var()
+    return found
+
+
+def not_private(session, train, test, seed):
+    (v, y), (w, truth) = scaled(train), scaled(test)
+    theta = np.linalg.lstsq(v, y, rcond=None)[0]
+    exact = {'least squares': np.mean((w @ theta - truth) ** 2) / truth.var()}
+    values = test[:, 5]
+    for name, features in (('exact moments', 0), ('exact moments, 120 features', 120)):
+        exact[name] = np.mean((predictions(session, moment_params(features, seed=seed), None, 0) -
+                               values) ** 2) / values.var()
+    return exact
+
+
+def measure_airfoil(session, folder):
+    table = read_airfoil()
+    results = {epsilon: [] for epsilon in (*EPSILONS, None)}
+    for seed in range(SEEDS['airfoil']):
+        train, test = (table[part] for part in split(session, folder, table, TRAIN['airfoil'], seed))
+        results[None].append(not_private(session, train, test, seed))
+        for epsilon in EPSILONS:
+            results[epsilon].append({**ours(session, test[:, 5], epsilon, seed),
+                                     **others(train, test, epsilon, seed)})
+    # of several settings, the one with the least mean error
+    return {epsilon: {name: np.min(np.mean([line[name] for line in lines], axis=0))
+                      for name in lines[0]} for epsilon, lines in results.items()}
+
+
+def report_airfoil(report, means):
+    report.heading('Regression: airfoil')
+    report.write(f"""Test error over the variance of the target, means of {SEEDS['airfoil']} splits (1,202 and 301 records).  linear: race_predict from race_moments with the
+public bounds of columns; features: random Fourier features beside the columns, another draw a split, {', '.join(f'{n} for ε = {e}' for e, n in FEATURES.items())}; {FEATURES_PURE} with pure noise.  δ = {DELTA}, or 0 where it says
+pure.  The other methods are at their best setting in hindsight.
+""")
+    names = [*means[EPSILONS[0]]]
+    report.table(('method', *(f'ε = {e}' for e in EPSILONS)),
+                 [(name, *(f'{means[e][name]:.3f}' for e in EPSILONS)) for name in names])
+    report.table(('not private', 'error'), [(name, f'{value:.3f}')
+                                            for name, value in means[None].items()])
+    for epsilon in EPSILONS:
+        here = means[epsilon]
+        for name, limit in zip(('linear', 'features', 'linear, pure'), LIMITS[epsilon]):
+            report.claims.append((f'airfoil, ε = {epsilon}: {name}', f'{here[name]:.3f}',
+                                  f'at most {limit}', here[name] <= limit))
+        for pure in (False, True):
+            best = min(value for name, value in here.items() if name.endswith(', pure') == pure and
+                       not name.startswith(('linear', 'features')))
+            name = 'linear, pure' if pure else 'linear'
+            report.claims.append((f'airfoil, ε = {epsilon}: {name}, beside the best other',
+                                  f'{here[name]:.3f}', f'at most {best:.3f}', here[name] <= best))
+
+
+# ----------------------------------------------------------------- pulsar
+
+def area(score, label):
+    """Under the ROC curve; ties count half"""
+    order = np.argsort(score)
+    ranks = np.empty(len(score))
+    ranks[order] = np.arange(1, len(score) + 1)
+    _, group = np.unique(score, return_inverse=True)
+    ranks = (np.bincount(group, ranks) / np.bincount(group))[group]
+    ones = label.sum()
+    return (ranks[label == 1].sum() - ones * (ones + 1) / 2) / (ones * (len(label) - ones))
+
+
+def pulsar_bounds(x):
+    """The range, rounded outwards to two digits, as public bounds would be"""
+    step = 10 ** (np.floor(np.log10(x.max(axis=0) - x.min(axis=0))) - 1)
+    return np.floor(x.min(axis=0) / step) * step, np.ceil(x.max(axis=0) / step) * step
+
+
+def posteriors(session, sql):
+    lines, _ = session.run(sql)
+    return np.array(lines, float)
+
+
+def lda(session, params, epsilon, delta):
+    session.run('DROP TABLE IF EXISTS classes; CREATE TABLE classes AS SELECT label, '
+                f'race_privatize(race_moments({params}, x), {epsilon}, {delta}) AS m '
+                'FROM train JOIN labels USING (id) GROUP BY label')
+    return posteriors(session, "SELECT (SELECT race_lda_posterior(label, m, x) ->> '1' FROM classes) "
+                      'FROM test ORDER BY id')
+
+
+def regression(session, params, epsilon, delta):
+    """Least squares of a label of -1 and 1: a score without probabilities"""
+    session.run('DROP TABLE IF EXISTS labelled; CREATE TABLE labelled AS SELECT '
+                f'race_privatize(race_moments({params}, x || (2 * label - 1)::float8), {epsilon}, {delta}) AS m '
+                'FROM train JOIN labels USING (id)')
+    return posteriors(session, 'SELECT race_predict(m, 9, x) FROM labelled, test ORDER BY id')
+
+
+def classified(session, parameters, epsilon, prior):
+    session.run('DROP TABLE IF EXISTS sketches; CREATE TABLE sketches AS SELECT label, '
+                f'race_privatize(race_build(t, x), {epsilon}, {DELTA / 2}) AS s FROM train '
+                f'JOIN labels USING (id), (SELECT {parameters} AS t) p GROUP BY label')
+    return posteriors(session, f"SELECT (SELECT race_posterior(label, s, x, '{prior}') ->> '1' FROM sketches) "
+                      'FROM test ORDER BY id')
+
+
+def through(session, transform, params, epsilon):
+    """A private transform from a half of epsilon and delta, and race_classify with the rest.  The
+    kernel is about half a standard deviation wide."""
+    session.run('DROP TABLE IF EXISTS classes, learned; CREATE TABLE classes AS SELECT label, '
+                f'race_privatize(race_moments({params}, x), {epsilon / 2}, {DELTA / 2}) AS m '
+                'FROM train JOIN labels USING (id) GROUP BY label; '
+                f'CREATE TABLE learned AS SELECT {transform} AS t FROM classes')
+    return classified(session, "(SELECT race_params('l2', 8, 2, power => 4, transform => t) FROM learned)",
+                      epsilon / 2, 'counts')
+
+
+def alone(session, low, high, epsilon):
+    """race_classify with columns scaled by their bounds"""
+    scales = numbers(high - low)
+    return classified(session, f"race_params('l2', 8, {0.15 * 8 ** 0.5}, bandwidths => {scales})", epsilon,
+                      'uniform')
+
+
+def logistic(v, sign, test, truth, epsilon, seed):
+    """[(accuracy, AUC)] of each setting of objective perturbation, on columns in [-1, 1]"""
+    found = []
+    for norm in private_logistic.CLIPS:
+        scale = norm * np.sqrt(v.shape[1] / 3)
+        train, tests = (np.column_stack([part / scale, np.ones(len(part))]) / np.sqrt(2)
+                        for part in (v, test))
+        train /= np.maximum(np.linalg.norm(train, axis=1, keepdims=True), 1)
+        for penalty in private_logistic.PENALTIES:
+            score = tests @ private_logistic.fit(train, sign, epsilon, penalty,
+                                                 np.random.default_rng([seed, len(found)]))
+            found.append((np.mean((score > 0) == truth), area(score, truth)))
+    return found
+
+
+def private_scores(session, low, high, epsilon):
+    """{method: (score, threshold)}"""
+    params = f'race_moment_params({numbers(low)}, {numbers(high)}, targets => 0'
+    labelled = f'race_moment_params({numbers([*low, -1])}, {numbers([*high, 1])})'
+    return {
+        'race_lda': (lda(session, params + ')', epsilon, DELTA), 0.5),
+        'race_lda, pure': (lda(session, params + ", clip => 'absolute')", epsilon, 0), 0.5),
+        'race_lda of 30 features': (lda(session, params + ', features => 30)', epsilon, DELTA), 0.5),
+        'race_predict of labels': (regression(session, labelled, epsilon, DELTA), 0),
+        'discriminant, then race_classify': (
+            through(session, 'race_discriminant_moments(label, m)', params + ')', epsilon), 0.5),
+        'race_classify alone': (alone(session, low, high, epsilon), 0.5)}
+
+
+def measure_pulsar(session, folder):
+    x, label = pulsars()
+    low, high = pulsar_bounds(x)
+    columns = 2 * (x - low) / (high - low) - 1
+    results = {epsilon: [] for epsilon in PULSAR}
+    for seed in range(SEEDS['pulsar']):
+        train, test = split(session, folder, x, TRAIN['pulsar'], seed)
+        session.run('DROP TABLE IF EXISTS label_arrays, labels')
+        load(session, folder, 'label_arrays', label[train][:, None], FLOAT8)
+        session.run('CREATE TABLE labels AS SELECT id, x[1]::int AS label FROM label_arrays; ANALYZE labels')
+        truth, sign = label[test], 2 * label[train] - 1
+        exact = logistic(columns[train], sign, columns[test], truth, np.inf, seed)
+        for epsilon in PULSAR:
+            line = {name: [(np.mean((score > threshold) == truth), area(score, truth))]
+                    for name, (score, threshold) in private_scores(session, low, high, epsilon).items()}
+            line['objective perturbation, pure'] = logistic(columns[train], sign, columns[test], truth, epsilon, seed)
+            line['logistic regression, not private'] = exact
+            results[epsilon].append(line)
+    best = {}
+    for epsilon, lines in results.items():
+        means = {name: np.mean([line[name] for line in lines], axis=0) for name in lines[0]}
+        best[epsilon] = {name: mean[np.argmax(mean[:, 0])] for name, mean in means.items()}
+    return best
+
+
+def report_pulsar(report, means):
+    report.heading('Classification: pulsars, without public rows')
+    report.write(f"""Accuracy and the area under the ROC curve, means of {SEEDS['pulsar']} splits (14,318 and 3,580 records).  Public bounds of the columns, δ = {DELTA}, or 0 where it
+says pure.  discriminant, then race_classify: race_discriminant_moments for a half of ε and δ, sketches of both classes along it for the rest.  Logistic regression by objective
+perturbation is at its best of 20 settings in hindsight, not private ones too.
+""")
+    report.table(('method', *(f'{what}, ε = {e}' for e in PULSAR for what in ('accuracy', 'AUC'))),
+                 [(name, *(f'{value:.4f}' for e in PULSAR for value in means[e][name]))
+                  for name in means[1]])
+    for epsilon, limits in PULSAR.items():
+        for what, value, limit in zip(('accuracy', 'AUC'), means[epsilon]['race_lda'], limits):
+            report.claims.append((f'pulsar, ε = {epsilon}: {what} of race_lda', f'{value:.4f}',
+                                  f'at least {limit}', value >= limit))
+        both = means[epsilon]['discriminant, then race_classify'][0]
+        for name in ('race_lda', 'race_classify alone'):
+            report.claims.append((f'pulsar, ε = {epsilon}: accuracy with a private transform, beside {name}',
+                                  f'{both:.4f}', f'at least {means[epsilon][name][0]:.4f}',
+                                  both >= means[epsilon][name][0]))
+
+
+# ------------------------------------------------------------------ speed
+
+def report_speed(report, session, folder):
+    report.heading('Speed')
+    session.run('DROP TABLE IF EXISTS records, wide')
+    load(session, folder, 'records', np.random.default_rng(1).random((50000, 55)), FLOAT8)
+    session.run('CREATE TABLE wide AS SELECT race_privatize(race_moments('
+                f'race_moment_params({numbers([0] * 55)}, {numbers([1] * 55)}), x), 1, 1e-6) AS m FROM records')
+    rows = [(what, 1e3 * np.median([session.time(sql) for _ in range(15)])) for what, sql in (
+        ('race_regress', 'SELECT count(*) FROM wide, race_regress(m, 55)'),
+        ('race_pca', 'SELECT count(*) FROM wide, race_pca(m)'),
+        ('race_lda of two classes', "SELECT race_lda(l, m, array_fill(0.5::float8, '{55}')) FROM wide, generate_series(1, 2) l"))]
+    report.table(('55 columns', 'milliseconds'), [(what, f'{value:.1f}') for what, value in rows])
+    report.at_most('a fit of 55 columns', rows[0][1], 20, ' ms')
+
+
+PARTS = {'airfoil': (measure_airfoil, report_airfoil), 'pulsar': (measure_pulsar, report_pulsar)}
+
+
+def main():
+    folder, path, *parts = sys.argv[1:]
+    start = time.monotonic()
+    report = Report()
+    report.write('# Regression and linear classification\n\nWritten by `test/bench/run learn-regress`.')
+    with Session() as session:
+        session.run('SET client_min_messages = error')
+        for part in parts or [*PARTS, 'speed']:
+            if part == 'speed':
+                report_speed(report, session, folder)
+            else:
+                measure, tell = PARTS[part]
+                tell(report, measure(session, folder))
+    report.conclude()
+    report.write(f'\nThe run took {(time.monotonic() - start) / 60:.1f} minutes.')
+    with open(path, 'w') as file:
+        file.write(report.text)
+
+
+if __name__ == '__main__':
+    main()

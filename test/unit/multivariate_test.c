@@ -1,0 +1,405 @@
+/*
+ * multivariate_test.c
+ *		Answers from noisy sums of products: likely sums, regression and its standard errors,
+ *		discriminants, covariances and components.
+ *
+ * Records and noise are pseudo-random and always the same, so that nothing here is left to luck.
+ */
+#include "../../src/multivariate/classes.h"
+#include "../../src/multivariate/ridge.h"
+#include "../../src/multivariate/spread.h"
+#include "../../src/transform/linear.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define N			5			/* columns, with the constant */
+#define RECORDS		2000
+
+typedef struct Sums
+{
+	RaceNoisy	noisy;
+	double		m[N * N];
+	double		likely[N * N];
+} Sums;
+
+static double
+normal(uint64_t *seed)
+{
+	double		u = (double) ((mix((*seed)++) >> 11) + 1) / 9007199254740993.0;
+	double		v = (double) (mix((*seed)++) >> 11) / 9007199254740992.0;
+
+	return sqrt(-2 * log(u)) * cos(2 * 3.141592653589793 * v);
+}
+
+static void
+start(Sums *sums, double count, double diagonal, double other)
+{
+	memset(sums, 0, sizeof(Sums));
+	sums->noisy.n = N;
+	sums->noisy.count = count;
+	sums->noisy.diagonal = diagonal;
+	sums->noisy.other = other;
+	sums->noisy.m = sums->m;
+	sums->noisy.likely = sums->likely;
+}
+
+static void
+add(Sums *sums, const double *v)
+{
+	int			i;
+
+	for (i = 0; i < N * N; i++)
+		sums->m[i] += v[i / N] * v[i % N];
+}
+
+static void
+add_noise(Sums *sums, uint64_t *seed)
+{
+	int			i;
+	int			j;
+
+	for (i = 0; i < N; i++)
+		for (j = 0; j <= i; j++)
+		{
+			double		e = normal(seed) * (i == j ? sums->noisy.diagonal : sums->noisy.other);
+
+			sums->m[i * N + j] += e;
+			if (i != j)
+				sums->m[j * N + i] += e;
+		}
+}
+
+static void
+make_likely(Sums *sums)
+{
+	double		work[RACE_LIKELY_WORK(N)];
+
+	race_likely_moments(&sums->noisy, work);
+}
+
+/* v = (1, x, x', x'', y): y = 0.2 + 0.5 x - 0.3 x' + 0.1 normal; x'' is 0.8 x and more */
+static void
+draw_record(uint64_t *seed, double *v)
+{
+	int			i;
+
+	v[0] = 1;
+	for (i = 1; i < 4; i++)
+		v[i] = 0.3 * normal(seed);
+	v[3] = 0.8 * v[1] + 0.6 * v[3];
+	v[4] = 0.2 + 0.5 * v[1] - 0.3 * v[2] + 0.1 * normal(seed);
+}
+
+static void
+draw(Sums *sums, uint64_t seed, double diagonal, double other)
+{
+	double		v[N];
+	int			r;
+
+	start(sums, RECORDS, diagonal, other);
+	for (r = 0; r < RECORDS; r++)
+	{
+		draw_record(&seed, v);
+		add(sums, v);
+	}
+	if (other > 0)
+		add_noise(sums, &seed);
+	make_likely(sums);
+}
+
+static double
+most_apart(const double *a, const double *b, int n)
+{
+	double		most = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		most = fmax(most, fabs(a[i] - b[i]));
+	return most;
+}
+
+/* ---------------------------------------------------------------- likely sums */
+
+static double
+smallest_eigenvalue(const double *m)
+{
+	double		c[N * N];
+	double		low = -1e6;
+	double		high = 1e6;
+	int			steps;
+	int			i;
+
+	/* the largest shift after which the matrix still has a Cholesky factor */
+	for (steps = 0; steps < 100; steps++)
+	{
+		double		middle = (low + high) / 2;
+
+		memcpy(c, m, sizeof(c));
+		for (i = 0; i < N; i++)
+			c[i * N + i] -= middle;
+		if (race_inverse_root(c, N))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+test_likely(void)
+{
+	Sums		sums;
+	const double diagonal[N] = {-100, -1, 0, 50, 1000};
+	int			i;
+	bool		good = true;
+
+	draw(&sums, 1, 0, 0);
+	ok(most_apart(sums.m, sums.likely, N * N) < 1e-8 * RECORDS, "exact sums stay as they are");
+	draw(&sums, 2, 400, 283);
+	ok(smallest_eigenvalue(sums.m) < 0, "noise gives a negative eigenvalue");
+	ok(smallest_eigenvalue(sums.likely) > 0, "... which the likely sums have not");
+
+	start(&sums, 10, 14.142, 10);
+	for (i = 0; i < N; i++)
+		sums.m[i * N + i] = diagonal[i];
+	make_likely(&sums);
+	for (i = 0; i < N; i++)
+		good = good && fabs(sums.likely[i * N + i] -
+							(diagonal[i] + sqrt(diagonal[i] * diagonal[i] + 1000)) / 2) < 1e-9;
+	ok(good, "eigenvalues are as the formula says");
+}
+
+static void
+test_noise_variance(void)
+{
+	Sums		sums;
+	double		weight[N * N] = {0};
+
+	start(&sums, 0, 3, 2);
+	weight[0] = 2;
+	ok(race_noise_variance(&sums.noisy, weight) == 36, "variance of an entry on the diagonal");
+	weight[0] = 0;
+	weight[1] = 1;
+	weight[N] = 4;
+	ok(race_noise_variance(&sums.noisy, weight) == 100, "... and of one that is there twice");
+}
+
+/* ----------------------------------------------------------------- regression */
+
+static const uint32_t predictors[N - 1] = {0, 1, 2, 3};
+static const double truth[N - 1] = {0.2, 0.5, -0.3, 0};
+
+static bool
+regress(const Sums *sums, double *coefficients, double *covariance)
+{
+	double		work[RACE_RIDGE_WORK(N)];
+	RaceRidge	ridge = {N - 1, N - 1, predictors, coefficients, covariance, 0};
+
+	return race_ridge_fit(&sums->noisy, &ridge, work);
+}
+
+/* The share of coefficients of which intervals of 95 % hold the truth, over many draws */
+static double
+coverage(double other, double doubt, double *error)
+{
+	double		coefficients[N - 1];
+	double		covariance[(N - 1) * (N - 1)];
+	int			held = 0;
+	int			draws = 400;
+	int			d;
+	int			i;
+	Sums		sums;
+
+	*error = 0;
+	for (d = 0; d < draws; d++)
+	{
+		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
+		sums.noisy.other *= doubt;
+		sums.noisy.diagonal *= doubt;
+		regress(&sums, coefficients, covariance);
+		for (i = 0; i < N - 1; i++)
+		{
+			held += fabs(coefficients[i] - truth[i]) < 1.96 * sqrt(covariance[i * N]);
+			*error += fabs(coefficients[i] - truth[i]) / (N - 1) / draws;
+		}
+	}
+	return (double) held / draws / (N - 1);
+}
+
+static void
+test_regression(void)
+{
+	Sums		sums;
+	double		coefficients[N - 1];
+	double		covariance[(N - 1) * (N - 1)];
+	double		v[N];
+	double		gradient[N - 1] = {0};
+	uint64_t	seed = 3;
+	double		error;
+	double		less;
+	int			r;
+	int			i;
+
+	draw(&sums, 3, 0, 0);
+	ok(regress(&sums, coefficients, covariance), "a regression");
+	for (r = 0; r < RECORDS; r++)
+	{
+		double		left;
+
+		draw_record(&seed, v);
+		left = v[4];
+		for (i = 0; i < N - 1; i++)
+			left -= coefficients[i] * v[i];
+		for (i = 0; i < N - 1; i++)
+			gradient[i] += left * v[i];
+	}
+	for (error = 0, i = 0; i < N - 1; i++)
+		error = fmax(error, fabs(gradient[i]));
+	ok(error < 1e-6, "... of exact sums is least squares: what is left is at right angles");
+	/* variance 0.01 of the errors, 0.09 of x': 2,000 records */
+	ok(fabs(sqrt(covariance[2 * N]) / (0.1 / 0.3 / sqrt(RECORDS)) - 1) < 0.1,
+	   "... with the usual standard error");
+
+	ok(coverage(0, 1, &error) > 0.93, "intervals hold the truth: without noise");
+	ok(coverage(5, 1, &error) > 0.93, "... with noise");
+	ok(coverage(50, 1, &less) > 0.93 && less > error, "... and with much");
+	ok(coverage(50, 0.2, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
+}
+
+/* -------------------------------------------------------------------- classes */
+
+static void
+test_classes(double other)
+{
+	Sums		sums[2];
+	RaceNoisy	noisy[2];
+	RaceClasses classes;
+	double		space[RACE_CLASSES_SPACE(2, N - 1)];
+	double		work[RACE_CLASSES_WORK(2, N - 1)];
+	double		v[N];
+	double		z[2];
+	double		density[2];
+	uint64_t	seed = 7;
+	int			right = 0;
+	int			c;
+	int			r;
+
+	for (c = 0; c < 2; c++)
+	{
+		start(&sums[c], RECORDS, other * sqrt(2), other);
+		for (r = 0; r < RECORDS; r++)
+		{
+			draw_record(&seed, v);
+			v[4] += 0.4 * c;
+			add(&sums[c], v);
+		}
+		add_noise(&sums[c], &seed);
+		make_likely(&sums[c]);
+		noisy[c] = sums[c].noisy;
+	}
+	ok(race_classes_fit(noisy, 2, space, work, &classes) && classes.kept == 1,
+	   "two classes lie apart in one direction, noise %g", other);
+	for (r = 0; r < 2000; r++)
+	{
+		draw_record(&seed, v);
+		v[4] += 0.4 * (r % 2);
+		race_classes_densities(&classes, v + 1, z, density);
+		right += (density[1] > density[0]) == r % 2;
+	}
+	/* 4 standard deviations of the errors apart: 97.7 % are on the right side of the middle */
+	ok(right > (other < 10 ? 1930 : 1700), "... and %d of 2000 are found", right);
+}
+
+static void
+test_far(void)
+{
+	Sums		sums[2];
+	RaceNoisy	noisy[2];
+	RaceClasses classes;
+	double		space[RACE_CLASSES_SPACE(2, N - 1)];
+	double		work[RACE_CLASSES_WORK(2, N - 1)];
+	double		v[N];
+	double		x[N - 1] = {0};
+	double		z[2];
+	double		density[2];
+	double		before = -INFINITY;
+	bool		rises = true;
+	uint64_t	seed = 9;
+	int			c;
+	int			r;
+
+	for (c = 0; c < 2; c++)
+	{
+		start(&sums[c], RECORDS, 0, 0);
+		for (r = 0; r < RECORDS; r++)
+		{
+			draw_record(&seed, v);
+			v[4] = 0.4 * c + (0.1 + 0.2 * c) * normal(&seed);
+			add(&sums[c], v);
+		}
+		make_likely(&sums[c]);
+		noisy[c] = sums[c].noisy;
+	}
+	race_classes_fit(noisy, 2, space, work, &classes);
+	for (r = -50; r <= 50; r++)
+	{
+		x[3] = r * 0.1;
+		race_classes_densities(&classes, x, z, density);
+		rises = rises && density[1] - density[0] >= before - 1e-9;
+		before = density[1] - density[0];
+	}
+	ok(rises, "the wider one of two classes does not win again on the far side");
+}
+
+/* ------------------------------------------------- covariances and components */
+
+static void
+test_spread(void)
+{
+	Sums		sums;
+	double		scale[N - 1] = {1, 1, 1, 1};
+	double		work[RACE_COMPONENTS_WORK(N)];
+	double		vector[(N - 1) * (N - 1)];
+	RaceMeasured variance[N - 1];
+	RaceMeasured measured;
+	double		trace = 0;
+	double		sum = 0;
+	double		product = 0;
+	int			i;
+
+	draw(&sums, 11, 0, 0);
+	measured = race_measure_covariance(&sums.noisy, 1, 3);
+	ok(measured.known && fabs(measured.value - 0.8 * 0.09) < 4 * measured.error &&
+	   measured.error < 0.005, "a covariance within its error");
+	measured = race_measure_correlation(&sums.noisy, 1, 3);
+	ok(measured.known && fabs(measured.value - 0.8) < 4 * measured.error &&
+	   measured.error < 0.02, "a correlation within its error");
+	race_components(&sums.noisy, scale, work, vector, variance);
+	for (i = 0; i < N - 1; i++)
+	{
+		trace += race_measure_covariance(&sums.noisy, i + 1, i + 1).value;
+		sum += variance[i].value;
+		product += vector[i] * vector[N - 1 + i];
+	}
+	ok(fabs(trace - sum) < 1e-9 && fabs(product) < 1e-9 && variance[0].value > variance[1].value,
+	   "components have the variance of columns, and are at right angles");
+
+	draw(&sums, 12, 2000, 1414);
+	ok(!race_measure_correlation(&sums.noisy, 1, 2).known ||
+	   race_measure_correlation(&sums.noisy, 1, 2).error > 1, "noise hides a correlation");
+	ok(race_measure_covariance(&sums.noisy, 1, 2).error > 0.3, "... and a covariance");
+}
+
+int
+main(void)
+{
+	test_likely();
+	test_noise_variance();
+	test_regression();
+	test_classes(0);
+	test_classes(5);
+	test_classes(60);
+	test_far();
+	test_spread();
+	return done_testing();
+}
