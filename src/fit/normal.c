@@ -77,6 +77,8 @@ start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
 		normal->factor[(Size) i * used + i] = FIRST_PART * normal->radius / sqrt(used);
 	}
 	if (normal->most > MOST_TERMS)
+		normal->most = normal->moments;
+	if (normal->most > MOST_TERMS)
 		return;
 	normal->gram = zeros((Size) normal->most * normal->most);
 	normal->right = zeros(normal->most);
@@ -403,7 +405,7 @@ step(Normal *normal)
 	pfree(factor);
 }
 
-void
+bool
 race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 {
 	Normal		normal;
@@ -429,4 +431,6 @@ race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 		   (Size) normal.n * box->dims * sizeof(double));
 	fit->points->n = normal.n;
 	race_work_spread(fit, fit->weights);
+	race_work_spread(fit, fit->second);
+	return normal.gram != NULL;
 }

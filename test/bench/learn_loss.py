@@ -21,7 +21,7 @@ DIMS = 5
 EPSILON = 1
 DELTAS = {1e-6: 1024, 0: 256}   # and rows
 RADIUS = 2                      # of records [x, y] with coordinates within 1
-MARGIN = (0.5, 8)               # radius and power of the margin loss
+MARGIN = (1, 4)               # radius and power of the margin loss
 SIZES = (2000, 5000, 20_000)
 
 INTRODUCTION = f"""# Surrogate losses
