@@ -68,6 +68,7 @@ FROM (SELECT *, aa * bb - ab * ab AS d FROM (SELECT sum(x[1] * x[1]) AS aa, sum(
 CREATE FUNCTION apart(a float8[], b float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT sqrt(sum((x - y) ^ 2) / sum(y ^ 2)) FROM unnest(a, b) v (x, y)';
 SELECT (SELECT bool_and(abs(x[1]) <= 2 AND abs(x[3]) <= 2) FROM race_points(f)) AS inside, abs((SELECT sum(weight) FROM race_points(f)) - 20000) < 1e-6 AS weights,
        race_fit(f, NULL, NULL, 500)::text = f::text AS again FROM f;
+SELECT (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 1))) AS one, (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 6))) AS six FROM f;
 -- the least loss is near least squares, and the same each time
 SELECT apart(x, theta) < 0.12 AS near, evaluations BETWEEN 100 AND 5000 AS evaluations, abs(value - race_loss(f, x)) < 1e-12 AS value,
        r = race_minimize(f) AS again, value < race_loss(f, '{0,0}') AS least FROM f, ols, race_minimize(f) r;

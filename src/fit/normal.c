@@ -28,6 +28,7 @@
 #define MOST_VARIANCE	4.0		/* and what it grows to; */
 #define LEAST_STEP		1e-3	/* shorter ones are not gone */
 #define MOST_TERMS		1000	/* of the polynomial */
+#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
 #define MOST_ROWS		2048	/* that it is found from */
 
 typedef struct Normal
@@ -54,8 +55,17 @@ zeros(Size n)
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* Is there space for the sums of all terms in a block of rows, and time for the equations? */
+static bool
+can_find(const Normal *normal, uint32 range)
+{
+	return normal->most <= MOST_TERMS &&
+		(uint64) RACE_LANES * range * (normal->most + 1) <= MOST_SUMS;
+}
+
+/* Points are at most n in the end. */
 static void
-start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
+start(Normal *normal, const RaceFitWork *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	uint32		used = params->dims - (race_kernel_type(params->kernel)->queries == 1);
@@ -69,19 +79,21 @@ start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
 	normal->radius = params->radius;
 	normal->mean = zeros(used);
 	normal->factor = zeros((Size) used * used);
-	normal->h = zeros((Size) LAST_DRAWN * used);
-	normal->x = zeros((Size) LAST_DRAWN * params->dims);
+	if (!can_find(normal, params->range))
+		normal->most = normal->moments;
+	if (can_find(normal, params->range))
+	{
+		normal->gram = zeros((Size) normal->most * normal->most);
+		normal->right = zeros(normal->most);
+		n = Max(n, LAST_DRAWN);
+	}
+	normal->h = zeros((Size) n * used);
+	normal->x = zeros((Size) n * params->dims);
 	for (i = 0; i < used; i++)
 	{
 		normal->mean[i] = (box->lower[i] + box->upper[i]) / 2;
 		normal->factor[(Size) i * used + i] = FIRST_PART * normal->radius / sqrt(used);
 	}
-	if (normal->most > MOST_TERMS)
-		normal->most = normal->moments;
-	if (normal->most > MOST_TERMS)
-		return;
-	normal->gram = zeros((Size) normal->most * normal->most);
-	normal->right = zeros(normal->most);
 }
 
 /* ------------------------------------------------------------------ points */
@@ -412,7 +424,7 @@ race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 	int			round;
 
 	memset(&normal, 0, sizeof(Normal));
-	start(&normal, fit, box);
+	start(&normal, fit, box, n);
 	for (round = 0; normal.gram != NULL && round < ROUNDS; round++)
 	{
 		bool		last = round >= ROUNDS - LAST_ROUNDS;
@@ -424,8 +436,9 @@ race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 		find_polynomial(&normal);
 		step(&normal);
 	}
-	draw(&normal, seed, ROUNDS, n / 2 * 2);
-	standardize(&normal);
+	draw(&normal, seed, ROUNDS, n > 1 ? n / 2 * 2 : n);
+	if (n > 2 * normal.used)
+		standardize(&normal);
 	place_points(&normal);
 	memcpy(fit->points->parts[0].numbers, normal.x,
 		   (Size) normal.n * box->dims * sizeof(double));
