@@ -29,7 +29,7 @@ INTRODUCTION = f"""# Surrogate losses
 Least squares: the relative error of the coefficients, |theta - least squares| / |least squares|,
 of {DIMS} columns, ε = {EPSILON}, {len(SEEDS)} seeds, each with its own table, row functions and noise. Columns and
 values are within 1. racepriv: race_minimize(race_fit(sketch)), power 3, radius {RADIUS}, 1,024 rows
-with δ = 1e-6, 256 rows without δ.  AdaSSP
+with δ = 1e-6, 256 rows without δ. AdaSSP
 (Wang 2018) has δ = 1e-6; without δ, noisy sums of products with Laplace noise (SSP). Both get the
 public bound of the norm of the columns, the root of {DIMS}.
 """
