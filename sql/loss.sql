@@ -32,8 +32,8 @@ $$;
 CREATE TABLE t AS SELECT * FROM made(20000);
 CREATE TABLE s AS SELECT race_build(:p, x) AS s, race_build(:m, ARRAY[x[1], x[2], label]) AS m FROM t;
 -- what rows estimate is near the mean of the exact losses
-SELECT abs(race_loss(s, theta) - (SELECT avg(race_loss(:p, theta, x)) FROM t)) < 0.02 AS least_squares,
-       abs(race_loss(m, theta) - (SELECT avg(race_loss(:m, theta, ARRAY[x[1], x[2], label])) FROM t)) < 0.03 AS margin
+SELECT abs(race_loss(s, theta) - (SELECT avg(race_loss(:p, theta, x)) FROM t)) < 0.05 AS least_squares,
+       abs(race_loss(m, theta) - (SELECT avg(race_loss(:m, theta, ARRAY[x[1], x[2], label])) FROM t)) < 0.05 AS margin
 FROM s, (VALUES ('{0,0}'::float8[]), ('{1,-1}'), ('{0.3,0.9}')) v (theta);
 -- the formula: both signs of the residual over radius and query_radius, or one of the margin
 SELECT round((race_loss(:p, '{0.5,-0.5}', '{1,0.4,-0.2}') - (pow(0.5 + a, 3) + pow(0.5 - a, 3)))::numeric, 14) AS least_squares
@@ -68,6 +68,7 @@ FROM (SELECT *, aa * bb - ab * ab AS d FROM (SELECT sum(x[1] * x[1]) AS aa, sum(
 CREATE FUNCTION apart(a float8[], b float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT sqrt(sum((x - y) ^ 2) / sum(y ^ 2)) FROM unnest(a, b) v (x, y)';
 SELECT (SELECT bool_and(abs(x[1]) <= 2 AND abs(x[3]) <= 2) FROM race_points(f)) AS inside, abs((SELECT sum(weight) FROM race_points(f)) - 20000) < 1e-6 AS weights,
        race_fit(f, NULL, NULL, 500)::text = f::text AS again FROM f;
+SELECT (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 1))) AS one, (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 6))) AS six FROM f;
 -- the least loss is near least squares, and the same each time
 SELECT apart(x, theta) < 0.12 AS near, evaluations BETWEEN 100 AND 5000 AS evaluations, abs(value - race_loss(f, x)) < 1e-12 AS value,
        r = race_minimize(f) AS again, value < race_loss(f, '{0,0}') AS least FROM f, ols, race_minimize(f) r;

@@ -237,19 +237,25 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	uint32		n = points_for(params, request);
 	RaceRecords *points = race_records_create(params, context);
 	RaceSketchDatum *flat;
+	bool		has_moments = false;
 	RaceFitWork			fit;
 
 	race_records_reserve(points, n);
 	race_work_start(&fit, view, points, n);
 	fit.complete = place_grid(&fit, &box, n);
 	if (race_is_surrogate(params))
-		race_normal_place(&fit, &box, request->seed, n);
+		has_moments = race_normal_place(&fit, &box, request->seed, n);
 	else if (!fit.complete)
 	{
 		place_particles(&fit, &box, request, Min(n, Max(request->points, USUAL_POINTS)));
 		fit_rounds(&fit, &box, request);
 	}
-	race_work_solve_halves(&fit);
+	/*
+	 * Least squares needs the second moments alone, and weights that are found at points move
+	 * them.  A margin needs more than moments.
+	 */
+	if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
+		race_work_solve_halves(&fit);
 	flat = finish(&fit, place_tests(&fit, &box, request), NULL);
 	return leave(context, old, flat);
 }

@@ -17,7 +17,8 @@
 #include "answers.h"
 #include "normal.h"
 
-#define ROUNDS			8
+#define ROUNDS			12
+#define FIRST_ROUNDS	5		/* by moments alone */
 #define DRAWN			4096	/* points, in pairs around the mean; and in the last ones: */
 #define LAST_ROUNDS		3
 #define LAST_DRAWN		16384
@@ -27,6 +28,7 @@
 #define MOST_VARIANCE	4.0		/* and what it grows to; */
 #define LEAST_STEP		1e-3	/* shorter ones are not gone */
 #define MOST_TERMS		1000	/* of the polynomial */
+#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
 #define MOST_ROWS		2048	/* that it is found from */
 
 typedef struct Normal
@@ -34,7 +36,9 @@ typedef struct Normal
 	const RaceFitWork *fit;
 	const RaceBox *box;
 	uint32		used;			/* coordinates that vary; a label does not */
-	uint32		terms;			/* of the polynomial, without its constant */
+	uint32		moments;		/* terms of degree 1 and 2, and */
+	uint32		most;			/* all terms of the polynomial, without its constant; */
+	uint32		terms;			/* so many are used */
 	double		radius;			/* of a ball that points are clipped to */
 	double	   *mean;			/* [used] */
 	double	   *factor;			/* [used][used], lower triangular */
@@ -51,8 +55,17 @@ zeros(Size n)
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* Is there space for the sums of all terms in a block of rows, and time for the equations? */
+static bool
+can_find(const Normal *normal, uint32 range)
+{
+	return normal->most <= MOST_TERMS &&
+		(uint64) RACE_LANES * range * (normal->most + 1) <= MOST_SUMS;
+}
+
+/* Points are at most n in the end. */
 static void
-start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
+start(Normal *normal, const RaceFitWork *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	uint32		used = params->dims - (race_kernel_type(params->kernel)->queries == 1);
@@ -61,21 +74,26 @@ start(Normal *normal, const RaceFitWork *fit, const RaceBox *box)
 	normal->fit = fit;
 	normal->box = box;
 	normal->used = used;
-	normal->terms = used + used * (used + 1) / 2;
+	normal->moments = used + used * (used + 1) / 2;
+	normal->most = normal->moments + used + used * (used + 1) / 2;
 	normal->radius = params->radius;
 	normal->mean = zeros(used);
 	normal->factor = zeros((Size) used * used);
-	normal->h = zeros((Size) LAST_DRAWN * used);
-	normal->x = zeros((Size) LAST_DRAWN * params->dims);
+	if (!can_find(normal, params->range))
+		normal->most = normal->moments;
+	if (can_find(normal, params->range))
+	{
+		normal->gram = zeros((Size) normal->most * normal->most);
+		normal->right = zeros(normal->most);
+		n = Max(n, LAST_DRAWN);
+	}
+	normal->h = zeros((Size) n * used);
+	normal->x = zeros((Size) n * params->dims);
 	for (i = 0; i < used; i++)
 	{
 		normal->mean[i] = (box->lower[i] + box->upper[i]) / 2;
 		normal->factor[(Size) i * used + i] = FIRST_PART * normal->radius / sqrt(used);
 	}
-	if (normal->terms > MOST_TERMS)
-		return;
-	normal->gram = zeros((Size) normal->terms * normal->terms);
-	normal->right = zeros(normal->terms);
 }
 
 /* ------------------------------------------------------------------ points */
@@ -193,9 +211,39 @@ solve_upper(const double *factor, uint32 n, double *v)
 	}
 }
 
+/* Make the second moments of all h exactly those of a standard normal vector. */
+static void
+standardize(Normal *normal)
+{
+	uint32		used = normal->used;
+	double	   *moments = zeros((Size) used * used);
+	uint32		p;
+	uint32		i;
+	uint32		j;
+
+	for (p = 0; p < normal->n; p++)
+	{
+		const double *h = normal->h + (Size) p * used;
+
+		CHECK_FOR_INTERRUPTS();
+		for (i = 0; i < used; i++)
+			for (j = 0; j <= i; j++)
+				moments[(Size) i * used + j] += h[i] * h[j] / normal->n;
+	}
+	factorize(moments, used, 1e-6);
+	for (p = 0; p < normal->n; p++)
+		solve_lower(moments, used, normal->h + (Size) p * used);
+	pfree(moments);
+}
+
 /* --------------------------------------------------------------- one round */
 
-/* The terms of the polynomial at h, after 1 for its constant */
+/*
+ * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials:
+ * at right angles to each other under the normal distribution, so that those of degree 3 and
+ * 4 do not change its moments.  These take in what is not normal in the columns, and are left
+ * out while the distribution is still far off.
+ */
 static void
 terms_at(const Normal *normal, const double *h, double *terms)
 {
@@ -208,6 +256,15 @@ terms_at(const Normal *normal, const double *h, double *terms)
 	for (i = 0; i < normal->used; i++)
 		for (j = 0; j <= i; j++)
 			*terms++ = h[i] * h[j] - (i == j);
+	for (i = 0; i < normal->used && normal->terms > normal->moments; i++)
+	{
+		double		square = h[i] * h[i];
+
+		*terms++ = (square - 3) * h[i];
+		for (j = 0; j < i; j++)
+			*terms++ = (square - 1) * (h[j] * h[j] - 1);
+		*terms++ = (square - 6) * square + 3;
+	}
 }
 
 /* What the points add up to in each counter of a block: sums[RACE_LANES][range][1 + terms] */
@@ -216,7 +273,7 @@ count_terms(const Normal *normal, Size block, double *sums)
 {
 	const RaceParams *params = normal->fit->view->params;
 	Size		width = normal->terms + 1;
-	double	   *terms = palloc(width * sizeof(double));
+	double	   *terms = palloc((normal->most + 1) * sizeof(double));
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint32		from;
 	uint32		i;
@@ -360,53 +417,33 @@ step(Normal *normal)
 	pfree(factor);
 }
 
-/* -------------------------------------------------------------- the points */
-
-/* Make the second moments of all h exactly those of a standard normal vector. */
-static void
-standardize(Normal *normal)
-{
-	uint32		used = normal->used;
-	double	   *moments = zeros((Size) used * used);
-	uint32		p;
-	uint32		i;
-	uint32		j;
-
-	for (p = 0; p < normal->n; p++)
-	{
-		const double *h = normal->h + (Size) p * used;
-
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < used; i++)
-			for (j = 0; j <= i; j++)
-				moments[(Size) i * used + j] += h[i] * h[j] / normal->n;
-	}
-	factorize(moments, used, 1e-6);
-	for (p = 0; p < normal->n; p++)
-		solve_lower(moments, used, normal->h + (Size) p * used);
-	pfree(moments);
-}
-
-void
+bool
 race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 {
 	Normal		normal;
 	int			round;
 
 	memset(&normal, 0, sizeof(Normal));
-	start(&normal, fit, box);
+	start(&normal, fit, box, n);
 	for (round = 0; normal.gram != NULL && round < ROUNDS; round++)
 	{
-		draw(&normal, seed, round, round < ROUNDS - LAST_ROUNDS ? DRAWN : LAST_DRAWN);
+		bool		last = round >= ROUNDS - LAST_ROUNDS;
+
+		normal.terms = round < FIRST_ROUNDS ? normal.moments : normal.most;
+		draw(&normal, seed, round, last ? LAST_DRAWN : DRAWN);
+		standardize(&normal);
 		place_points(&normal);
 		find_polynomial(&normal);
 		step(&normal);
 	}
-	draw(&normal, seed, ROUNDS, n / 2 * 2);
-	standardize(&normal);
+	draw(&normal, seed, ROUNDS, n > 1 ? n / 2 * 2 : n);
+	if (n > 2 * normal.used)
+		standardize(&normal);
 	place_points(&normal);
 	memcpy(fit->points->parts[0].numbers, normal.x,
 		   (Size) normal.n * box->dims * sizeof(double));
 	fit->points->n = normal.n;
 	race_work_spread(fit, fit->weights);
+	race_work_spread(fit, fit->second);
+	return normal.gram != NULL;
 }

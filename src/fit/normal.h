@@ -17,8 +17,8 @@
 
 /*
  * Place the points of a surrogate loss, at most n: those of this distribution, with exactly
- * its moments.
+ * its moments, and all of the same weight.  False if there are too many columns to find it.
  */
-extern void race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n);
+extern bool race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n);
 
 #endif							/* RACE_FIT_NORMAL_H */

@@ -49,9 +49,10 @@ race_moments_info(PG_FUNCTION_ARGS)
 	RaceView	view;
 	RaceResultRow row;
 	int			width;
+	Size		size;
 
 	race_row_start(&row, fcinfo);
-	width = race_sketch_stored_width(PG_GETARG_DATUM(0));
+	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);
 	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
 	race_row_add(&row, Int32GetDatum(view.params->dims));
 	race_row_add(&row, Float8GetDatum(view.params->norm));
@@ -60,7 +61,7 @@ race_moments_info(PG_FUNCTION_ARGS)
 	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
-	race_row_add(&row, Int64GetDatum(RaceFlatSize(view.header, view.params, width, 0)));
+	race_row_add(&row, Int64GetDatum(size));
 	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

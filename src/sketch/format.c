@@ -415,7 +415,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		return NULL;
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
-	if (race_is_moments(&params->params) && (header.noise.half != RACE_WHOLE || model_size > 0))
+	if (race_is_moments(&params->params) && (wire.header.noise.half != RACE_WHOLE || wire.model_size > 0))
 		MALFORMED("Moments have neither halves nor models.");
 
 	/* params are within their limits, so sizes cannot overflow */

@@ -42,6 +42,8 @@ my @kernels = (
 	['jaccard of texts, cubed', q(race_params('jaccard', power => 3, rows => 70, range => 64)), 'tags'],
 	['match', q(race_params('match', 3, rows => 130, range => 77)), 'c'],
 	['match, squared', q(race_params('match', 3, power => 2, rows => 70, range => 64)), 'c'],
+	['least_squares', q(race_params('least_squares', 3, power => 3, radius => 300, rows => 130)), 'x'],
+	['margin', q(race_params('margin', 3, power => 5, radius => 200, rows => 70, lower => '{10,-Infinity,-5}')), 'x'],
 	['l2 * match', q(race_params('l2', 3, 20, rows => 130, range => 77, lower => '{0,0,0}') * race_params('match', 3, rows => 130, range => 77)), 'x, c'],
 	['l1 * angular * jaccard * match', q('l1(dims=3, bandwidth=90, rows=70, range=64) * angular(dims=3, power=2, offset={120,120,70}) * jaccard * match(dims=3)'::race_params), 'x, x, items, c']);
 
