@@ -4,6 +4,7 @@
 # make demo             see it work, on a throw-away cluster
 # make dashboard        see it in a browser; the same, until you stop it
 # make check            all tests, on a throw-away cluster
+# make upgrade-script   the script of the update from the last version, after SQL has changed
 # make dist             the archive for PGXN, of what is committed
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone

@@ -89,8 +89,8 @@ race_fit_box_sql(PG_FUNCTION_ARGS)
 
 typedef struct Candidates
 {
-	Datum		sketch;			/* of the first row, */
-	uint64		identity;		/* and which one it is */
+	Datum		sketch;			/* of the first row, stored */
+	uint64		identity;		/* and which one the last row had */
 	RaceRecords *records;
 	char	  **texts;			/* of records that are not vectors by themselves */
 	FmgrInfo	output;			/* of their type */
@@ -103,9 +103,10 @@ start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 	bool		is_varlena;
 	RaceView	view;
 
+	/* to store one in memory counts its last records, which makes it another content */
+	candidates->sketch = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
 	race_sketch_view_header(sketch, &view);
 	candidates->identity = view.identity;
-	candidates->sketch = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
 	race_sketch_view(candidates->sketch, &view);
 	race_check_askable(&view.header->noise);
 	candidates->records = race_records_create(view.params, CurrentMemoryContext);
@@ -163,9 +164,33 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	candidates->records->n++;
 }
 
+/*
+ * Is it the sketch of the first row?  From PostgreSQL 16 on it may be in memory, and a
+ * subquery may make the same one again for each row: then contents are compared.
+ */
+static bool
+is_same(Candidates *candidates, const RaceView *first, Datum sketch, const RaceView *view)
+{
+	Pointer		stored;
+	RaceView	content;
+	bool		same;
+
+	if (memcmp(first->header, view->header, sizeof(RaceHeader)) != 0)
+		return false;
+	if (view->identity == candidates->identity)
+		return true;
+	stored = (Pointer) PG_DETOAST_DATUM_COPY(sketch);
+	race_sketch_view(PointerGetDatum(stored), &content);
+	same = content.identity == first->identity;
+	pfree(stored);
+	race_sketch_view_header(sketch, &content);
+	candidates->identity = content.identity;
+	return same;
+}
+
 /* Every row must have the same sketch. */
 static void
-check_same_sketch(const Candidates *candidates, Datum sketch)
+check_same_sketch(Candidates *candidates, Datum sketch)
 {
 	RaceView	first;
 	RaceView	view;
@@ -173,8 +198,7 @@ check_same_sketch(const Candidates *candidates, Datum sketch)
 	race_sketch_view(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
 	race_params_check_same(first.params, view.params);
-	if (view.identity != candidates->identity ||
-		memcmp(first.header, view.header, sizeof(RaceHeader)) != 0)
+	if (!is_same(candidates, &first, sketch, &view))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs the same sketch in every row")));

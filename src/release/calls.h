@@ -32,8 +32,8 @@ extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Do all functions of this name that live in a schema belong to an extension, and to its
- * owner?  Otherwise someone has created a function that PostgreSQL prefers to ours.  The
+ * Do all functions of this name that live in a schema belong to an extension, and to
+ * this owner or a superuser?  Otherwise someone has created a function that PostgreSQL prefers to ours.  The
  * extension may belong to another role than its functions, which can add some of its own.
  */
 extern bool race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension,

@@ -1,14 +1,16 @@
--- What a kept sketch says: to all questions that need no libm the same bits, to others
--- twelve digits.
+-- What a kept sketch says: to questions that need no libm the same bits, to others twelve
+-- digits.
 SET extra_float_digits = 1;
 CREATE FUNCTION answers(s race_sketch, q text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	status text := (race_info(s)).status;
 	fitted boolean := (race_info(s)).points IS NOT NULL;
 	kernels boolean := race_params(s)::text ~ 'grid';
-	result text := concat_ws(' ', md5(_race_sketch_send(s)), md5(s::text), pg_column_size(s), race_params(s)::text, status);
+	result text := concat_ws(' ', race_params(s)::text, status);
 BEGIN
-	IF status LIKE '%share%' THEN
+	IF s::text::race_sketch::text <> s::text THEN
+		RETURN 'another text';
+	ELSIF status LIKE '%share%' THEN
 		RETURN result;
 	END IF;
 	EXECUTE format('SELECT concat_ws('' '', $1, race_count(s), CASE WHEN $2 THEN left(race_kernel_sum(s, q)::numeric::text, 12) ELSE race_kernel_sum(s, q)::text END,
