@@ -33,6 +33,7 @@
 #include "utils/typcache.h"
 
 #include "../query/estimate.h"
+#include "../server/argument.h"
 #include "../server/text.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
@@ -116,7 +117,7 @@ start_scores(FunctionCallInfo fcinfo, MemoryContext context)
 {
 	Scores	   *scores = MemoryContextAllocZero(context, sizeof(Scores));
 
-	scores->label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	scores->label_type = race_argument_type(fcinfo->flinfo, 1);
 	if (!OidIsValid(scores->label_type))
 		elog(ERROR, "could not determine the type of a label");
 	get_typlenbyval(scores->label_type, &scores->label_length,

@@ -23,6 +23,7 @@
 
 #include "../cache/snapshot_key.h"
 #include "../learn/conditional_mean.h"
+#include "../server/argument.h"
 #include "../server/text.h"
 #include "../sketch/sketch.h"
 
@@ -269,7 +270,7 @@ race_released_mean(PG_FUNCTION_ARGS)
 	{
 		RaceHalfSites *halves = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceHalfSites));
 
-		race_half_sites_create(halves, get_fn_expr_argtype(flinfo, 1), flinfo->fn_mcxt);
+		race_half_sites_create(halves, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 		site->halves = halves;
 	}
 	return race_conditional_mean_row(fcinfo, site->halves, &site->found.halves,

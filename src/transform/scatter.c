@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "scatter.h"
 
 PG_FUNCTION_INFO_V1(race_scatter_combine);
@@ -117,10 +118,10 @@ step_site(FunctionCallInfo fcinfo, int x, int label)
 		Oid			output;
 		bool		is_varlena;
 
-		race_vector_prepare(&site->reader, get_fn_expr_argtype(flinfo, x), flinfo->fn_mcxt);
+		race_vector_prepare(&site->reader, race_argument_type(flinfo, x), flinfo->fn_mcxt);
 		if (label != 0)
 		{
-			getTypeOutputInfo(get_fn_expr_argtype(flinfo, label), &output, &is_varlena);
+			getTypeOutputInfo(race_argument_type(flinfo, label), &output, &is_varlena);
 			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
 		}
 		flinfo->fn_extra = site;
