@@ -287,7 +287,8 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 		race_set_path(asked->run_path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		run_query(checked->query, &parts.receiver, false);
+		run_query(checked->parts_query != NULL ? checked->parts_query : checked->query,
+				  &parts.receiver, false);
 		fill_parts(&parts, asked->params);
 		whereToSendOutput = client;
 	}

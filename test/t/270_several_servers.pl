@@ -46,8 +46,9 @@ my $p = "race_params('l2', 2, 5)";
 my $whole = $shards[0]->sql("SELECT race_build($p, ARRAY[20 + i % 61, 90 + i % 97])::text FROM generate_series(1, 20000) i");
 is(scalar(grep { $_ eq '20000' } @printed), 2, 'the document runs, and counts all records by postgres_fdw and by PL/Proxy');
 
-# One call of pg_cron, which begins with a minute, while the other tests run
-$coordinator->sql(q{SELECT cron.schedule('now', '* * * * *', $$ CALL race_release_next('visits') $$)});
+# A job that pg_cron runs when the server has started, while the other tests run
+$coordinator->sql(q{SELECT cron.schedule('now', '@reboot', $$ CALL race_release_next('visits') $$)});
+$coordinator->stop('fast')->start;
 
 # ------------------------------------------------------------------- merging
 
@@ -72,6 +73,24 @@ for my $i (0 .. 31)
 }
 $coordinator->sql(join "\n", @databases);
 is($coordinator->sql('SELECT race_merge(s)::text FROM (' . join(' UNION ALL ', map { "SELECT race_build($p, x) AS s FROM part$_" } 0 .. 31) . ') v'), $whole, '32 parts in 32 databases');
+
+# ------------------------------------------------------------------ releases
+
+# What the servers were asked for by a release
+sub asked_by
+{
+	my ($statement) = @_;
+	my @before = map { length $_->log_text } @shards;
+	$_->sql("ALTER SYSTEM SET log_statement = 'all'; SELECT pg_reload_conf()") for @shards;
+	$coordinator->sql($statement);
+	my @asked = map { join "\n", substr($shards[$_]->log_text, $before[$_]) =~ /execute .*?: DECLARE .*? FOR\n\s*(.*)/g } 0 .. $#shards;
+	$_->sql("ALTER SYSTEM RESET log_statement; SELECT pg_reload_conf()") for @shards;
+	return @asked;
+}
+
+like($_, qr/\ASELECT NULL::text, public\.race_build_records\(/, 'a release of a partitioned table asks a server for a sketch')
+	for asked_by("CALL race_release('built there', 'visits', $p, 'x', 0.1)");
+unlike($_, qr/race_build/, 'of two records of a person it asks for rows') for grep { $_ ne '' } asked_by("CALL race_release('labels', 'visits', $p, 'x', 0.1, label => 'hospital', labels => '{0,1,2,3}')");
 
 # ------------------------------------------------------------------ failures
 

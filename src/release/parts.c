@@ -1,0 +1,145 @@
+/*
+ * parts.c
+ *		Relations whose rows lie on other servers, and how they are read there.
+ *
+ * PostgreSQL sends no partial aggregates to other servers.  So a release of a partitioned
+ * table with foreign partitions asks each for its sketch.  Citus does send them, but of
+ * flat queries only.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "parts.h"
+
+/* Has Citus distributed a table?  Reference tables, of method n, are on each server. */
+static bool
+is_distributed(Oid relid)
+{
+	Oid			catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	bool		found = false;
+	AttrNumber	method;
+	Relation	table;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (!OidIsValid(catalog))
+		return false;
+	method = get_attnum(catalog, "partmethod");
+	ScanKeyInit(&key, get_attnum(catalog, "logicalrelid"), BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	table = table_open(catalog, AccessShareLock);
+	scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, method, RelationGetDescr(table), &isnull);
+
+		found = !isnull && DatumGetChar(value) != 'n';
+	}
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+	return found;
+}
+
+/* Do two relations have the same columns in the same places? */
+static bool
+same_columns(Oid a, Oid b)
+{
+	Relation	x = relation_open(a, AccessShareLock);
+	Relation	y = relation_open(b, AccessShareLock);
+	bool		same = RelationGetNumberOfAttributes(x) == RelationGetNumberOfAttributes(y);
+	int			i;
+
+	for (i = 0; same && i < RelationGetNumberOfAttributes(x); i++)
+	{
+		Form_pg_attribute p = TupleDescAttr(RelationGetDescr(x), i);
+		Form_pg_attribute q = TupleDescAttr(RelationGetDescr(y), i);
+
+		same = p->attisdropped == q->attisdropped &&
+			(p->attisdropped || strcmp(NameStr(p->attname), NameStr(q->attname)) == 0);
+	}
+	relation_close(y, NoLock);
+	relation_close(x, NoLock);
+	return same;
+}
+
+/* The partitions that have rows, if some are foreign and all have the columns of the whole */
+static List *
+foreign_partitions(Oid relid)
+{
+	List	   *parts = NIL;
+	bool		foreign = false;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
+	{
+		Oid			part = lfirst_oid(cell);
+		char		kind = get_rel_relkind(part);
+
+		if (kind == RELKIND_PARTITIONED_TABLE)
+			continue;
+		foreign |= kind == RELKIND_FOREIGN_TABLE;
+		if (!same_columns(relid, part))
+			return NIL;
+		parts = lappend_oid(parts, part);
+	}
+	return foreign ? parts : NIL;
+}
+
+List *
+race_parts_of(Oid relid, bool labels)
+{
+	if (is_distributed(relid))
+		return list_make1_oid(relid);
+	if (labels)
+		return NIL;
+	switch (get_rel_relkind(relid))
+	{
+		case RELKIND_FOREIGN_TABLE:
+			return list_make1_oid(relid);
+		case RELKIND_PARTITIONED_TABLE:
+			return foreign_partitions(relid);
+		default:
+			return NIL;
+	}
+}
+
+static bool
+need_no_rights(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *cell;
+
+#if PG_VERSION_NUM >= 160000
+		foreach(cell, query->rteperminfos)
+			lfirst_node(RTEPermissionInfo, cell)->requiredPerms = 0;
+#else
+		foreach(cell, query->rtable)
+			lfirst_node(RangeTblEntry, cell)->requiredPerms = 0;
+#endif
+		return query_tree_walker(query, need_no_rights, context, 0);
+	}
+	return expression_tree_walker(node, need_no_rights, context);
+}
+
+void
+race_parts_need_no_rights(Query *query)
+{
+	(void) need_no_rights((Node *) query, NULL);
+}
