@@ -22,6 +22,7 @@
 #include "utils/builtins.h"
 
 #include "../params/params.h"
+#include "../server/argument.h"
 #include "../server/bytes.h"
 #include "../server/text.h"
 #include "prepared.h"
@@ -31,6 +32,7 @@ PG_FUNCTION_INFO_V1(race_record_in);
 PG_FUNCTION_INFO_V1(race_record_out);
 PG_FUNCTION_INFO_V1(race_record_recv);
 PG_FUNCTION_INFO_V1(race_record_send);
+PG_FUNCTION_INFO_V1(race_record_of_vector);
 
 #define VERSION			1
 #define HEADER_SIZE		16
@@ -194,21 +196,30 @@ read_part(const uint64 *words, uint32 n, const RaceParams *part, RaceRecords *re
 		(void) race_records_elements(records, i, 0);
 }
 
-void
-race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
+/* A value of the type, which may have been damaged where it was stored */
+static const Prepared *
+open_prepared(Datum value)
 {
 	const Prepared *prepared = (const Prepared *) PG_DETOAST_DATUM(value);
 	const char *problem = VARSIZE(prepared) < offsetof(Prepared, words) ? "It is too short." :
 		problem_of(prepared);
-	const uint64 *next = prepared->words;
-	const RaceParams *part;
-	int			i = 0;
 
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("a race_record is damaged"),
 				 errdetail("%s", problem)));
+	return prepared;
+}
+
+void
+race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
+{
+	const Prepared *prepared = open_prepared(value);
+	const uint64 *next = prepared->words;
+	const RaceParams *part;
+	int			i = 0;
+
 	if (prepared->n_parts != records->n_parts)
 		refuse_other(params);
 	for (part = params; part != NULL; part = race_params_next(part, params), i++)
@@ -223,6 +234,45 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 		read_part(next + 1, n, part, records, i);
 		next += 1 + n;
 	}
+}
+
+/* ----------------------------------------------------------------- vectors */
+
+const double *
+race_prepared_vector(Datum value, uint32 *n)
+{
+	const Prepared *prepared = open_prepared(value);
+
+	if (prepared->n_parts != 1 || KindOf(prepared->words[0]) != RACE_RECORD_VECTOR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("this race_record is not a vector by itself")));
+	*n = NumberOf(prepared->words[0]);
+	return (const double *) (prepared->words + 1);
+}
+
+/* race_record(x): a vector, whatever the parameters */
+Datum
+race_record_of_vector(PG_FUNCTION_ARGS)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	RaceArrayReader *reader = (RaceArrayReader *) flinfo->fn_extra;
+	RaceElements elements;
+	Prepared   *prepared;
+
+	if (reader == NULL)
+	{
+		reader = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceArrayReader));
+		race_vector_prepare(reader, race_argument_type(flinfo, 0), flinfo->fn_mcxt);
+		flinfo->fn_extra = reader;
+	}
+	race_array_open(reader, PG_GETARG_DATUM(0), &elements, false, false);
+	race_check_length(elements.n, 0, false);
+	prepared = allocate(1 + elements.n);
+	prepared->n_parts = 1;
+	prepared->words[0] = HeadOf(RACE_RECORD_VECTOR, elements.n);
+	race_vector_convert(reader, &elements, NULL, (double *) (prepared->words + 1), false);
+	PG_RETURN_POINTER(prepared);
 }
 
 /* --------------------------------------------------------- text and binary */
