@@ -8,50 +8,15 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_namespace.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "distributed.h"
 #include "parts.h"
-
-/* Has Citus distributed a table?  Reference tables, of method n, are on each server. */
-static bool
-is_distributed(Oid relid)
-{
-	Oid			catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
-	bool		found = false;
-	AttrNumber	method;
-	Relation	table;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	if (!OidIsValid(catalog))
-		return false;
-	method = get_attnum(catalog, "partmethod");
-	ScanKeyInit(&key, get_attnum(catalog, "logicalrelid"), BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relid));
-	table = table_open(catalog, AccessShareLock);
-	scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		value = heap_getattr(tuple, method, RelationGetDescr(table), &isnull);
-
-		found = !isnull && DatumGetChar(value) != 'n';
-	}
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
-	return found;
-}
 
 /* Do two relations have the same columns in the same places? */
 static bool
@@ -101,7 +66,7 @@ foreign_partitions(Oid relid)
 List *
 race_parts_of(Oid relid, bool labels)
 {
-	if (is_distributed(relid))
+	if (race_is_distributed(relid))
 		return list_make1_oid(relid);
 	if (labels)
 		return NIL;

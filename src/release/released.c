@@ -77,6 +77,9 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* A query over tables of other servers may look names up there, in vain. */
+#define HINT "Names are looked up in this database. In a query that runs on other servers write (SELECT race_released(...)): that is looked up once, before."
+
 /* Say why there is no such sketch. */
 static void
 refuse(const char *name, const char *label, bool has_labels)
@@ -90,10 +93,12 @@ refuse(const char *name, const char *label, bool has_labels)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no release \"%s\" with label \"%s\"",
-						race_cut(name), race_cut(label))));
+						race_cut(name), race_cut(label)),
+				 errhint(HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no release \"%s\"", race_cut(name))));
+			 errmsg("there is no release \"%s\"", race_cut(name)),
+			 errhint(HINT)));
 }
 
 /* The parts of the latest version, in their order; more than a pair has are not read. */

@@ -93,6 +93,37 @@ for my $case (
 		qr/\AERROR:  42804: could not determine the type of argument \d of _race_\w+\n.*race_build_records/s, "$aggregate: called so, it says what is missing");
 }
 
+# ------------------------------------------- queries over distributed tables
+
+# What Citus keeps, as far as racepriv looks at it
+sql(<<'END');
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char");
+END
+sub plan_of
+{
+	my ($query) = @_;
+	# as session_preload_libraries does it
+	return sql("LOAD 'racepriv'; EXPLAIN (VERBOSE, COSTS off) $query");
+}
+my $build = "SELECT g, race_build($vectors, x) FILTER (WHERE id > 9) FROM t GROUP BY g";
+my $expected = sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)");
+unlike(plan_of($build), qr/race_build_records/, 'a query over a table is as it is');
+sql("INSERT INTO pg_dist_partition VALUES ('t', 'n')");
+unlike(plan_of($build), qr/race_build_records/, 'and over a reference table');
+sql("UPDATE pg_dist_partition SET partmethod = 'h'");
+like(plan_of($build), qr/race_build_records\('l2\(.*?\)'::race_params, race_record\('l2\(.*?\)'::race_params, (t\.)?x\)\) FILTER/, 'over a distributed table race_build has arguments of exact types');
+is(sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
+unlike(plan_of("SELECT race_build(DISTINCT $vectors, x) FROM t"), qr/race_build_records/, 'but not with DISTINCT, of which there are no parts');
+like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NULL parameters are refused as before');
+sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors, 'x', 100000)");
+is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
+my $question = "SELECT avg(race_kde(race_released('t'), x)) FROM t";
+like(plan_of($question), qr/avg\(race_kde\(\$0, (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');
+unlike(plan_of("SELECT race_released('t')"), qr/InitPlan/, 'and a query by itself is as it is');
+like(sql_fails("SELECT race_released('none')"), qr/\AERROR:  42704: .*HINT:  Names are looked up in this database\./s, 'a name that there is not');
+sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
+
 # ------------------------------------------------------------ hostile records
 
 my $good = sql("SELECT race_record($vectors, ARRAY[1, 2])");

@@ -76,6 +76,14 @@ is($coordinator->sql('SELECT race_merge(s)::text FROM (' . join(' UNION ALL ', m
 
 # ------------------------------------------------------------------ releases
 
+# Charges and stored releases of a name
+sub made
+{
+	my ($name) = @_;
+	return $coordinator->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
+}
+
 # What the servers were asked for by a release
 sub asked_by
 {
@@ -88,19 +96,34 @@ sub asked_by
 	return @asked;
 }
 
+$coordinator->sql("CALL race_budget_limit('visits', 1000, 0)");
 like($_, qr/\ASELECT NULL::text, public\.race_build_records\(/, 'a release of a partitioned table asks a server for a sketch')
 	for asked_by("CALL race_release('built there', 'visits', $p, 'x', 0.1)");
 unlike($_, qr/race_build/, 'of two records of a person it asks for rows') for grep { $_ ne '' } asked_by("CALL race_release('labels', 'visits', $p, 'x', 0.1, label => 'hospital', labels => '{0,1,2,3}')");
 
-# ------------------------------------------------------------------ failures
+# The right to read the whole is enough, and needed, and policies on the whole count.
+$coordinator->sql("CREATE ROLE curator LOGIN; CALL race_grant('curator', 'curator'); GRANT USAGE ON FOREIGN SERVER " . join(', ', map { "shard$_" } 0 .. 3) . ' TO curator');
+$coordinator->sql("CREATE USER MAPPING FOR curator SERVER shard$_ OPTIONS (user '$ENV{PGUSER}', password_required 'false')") for 0 .. 3;
+my $as_curator = "SET SESSION AUTHORIZATION curator; CALL race_release('of the curator', 'visits', $p, 'x', 0.1)";
+like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: permission denied for table visits\n/, 'who may not read the table releases nothing');
+$coordinator->sql('GRANT SELECT ON visits_0, visits_1, visits_2, visits_3 TO curator');
+like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: permission denied for table visits\n/, 'nor who may read its partitions alone');
+$coordinator->sql('REVOKE SELECT ON visits_0, visits_1, visits_2, visits_3 FROM curator; GRANT SELECT ON visits TO curator; ALTER TABLE visits ENABLE ROW LEVEL SECURITY');
+like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: query would be affected by row-level security policy/, 'nor whom a policy keeps from rows');
+is(made('of the curator'), '0|0', 'and no charge');
+$coordinator->sql('ALTER TABLE visits DISABLE ROW LEVEL SECURITY');
+like($_, qr/race_build_records/, 'who may read the table has it built there') for asked_by($as_curator);
+is(made('of the curator'), '1|1', 'for one charge');
 
-# Charges and stored releases of a name
-sub made
-{
-	my ($name) = @_;
-	return $coordinator->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
-}
+# Partitions with columns in another order, or a local one
+$coordinator->sql("CREATE TABLE local (x float8[], id bigint, hospital int); INSERT INTO local SELECT ARRAY[1, 1], i, 9 FROM generate_series(1, 5000) i; ALTER TABLE visits ATTACH PARTITION local FOR VALUES IN (9)");
+unlike($_, qr/race_build/, 'partitions with other columns: rows come here') for asked_by("CALL race_release('with others', 'visits', $p, 'x', 1)");
+$coordinator->sql("ALTER TABLE visits DETACH PARTITION local; CREATE TABLE near PARTITION OF visits FOR VALUES IN (8); INSERT INTO near SELECT 8, i, ARRAY[1, 1] FROM generate_series(1, 5000) i");
+like($_, qr/race_build_records/, 'a partition that is here is added') for asked_by("CALL race_release('and here', 'visits', $p, 'visits.x', 1)");
+is($coordinator->sql("SELECT abs(race_count(race_released('$_')) - 25000) < 1000"), 't', "$_: all rows") for 'with others', 'and here';
+$coordinator->sql('DROP TABLE near');
+
+# ------------------------------------------------------------------ failures
 
 my $release = "CALL race_release('failing', 'visits', $p, 'x', 0.1)";
 my $failed = qr/\AERROR:  22000: the release failed while its data were read\nDETAIL:  What happened may depend on private data, so it is not told. The charge stands./;
