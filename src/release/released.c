@@ -78,7 +78,7 @@ same_text(const char *a, const char *b)
 }
 
 /* A query over tables of other servers may look names up there, in vain. */
-#define HINT "Names are looked up in this database. In a query that runs on other servers write (SELECT race_released(...)): that is looked up once, before."
+#define HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
 
 /* Say why there is no such sketch. */
 static void
