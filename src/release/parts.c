@@ -11,7 +11,6 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -81,30 +80,19 @@ race_parts_of(Oid relid, bool labels)
 	}
 }
 
-static bool
-need_no_rights(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-		ListCell   *cell;
-
-#if PG_VERSION_NUM >= 160000
-		foreach(cell, query->rteperminfos)
-			lfirst_node(RTEPermissionInfo, cell)->requiredPerms = 0;
-#else
-		foreach(cell, query->rtable)
-			lfirst_node(RangeTblEntry, cell)->requiredPerms = 0;
-#endif
-		return query_tree_walker(query, need_no_rights, context, 0);
-	}
-	return expression_tree_walker(node, need_no_rights, context);
-}
-
 void
-race_parts_need_no_rights(Query *query)
+race_parts_need_no_rights(PlannedStmt *plan)
 {
-	(void) need_no_rights((Node *) query, NULL);
+	ListCell   *cell;
+
+	foreach(cell, plan->rtable)
+	{
+#if PG_VERSION_NUM >= 160000
+		lfirst_node(RangeTblEntry, cell)->perminfoindex = 0;
+	}
+	plan->permInfos = NIL;
+#else
+		lfirst_node(RangeTblEntry, cell)->requiredPerms = 0;
+	}
+#endif
 }

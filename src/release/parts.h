@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
 
 /*
  * The tables to build sketches of, one for each server: a foreign table or one that Citus has
@@ -18,9 +18,9 @@
 extern List *race_parts_of(Oid relid, bool labels);
 
 /*
- * Rows of parts are read by the right to read the whole, as PostgreSQL does it where it
- * expands a partitioned table itself.
+ * Rows of partitions are read by the right to read the whole, as where PostgreSQL expands a
+ * partitioned table itself.  So a plan that reads them alone needs no rights of its own.
  */
-extern void race_parts_need_no_rights(Query *query);
+extern void race_parts_need_no_rights(PlannedStmt *plan);
 
 #endif							/* RACE_PARTS_H */

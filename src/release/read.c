@@ -28,6 +28,7 @@
 
 #include "../privacy/privatize.h"
 #include "../sketch/sketch.h"
+#include "parts.h"
 #include "read.h"
 #include "settings.h"
 
@@ -208,21 +209,24 @@ set_quiet(void)
  * may hold estimates that are exact counts.
  */
 static PlannedStmt *
-plan_query(Query *query)
+plan_query(Query *query, bool of_partitions)
 {
 	/* the rewriter and the planner change what they get */
 	List	   *rewritten = QueryRewrite(copyObject(query));
+	PlannedStmt *plan = planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
 
-	return planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
+	if (of_partitions)
+		race_parts_need_no_rights(plan);
+	return plan;
 }
 
 static void
-run_query(Query *query, DestReceiver *receiver, bool check_only)
+run_query(Query *query, bool of_partitions, DestReceiver *receiver, bool check_only)
 {
 	QueryDesc  *run;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	run = CreateQueryDesc(plan_query(query), QUERY_NAME, GetActiveSnapshot(),
+	run = CreateQueryDesc(plan_query(query, of_partitions), QUERY_NAME, GetActiveSnapshot(),
 						  InvalidSnapshot, receiver, NULL, NULL, 0);
 	ExecutorStart(run, check_only ? EXEC_FLAG_EXPLAIN_ONLY : 0);
 	if (!check_only)
@@ -240,12 +244,12 @@ run_query(Query *query, DestReceiver *receiver, bool check_only)
 }
 
 void
-race_read_check(Query *query)
+race_read_check(Query *query, bool of_partitions)
 {
 	int			level = NewGUCNestLevel();
 
 	set_uncounted();
-	run_query(query, None_Receiver, true);
+	run_query(query, of_partitions, None_Receiver, true);
 	AtEOXact_GUC(true, level);
 }
 
@@ -288,7 +292,7 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
 		run_query(checked->parts_query != NULL ? checked->parts_query : checked->query,
-				  &parts.receiver, false);
+				  checked->of_partitions, &parts.receiver, false);
 		fill_parts(&parts, asked->params);
 		whereToSendOutput = client;
 	}

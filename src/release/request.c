@@ -212,7 +212,7 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, List *parts, bo
 						 cell == list_head(parts) ? "" : " UNION ALL ",
 						 labels ? "good.label" : "NULL::text", schema, schema,
 						 labels ? "$4 COLLATE \"C\"" : "NULL::text",
-						 list_length(parts) > 1 ? "ONLY " : "", name_of(lfirst_oid(cell)),
+						 lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
 						 quote_identifier(get_rel_name(dataset->relation)), schema, group);
 	if (list_length(parts) == 1)
 		return text.data;
@@ -283,28 +283,27 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 }
 
 /*
- * The query that builds where the rows are, or NULL.  Contributions of a unit are bounded
- * over all servers, so its rows must come here.
+ * The query that builds where the rows are, if there is one.  Contributions of a unit are
+ * bounded over all servers, so its rows must come here.
  */
-static Query *
-analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+static void
+analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	RaceChecked again = *checked;	/* of which nothing is kept */
 	bool		labels = asked->label != NULL;
 	List	   *parts;
-	Query	   *query;
 
 	if (dataset->unit_column != NULL || asked->value != NULL)
-		return NULL;
+		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
-		return NULL;
+		return;
 	again.calls.functions = NIL;
-	query = analyze_template(ledger, asked, &again, parts_text(ledger, dataset, parts, labels));
-	if (list_length(parts) > 1)
-		race_parts_need_no_rights(query);
-	return query;
+	checked->of_partitions = linitial_oid(parts) != dataset->relation;
+	checked->parts_query = analyze_template(ledger, asked, &again,
+											parts_text(ledger, dataset, parts, labels));
+	race_read_check(checked->parts_query, checked->of_partitions);
 }
 
 /* ------------------------------------------------------------- the checks */
@@ -351,10 +350,8 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
-	race_read_check(checked->query);
-	checked->parts_query = analyze_parts(ledger, asked, checked);
-	if (checked->parts_query != NULL)
-		race_read_check(checked->parts_query);
+	race_read_check(checked->query, false);
+	analyze_parts(ledger, asked, checked);
 	return checked;
 }
 
