@@ -118,8 +118,6 @@ start_scores(FunctionCallInfo fcinfo, MemoryContext context)
 	Scores	   *scores = MemoryContextAllocZero(context, sizeof(Scores));
 
 	scores->label_type = race_argument_type(fcinfo->flinfo, 1);
-	if (!OidIsValid(scores->label_type))
-		elog(ERROR, "could not determine the type of a label");
 	get_typlenbyval(scores->label_type, &scores->label_length,
 					&scores->label_by_value);
 	scores->capacity = 4;

@@ -292,7 +292,10 @@ read_wire(const unsigned char *bytes, Size size, Node *escontext)
 		bytes += 8;
 		prepared->seed = (int64) race_take(&bytes, 8);
 		for (i = 0; i < WordsOf(prepared); i++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			prepared->words[i] = race_take(&bytes, 8);
+		}
 		problem = problem_of(prepared);
 	}
 	if (problem != NULL)
@@ -312,7 +315,10 @@ write_wire(StringInfo out, const Prepared *prepared)
 	appendBinaryStringInfo(out, (const char *) &prepared->version, 8);
 	race_put(out, (uint64) prepared->seed, 8);
 	for (i = 0; i < WordsOf(prepared); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		race_put(out, prepared->words[i], 8);
+	}
 }
 
 static bool

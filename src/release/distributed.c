@@ -104,9 +104,7 @@ is_build(Node *node)
 	return IsA(node, Aggref) && list_length(aggref->args) == 2 &&
 		aggref->aggdistinct == NIL && aggref->aggorder == NIL &&
 		lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
-		is_ours(aggref->aggfnoid, "race_build") && lsecond_oid(aggref->aggargtypes) !=
-		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("race_record"),
-						ObjectIdGetDatum(get_func_namespace(aggref->aggfnoid)));
+		is_ours(aggref->aggfnoid, "race_build");
 }
 
 /* A release that is the same for the whole query */
@@ -213,11 +211,23 @@ split(Node *node, void *context)
 	return expression_tree_mutator(node, split, context);
 }
 
+/* Citus computes what is inserted by VALUES on the coordinator, and takes no subqueries there. */
+static bool
+is_insert_of_values(const Query *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
+			return false;
+	return query->commandType == CMD_INSERT;
+}
+
 static PlannedStmt *
 plan(Query *query, const char *text, int options, ParamListInfo parameters)
 {
-	if (OidIsValid(list_of_tables()) && has_ours((Node *) query, NULL) &&
-		reads_distributed((Node *) query, NULL))
+	if (OidIsValid(list_of_tables()) && !is_insert_of_values(query) &&
+		has_ours((Node *) query, NULL) && reads_distributed((Node *) query, NULL))
 		query = (Query *) split((Node *) query, NULL);
 	return next_planner != NULL ? next_planner(query, text, options, parameters) :
 		standard_planner(query, text, options, parameters);

@@ -43,6 +43,7 @@ typedef struct Parts
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceRequest *noise;
+	const RaceParams *params;	/* which sketches of other servers must have, too */
 	int			n;				/* labels, or 1 */
 	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
@@ -79,6 +80,11 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 	int			half;
 
 	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
+	for (half = 0; half < parts->halves; half++)
+	{
+		race_check_exact(exact[half].header, "made private again");
+		race_params_check_same(parts->params, exact[half].params);
+	}
 	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
 	for (half = 0; half < parts->halves; half++)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
@@ -155,7 +161,8 @@ fill_parts(Parts *parts, const RaceParams *params)
 }
 
 static void
-start_parts(Parts *parts, const RaceRequest *noise, int n, int halves, Datum *labels)
+start_parts(Parts *parts, const RaceChecked *checked, const RaceAsked *asked, int n,
+			Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -163,11 +170,12 @@ start_parts(Parts *parts, const RaceRequest *noise, int n, int halves, Datum *la
 	parts->receiver.rShutdown = end_rows;
 	parts->receiver.rDestroy = end_rows;
 	parts->receiver.mydest = DestNone;
-	parts->noise = noise;
+	parts->noise = &checked->noise;
+	parts->params = asked->params;
 	parts->n = n;
-	parts->halves = halves;
+	parts->halves = RaceHalvesOf(asked);
 	parts->labels = labels;
-	parts->sketches = palloc0(n * halves * sizeof(Datum));
+	parts->sketches = palloc0(n * parts->halves * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
 }
 
@@ -284,7 +292,7 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 	int			level = NewGUCNestLevel();
 	Parts		parts;
 
-	start_parts(&parts, &checked->noise, n, RaceHalvesOf(asked), labels);
+	start_parts(&parts, checked, asked, n, labels);
 	PG_TRY();
 	{
 		set_quiet();

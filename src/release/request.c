@@ -165,6 +165,12 @@ static const ValueText without_value = {"race_build($1, kept.x)", "NULL", "true"
 static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)",
 "$5", "good.value <> 'NaN'"};
 
+static const ValueText *
+value_text(const RaceAsked *asked)
+{
+	return asked->value == NULL ? &without_value : &with_value;
+}
+
 /* The name of a relation as a query has it */
 static char *
 name_of(Oid relid)
@@ -274,8 +280,7 @@ static Query *
 analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	Query	   *query = analyze_template(ledger, asked, checked,
-										 template_text(ledger, checked->dataset,
-													   asked->value == NULL ? &without_value : &with_value));
+										 template_text(ledger, checked->dataset, value_text(asked)));
 
 	if (relation_read(query) != checked->dataset->relation)
 		elog(ERROR, "the relation was renamed");
@@ -294,7 +299,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	bool		labels = asked->label != NULL;
 	List	   *parts;
 
-	if (dataset->unit_column != NULL || asked->value != NULL)
+	if (dataset->unit_column != NULL || value_text(asked) != &without_value)
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)

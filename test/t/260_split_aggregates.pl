@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use File::Temp qw(tempdir);
 use RaceServer;
 use SplitAggregate;
 use Test::More;
@@ -120,6 +121,7 @@ sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors,
 is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
 my $question = "SELECT avg(race_kde(race_released('t'), x)) FROM t";
 like(plan_of($question), qr/avg\(race_kde\(\$0, (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');
+unlike(plan_of("INSERT INTO t (id) VALUES (race_count(race_released('t')))"), qr/InitPlan/, 'of inserted values Citus does that itself');
 unlike(plan_of("SELECT race_released('t')"), qr/InitPlan/, 'and a query by itself is as it is');
 like(sql_fails("SELECT race_released('none')"), qr/\AERROR:  42704: .*HINT:  In a query that runs on other servers/s, 'a name that there is not');
 sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
@@ -135,6 +137,10 @@ sub with
 	return $text;
 }
 is(sql("SELECT race_record_text = '$good' FROM (SELECT '$good'::race_record::text AS race_record_text) v"), 't', 'a record comes back from its text');
+my $dir = tempdir(CLEANUP => 1);
+sql("CREATE TABLE records AS SELECT id, race_record($vectors, x) AS r FROM t; CREATE TABLE again (LIKE records)");
+sql("\\copy records to $dir/records (format binary)\n\\copy again from $dir/records (format binary)");
+is(sql('SELECT count(a.r) > 1000 AND bool_and(a.r::text IS NOT DISTINCT FROM b.r::text) FROM records a JOIN again b USING (id)'), 't', 'and from its binary form');
 for my $case (
 	[with(0, '02'), 'another version'],
 	[with(1, '00'), 'no parts'],
