@@ -37,7 +37,7 @@ else
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 # The folders of src/.  Each imports only from folders to its left.
-ROOMS = server lsh noise params record cache sketch privacy fit query learn transform \
+ROOMS = server lsh noise params record cache sketch privacy fit query moments learn transform \
 	release
 
 MODULE_big = racepriv
@@ -79,7 +79,7 @@ include $(PGXS)
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
 src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize
-src/lsh/radial.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/lsh/radial.o src/lsh/moments.o src/lsh/triangle.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)

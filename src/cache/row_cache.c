@@ -9,6 +9,7 @@
 
 #include "utils/memutils.h"
 
+#include "../lsh/moments.h"
 #include "../params/params.h"
 #include "cache.h"
 #include "row_cache.h"
@@ -41,8 +42,14 @@ make_entry(const RaceParams *params)
 RaceRowsEntry *
 race_rows_acquire(const RaceParams *params)
 {
+	RaceParams	functions;
 	dlist_iter	iter;
 
+	if (race_is_moments(params))
+	{
+		race_moments_functions(params, &functions);
+		params = &functions;
+	}
 	dlist_foreach(iter, &cache.entries)
 	{
 		RaceRowsEntry *entry = dlist_container(RaceRowsEntry, base.node, iter.cur);

@@ -60,7 +60,7 @@ race_kernel_sharpness(const RaceParams *part, const double *mixture)
 	return part->power / factor;
 }
 
-#define DISTANCES	(RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
+#define DISTANCES	(RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
 #define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_ORTHOGONAL)
 
 /* Codes of l1 are not folded: the tails of Cauchy's distribution are too long. */
@@ -76,16 +76,21 @@ static const RaceKernelType kernels[] = {
 	},
 	[RACE_KERNEL_ANGULAR] = {
 		"angular", RACE_RECORD_VECTOR,
-		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
+		RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | ISOTROPIC, true,
 		race_inverse_normal, all_signs, NULL, false, race_angular_value, NULL
 	},
 	[RACE_KERNEL_JACCARD] = {
-		"jaccard", RACE_RECORD_SET, 0, false, NULL, NULL, NULL, false,
+		"jaccard", RACE_RECORD_SET, RACE_TAKES_FUNCTIONS, false, NULL, NULL, NULL, false,
 		race_jaccard_value, NULL
 	},
 	[RACE_KERNEL_MATCH] = {
-		"match", RACE_RECORD_ROW, RACE_TAKES_DIMS | RACE_TAKES_NULLS, false, NULL, NULL,
-		NULL, false, race_match_value, NULL
+		"match", RACE_RECORD_ROW, RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_NULLS,
+		false, NULL, NULL, NULL, false, race_match_value, NULL
+	},
+	[RACE_KERNEL_MOMENTS] = {
+		"moments", RACE_RECORD_VECTOR,
+		RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_COLUMNS, false,
+		NULL, NULL, NULL, false, NULL, NULL
 	},
 };
 
@@ -134,7 +139,8 @@ race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
 
-			if (type == NULL || (is != NULL && !is(type)))
+			if (type == NULL || (is != NULL ? !is(type) :
+								 (type->takes & RACE_TAKES_FUNCTIONS) == 0))
 				continue;
 			left += pass == 0 ? 1 : -1;
 			if (pass == 1 && used < length)

@@ -28,7 +28,8 @@ typedef enum RaceKernel
 	RACE_KERNEL_L1 = 2,			/* the same with p = 1 */
 	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
 	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
-	RACE_KERNEL_MATCH = 5		/* one of a row's categories */
+	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
+	RACE_KERNEL_MOMENTS = 6		/* no kernel: sums and products of columns, moments.h */
 } RaceKernel;
 
 /* What a record of the kernel is.  This decides how it is read and hashed. */
@@ -48,7 +49,9 @@ typedef enum RaceTakes
 	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
 	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
 								 * kernels that are the same in all directions */
-	RACE_TAKES_NULLS = 32		/* nulls: what a NULL among categories is */
+	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
+	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
+	RACE_TAKES_COLUMNS = 128	/* norm, features and targets: moments */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "grid.h"
+#include "moments.h"
 #include "sobol.h"
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
@@ -41,7 +42,7 @@ may_fold(const RaceKernelType *type)
 static bool
 has_offsets(const RaceKernelType *type)
 {
-	return type->record == RACE_RECORD_VECTOR && !type->signs;
+	return type->record == RACE_RECORD_VECTOR && type->quantile != NULL && !type->signs;
 }
 
 static bool
@@ -172,9 +173,12 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
 	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
-		part->reserved8[1] != 0 ||
-		part->reserved64[0] != 0 || part->reserved64[1] != 0)
+		part->reserved8[1] != 0 || part->reserved16[0] != 0 || part->reserved16[1] != 0)
 		return PROBLEM("reserved bytes are not zero");
+	if ((type->takes & RACE_TAKES_COLUMNS) == 0 &&
+		(part->norm != 0 || part->features != 0 || part->targets != 0 ||
+		 part->coarser != 0 || part->clip != 0))
+		return PROBLEM("norm, features, targets, clip and coarser are for moments");
 	if (part->dims > RACE_MAX_DIMS)
 		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
 	if ((type->takes & RACE_TAKES_DIMS) == 0 && part->dims != 0)
@@ -182,13 +186,14 @@ part_problem(const RaceParams *part, char *message, size_t length)
 					   type->name);
 	if (part->power < 1 || part->power > RACE_MAX_POWER)
 		return PROBLEM("power must be between 1 and %d", RACE_MAX_POWER);
-	if (!has_bandwidth(type) && part->bandwidth != 1)
+	if ((type->takes & (RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS)) == 0 && part->bandwidth != 1)
 		return PROBLEM("kernel %s has no bandwidth", type->name);
 	if (!(part->bandwidth >= RACE_MIN_BANDWIDTH &&
 		  part->bandwidth <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("bandwidth must be a number between %g and %g",
 					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type))
+	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type) &&
+		part->features == 0)
 		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
 					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
 	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
@@ -242,6 +247,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return message;
 		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
+		if (part != params && race_is_moments(part))
+			return PROBLEM("moments cannot be a part of a product");
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
@@ -287,6 +294,8 @@ race_params_problem(const RaceParams *params, size_t size,
 	if (race_rehash_name(params->rehash) == NULL)
 		return PROBLEM("unknown rehash number %d", params->rehash);
 	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
+		return message;
+	if (race_is_moments(params) && race_moments_problem(params, message, length) != NULL)
 		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");

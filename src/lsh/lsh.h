@@ -60,6 +60,17 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
+ * What else moments clip records to, besides their norm.  Pure noise grows with the sum of
+ * absolute values, which can be sqrt(columns) times the norm, but is mostly less.  0: not stated;
+ * only the norm.
+ */
+typedef enum RaceClip
+{
+	RACE_CLIP_NORM = 1,
+	RACE_CLIP_ABSOLUTE = 2		/* the sum of absolute values, too (moments.c) */
+} RaceClip;
+
+/*
  * Numbers that follow the parameters, in this order; d is dims, m outputs, c components.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
@@ -81,7 +92,8 @@ typedef enum RaceArray
  * compares a part of a record.  Only the first states what all share: seed,
  * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
  * and `reserved` is zero.  (Reserved for: increments, data and query transforms
- * with their radii and sign combination.)
+ * with their radii and sign combination.)  Moments (moments.h) have no row functions; but
+ * they, too, are counters, of one row, and what follows fixes them.
  */
 typedef struct RaceParams
 {
@@ -100,7 +112,13 @@ typedef struct RaceParams
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		components;		/* c, of the mixture; 0 without one */
 	uint8_t		reserved8[2];
-	uint64_t	reserved64[2];
+	/* of moments; else 0 */
+	double		norm;			/* what records are clipped to */
+	uint16_t	features;		/* random Fourier features, or 0 */
+	uint16_t	targets;		/* columns that no features are made of: the last ones */
+	uint8_t		coarser;		/* of noise shares: bits that counters lack */
+	uint8_t		clip;			/* RaceClip */
+	uint8_t		reserved16[2];
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
@@ -136,9 +154,11 @@ typedef struct RaceParams
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
 extern const char *race_nulls_name(int nulls);
+extern const char *race_clip_name(int clip);
 extern int	race_sequence_by_name(const char *name);
 extern int	race_rehash_by_name(const char *name);
 extern int	race_nulls_by_name(const char *name);
+extern int	race_clip_by_name(const char *name);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts

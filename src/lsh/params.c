@@ -34,6 +34,12 @@ static const NamedValue nulls_meanings[] = {
 	{NULL, 0}
 };
 
+static const NamedValue clips[] = {
+	{"norm", RACE_CLIP_NORM},
+	{"absolute", RACE_CLIP_ABSOLUTE},
+	{NULL, 0}
+};
+
 static const char *
 name_of(const NamedValue *list, int value)
 {
@@ -70,6 +76,12 @@ race_nulls_name(int nulls)
 	return name_of(nulls_meanings, nulls);
 }
 
+const char *
+race_clip_name(int clip)
+{
+	return name_of(clips, clip);
+}
+
 int
 race_sequence_by_name(const char *name)
 {
@@ -86,6 +98,12 @@ int
 race_nulls_by_name(const char *name)
 {
 	return value_of(nulls_meanings, name);
+}
+
+int
+race_clip_by_name(const char *name)
+{
+	return value_of(clips, name);
 }
 
 /* ------------------------------------------------- what parameters stand for */
@@ -147,8 +165,12 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 {
 	uint32_t	takes = race_kernel_type(part->kernel)->takes;
 
+	if (part->kernel == RACE_KERNEL_MOMENTS && part->features == 0)
+		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
+	/* features are projections, which are the same in all directions */
 	return race_fits_sobol(part, taken) ? RACE_SEQUENCE_SOBOL :
-		(takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0 ?
+		((takes & RACE_TAKES_ORTHOGONAL) != 0 && part->dims > 0) ||
+		part->kernel == RACE_KERNEL_MOMENTS ?
 		RACE_SEQUENCE_ORTHOGONAL : RACE_SEQUENCE_INDEPENDENT;
 }
 
@@ -157,8 +179,8 @@ race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
-	if (params->sequence == RACE_SEQUENCE_GRID)
-		return true;			/* nodes are not rehashed */
+	if (params->sequence == RACE_SEQUENCE_GRID || params->kernel == RACE_KERNEL_MOMENTS)
+		return true;			/* nothing is rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "../lsh/radial.h"
 #include "../server/text.h"
 #include "draft.h"
@@ -55,7 +56,8 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 						RACE_MAX_DIMS)));
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
-		value = Max(0, Min(value, PG_INT32_MAX));
+		value = Max(0, Min(value, field->size == 1 ? PG_UINT8_MAX :
+						   field->size == 2 ? PG_UINT16_MAX : PG_INT32_MAX));
 	race_field_set_bits(field, &draft->part, (uint64) value);
 	return true;
 }
@@ -151,6 +153,23 @@ shape_grid(RaceDraft *draft)
 		part->range = (uint32) nodes;
 }
 
+/*
+ * Moments are one row of as many counters as their columns have products.  What is wrong is
+ * found later.
+ */
+static void
+shape_moments(RaceDraft *draft)
+{
+	RaceParams *part = &draft->part;
+
+	part->rows = 1;
+	part->rehash = RACE_REHASH_FOLD;
+	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
+		part->range = (uint32) race_moments_counters(race_moments_columns(part));
+	if (part->norm == 0)
+		part->norm = race_moments_default_norm(part);
+}
+
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -188,6 +207,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	choose_sequences(drafts, n);
 	if (drafts[0].part.sequence == RACE_SEQUENCE_GRID)
 		shape_grid(&drafts[0]);
+	if (race_is_moments(&drafts[0].part))
+		shape_moments(&drafts[0]);
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)

@@ -25,18 +25,19 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_KEY_BANDWIDTH] = {
 		.name = "bandwidth", .type = RACE_FIELD_REAL, AT(bandwidth, 32),
-		.fallback = 1, .takes = RACE_TAKES_BANDWIDTH
+		.fallback = 1, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_POWER] = {
-		.name = "power", .type = RACE_FIELD_COUNT, AT(power, 8), .fallback = 1
+		.name = "power", .type = RACE_FIELD_COUNT, AT(power, 8), .fallback = 1,
+		.takes = RACE_TAKES_FUNCTIONS
 	},
 	[RACE_KEY_ROWS] = {
 		.name = "rows", .type = RACE_FIELD_COUNT, AT(rows, 12),
-		.fallback = 1024, .shared = true
+		.fallback = 1024, .shared = true, .takes = RACE_TAKES_FUNCTIONS
 	},
 	[RACE_KEY_RANGE] = {
 		.name = "range", .type = RACE_FIELD_COUNT, AT(range, 16),
-		.fallback = 1024, .shared = true
+		.fallback = 1024, .shared = true, .takes = RACE_TAKES_FUNCTIONS
 	},
 	[RACE_KEY_SEED] = {
 		.name = "seed", .type = RACE_FIELD_INTEGER, AT(seed, 24), .shared = true
@@ -47,7 +48,7 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_KEY_REHASH] = {
 		.name = "rehash", .type = RACE_FIELD_CHOICE, AT(rehash, 3),
-		.shared = true, NAMES("rehash", rehash)
+		.shared = true, .takes = RACE_TAKES_FUNCTIONS, NAMES("rehash", rehash)
 	},
 	[RACE_KEY_BANDWIDTHS] = {
 		.name = "bandwidths", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_BANDWIDTHS,
@@ -81,6 +82,26 @@ const RaceField race_fields[RACE_FIELDS] = {
 	[RACE_KEY_MIXTURE] = {
 		.name = "mixture", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MIXTURE,
 		.optional = true, .takes = RACE_TAKES_BANDWIDTH
+	},
+	[RACE_KEY_NORM] = {
+		.name = "norm", .type = RACE_FIELD_REAL, AT(norm, 48), .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_FEATURES] = {
+		.name = "features", .type = RACE_FIELD_COUNT, AT(features, 56),
+		.optional = true, .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_TARGETS] = {
+		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58),
+		.optional = true, .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_CLIP] = {
+		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61),
+		.optional = true, .takes = RACE_TAKES_COLUMNS, NAMES("clip", clip),
+		.hint = "Use norm or absolute."
+	},
+	[RACE_KEY_COARSER] = {
+		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60),
+		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
@@ -125,6 +146,8 @@ race_field_bits(const RaceField *field, const RaceParams *part)
 	{
 		case sizeof(uint8):
 			return *(const uint8 *) place;
+		case sizeof(uint16):
+			return *(const uint16 *) place;
 		case sizeof(uint32):
 			return *(const uint32 *) place;
 		default:
@@ -141,6 +164,9 @@ race_field_set_bits(const RaceField *field, RaceParams *part, uint64 bits)
 	{
 		case sizeof(uint8):
 			*(uint8 *) place = (uint8) bits;
+			break;
+		case sizeof(uint16):
+			*(uint16 *) place = (uint16) bits;
 			break;
 		case sizeof(uint32):
 			*(uint32 *) place = (uint32) bits;

@@ -20,7 +20,7 @@
 typedef enum RaceFieldType
 {
 	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
-	RACE_FIELD_COUNT,			/* uint32, from an integer */
+	RACE_FIELD_COUNT,			/* uint32 or less, from an integer */
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
@@ -47,7 +47,12 @@ typedef enum RaceFieldNumber
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
-	RACE_KEY_MIXTURE,
+	RACE_KEY_MIXTURE,			/* the last of the constructor of kernels */
+	RACE_KEY_NORM,
+	RACE_KEY_FEATURES,
+	RACE_KEY_TARGETS,
+	RACE_KEY_CLIP,
+	RACE_KEY_COARSER,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,

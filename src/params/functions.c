@@ -19,6 +19,7 @@ PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
 PG_FUNCTION_INFO_V1(race_params_make);
 PG_FUNCTION_INFO_V1(race_params_multiply);
+PG_FUNCTION_INFO_V1(race_params_counters);
 PG_FUNCTION_INFO_V1(race_params_eq);
 PG_FUNCTION_INFO_V1(race_params_ne);
 PG_FUNCTION_INFO_V1(race_params_lt);
@@ -153,7 +154,7 @@ race_params_make(PG_FUNCTION_ARGS)
 	RaceDraft	draft;
 	int			arg;
 
-	Assert(PG_NARGS() == RACE_KEYS - 1);
+	Assert(PG_NARGS() == RACE_KEY_MIXTURE);
 	for (arg = 0; arg < RACE_KEY_MATRIX; arg++)
 		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
@@ -216,6 +217,16 @@ race_params_multiply(PG_FUNCTION_ARGS)
 		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)
 			drafts[n].part.sequence = 0;
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(drafts, all, NULL)));
+}
+
+/* How many counters a sketch of these parameters has */
+Datum
+race_params_counters(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_complete(params);
+	PG_RETURN_INT64((int64) params->rows * params->range);
 }
 
 /* ---------------------------------------------------------------- order */

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "../lsh/moments.h"
 #include "params.h"
 
 RaceParamsDatum *
@@ -86,6 +87,32 @@ race_params_check_complete(const RaceParams *params)
 			 errdetail("The parameters are %s.", race_params_brief(params)),
 			 errhint("Give dims, as in race_params('%s', dims => 3).",
 					 race_kernel_name(part->kernel))));
+}
+
+void
+race_params_check_kernel(const RaceParams *params)
+{
+	if (race_is_moments(params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("moments have no kernel, and make no sketch"),
+				 errhint("Give the parameters to race_moments, or to race_release.")));
+}
+
+void
+race_params_check_moments(const RaceParams *params)
+{
+	if (race_is_moments(params) && params->coarser != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these parameters are of noise shares of moments"),
+				 errhint("Make those of exact ones by race_moment_params.")));
+	if (!race_is_moments(params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected parameters of moments, found those of kernel %s",
+						race_kernel_name(params->kernel)),
+				 errhint("Make them by race_moment_params.")));
 }
 
 bool

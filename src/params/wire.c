@@ -13,9 +13,14 @@
  *	 3	u8	rehash					44	u8	arrays: which there are (RaceArray)
  *	 4	u32 dims					45	u8	nulls: of categories; 0, none are taken
  *	 8	u32 power					46	u8	components of the mixture
- *	12	u32 rows					47	17 bytes reserved
- *	16	u32 range					64	f64 arrays, and more parts like this one
- *	20	u32 outputs: rows of the matrix
+ *	12	u32 rows					47	1 byte reserved
+ *	16	u32 range					48	f64 norm, of moments; else 0, as up to 61
+ *	20	u32 outputs: rows of the matrix	56	u16 features
+ *									58	u16 targets
+ *									60	u8	coarser, of noise shares
+ *									61	u8	clip
+ *									62	2 bytes reserved
+ *									64	f64 arrays, and more parts like this one
  */
 #include "postgres.h"
 

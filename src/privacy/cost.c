@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "../lsh/moments.h"
 #include "../server/result.h"
 #include "plan.h"
 
@@ -44,6 +45,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	RacePlan	plan;
 	RaceResultRow row;
 	RaceKept	kept;
+	bool		sums;			/* of a kernel: not of moments */
 	double		noise;
 	double		unit;
 	double		error;
@@ -54,7 +56,8 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	params = race_params_arg(PG_GETARG_DATUM(0));
 	if (!race_read_request(fcinfo, params, 3, 7, &request))
 		PG_RETURN_NULL();
-	if (request.rows == 0 && !has_records && (request.delta == 0 || race_is_grid(params)))
+	sums = !race_is_moments(params);
+	if (request.rows == 0 && !has_records && sums && (request.delta == 0 || race_is_grid(params)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
@@ -65,7 +68,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records ? sqrt(noise + race_expected_sampling(&request, params, kept, records)) /
+	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, kept, records)) /
 		records : 0;
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.kept.rows));
@@ -76,8 +79,8 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(plan.noise.rho));
 	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance) / unit));
 	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
-	race_row_add(&row, Float8GetDatum(sqrt(noise)));
-	race_row_add_if(&row, has_records, Float8GetDatum(error));
+	race_row_add_if(&row, sums, Float8GetDatum(sqrt(noise)));
+	race_row_add_if(&row, has_records && sums, Float8GetDatum(error));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 

@@ -12,9 +12,9 @@ COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of 
 COMMENT ON COLUMN race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
 COMMENT ON COLUMN race_privacy_cost_result.delta IS 'the delta';
 COMMENT ON COLUMN race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
-COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
+COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
 COMMENT ON COLUMN race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
-COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum';
+COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
 COMMENT ON COLUMN race_privacy_cost_result.density_stddev IS 'the standard deviation to expect of a density, if the number of records is given';
 
 CREATE FUNCTION race_privacy_cost(

@@ -16,6 +16,12 @@
  * are not negative: the L2 norm is at most the L1 norm.  Two records that replace each other
  * change them by at most sqrt(2L) M, since no product of their weights is negative.
  *
+ * In moments a record adds v v' for a vector v of integers.  The noise of an entry off the
+ * diagonal has half the variance of one on it: in units of its own noise, the entry counts
+ * twice, since it is there twice.  So the norm of the change is that of the whole matrix, |v|^2.
+ * Matrices v v' have no negative inner product, so that substituting costs what is said below
+ * here, too; doc/privacy.md has the proof, and the part of rounding.
+ *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
  * table the count would not change.  But where tables are split by class or shard, a
@@ -28,6 +34,7 @@
 
 #include "utils/builtins.h"
 
+#include "../lsh/moments.h"
 #include "../server/text.h"
 #include "plan.h"
 
@@ -129,10 +136,13 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_ar
 }
 
 static void
-start_plan(const RaceRequest *request, RaceKept kept, RaceStatus status, RacePlan *plan)
+start_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+		   RaceStatus status, RacePlan *plan)
 {
 	memset(plan, 0, sizeof(RacePlan));
 	plan->kept = kept;
+	if (race_is_moments(params))
+		plan->kept.coarser = race_moments_least_coarse(params);
 	plan->noise.status = status;
 	plan->noise.neighbors = request->neighbors;
 	plan->noise.max_contributions = request->max_contributions;
@@ -164,12 +174,16 @@ neighbors_factor(const RaceRequest *request)
 static uint64
 kept_weight(const RaceParams *params, RaceKept kept)
 {
+	if (race_is_moments(params))
+		return race_moments_weight(params, kept.coarser);
 	return race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : kept.rows;
 }
 
 static uint64
 kept_squared(const RaceParams *params, RaceKept kept)
 {
+	if (race_is_moments(params))
+		return race_moments_squares(params, kept.coarser);
 	return race_record_unit(params) * kept_weight(params, kept);
 }
 
@@ -220,16 +234,27 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
-							  sensitivity.counters, sensitivity.count, &budget))
+							  sensitivity.counters, sensitivity.count, &budget) ||
+		(race_is_moments(params) && budget.counter_variance > RACE_MAX_VARIANCE / 2))
 		return false;
 	use_gaussian(plan, request, &budget);
 	return true;
 }
 
+/*
+ * The next coarser integers, while there are some, for noise that is too large for a sampler.
+ * To round costs little: less than the noise of some of the last bits.
+ */
+static bool
+make_coarser(const RaceParams *params, RacePlan *plan)
+{
+	return race_is_moments(params) && plan->kept.coarser++ < RACE_MOMENTS_COARSEST;
+}
+
 RaceKept
 race_most_kept(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}};
+	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0};
 
 	if (race_is_grid(params) && request->rows == 0)
 		kept.grid.levels = RACE_GRID_LEVELS;
@@ -240,7 +265,7 @@ race_most_kept(const RaceRequest *request, const RaceParams *params)
 static RaceKept
 kept_by_shares(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}};
+	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0};
 
 	return kept;
 }
@@ -252,18 +277,22 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	RaceKept	kept = kept_by_shares(request, params);
 	uint32		honest = race_honest_shares(federation->parties, federation->colluders,
 											federation->dropouts);
-	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
-												   request->neighbors,
-												   kept_squared(params, kept),
-												   (uint64) kept.rows * params->range);
+	RaceSensitivity sensitivity;
 	RaceGaussianBudget budget;
 
-	start_plan(request, kept, RACE_STATUS_SHARE, plan);
-	if (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
-						   &budget) ||
-		!race_is_share_variance(budget.counter_variance, federation->parties) ||
-		!race_is_share_variance(budget.count_variance, federation->parties))
-		refuse_noise(request, kept.rows);
+	start_plan(request, params, kept, RACE_STATUS_SHARE, plan);
+	sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
+								   kept_squared(params, plan->kept),
+								   (uint64) kept.rows * params->range);
+	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
+							  &budget) ||
+		   !race_is_share_variance(budget.counter_variance, federation->parties) ||
+		   !race_is_share_variance(budget.count_variance, federation->parties))
+	{
+		if (!make_coarser(params, plan))
+			refuse_noise(request, kept.rows);
+		sensitivity.counters = sensitivity.count * kept_squared(params, plan->kept);
+	}
 	use_gaussian(plan, request, &budget);
 	plan->noise.parties = federation->parties;
 	plan->noise.colluders = federation->colluders;
@@ -274,10 +303,13 @@ void
 race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept kept,
 				  RacePlan *plan)
 {
-	start_plan(request, kept, RACE_STATUS_PRIVATE, plan);
-	if (!(request->delta == 0 ? plan_laplace(request, params, plan) :
-		  plan_gaussian(request, params, plan)))
-		refuse_noise(request, kept.rows);
+	start_plan(request, params, kept, RACE_STATUS_PRIVATE, plan);
+	while (!(request->delta == 0 ? plan_laplace(request, params, plan) :
+			 plan_gaussian(request, params, plan)))
+		if (!make_coarser(params, plan))
+			refuse_noise(request, kept.rows);
+	/* the release has the bits again, as zeros */
+	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->kept.coarser);
 }
 
 double
@@ -347,8 +379,8 @@ expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept
 static RaceKept
 choose_grid(const RaceRequest *request, const RaceParams *params, double records)
 {
-	RaceKept	best = {1, {0, 1}};
-	RaceKept	kept = {1, {0, 1}};
+	RaceKept	best = {1, {0, 1}, 0};
+	RaceKept	kept = {1, {0, 1}, 0};
 	double		least = INFINITY;
 
 	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
@@ -375,7 +407,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 {
 	uint32		best = params->rows;
 	double		least = INFINITY;
-	RaceKept	kept = {1, {0, 1}};
+	RaceKept	kept = {1, {0, 1}, 0};
 
 	if (request->delta > 0)
 		return params->rows;
@@ -396,8 +428,10 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double records
 RaceKept
 race_choose_kept(const RaceRequest *request, const RaceParams *params, double records)
 {
-	RaceKept	kept = {1, {0, 1}};
+	RaceKept	kept = {1, {0, 1}, 0};
 
+	if (race_is_moments(params))
+		return kept;
 	records = Max(records, 1);
 	if (race_is_grid(params))
 		return choose_grid(request, params, records);

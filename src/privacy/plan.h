@@ -39,13 +39,18 @@ typedef struct RaceKept
 {
 	uint32		rows;
 	RaceGridChoice grid;		/* of a grid, which has 1 row */
+	int			coarser;		/* of moments: bits that counters lack while noise is drawn */
 } RaceKept;
 
 typedef struct RacePlan
 {
 	RaceKept	kept;
-	uint64		counter_noise;	/* scale of discrete Laplace, or variance of */
-	uint64		count_noise;	/* discrete Gaussian, as noise.h has them */
+	/*
+	 * Scale of discrete Laplace, or variance of discrete Gaussian noise, as noise.h has them.
+	 * In moments, Gaussian noise on the diagonal has twice the variance.
+	 */
+	uint64		counter_noise;
+	uint64		count_noise;
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
 

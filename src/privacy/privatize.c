@@ -10,8 +10,10 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "../lsh/moments.h"
 #include "../noise/noise.h"
 #include "../sketch/pool.h"
 #include "../sketch/sketch.h"
@@ -20,7 +22,9 @@
 #include "random.h"
 
 PG_FUNCTION_INFO_V1(race_privatize);
+PG_FUNCTION_INFO_V1(race_privatize_moments);
 PG_FUNCTION_INFO_V1(race_share);
+PG_FUNCTION_INFO_V1(race_share_moments);
 
 /* `value` plus noise of the scale or variance in the plan */
 static int64
@@ -90,22 +94,66 @@ keep(const RaceView *exact, const RacePlan *plan, MemoryContext context)
 	return sketch;
 }
 
-/* What is kept of `exact` with noise, as a new sketch */
-static RaceSketch *
-release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
-		MemoryContext context)
+/* Add noise to the counters of rows or grids. */
+static void
+add_noise(RaceSketch *sketch, const RacePlan *plan)
 {
-	RaceSketch *sketch = keep(exact, plan, context);
 	int64	   *counters = (int64 *) sketch->counters;
 	Size		i;
 
-	sketch->header.count = noisy_count;
 	for (i = 0; i < RaceCounters(sketch->params); i++)
 	{
 		if (i % COUNTERS_A_STEP == 0)
 			CHECK_FOR_INTERRUPTS();
 		counters[i] = noisy(counters[i], plan, plan->counter_noise);
 	}
+}
+
+/*
+ * Add noise to moments, in integers that are as coarse as planned: twice the variance on the
+ * diagonal, if it is Gaussian.  Private moments have the bits again that their noise does not
+ * have, so that they can be added up; noise shares stay as coarse, as their sum must be.
+ */
+static void
+add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)
+{
+	int64	   *counter = (int64 *) sketch->counters;
+	uint32		columns = race_moments_columns(sketch->params);
+	bool		share = plan->noise.status == RACE_STATUS_SHARE;
+	int			coarser = plan->kept.coarser;
+	int64		limit = RACE_MAX_COUNT >> coarser;
+	uint64		on_diagonal = plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
+		2 * plan->counter_noise : plan->counter_noise;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < columns; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (j = Max(i, 1); j < columns; j++, counter++)
+		{
+			*counter = noisy(race_moments_coarsen(*counter, coarser), plan,
+							 i == j ? on_diagonal : plan->counter_noise);
+			if (!share)
+				*counter = Max(Min(*counter, limit), -limit) * ((int64) 1 << coarser);
+		}
+	}
+	if (share)
+		sketch->params->coarser = (uint8) coarser;
+}
+
+/* What is kept of `exact` with noise, as a new sketch */
+static RaceSketch *
+release(const RaceView *exact, const RacePlan *plan, int64 noisy_count,
+		MemoryContext context)
+{
+	RaceSketch *sketch = keep(exact, plan, context);
+
+	sketch->header.count = noisy_count;
+	if (race_is_moments(sketch->params))
+		add_noise_to_moments(sketch, plan);
+	else
+		add_noise(sketch, plan);
 	race_sketch_touch(sketch);
 	return sketch;
 }
@@ -206,6 +254,22 @@ race_privatize(PG_FUNCTION_ARGS)
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
 }
 
+/*
+ * race_privatize(moments, epsilon, delta, max_contributions, neighbors)
+ */
+Datum
+race_privatize_moments(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "made private again");
+	request = race_make_request(exact.params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), NULL,
+								PG_GETARG_INT32(3), text_to_cstring(PG_GETARG_TEXT_PP(4)), false);
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
+}
+
 /* The number of parties, of colluders and of dropouts */
 static RaceFederation
 read_federation(FunctionCallInfo fcinfo)
@@ -227,6 +291,30 @@ read_federation(FunctionCallInfo fcinfo)
 	return federation;
 }
 
+/* The share of one party, and its noise, for a request that was checked */
+static Datum
+make_share(FunctionCallInfo fcinfo, const RaceView *exact, const RaceRequest *request)
+{
+	RaceFederation federation;
+	RacePlan	plan;
+	RaceSketch *sketch;
+	uint64		id;
+
+	if (request->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares need a delta above 0"),
+				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
+	federation = read_federation(fcinfo);
+	race_plan_share(request, exact->params, &federation, &plan);
+
+	sketch = release(exact, &plan, noisy(exact->header->count, &plan, plan.count_noise),
+					 race_result_context(fcinfo));
+	id = race_random_below(race_strong_random(), PG_UINT64_MAX);
+	race_sketch_set_shares(sketch, &id);
+	return RaceSketchGetDatum(sketch);
+}
+
 /*
  * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
  * max_contributions, neighbors)
@@ -236,10 +324,6 @@ race_share(PG_FUNCTION_ARGS)
 {
 	RaceView	exact;
 	RaceRequest request;
-	RaceFederation federation;
-	RacePlan	plan;
-	RaceSketch *sketch;
-	uint64		id;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -248,17 +332,22 @@ race_share(PG_FUNCTION_ARGS)
 	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
 		PG_RETURN_NULL();
-	if (request.delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("noise shares need a delta above 0"),
-				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
-	federation = read_federation(fcinfo);
-	race_plan_share(&request, exact.params, &federation, &plan);
+	return make_share(fcinfo, &exact, &request);
+}
 
-	sketch = release(&exact, &plan, noisy(exact.header->count, &plan, plan.count_noise),
-					 race_result_context(fcinfo));
-	id = race_random_below(race_strong_random(), PG_UINT64_MAX);
-	race_sketch_set_shares(sketch, &id);
-	return RaceSketchGetDatum(sketch);
+/*
+ * race_share(moments, epsilon, delta, parties, colluders, dropouts, max_contributions,
+ * neighbors)
+ */
+Datum
+race_share_moments(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+
+	race_sketch_view(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "given noise again");
+	request = race_make_request(exact.params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), NULL,
+								PG_GETARG_INT32(6), text_to_cstring(PG_GETARG_TEXT_PP(7)), false);
+	return make_share(fcinfo, &exact, &request);
 }

@@ -87,6 +87,7 @@ read_state(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("race_build_value needs parameters and bounds, found NULL")));
 	params = race_params_arg(PG_GETARG_DATUM(1));
+	race_params_check_kernel(params);
 	if (state == NULL)
 	{
 		race_check_value_bounds(PG_GETARG_FLOAT8(4), PG_GETARG_FLOAT8(5));

@@ -102,6 +102,7 @@ race_kernel(PG_FUNCTION_ARGS)
 	RaceColumn	y[RACE_MAX_PARTS];
 	int			i;
 
+	race_params_check_kernel(params);
 	use_params(site, params);
 	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
 	/* if the parameters do not state dims, y must have as many as x */

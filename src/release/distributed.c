@@ -104,7 +104,7 @@ is_build(Node *node)
 	return IsA(node, Aggref) && list_length(aggref->args) == 2 &&
 		aggref->aggdistinct == NIL && aggref->aggorder == NIL &&
 		lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
-		is_ours(aggref->aggfnoid, "race_build");
+		(is_ours(aggref->aggfnoid, "race_build") || is_ours(aggref->aggfnoid, "race_moments"));
 }
 
 /* A release that is the same for the whole query */
@@ -144,7 +144,10 @@ function_of(const char *name, Oid schema, Oid first, Oid second)
 
 /* ----------------------------------------------------------------- queries */
 
-/* race_build_records(params, race_record(params, x)) for race_build(params, x) */
+/*
+ * race_build_records(params, race_record(params, x)) for race_build(params, x), and of moments
+ * likewise
+ */
 static Node *
 build_of_records(Aggref *aggref)
 {
@@ -153,7 +156,8 @@ build_of_records(Aggref *aggref)
 	Oid			record = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 										 CStringGetDatum("race_record"), ObjectIdGetDatum(schema));
 	Oid			prepare = function_of("race_record", schema, params, ANYOID);
-	Oid			build = function_of("race_build_records", schema, params, record);
+	Oid			build = function_of(psprintf("%s_records", get_func_name(aggref->aggfnoid)),
+									schema, params, record);
 	TargetEntry *x = lsecond_node(TargetEntry, aggref->args);
 
 	if (!OidIsValid(prepare) || !OidIsValid(build))

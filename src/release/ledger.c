@@ -52,6 +52,7 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	ledger->owner = owner_of(get_relname_relid("race_charges", schema));
 	ledger->params_type = type_named("race_params", schema);
 	ledger->sketch_type = type_named("race_sketch", schema);
+	ledger->moments_type = type_named("race_moments", schema);
 }
 
 /* The statement with the schema in it */

@@ -123,25 +123,28 @@ CREATE TABLE race_releases (
 	version int NOT NULL CHECK (version >= 1),
 	part int NOT NULL CHECK (part >= 1),
 	label text,
-	sketch race_sketch NOT NULL,
+	sketch race_sketch,
 	dataset text NOT NULL,
 	charge uuid NOT NULL,
 	released_at timestamptz NOT NULL,
 	value_bound float8,
+	moments race_moments,
+	CHECK ((sketch IS NULL) <> (moments IS NULL)),
 	PRIMARY KEY (name, version, part),
 	UNIQUE (charge, part)
 );
 COMMENT ON TABLE race_releases IS
-	'the releases, immutable: private sketches by name, version (of a refresh), and part (1, or one for each label; of a release with a value two: of its lower bound, then of its upper). released_at is when the release was charged, before its data were read';
+	'the releases, immutable: private sketches, or moments, by name, version (of a refresh), and part (1, or one for each label; of a release with a value two: of its lower bound, then of its upper). released_at is when the release was charged, before its data were read';
 COMMENT ON COLUMN race_releases.name IS 'the name of the release';
 COMMENT ON COLUMN race_releases.version IS '1, and one more for each refresh';
 COMMENT ON COLUMN race_releases.part IS '1, or one for each label, in the order of labels; with a value twice as many';
 COMMENT ON COLUMN race_releases.label IS 'the label of the part; NULL in a release without labels';
-COMMENT ON COLUMN race_releases.sketch IS 'the private sketch';
+COMMENT ON COLUMN race_releases.sketch IS 'the private sketch; NULL in a release of moments';
 COMMENT ON COLUMN race_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_releases.charge IS 'the charge that paid for it, in race_charges';
 COMMENT ON COLUMN race_releases.released_at IS 'when it was charged, before its data were read';
 COMMENT ON COLUMN race_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value';
+COMMENT ON COLUMN race_releases.moments IS 'the private moments; NULL in a release of sketches';
 
 CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -28,6 +28,7 @@
 
 #include "../fit/fit.h"
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "../params/params.h"
 #include "../server/text.h"
 #include "ledger.h"
@@ -211,26 +212,28 @@ refuse_changed(void)
 			 errhint("CALL it again when nobody changes definitions.")));
 }
 
-/* Store sketch number i: of a label, and with a value of one of its bounds. */
+/* Store sketch number i, or moments: of a label, and with a value of one of its bounds. */
 static void
 store_part(const Release *release, int i, Datum label, Datum sketch)
 {
 	const RaceAsked *asked = &release->asked;
+	bool		moments = race_is_moments(asked->params);
 	RaceParameter parameters[] = {
 		RaceText(asked->name),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{INT4OID, Int32GetDatum(i + 1), false},
 		{TEXTOID, label, label == 0},
-		{release->ledger.sketch_type, sketch, false},
+		{release->ledger.sketch_type, sketch, moments},
 		RaceText(asked->dataset),
 		{UUIDOID, release->charge.id, false},
 		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
-		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL}
+		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL},
+		{release->ledger.moments_type, sketch, !moments}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, moments)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -409,6 +412,28 @@ read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
 	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
+/*
+ * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  For
+ * pure noise, sums of absolute values are clipped, unless the parameters say how.
+ */
+static void
+prepare_moments(RaceAsked *asked, FunctionCallInfo fcinfo)
+{
+	if (!race_is_moments(asked->params))
+		return;
+	race_params_check_moments(asked->params);
+	if (asked->params->clip == 0 && asked->delta == 0)
+	{
+		/* params_datum is our own copy */
+		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+	}
+	if (!asked->choose_rows || !PG_ARGISNULL(9) || !PG_ARGISNULL(10) || !PG_ARGISNULL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows, grid, fit and value are for releases of sketches"),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+}
+
 static void
 read_arguments(Release *release, FunctionCallInfo fcinfo)
 {
@@ -433,6 +458,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->delta = PG_GETARG_FLOAT8(5);
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
+	prepare_moments(asked, fcinfo);
 	choose_grid(asked, fcinfo);
 	read_value(asked, fcinfo);
 	asked->label = text_arg(fcinfo, 7);

@@ -61,7 +61,6 @@ DECLARE
 	-- all private sketches of a release are in memory at once
 	most CONSTANT bigint := 1000000000;
 	most_labels CONSTANT int := 100000;
-	i record;
 BEGIN
 	IF (label IS NULL) <> (labels IS NULL) THEN
 		RAISE EXCEPTION 'label and labels go together' USING ERRCODE = 'invalid_parameter_value',
@@ -81,8 +80,7 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'labels must be a list of different labels' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	SELECT * INTO i FROM @extschema@.race_info(@extschema@.race_sketch(params));
-	IF i.rows::bigint * i.range * 8 > most / cardinality(labels) / sketches THEN
+	IF @extschema@._race_params_counters(params) * 8 > most / cardinality(labels) / sketches THEN
 		RAISE EXCEPTION 'sketches of so many labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
@@ -230,7 +228,7 @@ CREATE PROCEDURE race_release(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8) IS
-	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
+	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. With parameters of race_moment_params the release has moments (race_released_moments): then rows, grid, fit and value are errors. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;

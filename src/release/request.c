@@ -30,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "../lsh/moments.h"
 #include "../record/record.h"
 #include "expression.h"
 #include "oids.h"
@@ -157,18 +158,21 @@ give_node(ParseState *pstate, ParamRef *parameter)
 typedef struct ValueText
 {
 	const char *build;
+	const char *records;		/* the aggregate that builds where the rows are, or NULL */
 	const char *column;
 	const char *condition;
 } ValueText;
 
-static const ValueText without_value = {"race_build($1, kept.x)", "NULL", "true"};
-static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)",
+static const ValueText without_value = {"race_build($1, kept.x)", "race_build_records", "NULL", "true"};
+static const ValueText of_moments = {"race_moments($1, kept.x)", "race_moments_records", "NULL", "true"};
+static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)", NULL,
 "$5", "good.value <> 'NaN'"};
 
 static const ValueText *
 value_text(const RaceAsked *asked)
 {
-	return asked->value == NULL ? &without_value : &with_value;
+	return race_is_moments(asked->params) ? &of_moments :
+		asked->value == NULL ? &without_value : &with_value;
 }
 
 /* The name of a relation as a query has it */
@@ -203,7 +207,8 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueT
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
 static char *
-parts_text(const RaceLedger *ledger, const RaceDataset *dataset, List *parts, bool labels)
+parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value,
+		   List *parts, bool labels)
 {
 	const char *schema = ledger->schema;
 	const char *group = labels ? " GROUP BY 1" : "";
@@ -212,11 +217,11 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, List *parts, bo
 
 	initStringInfo(&text);
 	foreach(cell, parts)
-		appendStringInfo(&text, "%sSELECT %s AS label, %s.race_build_records($1, %s.race_record($1, good.x)) AS sketch"
+		appendStringInfo(&text, "%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
 						 " FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s) good"
 						 " WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
 						 cell == list_head(parts) ? "" : " UNION ALL ",
-						 labels ? "good.label" : "NULL::text", schema, schema,
+						 labels ? "good.label" : "NULL::text", schema, value->records, schema,
 						 labels ? "$4 COLLATE \"C\"" : "NULL::text",
 						 lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
 						 quote_identifier(get_rel_name(dataset->relation)), schema, group);
@@ -241,8 +246,8 @@ relation_read(Query *query)
 static void
 check_impostors(const RaceLedger *ledger, Query *query)
 {
-	static const char *const names[] = {"race_build", "race_build_value", "race_is_record",
-	"race_build_records", "race_record", "race_merge"};
+	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record",
+	"race_build_records", "race_moments_records", "race_record", "race_merge"};
 	RaceCalls	calls = {NIL};
 	int			i;
 
@@ -299,7 +304,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	bool		labels = asked->label != NULL;
 	List	   *parts;
 
-	if (dataset->unit_column != NULL || value_text(asked) != &without_value)
+	if (dataset->unit_column != NULL || value_text(asked)->records == NULL)
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
@@ -307,7 +312,8 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	again.calls.functions = NIL;
 	checked->of_partitions = linitial_oid(parts) != dataset->relation;
 	checked->parts_query = analyze_template(ledger, asked, &again,
-											parts_text(ledger, dataset, parts, labels));
+											parts_text(ledger, dataset, value_text(asked),
+													   parts, labels));
 	race_read_check(checked->parts_query, checked->of_partitions);
 }
 

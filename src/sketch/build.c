@@ -11,18 +11,22 @@
 
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "../record/prepared.h"
 #include "build.h"
 #include "pool.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
+PG_FUNCTION_INFO_V1(race_moments_empty);
 PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
 PG_FUNCTION_INFO_V1(race_build_record_step);
 PG_FUNCTION_INFO_V1(race_build_record_undo);
+PG_FUNCTION_INFO_V1(race_moments_step);
+PG_FUNCTION_INFO_V1(race_moments_record_step);
 PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record_make);
 PG_FUNCTION_INFO_V1(race_update_support);
@@ -48,7 +52,20 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 Datum
 race_sketch_empty(PG_FUNCTION_ARGS)
 {
-	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_kernel(params);
+	return RaceSketchGetDatum(race_build_create(fcinfo, params));
+}
+
+/* race_moments(race_params): moments without records */
+Datum
+race_moments_empty(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_moments(params);
+	return RaceSketchGetDatum(race_build_create(fcinfo, params));
 }
 
 void
@@ -94,28 +111,27 @@ race_remove(PG_FUNCTION_ARGS)
 	return update(fcinfo, 1, race_build_read, -1);
 }
 
-/* The parameters of a call of race_build. Only an aggregate may call it. */
+/* The parameters of a call of this aggregate. Nothing else may call it. */
 static const RaceParams *
-build_params(FunctionCallInfo fcinfo)
+build_params(FunctionCallInfo fcinfo, const char *aggregate)
 {
 	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "race_build transition called in non-aggregate context");
+		elog(ERROR, "%s transition called in non-aggregate context", aggregate);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("race_build needs parameters, found NULL")));
+				 errmsg("%s needs parameters, found NULL", aggregate)));
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
 /*
- * Transition of race_build(params, x).  A NULL record
+ * Transition of race_build(params, x), and of race_moments(params, x).  A NULL record
  * adds nothing, but leaves an empty sketch: an empty release must still be noise,
  * and a moving transition may not return NULL.
  */
 static Datum
-build_step(FunctionCallInfo fcinfo, RecordReader read)
+step(FunctionCallInfo fcinfo, const RaceParams *params, RecordReader read)
 {
-	const RaceParams *params = build_params(fcinfo);
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
@@ -132,6 +148,36 @@ build_step(FunctionCallInfo fcinfo, RecordReader read)
 	return RaceSketchGetDatum(sketch);
 }
 
+static Datum
+build_step(FunctionCallInfo fcinfo, RecordReader read)
+{
+	const RaceParams *params = build_params(fcinfo, "race_build");
+
+	race_params_check_kernel(params);
+	return step(fcinfo, params, read);
+}
+
+static Datum
+moments_step(FunctionCallInfo fcinfo, RecordReader read)
+{
+	const RaceParams *params = build_params(fcinfo, "race_moments");
+
+	race_params_check_moments(params);
+	return step(fcinfo, params, read);
+}
+
+Datum
+race_moments_step(PG_FUNCTION_ARGS)
+{
+	return moments_step(fcinfo, race_build_read);
+}
+
+Datum
+race_moments_record_step(PG_FUNCTION_ARGS)
+{
+	return moments_step(fcinfo, read_prepared);
+}
+
 Datum
 race_build_step(PG_FUNCTION_ARGS)
 {
@@ -144,11 +190,11 @@ race_build_record_step(PG_FUNCTION_ARGS)
 	return build_step(fcinfo, read_prepared);
 }
 
-/* Inverse transition of race_build in a moving window */
+/* Inverse transition of race_build and race_moments in a moving window */
 static Datum
 build_undo(FunctionCallInfo fcinfo, RecordReader read)
 {
-	build_params(fcinfo);
+	build_params(fcinfo, "race_build");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))

@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 
+#include "../lsh/moments.h"
 #include "../server/bytes.h"
 #include "format.h"
 
@@ -293,6 +294,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	next += params_size;
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
+	if (race_is_moments(&params->params) && (header.noise.half != RACE_WHOLE || model_size > 0))
+		MALFORMED("Moments have neither halves nor models.");
 
 	/* params are within their limits, so this cannot overflow */
 	if (!race_counters_width_valid(width) ||

@@ -8,12 +8,13 @@
 
 #include "mb/pg_wchar.h"
 
+#include "../lsh/moments.h"
 #include "model.h"
 
 bool
 race_model_is_of_vectors(const RaceParams *params)
 {
-	return race_params_parts(params) == 1 &&
+	return race_params_parts(params) == 1 && !race_is_moments(params) &&
 		race_record_kind(params) == RACE_RECORD_VECTOR;
 }
 

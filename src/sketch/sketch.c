@@ -10,6 +10,7 @@
 
 #include "../cache/row_cache.h"
 #include "../lsh/grid.h"
+#include "../lsh/moments.h"
 #include "sketch.h"
 
 #define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
@@ -354,6 +355,8 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 static Size
 max_batch_size(const RaceSketch *sketch)
 {
+	if (race_is_moments(sketch->params))
+		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
 	return Min(RaceCounters(sketch->params) * sketch->width / 2, MAX_BATCH_SIZE);
 }
 
@@ -366,6 +369,8 @@ work_of_record(const RaceParams *params)
 	const RaceParams *part;
 	Size		work = 0;
 
+	if (race_is_moments(params))
+		return RaceCounters(params) + (Size) params->features * params->dims;
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		work += part->power * ((race_record_kind(part) == RACE_RECORD_VECTOR ? part->dims : 0) + 8);
 	return work * params->rows;
@@ -504,6 +509,21 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	}
 }
 
+/* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
+static void
+count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	void	   *workspace = palloc(race_moments_workspace(sketch->params));
+	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
+	RaceColumn	column;
+
+	race_records_columns(sketch->batch, from, &column);
+	race_moments_count(sketch->params, race_rows_of(entry), column.numbers, n, (int) weight,
+					   (int64 *) sketch->counters, workspace);
+	pfree(workspace);
+	race_rows_release(entry);
+}
+
 /* Count a record in some rows, from `row` on, of two halves. */
 static void
 bump_halves(RaceSketch *lower, const RacePortion *portion, Size row, const uint32 *buckets,
@@ -606,12 +626,20 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	int64		change = n * (weight < 0 ? -weight : weight) *
 		(int64) race_record_unit(sketch->params);
 
+	if (race_is_moments(sketch->params))
+		race_sketch_widen(sketch, sizeof(int64));
 	make_headroom(sketch, change);
 	if (sketch->split != NULL)
 		make_headroom(sketch->split->upper, change);
 	if (race_is_grid(sketch->params))
 	{
 		count_in_grid(sketch, from, n, weight);
+		note_change(sketch, n, change);
+		return;
+	}
+	if (race_is_moments(sketch->params))
+	{
+		count_in_moments(sketch, from, n, weight);
 		note_change(sketch, n, change);
 		return;
 	}

@@ -13,11 +13,13 @@ CREATE FUNCTION _race_sketch_recv(internal) RETURNS race_sketch
 CREATE FUNCTION _race_sketch_send(race_sketch) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- A category with race_moments, of which a NULL without a type is a sketch.
 -- Storage external: compressing a noisy sketch costs time and saves nothing.
 CREATE TYPE race_sketch (
 	INPUT = _race_sketch_in, OUTPUT = _race_sketch_out,
 	RECEIVE = _race_sketch_recv, SEND = _race_sketch_send,
-	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external,
+	CATEGORY = 'r', PREFERRED = true
 );
 COMMENT ON TYPE race_sketch IS
 	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';

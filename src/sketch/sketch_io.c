@@ -1,8 +1,8 @@
 /*
  * sketch_io.c
- *		The type race_sketch: text and binary form.
+ *		The types race_sketch and race_moments: text and binary form.
  *
- * The text form is \x and the wire format (format.c) in hexadecimal.
+ * Both have the same formats; the parameters tell which of them a value is.  The text form is \x and the wire format (format.c) in hexadecimal.
  */
 #include "postgres.h"
 
@@ -13,12 +13,15 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "../lsh/moments.h"
 #include "../server/text.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_in);
 PG_FUNCTION_INFO_V1(race_sketch_out);
 PG_FUNCTION_INFO_V1(race_sketch_recv);
+PG_FUNCTION_INFO_V1(race_moments_in);
+PG_FUNCTION_INFO_V1(race_moments_recv);
 PG_FUNCTION_INFO_V1(race_sketch_send);
 PG_FUNCTION_INFO_V1(race_sketch_params);
 
@@ -64,25 +67,54 @@ encode(const char *bytes, Size n)
 	return text;
 }
 
-Datum
-race_sketch_in(PG_FUNCTION_ARGS)
+/* Read a value of one of both types; NULL after a soft error. */
+static RaceSketchDatum *
+read_value(const char *bytes, Size size, bool moments, Node *escontext)
 {
-	const char *text = PG_GETARG_CSTRING(0);
-	Node	   *escontext = race_escontext(fcinfo);
+	RaceSketchDatum *flat = race_sketch_read(bytes, size, escontext);
+
+	if (flat != NULL && race_is_moments(&flat->params) != moments)
+		ereturn(escontext, NULL,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 moments ? errmsg("invalid binary representation of type race_moments") :
+				 errmsg("invalid binary representation of type race_sketch"),
+				 moments ? errdetail("It is a value of type race_sketch.") :
+				 errdetail("It is a value of type race_moments.")));
+	return flat;
+}
+
+static RaceSketchDatum *
+parse(const char *text, bool moments, Node *escontext)
+{
+	const char *type = moments ? "race_moments" : "race_sketch";
 	Size		n;
 	char	   *bytes;
 
-	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
-		return (Datum) 0;
+	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, type, escontext))
+		return NULL;
 	n = strlen(text);
 	bytes = palloc(n / 2 + 1);
 	if (strncmp(text, "\\x", 2) != 0 || !decode(text + 2, n - 2, bytes))
-		ereturn(escontext, (Datum) 0,
+		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_sketch"),
+				 errmsg("invalid input syntax for type %s", type),
 				 errdetail("Expected \\x and hexadecimal digits."),
+				 moments ?
+				 errhint("To make moments without records from parameters, write race_moments('…'::race_params).") :
 				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
-	PG_RETURN_POINTER(race_sketch_read(bytes, (n - 2) / 2, escontext));
+	return read_value(bytes, (n - 2) / 2, moments, escontext);
+}
+
+Datum
+race_sketch_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), false, race_escontext(fcinfo)));
+}
+
+Datum
+race_moments_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), true, race_escontext(fcinfo)));
 }
 
 static void
@@ -108,14 +140,25 @@ race_sketch_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
-Datum
-race_sketch_recv(PG_FUNCTION_ARGS)
+static RaceSketchDatum *
+receive(FunctionCallInfo fcinfo, bool moments)
 {
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
 	int			size = message->len - message->cursor;
 
-	PG_RETURN_POINTER(race_sketch_read(pq_getmsgbytes(message, size), size,
-									   race_escontext(fcinfo)));
+	return read_value(pq_getmsgbytes(message, size), size, moments, race_escontext(fcinfo));
+}
+
+Datum
+race_sketch_recv(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(receive(fcinfo, false));
+}
+
+Datum
+race_moments_recv(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(receive(fcinfo, true));
 }
 
 Datum

@@ -1,6 +1,6 @@
 /*
  * mutate.c
- *		Sends damaged values of race_sketch and race_params to a server.
+ *		Sends damaged values of race_sketch, race_moments and race_params to a server.
  *
  *	mutate SEED COUNT
  *
@@ -31,7 +31,8 @@
 
 typedef struct Sample
 {
-	bool		is_sketch;
+	bool		is_sketch;		/* or moments, which have the same format */
+	bool		is_moments;
 	Value		wire;
 	Value		text;
 } Sample;
@@ -40,7 +41,8 @@ typedef struct Sample
 typedef struct Route
 {
 	const char *name;
-	bool		is_sketch;
+	bool		is_sketch;		/* or moments, which have the same format */
+	bool		is_moments;
 	bool		damages_text;	/* the characters, not the bytes they stand for */
 	bool		binary;
 	bool		fresh_checksum;
@@ -57,6 +59,8 @@ static Route routes[] = {
 	{.name = "sketch: binary, stale checksum", .is_sketch = true, .binary = true},
 	{.name = "sketch: text, fresh checksum", .is_sketch = true, .fresh_checksum = true},
 	{.name = "sketch: binary, fresh checksum", .is_sketch = true, .binary = true, .fresh_checksum = true},
+	{.name = "moments: characters of the text", .is_sketch = true, .is_moments = true, .damages_text = true},
+	{.name = "moments: binary, fresh checksum", .is_sketch = true, .is_moments = true, .binary = true, .fresh_checksum = true},
 	{.name = "params: characters of the text", .damages_text = true},
 	{.name = "params: binary", .binary = true}
 };
@@ -438,11 +442,26 @@ ask(const Shipment *shipment, const char *question)
 static const char *const sketch_questions[] = QUESTIONS("$1::race_sketch");
 static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_params)");
 
+#define MOMENTS_QUESTION(t, answer) \
+	"SELECT (" answer ")::text, _race_moments_send(t) = _race_moments_send(t::text::race_moments) " \
+	"FROM (SELECT $1::race_moments AS s OFFSET 0) a, LATERAL (SELECT %s AS q) b, " \
+	"LATERAL (SELECT " t " AS t OFFSET 0) c"
+
+static const char *const moments_questions[] = {
+	MOMENTS_QUESTION("s", "race_info(t), race_moments_matrix(t)"),
+	MOMENTS_QUESTION("s + s", "race_moments_matrix(t)"),
+	MOMENTS_QUESTION("race_add(s, q)", "race_moments_matrix(t)"),
+	MOMENTS_QUESTION("race_privatize(s, 1, 1e-6)", "race_moments_matrix(t)"),
+	MOMENTS_QUESTION("race_moments(race_params(s))", "race_info(t)")
+};
+
 static void
 ask_all(Shipment *shipment, const Value *wire)
 {
 	bool		is_sketch = shipment->route->is_sketch;
-	const char *const *questions = is_sketch ? sketch_questions : params_questions;
+	bool		is_moments = shipment->route->is_moments;
+	const char *const *questions = is_moments ? moments_questions :
+		is_sketch ? sketch_questions : params_questions;
 	size_t		parts[MAX_PARTS];
 	int			n = find_parts(wire, is_sketch ? PARAMS_AT : 0, parts);
 	char		record[RECORD_SIZE];
@@ -453,7 +472,7 @@ ask_all(Shipment *shipment, const Value *wire)
 		return;
 	shipment->route->asked++;
 	write_record(wire, parts, n, "1", record);
-	for (i = 0; i < lengthof(sketch_questions); i++)
+	for (i = 0; i < (is_moments ? lengthof(moments_questions) : lengthof(sketch_questions)); i++)
 	{
 		snprintf(query, sizeof(query), questions[i], record);
 		ask(shipment, query);
@@ -490,7 +509,8 @@ prepare(Shipment *shipment, Route *route)
 {
 	do
 		shipment->sample = &samples[below(sample_count)];
-	while (shipment->sample->is_sketch != route->is_sketch);
+	while (shipment->sample->is_sketch != route->is_sketch ||
+		   shipment->sample->is_moments != route->is_moments);
 
 	shipment->route = route;
 	shipment->value = route->damages_text ? shipment->sample->text :
@@ -512,7 +532,10 @@ try_route(Route *route)
 	PGresult   *result;
 
 	prepare(&shipment, route);
-	result = send_value(&shipment, route->is_sketch ?
+	result = send_value(&shipment, route->is_moments ?
+						"SELECT _race_moments_send($1::race_moments), "
+						"_race_moments_send(($1::race_moments)::text::race_moments), "
+						"race_info($1::race_moments)" : route->is_sketch ?
 						"SELECT _race_sketch_send($1::race_sketch), "
 						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch), race_count($1::race_sketch)" :
@@ -541,7 +564,8 @@ read_samples(void)
 	{
 		Sample	   *sample = &samples[i];
 
-		sample->is_sketch = strcmp(PQgetvalue(result, i, 0), "race_sketch") == 0;
+		sample->is_moments = strcmp(PQgetvalue(result, i, 0), "race_moments") == 0;
+		sample->is_sketch = sample->is_moments || strcmp(PQgetvalue(result, i, 0), "race_sketch") == 0;
 		decode_bytea(PQgetvalue(result, i, 1), &sample->wire);
 		if (PQgetlength(result, i, 2) > MAX_SIZE)
 			die("a sample is too long");

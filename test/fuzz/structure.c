@@ -5,7 +5,7 @@
  *	structure SEED COUNT
  *
  * connects as libpq's environment says, and COUNT times makes two values of
- * race_sketch or race_params, field by field from the wire format: with a valid
+ * race_sketch, race_moments or race_params, field by field from the wire format: with a valid
  * checksum, sizes that fit, and in every other case one field that is extreme.  Where
  * an operation does not drop them, sketches may have fitted models, likewise.  The
  * second value has mostly the parameters of the first.  What must hold:
@@ -43,9 +43,12 @@
 enum
 {
 	VERSION, KERNEL, SEQUENCE, REHASH, DIMS, POWER, ROWS, RANGE, OUTPUTS, SEED,
-	BANDWIDTH, MORE, ARRAYS, RESERVED, PART_FIELDS
+	BANDWIDTH, MORE, ARRAYS, NULLS, COMPONENTS, RESERVED, NORM, FEATURES, TARGETS, COARSER,
+	CLIP, RESERVED_TOO, PART_FIELDS
 };
-static const int part_sizes[PART_FIELDS] = {1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 1, 19};
+static const int part_sizes[PART_FIELDS] = {
+	1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 1, 1, 1, 1, 8, 2, 2, 1, 1, 2
+};
 
 enum
 {
@@ -57,7 +60,7 @@ static const int header_sizes[HEADER_FIELDS] = {
 	1, 1, 1, 1, 1, 3, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
 };
 
-enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH};
+enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
 enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL};
 enum {FOLD = 1, MULTILINEAR};
 enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
@@ -151,6 +154,50 @@ choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
 		FOLD : MULTILINEAR;
 }
 
+/* Good parameters of moments */
+static void
+choose_moments(uint64_t *part)
+{
+	static const double norms[] = {1, 1, 0.5, 2, 1e-3, 1e3};
+	static const double bandwidths[] = {1, 0.5, 1e-100, 1e99};
+	uint64_t	columns;
+
+	memset(part, 0, PART_FIELDS * sizeof(part[0]));
+	part[VERSION] = 1;
+	part[KERNEL] = MOMENTS;
+	part[DIMS] = 1 + below(4);
+	part[POWER] = 1;
+	part[ROWS] = 1;
+	part[REHASH] = FOLD;
+	part[SEED] = below(2) ? 0 : extreme_number();
+	part[ARRAYS] = LOWER | UPPER;
+	part[SEQUENCE] = INDEPENDENT;
+	part[BANDWIDTH] = BITS(1.0);
+	part[NORM] = BITS(one_of(norms));
+	part[CLIP] = below(3);
+	part[COARSER] = below(4) ? 0 : below(21);
+	if (below(2))
+	{
+		part[FEATURES] = 1 + below(6);
+		part[TARGETS] = below(part[DIMS]);
+		part[SEQUENCE] = INDEPENDENT + below(3);
+		part[BANDWIDTH] = BITS(one_of(bandwidths));
+	}
+	columns = 1 + (part[FEATURES] > 0 ? part[FEATURES] + part[TARGETS] : part[DIMS]);
+	part[RANGE] = columns * (columns + 1) / 2 - 1;
+}
+
+/* A bound of a column of moments; sometimes one that may be too much */
+static uint64_t
+choose_bound(int array)
+{
+	static const double lower[] = {-1, -0.5, 0, -1e100};
+	static const double upper[] = {1, 5, 1e-100, 1e100};
+
+	return below(64) == 0 ? extreme_number() :
+		BITS(array == LOWER ? one_of(lower) : one_of(upper));
+}
+
 /* A number of an array; sometimes one that may be too much */
 static uint64_t
 choose_number(int array)
@@ -180,15 +227,18 @@ put_arrays(Value *params, const uint64_t *part)
 			array == MATRIX ? part[OUTPUTS] * part[DIMS] : part[DIMS];
 
 		for (i = 0; i < at_most(n, MAX_ARRAYS); i++)
-			put(params, choose_number(array), 8);
+			put(params, part[KERNEL] == MOMENTS ? choose_bound(array) : choose_number(array), 8);
 	}
 }
+
+/* Are parameters made of moments? */
+static bool of_moments = false;
 
 /* Parameters of one to four parts; if hostile, with an extreme field */
 static void
 make_params(Value *params, bool hostile)
 {
-	int			n = below(3) ? 1 : 1 + below(hostile ? 5 : 4);
+	int			n = of_moments || below(3) ? 1 : 1 + below(hostile ? 5 : 4);
 	int			spoiled = hostile ? (int) below(n) : n;
 	uint64_t	sobol = 0;
 	int			i;
@@ -198,7 +248,10 @@ make_params(Value *params, bool hostile)
 	{
 		uint64_t	part[PART_FIELDS];
 
-		choose_part(part, i == 0, n == 1, &sobol);
+		if (of_moments)
+			choose_moments(part);
+		else
+			choose_part(part, i == 0, n == 1, &sobol);
 		if (i == spoiled)
 			part[below(PART_FIELDS)] = below(2) ? below(9) : extreme_number();
 		put_fields(params, part, part_sizes, PART_FIELDS);
@@ -562,6 +615,7 @@ typedef struct Operation
 {
 	const char *name;
 	bool		is_sketch;		/* else of parameters */
+	bool		is_moments;		/* a sketch is moments, parameters may be theirs */
 	bool		may_have_models;	/* it does not claim to give back what it drops */
 	const char *query;			/* %s: record i, and the one before */
 	int			asked;
@@ -572,6 +626,8 @@ typedef struct Operation
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
 #define SEND(s)		"_race_sketch_send(" s ")"
+#define OF_MOMENTS	PAIR("race_moments")
+#define SEND_MOMENTS(s)	"_race_moments_send(" s ")"
 
 static Operation operations[] = {
 	{.name = "+", .is_sketch = true, .may_have_models = true, .query =
@@ -647,6 +703,35 @@ static Operation operations[] = {
 		"(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
 		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
+	{.name = "+ of moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("s") ", " SEND_MOMENTS("b + a") " = " SEND_MOMENTS("s") " AS \"+ commutes\", "
+		"(SELECT " SEND_MOMENTS("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND_MOMENTS("s")
+		" AS \"race_merge is +\" FROM " OF_MOMENTS ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
+	{.name = "- of moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("a - b") ", " SEND_MOMENTS("(a + b) - b") " = " SEND_MOMENTS("a")
+		" AS \"- undoes +\" FROM " OF_MOMENTS},
+	{.name = "race_merge_disjoint of moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("race_merge_disjoint(x ORDER BY i)") ", "
+		SEND_MOMENTS("race_merge_disjoint(x ORDER BY i)") " = " SEND_MOMENTS("race_merge_disjoint(x ORDER BY -i)")
+		" AS \"race_merge_disjoint commutes\" FROM " OF_MOMENTS ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
+	{.name = "race_add to moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("s") ", " SEND_MOMENTS("race_remove(s, q)") " = " SEND_MOMENTS("a")
+		" AS \"race_remove undoes race_add\", " SEND_MOMENTS("a + race_add(race_moments(race_params(a)), q)")
+		" = " SEND_MOMENTS("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " OF_MOMENTS ", "
+		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
+	{.name = "race_share of moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("race_merge(s)") ", "
+		"race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " OF_MOMENTS ", "
+		"LATERAL (VALUES (a), (b), (b)) v (x), "
+		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
+	{.name = "race_privatize of moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
+		"FROM " OF_MOMENTS ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
+	{.name = "questions to moments", .is_sketch = true, .is_moments = true, .query =
+		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " OF_MOMENTS},
+	{.name = "race_moments", .is_moments = true, .query =
+		"SELECT " SEND_MOMENTS("race_moments(a)") ", race_params(race_moments(b)) = b "
+		"AS \"moments have their params\" FROM " PARAMS},
 	{.name = "*", .query =
 		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
@@ -676,15 +761,27 @@ static Kind kinds[] = {
 		"_race_params_send($1::race_params::text::race_params)"},
 	{.name = "race_sketch", .query =
 		"SELECT _race_sketch_send($1::race_sketch), "
-		"_race_sketch_send($1::race_sketch::text::race_sketch)"}
+		"_race_sketch_send($1::race_sketch::text::race_sketch)"},
+	{.name = "race_moments", .query =
+		"SELECT _race_moments_send($1::race_moments), "
+		"_race_moments_send($1::race_moments::text::race_moments)"}
 };
+
+/* The numbers of kinds */
+enum {OF_PARAMS, OF_SKETCH, MOMENTS_VALUE};
+
+static int
+kind_of(const Operation *operation)
+{
+	return !operation->is_sketch ? OF_PARAMS : operation->is_moments ? MOMENTS_VALUE : OF_SKETCH;
+}
 
 /* Does the server take a value?  Then it must give it back. */
 static bool
-goes_in(const Value *value, bool is_sketch)
+goes_in(const Value *value, int number)
 {
 	static const char *const data_exceptions[] = {"22"};
-	Kind	   *kind = &kinds[is_sketch];
+	Kind	   *kind = &kinds[number];
 	const char *bytes = (const char *) value->bytes;
 	int			length = value->size;
 	int			format = 1;
@@ -697,7 +794,7 @@ goes_in(const Value *value, bool is_sketch)
 	if (accepted)
 	{
 		decode_bytea(PQgetvalue(result, 0, 0), &back);
-		if (!arrived_whole(value, &back, is_sketch))
+		if (!arrived_whole(value, &back, number != OF_PARAMS))
 			violation("other bytes came back", PQgetvalue(result, 0, 0));
 		if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
 			violation("the text form is another value", PQgetvalue(result, 0, 1));
@@ -723,7 +820,8 @@ check_answer(const PGresult *result)
 	if (PQgetisnull(result, 0, 0))
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
-	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") == 0))
+	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") == 0 ? OF_SKETCH :
+				 strcmp(PQfname(result, 0), "_race_moments_send") == 0 ? MOMENTS_VALUE : OF_PARAMS))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 
@@ -776,15 +874,16 @@ try_pair(Operation *operation)
 {
 	static Value pair[2];
 
+	of_moments = operation->is_moments;
 	if (operation->is_sketch)
 		make_sketches(pair, operation->may_have_models);
 	else
 		make_factors(pair);
 	set_suspects("input", &pair[0], NULL);
-	if (!goes_in(&pair[0], operation->is_sketch))
+	if (!goes_in(&pair[0], kind_of(operation)))
 		return;
 	set_suspects("input", &pair[1], NULL);
-	if (goes_in(&pair[1], operation->is_sketch))
+	if (goes_in(&pair[1], kind_of(operation)))
 		operate(operation, pair);
 }
 

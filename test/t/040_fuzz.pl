@@ -13,8 +13,8 @@ use Test::More;
 
 use constant {
 	SEED => 20211119,
-	MUTATIONS => $ENV{FUZZ_INPUTS} // 16_000,
-	PAIRS => $ENV{FUZZ_INPUTS} // 24_000,
+	MUTATIONS => $ENV{FUZZ_INPUTS} // 21_000,
+	PAIRS => $ENV{FUZZ_INPUTS} // 36_000,
 };
 
 # ------------------------------------------------------------------- fuzz
@@ -66,6 +66,13 @@ INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (VALUES
 ((SELECT race_fit(s, x) FROM (SELECT race_build('jaccard(rows=8, range=8)', ARRAY[i, i + 1]) AS s FROM generate_series(1, 3) i) v, unnest('{1,2,3}'::int[]) i, LATERAL (SELECT ARRAY[i, i + 1, 7] AS x) w)),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('match(dims=2, rows=8, range=8)', ARRAY['a', 'b']) AS s FROM generate_series(1, 3) i) v, (VALUES (ARRAY['a', 'b']), (ARRAY['b', 'ü'])) w (x))),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=1) * jaccard', ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])) AS s FROM generate_series(1, 3) i) v, (VALUES (ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])), (ROW('{2}'::int[], '{b}'::text[], '{}'::int[]))) w (x)))) v (s);
+INSERT INTO samples SELECT 'race_moments', _race_moments_send(m), m
+FROM unnest('{"moments(dims=2, lower={0,0}, upper={1,2}, norm=1)",
+	"moments(dims=3, lower={-1,0,-9}, upper={1,2,9}, norm=0.5, features=4, targets=1, bandwidth=2, clip=absolute)"}'::race_params[]) p,
+	LATERAL (SELECT race_moments(p, array_fill(i, ARRAY[(p::text ~ 'dims=3')::int + 2])) AS s FROM generate_series(0, 3) i) v,
+	LATERAL unnest(ARRAY[s, race_privatize(s, 1), race_share(s, 1, 1e-6, 2)]) m;
+INSERT INTO samples SELECT 'race_params', _race_params_send(p), p
+FROM unnest('{"moments(dims=2, lower={0,0}, upper={1,2}, norm=1, features=3, targets=1)"}'::race_params[]) p;
 INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM unnest('{
 	"l2(dims=2, rows=4, range=8, matrix={{1,2},{3,4},{5,6},{7,8}})",
 	"angular(dims=3, rows=4, range=8, offset={1,2,3})",
@@ -184,13 +191,13 @@ my @reasons_of_structure = (
 sub test_structure {
 	my @output = fuzz('structure', PAIRS);
 	my %accepted = map { /^(race_\w+): sent (\d+) accepted (\d+)$/ ? ($1 => [$2, $3]) : () } @output;
-	for my $type (qw(race_params race_sketch)) {
+	for my $type (qw(race_params race_sketch race_moments)) {
 		my ($sent, $accepted) = @{$accepted{$type} // [0, 0]};
 		cmp_ok($accepted, '>', $sent / 4, "$type: many are accepted");
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 16, 'every operation was tried');
+	is(scalar @operations, 24, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");

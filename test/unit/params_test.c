@@ -69,9 +69,11 @@ test_fields(void)
 	WITH(arrays, 128, refused, "reserved");
 	WITH(reserved8[1], 1, refused, "reserved");
 	WITH(components, 1, refused, "mixture");
-	WITH(reserved64[0], 1, refused, "reserved");
-	WITH(reserved64[1], 1, refused, "reserved");
-	WITH(reserved64[1], UINT64_C(1) << 63, refused, "reserved");
+	WITH(reserved16[0], 1, refused, "reserved");
+	WITH(reserved16[1], 1, refused, "reserved");
+	WITH(features, 1, refused, "for moments");
+	WITH(norm, 1, refused, "for moments");
+	WITH(clip, 1, refused, "for moments");
 	WITH(dims, 0, accepted, "dims not stated");
 	WITH(dims, 1, accepted, "one dimension");
 	WITH(dims, RACE_MAX_DIMS, accepted, "the most dims");
@@ -181,7 +183,7 @@ test_names(void)
 		const char *sequence = race_sequence_name(i);
 		const char *rehash = race_rehash_name(i);
 
-		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MATCH) ||
+		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MOMENTS) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
@@ -235,7 +237,7 @@ main(void)
 {
 	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
 	   offsetof(RaceParams, more) == 40 &&
-	   offsetof(RaceParams, reserved64) == 48, "parameters have no padding");
+	   offsetof(RaceParams, norm) == 48, "parameters have no padding");
 	test_fields();
 	test_sizes();
 	test_memory();

@@ -214,7 +214,8 @@ test_products(void)
 	recipe_verdict((Recipe) {MULTI, 64, {stable, set, stable, PART(MATCH, SOBOL, 9, 1)}}, 8, NULL);
 	recipe_verdict((Recipe) {MULTI, 64, {stable, stable, PART(MATCH, SOBOL, 9, 2)}}, 8,
 				   "\"sobol\" needs");
-	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "unknown kernel number 6");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "moments cannot be a part");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(7, IND, 0, 1)}}, 8, "unknown kernel number 7");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
 				   "kernel match has neither");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {L2, IND, 3, 1, WIDTHS | TRANSFORM, 2}}}, 8,
@@ -249,7 +250,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(reserved64[1], 1, "reserved");
+	SECOND_WITH(reserved16[1], 1, "reserved");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }

@@ -1,0 +1,110 @@
+/*
+ * moments.h
+ *		Moments: sums and products of bounded columns, in exact integers.
+ *
+ * A record of d numbers becomes v = [1, u]: each column is scaled from its public bounds to
+ * [-1, 1], u is clipped to the norm that the parameters say, and rounded to multiples of
+ * 1 / RACE_MOMENTS_ONE.  The counters are the upper triangle of the sum of v v', row by row,
+ * but for its first entry, the number of records, which is the count of the sketch.
+ *
+ * With features, u is [features of the first columns, the targets as they are].  Features are
+ * random Fourier features (Rahimi & Recht 2007), g cos(2 pi (b + a.x)), for the kernel
+ * exp(-|x - y|^2 / (2 bandwidth^2)) of scaled columns.  Their coefficients are those of row
+ * functions (rows.c), so that their seed and sequence mean what they mean for l2.
+ *
+ * Rounding is to the nearest integer, by IEEE operations alone: the same bits everywhere.
+ */
+#ifndef RACE_LSH_MOMENTS_H
+#define RACE_LSH_MOMENTS_H
+
+#include "lsh.h"
+
+#define RACE_MOMENTS_ONE		8192	/* 1 in fixed point: products have 26 bits */
+#define RACE_MOMENTS_COLUMNS	1024	/* of v, the 1 among them */
+#define RACE_MOMENTS_TOGETHER	480 /* records that are counted together */
+
+/* The squared norm that all features together are made to have */
+#define RACE_FEATURES_SQUARED	4.0
+
+extern bool race_is_moments(const RaceParams *params);
+
+/* The length of v; how many columns of a record are inputs of features (or all, without) */
+extern uint32_t race_moments_columns(const RaceParams *params);
+extern uint32_t race_moments_inputs(const RaceParams *params);
+
+/* The number of counters, and the counter of entry (i, j) of the triangle, 0 < j, i <= j */
+extern uint64_t race_moments_counters(uint64_t columns);
+
+static inline size_t
+race_moments_counter(uint32_t columns, uint32_t i, uint32_t j)
+{
+	return (size_t) i * (2 * (size_t) columns - i - 1) / 2 + j - 1;
+}
+
+/* The norm that "auto" stands for, for so many features, or columns without features */
+extern double race_moments_default_norm(const RaceParams *params);
+
+/* What is wrong with the parameters of moments, or NULL */
+extern const char *race_moments_problem(const RaceParams *params, char *message,
+										size_t length);
+
+/* The parameters of row functions whose coefficients are those of the features */
+extern void race_moments_functions(const RaceParams *params, RaceParams *functions);
+
+/*
+ * Column i of a record, scaled: in [-1, 1] for what is within the bounds; and the amplitude g
+ * of a feature.
+ */
+extern double race_moments_scaled(const RaceParams *params, uint32_t i, double x);
+extern double race_moments_amplitude(const RaceParams *params);
+
+/* The features of scaled inputs: out[features] */
+extern void race_moments_features(const RaceParams *params, const RaceRows *functions,
+								  const double *scaled, double *out);
+
+/*
+ * The square of the norm of u in fixed point, at most: race_moments_count() obeys it exactly,
+ * whatever the record.
+ */
+extern uint64_t race_moments_squared(const RaceParams *params);
+
+/*
+ * Noise is drawn in coarser integers, without so many bits, so that its variance fits the
+ * samplers.  Then, by what a record changes all counters at most: in L1; and half of the sum
+ * of squares, those of products of different columns counted twice (doc/privacy.md).  And the
+ * unit, the square of 1; and the fewest bits with which all of this can be computed.
+ */
+#define RACE_MOMENTS_COARSEST	20
+
+extern uint64_t race_moments_weight(const RaceParams *params, int coarser);
+extern uint64_t race_moments_squares(const RaceParams *params, int coarser);
+extern uint64_t race_moments_unit(const RaceParams *params);
+extern int	race_moments_least_coarse(const RaceParams *params);
+
+/* A counter in coarser integers: rounded to the nearest */
+static inline int64_t
+race_moments_coarsen(int64_t counter, int coarser)
+{
+	int64_t		half = coarser > 0 ? INT64_C(1) << (coarser - 1) : 0;
+
+	/* division that rounds down; counters are at most 2^62 */
+	return (counter + half) >> coarser;
+}
+
+/*
+ * Count n records of dims numbers each, within the bounds, `sign` (1 or -1) times: add their
+ * products to the counters.  The workspace has race_moments_workspace() bytes, aligned to 8.
+ */
+extern size_t race_moments_workspace(const RaceParams *params);
+extern void race_moments_count(const RaceParams *params, const RaceRows *functions,
+							   const double *records, size_t n, int sign,
+							   int64_t *counters, void *workspace);
+
+/*
+ * The products alone (triangle.c): v[columns][stride] with n records in each column, and 0 up
+ * to the stride, RACE_MOMENTS_TOGETHER.  v[0] is 1.
+ */
+extern void race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign,
+							  int64_t *counters);
+
+#endif							/* RACE_LSH_MOMENTS_H */

@@ -1,0 +1,124 @@
+/*
+ * moments.c
+ *		What answers from moments need: the matrix of sums and products, and its noise.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "../fit/answers.h"
+#include "moments.h"
+
+/* The sums and products as double, in units of scaled columns */
+static double *
+full_matrix(const RaceView *view, uint32 columns)
+{
+	double	   *matrix = palloc_extended((Size) columns * columns * sizeof(double),
+										 MCXT_ALLOC_HUGE);
+	double		unit = (double) race_record_unit(view->params);
+	int64	   *row = palloc(columns * sizeof(int64));
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < columns; i++)
+	{
+		uint32		first = Max(i, 1);
+
+		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, first),
+						   columns - first, row);
+		for (j = first; j < columns; j++)
+			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =
+				(double) row[j - first] / unit;
+	}
+	matrix[0] = (double) view->header->count;
+	pfree(row);
+	return matrix;
+}
+
+void
+race_moments_ask(Datum value, RaceMoments *moments)
+{
+	RaceView	view;
+	const RaceNoise *noise;
+
+	race_sketch_view(value, &view);
+	noise = &view.header->noise;
+	race_check_askable(noise);
+	memset(moments, 0, sizeof(RaceMoments));
+	moments->header = view.header;
+	moments->params = view.params;
+	moments->exact = noise->status == RACE_STATUS_EXACT;
+	moments->columns = race_moments_columns(view.params);
+	moments->matrix = full_matrix(&view, moments->columns);
+	moments->other_sd = sqrt(noise->counter_variance) / (double) race_record_unit(view.params);
+	moments->diagonal_sd = moments->other_sd *
+		(noise->mechanism == RACE_MECHANISM_LAPLACE ? 1 : sqrt(2));
+	moments->count = (double) view.header->count;
+	moments->count_sd = sqrt(noise->count_variance);
+	moments->dims = view.params->dims;
+	moments->lower = race_array(view.params, RACE_ARRAY_LOWER);
+	moments->upper = race_array(view.params, RACE_ARRAY_UPPER);
+	moments->norm = view.params->norm;
+	moments->features = view.params->features;
+	moments->inputs = race_moments_inputs(view.params);
+	moments->targets = view.params->targets;
+}
+
+RaceRowsEntry *
+race_moments_hold(const RaceMoments *moments)
+{
+	return race_rows_acquire(moments->params);
+}
+
+void
+race_moments_release(RaceRowsEntry *entry)
+{
+	race_rows_release(entry);
+}
+
+static double
+scaled(const RaceMoments *moments, uint32 i, double x)
+{
+	x = Min(Max(x, moments->lower[i]), moments->upper[i]);
+	return race_moments_scaled(moments->params, i, x);
+}
+
+void
+race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
+				 const double *record, double *out)
+{
+	uint32		i = 0;
+	double	   *inputs;
+
+	if (moments->features > 0)
+	{
+		inputs = palloc(moments->inputs * sizeof(double));
+		for (; i < moments->inputs; i++)
+			inputs[i] = scaled(moments, i, record[i]);
+		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
+		out += moments->features;
+		pfree(inputs);
+	}
+	for (; i < moments->dims; i++)
+		*out++ = scaled(moments, i, record[i]);
+}
+
+uint32
+race_moments_place(const RaceMoments *moments, uint32 i)
+{
+	if (moments->features == 0)
+		return 1 + i;
+	return i < moments->inputs ? 0 : 1 + moments->features + i - moments->inputs;
+}
+
+double
+race_moments_half(const RaceMoments *moments, uint32 i)
+{
+	return moments->upper[i] / 2 - moments->lower[i] / 2;
+}
+
+double
+race_moments_middle(const RaceMoments *moments, uint32 i)
+{
+	return moments->lower[i] / 2 + moments->upper[i] / 2;
+}

@@ -1,0 +1,247 @@
+# The audit of what race_release stores of moments: epsilon, and rho, hold for a person with
+# 50 joined rows, of whom max_contributions lets two in.
+#
+# Each label of a release is a trial of its own, as in 170_release_audit.pl: it has a person
+# or nobody.  A record lies on the edge of what clipping leaves, with columns of the same size:
+# there it changes the sums most, in L1 and in L2.  Pure noise is audited with one column: of
+# more counters, an attacker learns all of epsilon too rarely to be seen.  Noise with delta, of
+# three columns, is drawn in coarser integers.
+#
+# The mutants are made of true noise: half of it; noise for the upper triangle alone, where
+# products of two columns count once, or for products alone, without the sums; and records
+# that are not clipped.
+#
+# False alarms: 7.0e-12 a run of this file (all tests: 030_audit.pl):
+#
+#	audit	1 in 2 directions of 2 bounds at 1e-12			4.0e-12
+#	mu	|z| < 7.5, 6.4e-14, and size and mean of the noise,
+#		20 of the same						1.4e-12
+#	what is left is for normal approximations
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use List::Util qw(sum);
+use Test::More;
+
+use EpsilonBound;
+use RaceRelease;
+use RaceServer;
+
+use constant {
+	EPSILON => 20 / 19,
+	DELTA => 1e-6,
+	DELTA_EPSILON => 3,
+	BOUND => 2,
+	ROWS => 50,
+	PERSONS => 1000,
+	CALLS => 70,
+	PILOT => 20_000,
+	ALPHA_HERE => 1e-12,
+	MAX_Z => 7.5,
+	ONE => 8192,
+};
+my %epsilon = (0 => sprintf('%.17g', EPSILON), DELTA, DELTA_EPSILON);
+
+# So many columns, and what they are clipped to: for each delta
+my %columns = (0 => 1, DELTA, 3);
+my %norm = (0 => 0.7, DELTA, 1.5);
+
+sub params
+{
+	my ($delta, $norm) = @_;
+	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$delta}) . '}' } -1, 1;
+	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ')';
+}
+
+sub record { my ($delta) = @_; return 'ARRAY[' . join(',', (7) x $columns{$delta}) . ']' }
+
+# The entries that there are counters of
+sub triangle
+{
+	my ($delta) = @_;
+	my $n = $columns{$delta};
+	return map { my $i = $_; map { [$i, $_] } ($i || 1) .. $n } 0 .. $n;
+}
+
+sql(<<"END");
+CREATE TABLE people AS SELECT i AS id FROM generate_series(1, @{[2 * PERSONS]}) i;
+CREATE TABLE visits AS
+SELECT id AS person, 7 AS x FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
+CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
+CREATE TABLE unbounded AS SELECT * FROM joined;
+CALL race_protect('bounded', 'joined', 1000000, 0.1, 'id', @{[BOUND]});
+CALL race_protect('unbounded', 'unbounded', 1000000, 0.1, NULL, @{[BOUND]});
+END
+
+# What so many records of a person add: [count, counters ...]
+sub exact {
+	my ($delta, $n, $norm) = @_;
+	my $empty = "race_moments(@{[params($delta, $norm)]})";
+	return decode(sql(<<"END"));
+SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($delta)]}))), 'hex') FROM generate_series(1, $n)
+END
+}
+
+# The sums that a person changes, and of each column by how much, in units of 1
+sub person {
+	my ($delta) = @_;
+	my @triangle = triangle($delta);
+	my $person = exact($delta, BOUND);
+	my $column = $norm{$delta} / sqrt $columns{$delta};
+	cmp_ok(abs($person->[1 + $_] / BOUND / ONE**2 / ($triangle[$_][0] == 0 ? $column : $column**2) - 1), '<', 1e-3,
+		"entry (@{$triangle[$_]}) is that of a clipped record") for 0 .. $#triangle;
+	return ($person, [(0) x @$person], $column, exact($delta, BOUND, sqrt $columns{$delta}));
+}
+
+# The releases of labels with nobody, and with a person
+sub trials {
+	my ($dataset, $delta) = @_;
+	my $all = join ',', 1 .. 2 * PERSONS;
+	sql(<<"END");
+DO \$\$
+BEGIN
+	FOR i IN 1 .. @{[CALLS]} LOOP
+		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta) =~ s/7/x/gr]}\$x\$, $epsilon{$delta}, $delta, label => 'id', labels => '{$all}');
+	END LOOP;
+END \$\$
+END
+	return map {
+		[map { decode($_) } split /\n/, sql(<<"END")]
+SELECT encode(_race_moments_send(moments), 'hex') FROM race_releases
+WHERE name LIKE '$dataset $delta %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
+END
+	} '>', '<=';
+}
+
+# What is recorded of releases: the standard deviation of entries and of the count, and a cost
+sub recorded {
+	my ($dataset, $delta, $cost) = @_;
+	return split /\|/, sql(<<"END");
+SELECT min(noise_stddev), min(count_noise_stddev), max($cost)
+FROM race_releases, race_info(moments) WHERE name LIKE '$dataset $delta %'
+END
+}
+
+# Noise of releases, [count, counters ...], and releases of other records with it, so large
+sub noise_of {
+	my ($exact, $releases) = @_;
+	return [map { my $release = $_; [map { $release->[$_] - $exact->[$_] } 0 .. $#$exact] } @$releases];
+}
+
+sub with {
+	my ($exact, $noise, $factor) = @_;
+	return [map { my $draw = $_; [map { $exact->[$_] + $factor * $draw->[$_] } 0 .. $#$exact] } @$noise];
+}
+
+# ----------------------------------------------------------------- pure noise
+
+my ($person, $nobody, $column, $unclipped) = person(0);
+my @pure = trials('bounded', 0);
+is(scalar @{$pure[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
+my ($deviation, $count_deviation, $recorded) = recorded('bounded', 0, 'epsilon');
+cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
+
+# The largest change of the sums in L1, times two records: what the scale must be
+my $l1 = BOUND * ($column + $column**2);
+my $b = $deviation / sqrt(2);
+my $b_count = $count_deviation / sqrt(2);
+cmp_ok(abs($b * 0.95 * EPSILON / $l1 - 1), '<', 1e-3, 'the scale is that of the largest change');
+
+# ln P[release | person] / P[release | nobody], if the release has the person of these sums
+sub laplace_llrs {
+	my ($releases, $changes) = @_;
+	return [map {
+		my $release = $_;
+		my $speaks = sub { my ($i) = @_; abs($release->[$i]) - abs($release->[$i] - $changes->[$i]) };
+		sprintf '%.2f', sum(map { $speaks->($_) } 1 .. $#$changes) / $b / ONE**2 + $speaks->(COUNT) / $b_count;
+	} @$releases];
+}
+
+sub bounds {
+	my ($less, $more, $changes) = @_;
+	return epsilon_bounds(laplace_llrs($less, $changes), laplace_llrs($more, $changes), PILOT, ALPHA_HERE);
+}
+cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
+	for bounds(@pure, $person);
+
+my $pure_noise = [noise_of($nobody, $pure[0]), noise_of($person, $pure[1])];
+sub caught {
+	my ($what, $changes, $factor) = @_;
+	cmp_ok($_, '>', $recorded, sprintf 'mutant, %s: caught, epsilon is at least %.3f', $what, $_)
+		for bounds(with($nobody, $pure_noise->[0], $factor), with($changes, $pure_noise->[1], $factor), $changes);
+	return;
+}
+caught('half the noise', $person, 1 / 2);
+caught('noise for products alone', $person, $column**2 / ($column + $column**2));
+caught('clipping left out', $unclipped, 1);
+cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
+	for bounds(trials('unbounded', 0), $person);
+
+# ------------------------------------------------------------- Gaussian noise
+
+($person, $nobody, $column, $unclipped) = person(DELTA);
+my @triangle = triangle(DELTA);
+my @gaussian = trials('bounded', DELTA);
+my $rho;
+($deviation, $count_deviation, $rho) = recorded('bounded', DELTA, 'rho');
+my @variance = ($count_deviation**2,
+	map { $deviation**2 * ONE**4 * ($_->[0] == $_->[1] ? 2 : 1) } @triangle);
+
+# |v|^2 with the 1; by half of its square, since the diagonal has twice the variance
+my $squared = (1 + $norm{+DELTA}**2)**2 / 2;
+cmp_ok(abs($deviation**2 * 2 * $rho * 0.95 / $squared / BOUND**2 - 1), '<', 1e-3,
+	'the variance is that of the largest change');
+
+# The standard deviation of the log-likelihood ratio: what it should be, and what it is
+sub expected_mu {
+	my ($changes) = @_;
+	return sqrt(sum(map { $changes->[$_]**2 / $variance[$_] } 0 .. $#variance));
+}
+
+sub mu {
+	my ($less, $more, $changes) = @_;
+	my @llrs = map { [map { my $r = $_; sum(map { ($r->[$_] - $changes->[$_] / 2) * $changes->[$_] / $variance[$_] } 0 .. $#variance) } @$_] } $less, $more;
+	my @mean = map { sum(@$_) / @$_ } @llrs;
+	my @spread = map { my $i = $_; sum(map { ($_ - $mean[$i])**2 } @{$llrs[$i]}) / @{$llrs[$i]} } 0, 1;
+	return ($mean[1] - $mean[0]) / sqrt(($spread[0] + $spread[1]) / 2);
+}
+
+# In standard errors
+sub mu_z {
+	my ($mu, $expected) = @_;
+	return ($mu - $expected) / sqrt((2 + $expected**2 / 4) / PERSONS / CALLS);
+}
+my $limit = sqrt(2 * $rho);
+my $expected = expected_mu($person);
+cmp_ok($expected, '<=', $limit, 'rho bounds what a person costs');
+cmp_ok($expected, '>', 0.9 * $limit, 'and the record is almost the worst');
+my $z = mu_z(mu(@gaussian, $person), $expected);
+cmp_ok(abs $z, '<', MAX_Z, sprintf 'mu is %.4f, of at most %.4f, z = %.1f', mu(@gaussian, $person), $limit, $z);
+
+my $gaussian_noise = [noise_of($nobody, $gaussian[0]), noise_of($person, $gaussian[1])];
+for my $i (0 .. $#variance)
+{
+	my @noise = map { $_->[$i] } map { @$_ } @$gaussian_noise;
+	my $size = (sum(map { $_**2 } @noise) / @noise / $variance[$i] - 1) * sqrt(@noise / 2);
+	my $mean = sum(@noise) / sqrt(@noise * $variance[$i]);
+	my $name = $i == 0 ? 'the count' : "entry (@{$triangle[$i - 1]})";
+	cmp_ok(abs $_, '<', MAX_Z, sprintf 'noise of %s, z = %.1f', $name, $_) for $size, $mean;
+}
+
+sub mu_caught {
+	my ($what, $changes, $factor) = @_;
+	my $mu = mu(with($nobody, $gaussian_noise->[0], $factor), with($changes, $gaussian_noise->[1], $factor), $changes);
+	my $z = mu_z($mu, $limit);
+	cmp_ok($z, '>', MAX_Z, sprintf 'mutant, %s: caught, mu is %.4f, z = %.1f', $what, $mu, $z);
+	return;
+}
+# products of two columns counted once: half of the squares of |v|^2, and of the diagonal
+my $once = ((1 + $norm{+DELTA}**2)**2 + 1 + $columns{+DELTA} * $column**4) / 4;
+mu_caught('half the noise', $person, 1 / 2);
+mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
+mu_caught('clipping left out', $unclipped, 1);
+is(sql("SELECT spent_epsilon = @{[CALLS]} * (_race_exact_decimal($epsilon{0}) + $epsilon{+DELTA}) FROM race_budgets WHERE budget = 'bounded'"), 't',
+	'all labels of a release together cost its epsilon once');
+done_testing();

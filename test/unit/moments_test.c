@@ -1,0 +1,335 @@
+/*
+ * moments_test.c
+ *		Moments: products are the same by all vector code, in any order; no record changes
+ *		them by more than the noise of a release is made for; features are cosines.
+ */
+#include "../../src/lsh/moments.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define MOST_COLUMNS	60
+#define MOST_RECORDS	1200
+
+/* Parameters with bounds -1 and 2, so that 0.5 is the middle */
+static RaceParams *
+make_params(uint32_t dims, double norm, RaceClip clip)
+{
+	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
+	double	   *bounds = (double *) (params + 1);
+	uint32_t	i;
+
+	params->kernel = RACE_KERNEL_MOMENTS;
+	params->sequence = RACE_SEQUENCE_INDEPENDENT;
+	params->rehash = RACE_REHASH_FOLD;
+	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
+	params->dims = dims;
+	params->bandwidth = 1;
+	params->power = 1;
+	params->rows = 1;
+	params->norm = norm;
+	params->clip = (uint8_t) clip;
+	params->range = (uint32_t) race_moments_counters(dims + 1);
+	params->more = (uint32_t) (2 * dims * sizeof(double));
+	for (i = 0; i < 2 * dims; i++)
+		bounds[i] = i < dims ? -1 : 2;
+	return params;
+}
+
+static void
+use_features(RaceParams *params, uint16_t features, uint16_t targets, RaceSequence sequence)
+{
+	params->features = features;
+	params->targets = targets;
+	params->sequence = (uint8_t) sequence;
+	params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
+}
+
+static double
+random_number(uint64_t *state)
+{
+	return (double) (mix(++*state) >> 11) / 9007199254740992.0;
+}
+
+/* Count records with fresh memory. */
+static void
+count(const RaceParams *params, const RaceRows *functions, const double *x, size_t n, int sign,
+	  int64_t *counters)
+{
+	void	   *workspace = malloc(race_moments_workspace(params));
+
+	race_moments_count(params, functions, x, n, sign, counters, workspace);
+	free(workspace);
+}
+
+/* --------------------------------------------------------------- products */
+
+static void
+test_triangle(uint32_t columns, size_t n, bool extreme)
+{
+	int16_t    *v = calloc((size_t) columns * RACE_MOMENTS_TOGETHER, sizeof(int16_t));
+	int64_t    *counters = calloc(race_moments_counters(columns), sizeof(int64_t));
+	uint64_t	state = columns + n;
+	bool		same = true;
+	uint32_t	i;
+	uint32_t	j;
+	size_t		r;
+
+	for (i = 0; i < columns; i++)
+		for (r = 0; r < n; r++)
+			v[(size_t) i * RACE_MOMENTS_TOGETHER + r] = extreme ? (i % 2 ? -1 : 1) * RACE_MOMENTS_ONE :
+				(int16_t) (mix(++state) % (2 * RACE_MOMENTS_ONE + 1)) - RACE_MOMENTS_ONE;
+	race_triangle_add(v, columns, n, 1, counters);
+	for (i = 0; i < columns; i++)
+		for (j = i > 0 ? i : 1; j < columns; j++)
+		{
+			int64_t		sum = 0;
+
+			for (r = 0; r < n; r++)
+				sum += (int64_t) v[(size_t) i * RACE_MOMENTS_TOGETHER + r] *
+					v[(size_t) j * RACE_MOMENTS_TOGETHER + r];
+			same &= sum == counters[race_moments_counter(columns, i, j)];
+		}
+	ok(same, "%u columns of %d%s records", columns, (int) n, extreme ? " extreme" : "");
+	race_triangle_add(v, columns, n, -1, counters);
+	for (same = true, i = 0; i < race_moments_counters(columns); i++)
+		same &= counters[i] == 0;
+	ok(same, "and without them again, 0");
+	free(v);
+	free(counters);
+}
+
+static void
+test_triangles(void)
+{
+	static const uint32_t columns[] = {2, 3, 4, 5, 6, 9, 56, 61};
+	size_t		i;
+
+	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	{
+		test_triangle(columns[i], 1 + mix(i) % RACE_MOMENTS_TOGETHER, false);
+		test_triangle(columns[i], RACE_MOMENTS_TOGETHER, true);
+	}
+}
+
+/* Sums do not depend on how records are divided into batches, nor on their order. */
+static void
+test_order(uint32_t dims, uint16_t features)
+{
+	RaceParams *params = make_params(dims, 1.1, RACE_CLIP_ABSOLUTE);
+	RaceParams	of_functions;
+	RaceRows   *functions;
+	size_t		size;
+	double	   *x = malloc(MOST_RECORDS * dims * sizeof(double));
+	int64_t    *whole;
+	int64_t    *parts;
+	uint64_t	state = dims;
+	size_t		i;
+
+	if (features > 0)
+		use_features(params, features, 1, RACE_SEQUENCE_ORTHOGONAL);
+	race_moments_functions(params, &of_functions);
+	functions = malloc(race_rows_size(&of_functions));
+	race_rows_init(functions, &of_functions);
+	race_rows_generate_all(functions);
+	size = params->range * sizeof(int64_t);
+	whole = calloc(1, size);
+	parts = calloc(1, size);
+	for (i = 0; i < MOST_RECORDS * dims; i++)
+		x[i] = -1 + 3 * random_number(&state);
+	count(params, functions, x, MOST_RECORDS, 1, whole);
+	for (i = MOST_RECORDS; i-- > 0;)
+		count(params, functions, x + i * dims, 1, 1, parts);
+	ok(memcmp(whole, parts, size) == 0, "%u columns, %d features: one by one, from the last", dims, features);
+	free(functions);
+	free(whole);
+	free(parts);
+	free(x);
+	free(params);
+}
+
+/* ------------------------------------------------------------ sensitivity */
+
+/* What the noise is made for, and by how much a record changes the counters */
+typedef struct Change
+{
+	uint64_t	weight;			/* in L1 */
+	unsigned __int128 squares;	/* of the whole matrix, with the first entry */
+	uint64_t	squared;		/* the norm of u */
+} Change;
+
+static Change
+change_of(const RaceParams *params, const int64_t *counters)
+{
+	uint32_t	columns = race_moments_columns(params);
+	uint64_t	first = (uint64_t) RACE_MOMENTS_ONE * RACE_MOMENTS_ONE;
+	Change		change = {0, (unsigned __int128) first * first, 0};
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < columns; i++)
+		for (j = i > 0 ? i : 1; j < columns; j++)
+		{
+			uint64_t	entry = (uint64_t) llabs(counters[race_moments_counter(columns, i, j)]);
+
+			change.weight += entry;
+			change.squares += (unsigned __int128) entry * entry * (i == j ? 1 : 2);
+			change.squared += i == j ? entry : 0;
+		}
+	return change;
+}
+
+/*
+ * Records of many kinds: no one changes counters by more than promised, and the worst comes
+ * close to it.
+ */
+static void
+test_sensitivity(uint32_t dims, double norm, RaceClip clip)
+{
+	RaceParams *params = make_params(dims, norm, clip);
+	int64_t    *counters = malloc(params->range * sizeof(int64_t));
+	double		x[MOST_COLUMNS];
+	uint64_t	state = dims;
+	double		weight = 0;
+	double		squares = 0;
+	bool		within = true;
+	uint64_t	limit = race_moments_squares(params, 0);
+	int			trial;
+
+	for (trial = 0; trial < 3000; trial++)
+	{
+		Change		change;
+		int			used = trial % 3 == 0 ? (int) dims : 1 + (int) (mix(++state) % dims);
+		double		size = trial % 2 ? 1.5 : 1.5 * random_number(&state);
+		uint32_t	i;
+
+		for (i = 0; i < dims; i++)
+			x[i] = 0.5 + ((int) i < used ? size * (mix(++state) % 2 ? 1 : -1) *
+						  (trial % 5 ? 1 : random_number(&state)) : 0);
+		memset(counters, 0, params->range * sizeof(int64_t));
+		count(params, NULL, x, 1, 1, counters);
+		change = change_of(params, counters);
+		within &= change.weight <= race_moments_weight(params, 0) &&
+			change.squared <= race_moments_squared(params) &&
+			change.squares <= (unsigned __int128) 2 * limit;
+		weight = fmax(weight, (double) change.weight / race_moments_weight(params, 0));
+		squares = fmax(squares, (double) change.squares / 2 / limit);
+	}
+	ok(within, "%u columns, norm %g, clip %d: within what noise is made for", dims, norm, clip);
+	ok(weight > 0.98 && squares > 0.98, "and it is the least that suffices: %.4f, %.4f", weight, squares);
+	free(counters);
+	free(params);
+}
+
+/* Rounded counters of two states differ by at most one more than their exact ones do. */
+static void
+test_coarser(void)
+{
+	RaceParams *params = make_params(5, 1, RACE_CLIP_NORM);
+	uint64_t	state = 0;
+	bool		near = true;
+	int			coarser;
+	int			trial;
+
+	for (coarser = 0; coarser <= RACE_MOMENTS_COARSEST; coarser++)
+		for (trial = 0; trial < 1000; trial++)
+		{
+			int64_t		a = (int64_t) mix(++state) >> (2 + trial % 61);
+			int64_t		change = (int64_t) (mix(++state) % (UINT64_C(1) << 40));
+			int64_t		rounded = race_moments_coarsen(a + change, coarser) -
+				race_moments_coarsen(a, coarser);
+
+			near &= rounded >= 0 && (rounded << coarser) <= change + (INT64_C(1) << coarser) &&
+				(coarser > 0 || rounded == change);
+		}
+	ok(near, "rounding moves a difference by one at most");
+	for (near = true, coarser = 1; coarser <= RACE_MOMENTS_COARSEST; coarser++)
+		near &= race_moments_weight(params, coarser) >=
+			((race_moments_weight(params, 0) - 1) >> coarser) + 1 + params->range &&
+			sqrt(2.0 * race_moments_squares(params, coarser)) >=
+			sqrt(2.0 * race_moments_squares(params, 0) - 1) / (1 << coarser) + 6;
+	ok(near, "and sensitivities have that in them");
+	free(params);
+}
+
+/* --------------------------------------------------------------- features */
+
+static void
+test_features(RaceSequence sequence)
+{
+	RaceParams *params = make_params(4, 2, RACE_CLIP_NORM);
+	RaceParams	of_functions;
+	RaceRows   *functions;
+	double		worst = 0;
+	double		kernel = 0;
+	uint64_t	state = 0;
+	int			trial;
+
+	params->bandwidth = 0.8;
+	use_features(params, 1000, 1, sequence);
+	race_moments_functions(params, &of_functions);
+	functions = malloc(race_rows_size(&of_functions));
+	race_rows_init(functions, &of_functions);
+	race_rows_generate_all(functions);
+	for (trial = 0; trial < 50; trial++)
+	{
+		double		x[2][3];
+		double		phi[2][1000];
+		double		distance = 0;
+		double		product = 0;
+		int			i;
+		int			k;
+
+		for (i = 0; i < 3; i++)
+		{
+			x[0][i] = 2 * random_number(&state) - 1;
+			x[1][i] = 2 * random_number(&state) - 1;
+			distance += (x[0][i] - x[1][i]) * (x[0][i] - x[1][i]);
+		}
+		for (k = 0; k < 2; k++)
+			race_moments_features(params, functions, x[k], phi[k]);
+		for (i = 0; i < 1000; i++)
+		{
+			double		turns = *race_rows_coefficient(functions, i, 0, 0);
+
+			for (k = 0; k < 3; k++)
+				turns += *race_rows_coefficient(functions, i, 0, k + 1) * x[0][k];
+			worst = fmax(worst, fabs(phi[0][i] - race_moments_amplitude(params) * cos(2 * RACE_PI * turns)));
+			product += phi[0][i] * phi[1][i];
+		}
+		kernel = fmax(kernel, fabs(product / RACE_FEATURES_SQUARED -
+								   exp(-distance / 2 / params->bandwidth / params->bandwidth)));
+	}
+	ok(worst < 1e-9, "features are cosines, up to %.1g", worst);
+	ok(kernel < 0.2, "and their products the Gaussian kernel, up to %.2f", kernel);
+	free(functions);
+	free(params);
+}
+
+int
+main(void)
+{
+	int			p;
+
+	for (p = 0; race_hash_path_name(p) != NULL; p++)
+		if (race_hash_has(race_hash_path_name(p)))
+		{
+			race_hash_force(race_hash_path_name(p));
+			test_triangles();
+		}
+	race_hash_force("auto");
+	test_order(3, 0);
+	test_order(55, 0);
+	test_order(4, 70);
+	test_sensitivity(1, 1, RACE_CLIP_NORM);
+	test_sensitivity(1, 0.3, RACE_CLIP_ABSOLUTE);
+	test_sensitivity(3, 1.2345, RACE_CLIP_NORM);
+	test_sensitivity(7, 1.5, RACE_CLIP_NORM);
+	test_sensitivity(7, 100, RACE_CLIP_NORM);
+	test_sensitivity(20, sqrt(20), RACE_CLIP_ABSOLUTE);
+	test_sensitivity(60, 2.3, RACE_CLIP_NORM);
+	test_coarser();
+	test_features(RACE_SEQUENCE_INDEPENDENT);
+	test_features(RACE_SEQUENCE_ORTHOGONAL);
+	test_features(RACE_SEQUENCE_SOBOL);
+	return done_testing();
+}
