@@ -63,10 +63,14 @@ is($coordinator->sql("SELECT race_merge(s)::text FROM ($parts[1] UNION ALL $part
 	$shards[0]->sql("SELECT race_build($p, ARRAY[20 + i % 61, 90 + i % 97])::text FROM generate_series(1, 20000) i WHERE i % 2 = 1"), '2 parts on 2 servers');
 
 my @databases;
+for my $shard (0 .. 3)
+{
+	# not of the database that it is connected to
+	$shards[$shard]->sql(join("\n", map { 'CREATE DATABASE part' . (4 * $_ + $shard) . ' TEMPLATE postgres;' } 0 .. 7), 'template1');
+}
 for my $i (0 .. 31)
 {
 	my ($shard, $name) = ($i % 4, "part$i");
-	$shards[$shard]->run_here('createdb', '-T', 'postgres', $name);
 	$shards[$shard]->sql("DELETE FROM visits WHERE id / 4 % 8 <> " . int($i / 4), $name);
 	push @databases, placed("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 'shard$shard', dbname '$name', extensions 'racepriv', async_capable 'true');")
 	  . "CREATE USER MAPPING FOR CURRENT_USER SERVER $name; CREATE FOREIGN TABLE $name (x float8[]) SERVER $name OPTIONS (table_name 'visits');";
