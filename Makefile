@@ -112,7 +112,8 @@ FUZZED_OBJS = src/sketch/counters.o src/sketch/packed.o
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq -lm
-test/modules/fail_alloc.so: test/modules/fail_alloc.c
+test-programs: test/modules/split_aggregate.so
+test/modules/fail_alloc.so test/modules/split_aggregate.so: %.so: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<
 
 # What test/run sanitize needs beside these.

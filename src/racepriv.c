@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "fit/fit.h"
 #include "lsh/lsh.h"
+#include "release/distributed.h"
 #include "server/progress.h"
 
 #if PG_VERSION_NUM >= 180000
@@ -54,6 +55,7 @@ void
 _PG_init(void)
 {
 	race_interrupt_hook = check_for_interrupts;
+	race_distributed_init();
 	DefineCustomIntVariable("racepriv.cache_size",
 							"Memory that a session may keep for sketches it has asked before.",
 							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",

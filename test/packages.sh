@@ -228,6 +228,13 @@ loads_modules() {
 	done
 }
 
+# need_extension PACKAGE NAME: an extension that Debian may have for this version
+need_extension() {
+	case $(pg_place --bindir) in
+	"$POSTGRESQL_ROOT"/*) ! offered "$1" || need "$1" test -e "$(pg_place --sharedir)/extension/$2.control" ;;
+	esac
+}
+
 need_tests() {
 	need_llvm
 	need perl have prove
@@ -237,6 +244,8 @@ need_tests() {
 		"$(dirname "$(makefile_global)")/test/regress/pg_regress"
 	need_of_postgresql server \
 		"$(pg_place --sharedir)/extension/postgres_fdw.control"
+	need_extension "postgresql-$PG_MAJOR-plproxy" plproxy
+	need_extension "postgresql-$PG_MAJOR-cron" pg_cron
 }
 
 need_numpy() {

@@ -8,6 +8,7 @@
 
 #include "../params/params.h"
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "call_site.h"
 
 static void
@@ -61,7 +62,7 @@ race_call_site(FunctionCallInfo fcinfo, int arg)
 	{
 		RaceCallSite *site = create(flinfo->fn_mcxt);
 
-		race_record_prepare(&site->reader, get_fn_expr_argtype(flinfo, arg),
+		race_record_prepare(&site->reader, race_argument_type(flinfo, arg),
 							flinfo->fn_mcxt);
 		flinfo->fn_extra = site;
 	}

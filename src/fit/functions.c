@@ -16,6 +16,7 @@
 #include "../cache/call_site.h"
 #include "../record/sort.h"
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "answers.h"
 #include "fit.h"
@@ -112,7 +113,7 @@ start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 	candidates->records = race_records_create(view.params, CurrentMemoryContext);
 	if (race_model_is_of_vectors(view.params))
 		return;
-	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
+	getTypeOutputInfo(race_argument_type(fcinfo->flinfo, 2), &output, &is_varlena);
 	fmgr_info_cxt(output, &candidates->output, CurrentMemoryContext);
 	candidates->texts = palloc(RACE_MAX_POINTS * sizeof(char *));
 }

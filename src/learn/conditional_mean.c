@@ -19,6 +19,7 @@
 
 #include "../lsh/grid.h"
 #include "../query/estimate.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "conditional_mean.h"
 
@@ -179,7 +180,7 @@ race_conditional_mean(PG_FUNCTION_ARGS)
 	{
 		RaceHalfSites *sites = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceHalfSites));
 
-		race_half_sites_create(sites, get_fn_expr_argtype(flinfo, 2), flinfo->fn_mcxt);
+		race_half_sites_create(sites, race_argument_type(flinfo, 2), flinfo->fn_mcxt);
 		flinfo->fn_extra = sites;
 	}
 	for (i = 0; i < RACE_HALVES; i++)

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "../server/argument.h"
 #include "../server/text.h"
 #include "scores.h"
 
@@ -59,7 +60,7 @@ race_scores_start(FunctionCallInfo fcinfo, MemoryContext context)
 {
 	RaceScores *scores = MemoryContextAllocZero(context, sizeof(RaceScores));
 
-	scores->label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	scores->label_type = race_argument_type(fcinfo->flinfo, 1);
 	if (!OidIsValid(scores->label_type))
 		elog(ERROR, "could not determine the type of a label");
 	get_typlenbyval(scores->label_type, &scores->label_length,

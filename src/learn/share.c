@@ -7,6 +7,7 @@
 #include "fmgr.h"
 
 #include "../fit/answers.h"
+#include "../server/argument.h"
 #include "ranks.h"
 
 PG_FUNCTION_INFO_V1(race_typicality_share);
@@ -24,7 +25,7 @@ share_of_call(FmgrInfo *flinfo)
 	{
 		Share	   *share = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Share));
 
-		share->site = race_call_site_create(get_fn_expr_argtype(flinfo, 1),
+		share->site = race_call_site_create(race_argument_type(flinfo, 1),
 											flinfo->fn_mcxt);
 		race_ranks_hold(&share->hold, flinfo->fn_mcxt);
 		flinfo->fn_extra = share;

@@ -15,6 +15,7 @@
 
 #include "../fit/answers.h"
 #include "../lsh/grid.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "estimate.h"
 #include "student.h"
@@ -139,7 +140,7 @@ race_difference(PG_FUNCTION_ARGS)
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
-	race_ask_pair(fcinfo, get_fn_expr_argtype(fcinfo->flinfo, 2), &side[0].question,
+	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &side[0].question,
 				  &side[1].question);
 	check_same_kernel(side[0].question.view.params, side[1].question.view.params);
 	for (i = 0; i < 2; i++)

@@ -10,6 +10,7 @@
 #include "../params/params.h"
 #include "../record/record.h"
 #include "../record/sort.h"
+#include "../server/argument.h"
 
 PG_FUNCTION_INFO_V1(race_kernel);
 
@@ -31,9 +32,9 @@ get_site(FmgrInfo *flinfo)
 	{
 		KernelSite *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
 
-		race_record_prepare(&site->x_reader, get_fn_expr_argtype(flinfo, 1),
+		race_record_prepare(&site->x_reader, race_argument_type(flinfo, 1),
 							flinfo->fn_mcxt);
-		race_record_prepare(&site->y_reader, get_fn_expr_argtype(flinfo, 2),
+		race_record_prepare(&site->y_reader, race_argument_type(flinfo, 2),
 							flinfo->fn_mcxt);
 		site->y_reader.is_query = true;
 		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",

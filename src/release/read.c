@@ -28,6 +28,7 @@
 
 #include "../privacy/privatize.h"
 #include "../sketch/sketch.h"
+#include "parts.h"
 #include "read.h"
 #include "settings.h"
 
@@ -42,6 +43,7 @@ typedef struct Parts
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceRequest *noise;
+	const RaceParams *params;	/* which sketches of other servers must have, too */
 	int			n;				/* labels, or 1 */
 	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
@@ -78,6 +80,11 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 	int			half;
 
 	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
+	for (half = 0; half < parts->halves; half++)
+	{
+		race_check_exact(exact[half].header, "made private again");
+		race_params_check_same(parts->params, exact[half].params);
+	}
 	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
 	for (half = 0; half < parts->halves; half++)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
@@ -154,7 +161,8 @@ fill_parts(Parts *parts, const RaceParams *params)
 }
 
 static void
-start_parts(Parts *parts, const RaceRequest *noise, int n, int halves, Datum *labels)
+start_parts(Parts *parts, const RaceChecked *checked, const RaceAsked *asked, int n,
+			Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -162,11 +170,12 @@ start_parts(Parts *parts, const RaceRequest *noise, int n, int halves, Datum *la
 	parts->receiver.rShutdown = end_rows;
 	parts->receiver.rDestroy = end_rows;
 	parts->receiver.mydest = DestNone;
-	parts->noise = noise;
+	parts->noise = &checked->noise;
+	parts->params = asked->params;
 	parts->n = n;
-	parts->halves = halves;
+	parts->halves = RaceHalvesOf(asked);
 	parts->labels = labels;
-	parts->sketches = palloc0(n * halves * sizeof(Datum));
+	parts->sketches = palloc0(n * parts->halves * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
 }
 
@@ -208,21 +217,24 @@ set_quiet(void)
  * may hold estimates that are exact counts.
  */
 static PlannedStmt *
-plan_query(Query *query)
+plan_query(Query *query, bool of_partitions)
 {
 	/* the rewriter and the planner change what they get */
 	List	   *rewritten = QueryRewrite(copyObject(query));
+	PlannedStmt *plan = planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
 
-	return planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
+	if (of_partitions)
+		race_parts_need_no_rights(plan);
+	return plan;
 }
 
 static void
-run_query(Query *query, DestReceiver *receiver, bool check_only)
+run_query(Query *query, bool of_partitions, DestReceiver *receiver, bool check_only)
 {
 	QueryDesc  *run;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	run = CreateQueryDesc(plan_query(query), QUERY_NAME, GetActiveSnapshot(),
+	run = CreateQueryDesc(plan_query(query, of_partitions), QUERY_NAME, GetActiveSnapshot(),
 						  InvalidSnapshot, receiver, NULL, NULL, 0);
 	ExecutorStart(run, check_only ? EXEC_FLAG_EXPLAIN_ONLY : 0);
 	if (!check_only)
@@ -240,12 +252,12 @@ run_query(Query *query, DestReceiver *receiver, bool check_only)
 }
 
 void
-race_read_check(Query *query)
+race_read_check(Query *query, bool of_partitions)
 {
 	int			level = NewGUCNestLevel();
 
 	set_uncounted();
-	run_query(query, None_Receiver, true);
+	run_query(query, of_partitions, None_Receiver, true);
 	AtEOXact_GUC(true, level);
 }
 
@@ -280,14 +292,15 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 	int			level = NewGUCNestLevel();
 	Parts		parts;
 
-	start_parts(&parts, &checked->noise, n, RaceHalvesOf(asked), labels);
+	start_parts(&parts, checked, asked, n, labels);
 	PG_TRY();
 	{
 		set_quiet();
 		race_set_path(asked->run_path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		run_query(checked->query, &parts.receiver, false);
+		run_query(checked->parts_query != NULL ? checked->parts_query : checked->query,
+				  checked->of_partitions, &parts.receiver, false);
 		fill_parts(&parts, asked->params);
 		whereToSendOutput = client;
 	}

@@ -13,9 +13,9 @@
 
 /*
  * Raise what planning says of a query, and 42501 unless the current user has the
- * rights that running it takes.
+ * rights that running it takes; of partitions alone it takes none (parts.h).
  */
-extern void race_read_check(Query *query);
+extern void race_read_check(Query *query, bool of_partitions);
 
 /*
  * Run the query of a request, and draw noise: private sketches for each of n labels (one, if

@@ -23,6 +23,7 @@
 
 #include "../cache/snapshot_key.h"
 #include "../learn/conditional_mean.h"
+#include "../server/argument.h"
 #include "../server/text.h"
 #include "../sketch/sketch.h"
 
@@ -78,6 +79,9 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* A query over tables of other servers may look names up there, in vain. */
+#define HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
+
 /* Say why there is no such sketch. */
 static void
 refuse(const char *name, const char *label, bool has_labels)
@@ -91,10 +95,12 @@ refuse(const char *name, const char *label, bool has_labels)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no release \"%s\" with label \"%s\"",
-						race_cut(name), race_cut(label))));
+						race_cut(name), race_cut(label)),
+				 errhint(HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no release \"%s\"", race_cut(name))));
+			 errmsg("there is no release \"%s\"", race_cut(name)),
+			 errhint(HINT)));
 }
 
 /* The parts of the latest version, in their order; more than a pair has are not read. */
@@ -303,7 +309,7 @@ race_released_mean(PG_FUNCTION_ARGS)
 	{
 		RaceHalfSites *halves = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceHalfSites));
 
-		race_half_sites_create(halves, get_fn_expr_argtype(flinfo, 1), flinfo->fn_mcxt);
+		race_half_sites_create(halves, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 		site->halves = halves;
 	}
 	return race_conditional_mean_row(fcinfo, site->halves, &site->found.halves,

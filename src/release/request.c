@@ -34,6 +34,7 @@
 #include "../record/record.h"
 #include "expression.h"
 #include "oids.h"
+#include "parts.h"
 #include "read.h"
 #include "request.h"
 #include "settings.h"
@@ -157,14 +158,30 @@ give_node(ParseState *pstate, ParamRef *parameter)
 typedef struct ValueText
 {
 	const char *build;
+	const char *records;		/* the aggregate that builds where the rows are, or NULL */
 	const char *column;
 	const char *condition;
 } ValueText;
 
-static const ValueText without_value = {"race_build($1, kept.x)", "NULL", "true"};
-static const ValueText of_moments = {"race_moments($1, kept.x)", "NULL", "true"};
-static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)",
+static const ValueText without_value = {"race_build($1, kept.x)", "race_build_records", "NULL", "true"};
+static const ValueText of_moments = {"race_moments($1, kept.x)", "race_moments_records", "NULL", "true"};
+static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)", NULL,
 "$5", "good.value <> 'NaN'"};
+
+static const ValueText *
+value_text(const RaceAsked *asked)
+{
+	return race_is_moments(asked->params) ? &of_moments :
+		asked->value == NULL ? &without_value : &with_value;
+}
+
+/* The name of a relation as a query has it */
+static char *
+name_of(Oid relid)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+									  get_rel_name(relid));
+}
 
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value)
@@ -183,10 +200,34 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueT
 					by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
 					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
 					value->column,
-					quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)),
-											   get_rel_name(dataset->relation)),
+					name_of(dataset->relation),
 					by_unit ? "good.unit IS NOT NULL" : "true",
 					schema, value->condition, dataset->max_contributions);
+}
+
+/* The same of a dataset without a unit, from the parts of its relation, where they are */
+static char *
+parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value,
+		   List *parts, bool labels)
+{
+	const char *schema = ledger->schema;
+	const char *group = labels ? " GROUP BY 1" : "";
+	StringInfoData text;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	foreach(cell, parts)
+		appendStringInfo(&text, "%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
+						 " FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s) good"
+						 " WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
+						 cell == list_head(parts) ? "" : " UNION ALL ",
+						 labels ? "good.label" : "NULL::text", schema, value->records, schema,
+						 labels ? "$4 COLLATE \"C\"" : "NULL::text",
+						 lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
+						 quote_identifier(get_rel_name(dataset->relation)), schema, group);
+	if (list_length(parts) == 1)
+		return text.data;
+	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
 }
 
 /* The relation that the innermost SELECT of the template reads */
@@ -205,7 +246,8 @@ relation_read(Query *query)
 static void
 check_impostors(const RaceLedger *ledger, Query *query)
 {
-	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record"};
+	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record",
+	"race_build_records", "race_moments_records", "race_record", "race_merge"};
 	RaceCalls	calls = {NIL};
 	int			i;
 
@@ -221,12 +263,10 @@ check_impostors(const RaceLedger *ledger, Query *query)
 }
 
 static Query *
-analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked,
+				 char *text)
 {
 	Template	template = {ledger, asked, checked, false};
-	char	   *text = template_text(ledger, checked->dataset,
-									 race_is_moments(asked->params) ? &of_moments :
-									 asked->value == NULL ? &without_value : &with_value);
 	ParseState *pstate = make_parsestate(NULL);
 	Query	   *query;
 	int			level = NewGUCNestLevel();
@@ -238,10 +278,44 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, race_parse(text)));
 	free_parsestate(pstate);
 	AtEOXact_GUC(true, level);
-	if (relation_read(query) != checked->dataset->relation)
-		elog(ERROR, "the relation was renamed");
 	check_impostors(ledger, query);
 	return query;
+}
+
+static Query *
+analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	Query	   *query = analyze_template(ledger, asked, checked,
+										 template_text(ledger, checked->dataset, value_text(asked)));
+
+	if (relation_read(query) != checked->dataset->relation)
+		elog(ERROR, "the relation was renamed");
+	return query;
+}
+
+/*
+ * The query that builds where the rows are, if there is one.  Contributions of a unit are
+ * bounded over all servers, so its rows must come here.
+ */
+static void
+analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+	RaceChecked again = *checked;	/* of which nothing is kept */
+	bool		labels = asked->label != NULL;
+	List	   *parts;
+
+	if (dataset->unit_column != NULL || value_text(asked)->records == NULL)
+		return;
+	parts = race_parts_of(dataset->relation, labels);
+	if (parts == NIL)
+		return;
+	again.calls.functions = NIL;
+	checked->of_partitions = linitial_oid(parts) != dataset->relation;
+	checked->parts_query = analyze_template(ledger, asked, &again,
+											parts_text(ledger, dataset, value_text(asked),
+													   parts, labels));
+	race_read_check(checked->parts_query, checked->of_partitions);
 }
 
 /* ------------------------------------------------------------- the checks */
@@ -287,8 +361,9 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
-	checked->query = analyze_template(ledger, asked, checked);
-	race_read_check(checked->query);
+	checked->query = analyze_whole(ledger, asked, checked);
+	race_read_check(checked->query, false);
+	analyze_parts(ledger, asked, checked);
 	return checked;
 }
 
@@ -298,7 +373,7 @@ race_request_same(const RaceChecked *a, const RaceChecked *b)
 	return a->dataset->relation == b->dataset->relation &&
 		race_lineage_same(a->lineage, b->lineage) &&
 		race_calls_same(&a->calls, &b->calls) &&
-		equal(a->query, b->query);
+		equal(a->query, b->query) && equal(a->parts_query, b->parts_query);
 }
 
 bool

@@ -52,6 +52,8 @@ typedef struct RaceChecked
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
+	Query	   *parts_query;	/* the same, built where the rows are (parts.h); or NULL */
+	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
 	RaceCalls	calls;			/* what the expressions call */
 } RaceChecked;
 

@@ -12,6 +12,7 @@
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
 #include "../lsh/moments.h"
+#include "../record/prepared.h"
 #include "build.h"
 #include "pool.h"
 #include "sketch.h"
@@ -22,8 +23,12 @@ PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
+PG_FUNCTION_INFO_V1(race_build_record_step);
+PG_FUNCTION_INFO_V1(race_build_record_undo);
 PG_FUNCTION_INFO_V1(race_moments_step);
+PG_FUNCTION_INFO_V1(race_moments_record_step);
 PG_FUNCTION_INFO_V1(race_is_record);
+PG_FUNCTION_INFO_V1(race_record_make);
 PG_FUNCTION_INFO_V1(race_update_support);
 
 /*
@@ -73,14 +78,23 @@ race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 					 race_sketch_next(sketch), false);
 }
 
+/* The same of a race_record.  It needs no call site, and no expression that says its type. */
+static void
+read_prepared(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+{
+	race_prepared_read(PG_GETARG_DATUM(arg), sketch->params, race_sketch_next(sketch));
+}
+
+typedef void (*RecordReader) (FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
+
 /* Add the record in argument `arg` to argument 0, or remove it. */
 static Datum
-update(FunctionCallInfo fcinfo, int arg, int weight)
+update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
 {
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
-	race_build_read(fcinfo, arg, sketch);
+	read(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
@@ -88,13 +102,13 @@ update(FunctionCallInfo fcinfo, int arg, int weight)
 Datum
 race_add(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, 1);
+	return update(fcinfo, 1, race_build_read, 1);
 }
 
 Datum
 race_remove(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, -1);
+	return update(fcinfo, 1, race_build_read, -1);
 }
 
 /* The parameters of a call of this aggregate. Nothing else may call it. */
@@ -116,7 +130,7 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
  * and a moving transition may not return NULL.
  */
 static Datum
-step(FunctionCallInfo fcinfo, const RaceParams *params)
+step(FunctionCallInfo fcinfo, const RaceParams *params, RecordReader read)
 {
 	RaceSketch *sketch;
 
@@ -128,40 +142,76 @@ step(FunctionCallInfo fcinfo, const RaceParams *params)
 	race_params_check_same(sketch->params, params);
 	if (!PG_ARGISNULL(2))
 	{
-		race_build_read(fcinfo, 2, sketch);
+		read(fcinfo, 2, sketch);
 		race_sketch_add(sketch, 1);
 	}
 	return RaceSketchGetDatum(sketch);
 }
 
-Datum
-race_build_step(PG_FUNCTION_ARGS)
+static Datum
+build_step(FunctionCallInfo fcinfo, RecordReader read)
 {
 	const RaceParams *params = build_params(fcinfo, "race_build");
 
 	race_params_check_kernel(params);
-	return step(fcinfo, params);
+	return step(fcinfo, params, read);
+}
+
+static Datum
+moments_step(FunctionCallInfo fcinfo, RecordReader read)
+{
+	const RaceParams *params = build_params(fcinfo, "race_moments");
+
+	race_params_check_moments(params);
+	return step(fcinfo, params, read);
 }
 
 Datum
 race_moments_step(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params = build_params(fcinfo, "race_moments");
+	return moments_step(fcinfo, race_build_read);
+}
 
-	race_params_check_moments(params);
-	return step(fcinfo, params);
+Datum
+race_moments_record_step(PG_FUNCTION_ARGS)
+{
+	return moments_step(fcinfo, read_prepared);
+}
+
+Datum
+race_build_step(PG_FUNCTION_ARGS)
+{
+	return build_step(fcinfo, race_build_read);
+}
+
+Datum
+race_build_record_step(PG_FUNCTION_ARGS)
+{
+	return build_step(fcinfo, read_prepared);
 }
 
 /* Inverse transition of race_build and race_moments in a moving window */
-Datum
-race_build_undo(PG_FUNCTION_ARGS)
+static Datum
+build_undo(FunctionCallInfo fcinfo, RecordReader read)
 {
 	build_params(fcinfo, "race_build");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	return update(fcinfo, 2, -1);
+	return update(fcinfo, 2, read, -1);
+}
+
+Datum
+race_build_undo(PG_FUNCTION_ARGS)
+{
+	return build_undo(fcinfo, race_build_read);
+}
+
+Datum
+race_build_record_undo(PG_FUNCTION_ARGS)
+{
+	return build_undo(fcinfo, read_prepared);
 }
 
 /*
@@ -188,6 +238,20 @@ race_is_record(PG_FUNCTION_ARGS)
 	race_call_site_hold_rows(site, params);
 	x = PG_GETARG_DATUM(1);
 	PG_RETURN_BOOL(race_record_read(&site->reader, params, x, site->next, true));
+}
+
+/* race_record(params, x): x as it is hashed */
+Datum
+race_record_make(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_complete(params);
+	race_call_site_hold_rows(site, params);
+	site->next->are_queries = false;
+	race_record_read(&site->reader, params, PG_GETARG_DATUM(1), site->next, false);
+	PG_RETURN_DATUM(race_prepared_datum(site->next, params));
 }
 
 /*

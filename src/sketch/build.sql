@@ -29,6 +29,11 @@ CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
 COMMENT ON FUNCTION race_is_record(race_params, "any") IS
 	'whether x can be added to a sketch with these parameters. True for what race_add takes; false for NULL, and where race_add would raise 22023 because of the value. Errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
 
+CREATE FUNCTION race_record(params race_params, x "any") RETURNS race_record
+	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_record(race_params, "any") IS
+	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
+
 -- The combine function of race_build: declared with the operators it serves.
 CREATE FUNCTION _race_plus(race_sketch, race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_plus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
@@ -44,6 +49,16 @@ CREATE FUNCTION _race_build_undo(race_sketch, race_params, "any") RETURNS race_s
 COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
+CREATE FUNCTION _race_build_step(race_sketch, race_params, race_record) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_build_step(race_sketch, race_params, race_record) IS
+	'aggregate transition function';
+
+CREATE FUNCTION _race_build_undo(race_sketch, race_params, race_record) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_record_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, race_record) IS
+	'aggregate inverse transition function';
+
 -- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
 -- which needs one state at a time, unless work_mem has room for them all.
 CREATE AGGREGATE race_build(params race_params, x "any") (
@@ -55,3 +70,13 @@ CREATE AGGREGATE race_build(params race_params, x "any") (
 );
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
 	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';
+
+CREATE AGGREGATE race_build_records(params race_params, record race_record) (
+	SFUNC = _race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _race_plus,
+	MSFUNC = _race_build_step, MINVFUNC = _race_build_undo,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
+	'the same sketch, of records that race_record has read with the same parameters: race_build_records(params, race_record(params, x)) is race_build(params, x). All types are exact, so that Citus builds where the rows are. Errors: 22004 for NULL params; 22023 for other parameters, as far as records show them';

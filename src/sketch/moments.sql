@@ -93,6 +93,25 @@ CREATE AGGREGATE race_moments(params race_params, x "any") (
 COMMENT ON AGGREGATE race_moments(race_params, "any") IS
 	'the exact moments of all records x, with parameters of race_moment_params. A NULL x adds nothing, and NULLs alone give empty moments. No rows at all give NULL. Errors: 22004 for NULL params, 22023 for parameters of a kernel, others as in race_add';
 
+CREATE FUNCTION _race_moments_step(race_moments, race_params, race_record) RETURNS race_moments
+	AS 'MODULE_PATHNAME', 'race_moments_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_moments_step(race_moments, race_params, race_record) IS
+	'aggregate transition function';
+CREATE FUNCTION _race_moments_undo(race_moments, race_params, race_record) RETURNS race_moments
+	AS 'MODULE_PATHNAME', 'race_build_record_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _race_moments_undo(race_moments, race_params, race_record) IS
+	'aggregate inverse transition function';
+
+CREATE AGGREGATE race_moments_records(params race_params, record race_record) (
+	SFUNC = _race_moments_step, STYPE = race_moments, SSPACE = 65536,
+	COMBINEFUNC = _race_plus,
+	MSFUNC = _race_moments_step, MINVFUNC = _race_moments_undo,
+	MSTYPE = race_moments, MSSPACE = 65536,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_moments_records(race_params, race_record) IS
+	'the same moments, of records that race_record has read with the same parameters, as race_build_records is race_build. Errors: 22004 for NULL params; 22023 for other parameters, as far as records show them';
+
 CREATE AGGREGATE race_merge(moments race_moments) (
 	SFUNC = _race_plus, STYPE = race_moments, SSPACE = 65536,
 	COMBINEFUNC = _race_plus,

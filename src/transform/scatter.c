@@ -18,14 +18,13 @@
 #include "utils/lsyscache.h"
 
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "../server/compat.h"
 #include "scatter.h"
 
 PG_FUNCTION_INFO_V1(race_scatter_combine);
 PG_FUNCTION_INFO_V1(race_scatter_serialize);
 PG_FUNCTION_INFO_V1(race_scatter_deserialize);
-
-#define Products(dims)	((Size) (dims) * ((dims) + 1) / 2)
 
 /* What a transition keeps between calls */
 typedef struct StepSite
@@ -46,19 +45,29 @@ race_scatter_create(uint32 dims, MemoryContext context)
 	scatter->capacity = 2;
 	scatter->classes = MemoryContextAlloc(context, scatter->capacity * sizeof(RaceScatterClass));
 	scatter->means = MemoryContextAlloc(context, scatter->capacity * dims * sizeof(double));
-	scatter->products = MemoryContextAllocZero(context, Products(dims) * sizeof(double));
+	scatter->products = MemoryContextAllocZero(context, RaceScatterProducts(dims) * sizeof(double));
 	return scatter;
+}
+
+uint32
+race_scatter_class(const RaceScatter *scatter, uint64 key)
+{
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		if (scatter->classes[i].key == key)
+			break;
+	return i;
 }
 
 /* The number of the class with this key; a new one has no vectors, and mean 0. */
 static uint32
 find_class(RaceScatter *scatter, uint64 key)
 {
-	uint32		i;
+	uint32		i = race_scatter_class(scatter, key);
 
-	for (i = 0; i < scatter->n_classes; i++)
-		if (scatter->classes[i].key == key)
-			return i;
+	if (i < scatter->n_classes)
+		return i;
 	if (i == RACE_SCATTER_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -107,6 +116,16 @@ race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
 
 /* -------------------------------------------------------------- transitions */
 
+void
+race_scatter_check_dims(uint32 dims)
+{
+	if (dims > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
+}
+
 static StepSite *
 step_site(FunctionCallInfo fcinfo, int x, int label)
 {
@@ -118,10 +137,10 @@ step_site(FunctionCallInfo fcinfo, int x, int label)
 		Oid			output;
 		bool		is_varlena;
 
-		race_vector_prepare(&site->reader, get_fn_expr_argtype(flinfo, x), flinfo->fn_mcxt);
+		race_vector_prepare(&site->reader, race_argument_type(flinfo, x), flinfo->fn_mcxt);
 		if (label != 0)
 		{
-			getTypeOutputInfo(get_fn_expr_argtype(flinfo, label), &output, &is_varlena);
+			getTypeOutputInfo(race_argument_type(flinfo, label), &output, &is_varlena);
 			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
 		}
 		flinfo->fn_extra = site;
@@ -140,11 +159,7 @@ read_vector(StepSite *site, Datum value, uint32 dims)
 
 	race_array_open(&site->reader, value, &elements, false, false);
 	race_check_length(elements.n, dims, false);
-	if (elements.n > RACE_SCATTER_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a transform is learned from vectors of up to %d dimensions",
-						RACE_SCATTER_DIMS)));
+	race_scatter_check_dims(elements.n);
 	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
 	return elements.n;
 }
@@ -206,7 +221,7 @@ race_scatter_combine(PG_FUNCTION_ARGS)
 	race_check_length(b->dims, a->dims, false);
 	for (i = 0; i < b->n_classes; i++)
 		race_scatter_add(a, b->classes[i].key, b->classes[i].n, race_scatter_class_mean(b, i));
-	for (i = 0; i < Products(b->dims); i++)
+	for (i = 0; i < RaceScatterProducts(b->dims); i++)
 		a->products[i] += b->products[i];
 	PG_RETURN_POINTER(a);
 }
@@ -227,7 +242,7 @@ race_scatter_serialize(PG_FUNCTION_ARGS)
 	pq_sendbytes(&message, (const char *) scatter->means,
 				 (Size) scatter->n_classes * scatter->dims * sizeof(double));
 	pq_sendbytes(&message, (const char *) scatter->products,
-				 Products(scatter->dims) * sizeof(double));
+				 RaceScatterProducts(scatter->dims) * sizeof(double));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
@@ -253,7 +268,7 @@ race_scatter_deserialize(PG_FUNCTION_ARGS)
 	pq_copymsgbytes(&message, (char *) scatter->means,
 					(Size) n * scatter->dims * sizeof(double));
 	pq_copymsgbytes(&message, (char *) scatter->products,
-					Products(scatter->dims) * sizeof(double));
+					RaceScatterProducts(scatter->dims) * sizeof(double));
 	pq_getmsgend(&message);
 	PG_RETURN_POINTER(scatter);
 }

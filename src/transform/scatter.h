@@ -39,6 +39,14 @@ typedef struct RaceScatter
 	double	   *products;		/* of deviations, row by row up to the diagonal */
 } RaceScatter;
 
+#define RaceScatterProducts(dims)	((Size) (dims) * ((dims) + 1) / 2)
+
+/* Raise 22023 for vectors that are too long. */
+extern void race_scatter_check_dims(uint32 dims);
+
+/* The number of the class with this key, or n_classes */
+extern uint32 race_scatter_class(const RaceScatter *scatter, uint64 key);
+
 /* A state without vectors yet */
 extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
 
@@ -66,5 +74,12 @@ extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 
 extern double race_scatter_freedom(const RaceScatter *scatter);
 extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
 extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
+
+/*
+ * The same state as bytes, which engines of several servers can send: of aggregates of
+ * race_record, with labels that are texts.
+ */
+extern Datum race_scatter_record_step(FunctionCallInfo fcinfo, int x, int label);
+extern const RaceScatter *race_scatter_bytes_arg(FunctionCallInfo fcinfo);
 
 #endif							/* RACE_SCATTER_H */

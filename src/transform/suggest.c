@@ -17,6 +17,7 @@
 #include "../params/draft.h"
 #include "../privacy/plan.h"
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "suggest.h"
 
@@ -49,13 +50,13 @@ start(FunctionCallInfo fcinfo, MemoryContext context)
 	RaceExamples *e = &state->examples;
 
 	state->labelled = PG_NARGS() == 6;
-	race_vector_prepare(&state->reader, get_fn_expr_argtype(fcinfo->flinfo, 1), context);
+	race_vector_prepare(&state->reader, race_argument_type(fcinfo->flinfo, 1), context);
 	if (state->labelled)
 	{
 		Oid			function;
 		bool		varlena;
 
-		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &function, &varlena);
+		getTypeOutputInfo(race_argument_type(fcinfo->flinfo, 2), &function, &varlena);
 		fmgr_info_cxt(function, &state->label_output, context);
 	}
 	e->classes = state->labelled ? 0 : 1;

@@ -10,3 +10,7 @@ CREATE FUNCTION _race_scatter_deserialize(bytea, internal) RETURNS internal
 COMMENT ON FUNCTION _race_scatter_combine(internal, internal) IS 'aggregate combine function';
 COMMENT ON FUNCTION _race_scatter_serialize(internal) IS 'aggregate serialization function';
 COMMENT ON FUNCTION _race_scatter_deserialize(bytea, internal) IS 'aggregate deserialization function';
+
+CREATE FUNCTION _race_scatter_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'race_scatter_combine_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _race_scatter_combine(bytea, bytea) IS 'aggregate combine function';

@@ -181,6 +181,15 @@ system $copy;
 program("$system/bin/perl", 'case $1 in -MTest::More) exit 2 ;; esac');
 is(provided($all), '15: perl', 'a perl that lacks a module that tests load');
 
+# Extensions that tests of several servers use, where the distribution has them
+machine(15);
+plant("$root/15/share/extension/pg_cron.control", '');
+system $copy;
+unlink "$root/15/share/extension/pg_cron.control";
+is(provided($all), '15: nothing', 'an extension that is not offered is not needed');
+plant("$home/offered", contents("$home/offered") . "postgresql-15-cron\n");
+is(provided($all), '15: postgresql-15-cron', 'and one that is, is');
+
 # Which version
 my $everything = sub { my ($major) = @_; "postgresql-client-$major postgresql-server-dev-$major postgresql-$major" };
 for ([15, 13 .. 15], [17, 17], [18, 13 .. 18])

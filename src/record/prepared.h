@@ -1,0 +1,28 @@
+/*
+ * prepared.h
+ *		The type race_record: a record that has been read, and can be counted anywhere.
+ *
+ * It holds what is hashed, numbers and elements, so that who counts it needs not know the type
+ * that it came from.  Aggregates that are split over servers, such as those of Citus, need that:
+ * they hand over only arguments whose types are declared exactly, and nothing about others.
+ */
+#ifndef RACE_PREPARED_H
+#define RACE_PREPARED_H
+
+#include "postgres.h"
+
+#include "records.h"
+
+/* The next record in `records`, which was read for these parameters, as a race_record */
+extern Datum race_prepared_datum(const RaceRecords *records, const RaceParams *params);
+
+/*
+ * Write a race_record to the place of the next record in `records`, without completing it.
+ * Raises 22023 for one that was made for other parameters, as far as records differ by them.
+ */
+extern void race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records);
+
+/* A record that is a vector by itself: its numbers and how many they are.  Else 22023 */
+extern const double *race_prepared_vector(Datum value, uint32 *n);
+
+#endif							/* RACE_PREPARED_H */

@@ -1,0 +1,26 @@
+/*
+ * parts.h
+ *		Relations whose rows lie on other servers, and how they are read there.
+ */
+#ifndef RACE_PARTS_H
+#define RACE_PARTS_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+/*
+ * The tables to build sketches of, one for each server: a foreign table or one that Citus has
+ * distributed is its own only part; a partitioned table with foreign partitions has all of its
+ * partitions, which stay locked until the transaction ends.  NIL for other relations, and
+ * where partitions have other columns than the whole.  With labels only Citus builds there.
+ */
+extern List *race_parts_of(Oid relid, bool labels);
+
+/*
+ * Rows of partitions are read by the right to read the whole, as where PostgreSQL expands a
+ * partitioned table itself.  So a plan that reads them alone needs no rights of its own.
+ */
+extern void race_parts_need_no_rights(PlannedStmt *plan);
+
+#endif							/* RACE_PARTS_H */

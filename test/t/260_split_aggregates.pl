@@ -1,0 +1,188 @@
+# Aggregates that run in parts, as Citus runs them: without expressions, with exact types only, and
+# with states that travel.  The result has the bits of one server's.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use File::Temp qw(tempdir);
+use RaceServer;
+use SplitAggregate;
+use Test::More;
+
+sql(split_module());
+sql(<<'END');
+CREATE TABLE t AS SELECT i AS id, i % 32 AS shard, i % 3 AS g, CASE WHEN i % 13 > 0 THEN ARRAY[i % 17, i % 23]::float8[] END AS x,
+	ARRAY[i % 7, i % 11] AS s, ARRAY['a' || i % 5, CASE WHEN i % 6 > 0 THEN 'b' END] AS c
+FROM generate_series(1, 5000) i;
+END
+
+my $records = "'race_build_records(race_params, race_record)'::regprocedure";
+
+# The parts of so many shards, put together; within groups of g, or of all rows
+sub whole
+{
+	my ($params, $x, $shards, $binary) = @_;
+	return "SELECT g, split_whole$binary($records, part, NULL::race_sketch) AS s FROM (SELECT g, split_part$binary($records, ROW($params, race_record($params, $x))) AS part"
+		. " FROM t GROUP BY g, shard % $shards) parts GROUP BY g";
+}
+
+my $vectors = "'l2(dims=2, bandwidth=3, rows=16, range=32)'::race_params";
+my @cases = (
+	['vectors', $vectors, 'x'],
+	['float4', $vectors, 'x::real[]'],
+	['numeric', $vectors, 'x::numeric[]'],
+	['vectors in bounds', "'l2(dims=2, bandwidth=3, rows=16, range=32, lower={3,4}, upper={9,9})'::race_params", 'x'],
+	['a grid', "race_params('l2', 2, sequence => 'grid', cells => '{8,8}', lower => '{0,0}', upper => '{17,23}')", 'x'],
+	['sets', "'jaccard(rows=16, range=32, seed=7)'::race_params", 's'],
+	['rows of categories', "'match(dims=2, rows=16, range=32, nulls=different)'::race_params", 'c'],
+	['a product', "'l2(dims=2, bandwidth=3, rows=16, range=32) * match(dims=2, nulls=category)'::race_params", 'ROW(x, c)']);
+for my $case (@cases)
+{
+	my ($title, $params, $x) = @$case;
+	my $all = sql("SELECT count(*), bool_and(a.s::text = b.s::text) FROM (SELECT g, race_build($params, $x) AS s FROM t WHERE $x IS NOT NULL AND x IS NOT NULL GROUP BY g) a"
+		  . " JOIN (" . whole($params, $x, 4, '') =~ s/FROM t/FROM t WHERE x IS NOT NULL/r . ") b USING (g)");
+	is($all, '3|t', "$title: 4 parts in 3 groups have the bits of one");
+}
+my $moments = "race_moment_params('{0,0}', '{17,23}')";
+is(sql("SELECT split_whole('race_moments_records(race_params, race_record)'::regprocedure, part, NULL::race_moments)::text = (SELECT race_moments($moments, x)::text FROM t)"
+	  . " FROM (SELECT split_part('race_moments_records(race_params, race_record)'::regprocedure, ROW($moments, race_record($moments, x))) AS part FROM t GROUP BY shard) v"), 't', 'moments: 32 parts');
+for my $shards (2, 4, 32)
+{
+	for my $binary ('', '_binary')
+	{
+		is(sql("SELECT bool_and(a.s::text = b.s::text) FROM (SELECT g, race_build($vectors, x) AS s FROM t GROUP BY g) a JOIN (" . whole($vectors, 'x', $shards, $binary) . ') b USING (g)'),
+			't', "$shards parts$binary, with records that are NULL");
+	}
+}
+is(sql("SELECT split_whole('race_merge(race_sketch)'::regprocedure, part, NULL::race_sketch)::text = (SELECT race_build($vectors, x)::text FROM t)"
+	  . " FROM (SELECT split_part('race_merge(race_sketch)'::regprocedure, s) AS part FROM (SELECT shard, race_build($vectors, x) AS s FROM t GROUP BY 1) v GROUP BY shard % 4) parts"),
+	't', 'race_merge in parts');
+is(sql("SELECT split_whole($records, NULL, NULL::race_sketch) IS NULL"), 't', 'no parts give NULL');
+
+# Transforms are sums of rounded numbers: near those of one server, and the same if there is one part
+sub apart
+{
+	my ($aggregate, $arguments, $one, $shards) = @_;
+	my $parts = "SELECT split_part('$aggregate'::regprocedure, $arguments) AS part FROM t GROUP BY shard % $shards";
+	return sql("WITH a AS (SELECT split_whole('$aggregate'::regprocedure, part, NULL::race_transform) AS t FROM ($parts) v), b AS (SELECT $one AS t FROM t)"
+		  . " SELECT max(abs(p - q)) FROM (SELECT unnest((a.t).matrix || (a.t).\"offset\") p, unnest((b.t).matrix || (b.t).\"offset\") q FROM a, b) v");
+}
+for my $case (
+	['race_whiten_records(race_record)', 'race_record(x)', 'race_whiten(x)'],
+	['race_whiten_records(race_record, text)', 'ROW(race_record(x), g::text)', 'race_whiten(x, g)'],
+	['race_discriminant_records(text, race_record)', 'ROW(g::text, race_record(x))', 'race_discriminant(g, x)'])
+{
+	my ($aggregate, $arguments, $one) = @$case;
+	is(apart(@$case, 1), 0, "$aggregate: one part has the bits of $one");
+	cmp_ok(apart(@$case, 32), '<', 1e-9, "$aggregate: 32 parts are near them");
+}
+like(sql_fails("SELECT split_whole('race_whiten_records(race_record)'::regprocedure, part, NULL::race_transform) FROM unnest('{\\\\x00,\\\\x01}'::text[]) part"),
+	qr/\AERROR:  22P03: invalid state of an aggregate that learns a transform/, 'bytes that are no state are refused');
+like(sql_fails("SELECT race_whiten_records(race_record($cases[-1][1], ROW(x, c))) FROM t"), qr/\AERROR:  22023: this race_record is not a vector by itself/, 'records of a product are no vectors');
+
+# ------------------------------------------------- types that cannot be known
+
+for my $case (
+	['race_build(race_params, "any")', "ROW($vectors, x)"],
+	['race_build_value(race_params, "any", float8, float8, float8)', "ROW($vectors, x, 1::float8, 0::float8, 2::float8)"],
+	['race_whiten("any")', 'x'],
+	['race_whiten("any", "any")', 'ROW(x, g)'],
+	['race_discriminant("any", "any")', 'ROW(g, x)'],
+	['race_suggest("any", float8, float8, bigint)', 'ROW(x, 1::float8, 0::float8, 10::bigint)'],
+	['race_fit(race_sketch, "any")', "ROW(race_sketch($vectors), x)"])
+{
+	my ($aggregate, $arguments) = @$case;
+	like(sql_fails("SELECT split_part('$aggregate'::regprocedure, $arguments) FROM t WHERE x IS NOT NULL"), qr/not exactly of the declared type/, "control, $aggregate: Citus does not call it in parts");
+	like(sql_fails("SELECT split_part_unchecked('$aggregate'::regprocedure, $arguments) FROM t WHERE x IS NOT NULL"),
+		qr/\AERROR:  42804: could not determine the type of argument \d of _race_\w+\n.*race_build_records/s, "$aggregate: called so, it says what is missing");
+}
+
+# ------------------------------------------- queries over distributed tables
+
+# What Citus keeps, as far as racepriv looks at it
+sql(<<'END');
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char");
+END
+sub plan_of
+{
+	my ($query) = @_;
+	# as session_preload_libraries does it
+	return sql("LOAD 'racepriv'; EXPLAIN (VERBOSE, COSTS off) $query");
+}
+my $build = "SELECT g, race_build($vectors, x) FILTER (WHERE id > 9) FROM t GROUP BY g";
+my $expected = sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)");
+unlike(plan_of($build), qr/race_build_records/, 'a query over a table is as it is');
+sql("INSERT INTO pg_dist_partition VALUES ('t', 'n')");
+unlike(plan_of($build), qr/race_build_records/, 'and over a reference table');
+sql("UPDATE pg_dist_partition SET partmethod = 'h'");
+like(plan_of($build), qr/race_build_records\('l2\(.*?\)'::race_params, race_record\('l2\(.*?\)'::race_params, (t\.)?x\)\) FILTER/, 'over a distributed table race_build has arguments of exact types');
+is(sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
+unlike(plan_of("SELECT race_build(DISTINCT $vectors, x) FROM t"), qr/race_build_records/, 'but not with DISTINCT, of which there are no parts');
+like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NULL parameters are refused as before');
+sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors, 'x', 100000)");
+is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
+my $question = "SELECT avg(race_kde(race_released('t'), x)) FROM t";
+like(plan_of($question), qr/avg\(race_kde\(\$0, (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');
+unlike(plan_of("INSERT INTO t (id) VALUES (race_count(race_released('t')))"), qr/InitPlan/, 'of inserted values Citus does that itself');
+unlike(plan_of("SELECT race_released('t')"), qr/InitPlan/, 'and a query by itself is as it is');
+like(sql_fails("SELECT race_released('none')"), qr/\AERROR:  42704: .*HINT:  In a query that runs on other servers/s, 'a name that there is not');
+sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
+
+# ------------------------------------------------------------ hostile records
+
+my $good = sql("SELECT race_record($vectors, ARRAY[1, 2])");
+sub with
+{
+	my ($at, $hex) = @_;
+	my $text = $good;
+	substr($text, 2 + 2 * $at, length $hex) = $hex;
+	return $text;
+}
+is(sql("SELECT race_record_text = '$good' FROM (SELECT '$good'::race_record::text AS race_record_text) v"), 't', 'a record comes back from its text');
+my $dir = tempdir(CLEANUP => 1);
+sql("CREATE TABLE records AS SELECT id, race_record($vectors, x) AS r FROM t; CREATE TABLE again (LIKE records)");
+sql("\\copy records to $dir/records (format binary)\n\\copy again from $dir/records (format binary)");
+is(sql('SELECT count(a.r) > 1000 AND bool_and(a.r::text IS NOT DISTINCT FROM b.r::text) FROM records a JOIN again b USING (id)'), 't', 'and from its binary form');
+for my $case (
+	[with(0, '02'), 'another version'],
+	[with(1, '00'), 'no parts'],
+	[with(1, '05'), 'too many parts'],
+	[with(1, '02'), 'a part less than it says'],
+	[with(2, '01'), 'reserved bytes'],
+	[with(8, '01'), 'a seed without elements'],
+	[with(16, '03'), 'more numbers than there are'],
+	[with(16, '01'), 'fewer numbers than there are'],
+	[with(16, 'ffffffff'), 'far more numbers than there are'],
+	[with(20, '07'), 'an unknown kind'],
+	[with(24, '000000000000f87f'), 'NaN'],
+	[with(24, '000000000000f07f'), 'an infinity'],
+	["$good" . '00' x 8, 'bytes behind it'],
+	[substr($good, 0, -2), 'half a number'],
+	['\x', 'nothing'],
+	['\x01', 'a byte'])
+{
+	my ($text, $title) = @$case;
+	like(sql_fails("SELECT '$text'::race_record"), qr/\AERROR:  22P03: invalid race_record\n/, "refused: $title");
+}
+like(sql_fails("SELECT '$_'::race_record"), qr/\AERROR:  22P02: invalid input syntax for type race_record\n/, "refused: '$_'") for '', 'x', '\x0', '\xgg';
+my $other = qr/\AERROR:  22023: a race_record was made for other parameters\n/;
+for my $case (
+	['l2(dims=3)', 'ARRAY[1, 2, 3]'],
+	['jaccard', 'ARRAY[1, 2]'],
+	['match(dims=2)', 'ARRAY[1, 2]'],
+	['l2(dims=2) * match(dims=2)', 'ROW(ARRAY[1, 2], ARRAY[1, 2])'])
+{
+	my ($params, $x) = @$case;
+	like(sql_fails("SELECT race_build_records($vectors, race_record('$params'::race_params, $x))"), $other, "refused: a record for $params");
+}
+like(sql_fails("SELECT race_build_records('jaccard(seed=1)'::race_params, race_record('jaccard(seed=2)'::race_params, ARRAY[1]))"), $other, 'refused: elements with another seed');
+like(sql_fails("SELECT race_build_records(NULL, '$good')"), qr/\AERROR:  22004: /, 'refused: NULL parameters');
+is(sql("SELECT race_build_records($vectors, NULL)::text = race_sketch($vectors)::text"), 't', 'NULL records give an empty sketch');
+is(sql("SELECT race_count(race_build_records('jaccard'::race_params, race_record('jaccard'::race_params, '{}'::int[])))"), 1, 'an empty set');
+is(sql("SELECT race_build_records('l2(dims=1, lower={0}, upper={1}, rows=4, range=8)'::race_params, race_record('l2(dims=1)'::race_params, ARRAY[1e300]))::text"
+	  . " = race_build('l2(dims=1, lower={0}, upper={1}, rows=4, range=8)'::race_params, ARRAY[1e300])::text"), 't', 'numbers are clipped to the bounds of the sketch');
+is(sql("SELECT bool_and(a::text = b::text) FROM (SELECT race_build_records($vectors, race_record($vectors, x)) OVER w AS a, race_build($vectors, x) OVER w AS b FROM t WHERE id < 200"
+	  . " WINDOW w AS (ORDER BY id ROWS 9 PRECEDING)) v"), 't', 'moving windows');
+
+done_testing();
