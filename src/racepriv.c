@@ -12,7 +12,6 @@
 #include "utils/guc.h"
 
 #include "cache/cache.h"
-#include "fit/fit.h"
 #include "lsh/lsh.h"
 #include "release/distributed.h"
 #include "server/progress.h"
@@ -67,10 +66,6 @@ _PG_init(void)
 							   &vector_code, "auto", PGC_USERSET,
 							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
 							   check_vector_code, assign_vector_code, NULL);
-	DefineCustomBoolVariable("racepriv.fit_progress",
-							 "Tells by notices how race_fit goes on.",
-							 NULL,
-							 &race_fit_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("racepriv.progress",
 							 "Tells the client how far a release or a fit is.",
 							 "By messages of level INFO, which do not go to the log.",

@@ -17,3 +17,10 @@ ALTER TABLE race_charges
 	ADD CONSTRAINT race_charges_epsilon_check CHECK (epsilon >= 0.0),
 	ADD CONSTRAINT race_charges_delta_check CHECK (delta >= 0.0),
 	ADD CONSTRAINT race_charges_rho_check CHECK (rho >= 0.0);
+-- An untyped value in a question is a sketch, not moments.
+-- covers: TYPE race_sketch
+UPDATE pg_catalog.pg_type SET typcategory = 'r', typispreferred = true
+	WHERE oid OPERATOR(pg_catalog.=) '@extschema@.race_sketch'::pg_catalog.regtype::pg_catalog.oid;
+-- A release has sketches or moments.
+-- covers: TABLE race_releases sketch
+ALTER TABLE race_releases ALTER COLUMN sketch DROP NOT NULL;

@@ -22,8 +22,6 @@
 #include "normal.h"
 #include "work.h"
 
-bool		race_fit_progress = false;
-
 #define USUAL_POINTS	2000
 #define USUAL_IN_LINE	1000	/* in one dimension, or of a normal distribution */
 #define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
@@ -203,11 +201,7 @@ fit_rounds(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
 	for (round = 1; round < RACE_FIT_ROUNDS; round++)
 	{
 		race_work_round(fit);
-		if (race_fit_progress)
-			ereport(NOTICE,
-					(errmsg("race_fit: round %d of %d", round, RACE_FIT_ROUNDS)));
-		else
-			race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
+		race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
 		move_points(fit, box, request, round);
 	}
 }

@@ -22,9 +22,6 @@ typedef struct RaceFitRequest
 	int64		seed;
 } RaceFitRequest;
 
-/* The setting racepriv.fit_progress: tell by NOTICEs how a fit goes on, and how good it is */
-extern bool race_fit_progress;
-
 /*
  * Find the bounds of points: those given, NULL for those of the parameters.  False if there
  * are none, or if the kernel does not compare vectors by themselves.

@@ -148,10 +148,6 @@ race_judge_by_noise(const RaceFitWork *fit, RaceModel *model)
 {
 	model->residual_variance = usual_residual(fit);
 	model->misfit = fit->complete && fit->view->params->dims == 1 ? 0 : RACE_UNTESTED;
-	if (race_fit_progress)
-		ereport(NOTICE,
-				(errmsg("race_fit: " UINT64_FORMAT " points leave residuals of about %.3g records",
-						model->points, sqrt(model->residual_variance))));
 }
 
 /* What rows say that the model has not seen */
@@ -164,9 +160,4 @@ race_judge_by_rows(const RaceFitWork *fit, const RaceRecords *tests, RaceModel *
 	model->residual_variance = isfinite(residuals.variance) ? residuals.variance :
 		residuals.square;
 	model->misfit = is_untested(fit) ? RACE_UNTESTED : misfit_of(fit, &residuals);
-	if (race_fit_progress)
-		ereport(NOTICE,
-				(errmsg("race_fit: " UINT64_FORMAT " points miss %.3g %% of an answer; rows vary by %.3g records, by %.3g without the model",
-						model->points, 100 * model->misfit, sqrt(model->residual_variance),
-						sqrt(residuals.raw_variance))));
 }

@@ -411,8 +411,6 @@ step(Normal *normal)
 										  LEAST_PART * normal->radius);
 	if (part > LEAST_STEP)
 		memcpy(normal->factor, factor, (Size) used * used * sizeof(double));
-	if (race_fit_progress)
-		ereport(NOTICE, (errmsg("race_fit: a step of %g", part > LEAST_STEP ? part : 0)));
 	pfree(spread);
 	pfree(factor);
 }
