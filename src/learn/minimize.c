@@ -21,7 +21,6 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "../fit/answers.h"
 #include "../lsh/surrogate.h"
 #include "../record/vector.h"
 #include "../server/compat.h"

@@ -8,7 +8,6 @@
 
 #include "miscadmin.h"
 
-#include "../fit/answers.h"
 #include "../fit/candidates.h"
 #include "../lsh/grid.h"
 #include "peaks.h"
