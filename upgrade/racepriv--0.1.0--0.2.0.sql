@@ -77,7 +77,7 @@ CREATE FUNCTION race_moment_params(
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 takes 1, the norm of the 1, so that all records have the same norm, which is best for regressions; the root of columns + 1 changes nothing, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn; they mean nothing without features. targets: that many last columns weigh twice, because regressions that explain them have less noise then. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, which halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release with delta 0. Error 22023 outside the limits';
+	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn. These three are for features only. targets: that many last columns weigh twice, because regressions that explain them have less noise then. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, which halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release with delta 0. Error 22023 outside the limits';
 
 CREATE TYPE race_record;
 
@@ -114,7 +114,7 @@ CREATE FUNCTION race_record(x "any") RETURNS race_record
 	AS 'MODULE_PATHNAME', 'race_record_of_vector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_record("any") IS
-	'a vector as it is hashed, for all aggregates of race_record. It is as private as x. Errors: 42804 for what is no vector, 22023 for NULL elements, NaN, infinities and an empty array';
+	'a vector as it is hashed, for all aggregates of race_record. It is as private as x. Errors: 42804 for what is not a vector, 22023 for NULL elements, NaN, infinities and an empty array';
 
 COMMENT ON TYPE race_sketch IS
 	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. An exact one is stored, sent and printed in room that is proportional to its counters other than 0, a private one in that of all counters. The text form is base64; \x and hexadecimal digits, which older versions wrote, are read';
@@ -173,7 +173,7 @@ CREATE TYPE race_moments (
 );
 
 COMMENT ON TYPE race_moments IS
-	'count, sums and products of the columns of a table, within public bounds: what linear regression, covariance, principal components and linear discriminants are computed from. It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';
+	'count, sums and products of the columns of a table, within public bounds: what linear regression, covariance, principal components and linear discriminants are computed from. It is exact while it is built, and private after race_privatize. The text form is base64; \x and hexadecimal digits are read, too';
 
 COMMENT ON FUNCTION _race_moments_in(cstring) IS 'I/O';
 
@@ -384,7 +384,7 @@ CREATE FUNCTION _race_model(sketch race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_model' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION _race_model(race_sketch) IS
-	'a sketch with a model as it is; another one fitted within the bounds of its parameters, or as it is if it has none. A session keeps such fits';
+	'a sketch that has a model, or no bounds, as it is; any other fitted within the bounds of its parameters. A session keeps such fits';
 
 COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured or independent; NULL for products';
 
@@ -503,7 +503,7 @@ CREATE FUNCTION race_loss(sketch race_sketch, theta float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
-	'the mean surrogate loss of the records for a linear model with coefficients theta, one for each column of x; kernels least_squares and margin (Coleman & Shrivastava 2021, section 4). With s = asin(r / (radius query_radius)) / pi it is the mean of (1/2 + s)^p + (1/2 - s)^p for least_squares, where r = theta.x - y, and of (1/2 - s)^p for margin, where r = theta.x times the sign of the label; p is the power. A fitted sketch is asked for its model alone, which is smooth in theta; the rows of others are steps. Errors: 22023 for other kernels, and for a theta that is longer than query_radius allows';
+	'the mean surrogate loss of the records for a linear model with coefficients theta, one for each column of x; kernels least_squares and margin (Coleman & Shrivastava 2021, section 4). With s = asin(r / (radius query_radius)) / pi it is the mean of (1/2 + s)^p + (1/2 - s)^p for least_squares, where r = theta.x - y, and of (1/2 - s)^p for margin, where r = theta.x times the sign of the label; p is the power. A fitted sketch answers from its model alone, which is smooth in theta; the answers of others change in steps. Errors: 22023 for other kernels, and for a theta that is longer than query_radius allows';
 
 CREATE FUNCTION race_loss(params race_params, theta float8[], record float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_loss_exact' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -529,7 +529,7 @@ CREATE FUNCTION race_minimize(
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000000;
 
 COMMENT ON FUNCTION race_minimize(race_sketch, float8[], float8[], regprocedure, boolean, int) IS
-	'the point between lower and upper at which a question about a sketch has its least answer, or with maximize the greatest; found without derivatives, by places at random and pattern searches from the best of them (Hooke & Jeeves 1961; Coleman & Shrivastava 2021, section 4: Optimization over Sketches). question: a function (race_sketch, float8[]) or (race_sketch, "any") that returns float8, such as ''race_kde(race_sketch,"any")'', called with the privileges of the caller; without it, race_loss, and then the bounds are by default those of all coefficients that query_radius allows. A NULL or NaN is no answer. It asks at most so many evaluations, at the same places for the same sketch. Asking is free: it costs no privacy. Fit the sketch first (race_fit): the rows alone are rough, and of a loss they say little. A WARNING says so, and when the noise may be larger than what theta gains. NULL if the sketch is NULL. Errors: 22023 for bounds that are missing or wrong, other kernels without a question, another kind of function, or evaluations below 100 or above 100000000; 42501 for a function that the caller may not execute; others as the question';
+	'the point between lower and upper at which a question about a sketch has its least answer, or with maximize the greatest; found without derivatives, by places at random and pattern searches from the best of them (Hooke & Jeeves 1961; Coleman & Shrivastava 2021, section 4: Optimization over Sketches). question: a function (race_sketch, float8[]) or (race_sketch, "any") that returns float8, such as ''race_kde(race_sketch,"any")'', called with the privileges of the caller; without it, race_loss, and then the bounds are by default those of all coefficients that query_radius allows. A NULL or NaN is no answer. It asks the question at most so many times (evaluations), at the same places for the same sketch. Asking is free: it costs no privacy. Fit the sketch first (race_fit): the rows alone are rough, and of a loss they say little. A WARNING says so. Another one says when the noise may be larger than what theta gains. NULL if the sketch is NULL. Errors: 22023 for bounds that are missing or wrong, other kernels without a question, another kind of function, or evaluations below 100 or above 100000000; 42501 for a function that the caller may not execute; others as the question';
 
 CREATE FUNCTION _race_scatter_combine(bytea, bytea) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_scatter_combine_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -587,7 +587,7 @@ CREATE FUNCTION race_preview(
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000000 ROWS 25;
 
 COMMENT ON FUNCTION race_preview(race_params, float8, float8, bigint, int, float8[], float8[], int, int, int, int, text, boolean, boolean, float8, bigint) IS
-	'what race_release with these arguments would give, on made-up vectors: a curve of the density beside the truth, with errors and intervals. It reads no table and spends nothing; each call draws new noise. records: how many records to make up, of all labels together. mixture: rows {weight, means, standard deviations} of normals that they are drawn from; or public_rows, vectors that they are drawn from; else three normals between the bounds of the parameters. Give neither private numbers: the truth is shown. The curve has steps points along column number axis, between its bounds or else the least and the largest made-up value, and goes through the mean of the other columns. labels: so many sketches, among which the records are divided. rows, max_contributions, neighbors, grid and fit as in race_release and race_protect; confidence as in race_estimate; seed of the made-up vectors. No rows if an argument other than rows, mixture, public_rows, grid and fit is NULL. Errors: 22023 for what is outside its limits, for kernels of other records than vectors and for products, and without bounds, mixture or public_rows';
+	'what race_release with these arguments would give, on made-up vectors: a curve of the density beside the truth, with errors and intervals. It reads no table and spends nothing; each call draws new noise. records: how many records to make up, of all labels together. mixture: rows {weight, means, standard deviations} of normals that they are drawn from; or public_rows, vectors that they are drawn from; else three normals between the bounds of the parameters. Neither may be private: the truth is shown. The curve has steps points along column number axis, between its bounds or else the least and the largest made-up value, and goes through the mean of the other columns. labels: so many sketches, among which the records are divided. rows, max_contributions, neighbors, grid and fit as in race_release and race_protect; confidence as in race_estimate; seed of the made-up vectors. No rows if an argument other than rows, mixture, public_rows, grid and fit is NULL. Errors: 22023 for what is outside its limits, for kernels of other records than vectors and for products, and without bounds, mixture or public_rows';
 
 CREATE FUNCTION _race_whiten_step(bytea, race_record) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_whiten_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -699,7 +699,7 @@ CREATE FUNCTION race_covariance(moments race_moments, "column" int, other int, c
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_covariance(race_moments, int, int, float8) IS
-	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that there are not, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
+	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that do not exist, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
 
 CREATE FUNCTION race_correlation(moments race_moments, "column" int, other int, confidence float8 DEFAULT 0.95)
 	RETURNS race_measured_result
@@ -746,14 +746,14 @@ CREATE FUNCTION race_regress(moments race_moments, target int, predictors int[] 
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION race_regress(race_moments, int, int[]) IS
-	'the linear regression of column target on the columns of predictors and all features, or on all other columns (NULL): the intercept first. It comes from the sums and products that the noisy ones most likely come from, so that what noise hides is shrunken, as ridge regression does, with a penalty that follows from the known noise (Wigner 1955 for its size). From exact moments it is least squares. Standard errors take errors of the regression to be of equal variance; they do not hold what weights do, which records beyond the norm have: choose a norm that few of them exceed where coefficients matter more than predictions. NULL moments or target give no rows. Errors: 22023 for columns that there are not, or that come twice; 55000 for exact moments without records, and for noise shares of which there are too few';
+	'the linear regression of column target on the columns of predictors and all features, or on all other columns (NULL): the intercept first. It comes from the sums and products that the noisy ones most likely come from, so that what noise hides is shrunk, as in ridge regression, with a penalty that follows from the known noise (Wigner 1955 for its size). From exact moments it is least squares. Standard errors take errors of the regression to be of equal variance. They do not include the effect of weights, which records beyond the norm have: where coefficients matter more than predictions, choose a norm that few records exceed. NULL moments or target give no rows. Errors: 22023 for columns that do not exist, or that come twice; 55000 for exact moments without records, and for noise shares of which there are too few';
 
 CREATE FUNCTION race_predict(moments race_moments, target int, x float8[], predictors int[] DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 
 COMMENT ON FUNCTION race_predict(race_moments, int, float8[], int[]) IS
-	'what the regression of column target (race_regress) says of a record: x has all its columns but the target, in their order, in the units of the table. Numbers beyond their bounds are clipped, and so is the result. The fit is kept for further calls of the same place in a statement. NULL for a NULL argument; but NULL predictors are all columns. Errors: 22023 for another number of elements, a NULL element, a NaN or an infinity; others as in race_regress';
+	'what the regression of column target (race_regress) says of a record: x has all its columns but the target, in their order, in the units of the table. Numbers beyond their bounds are clipped, and so is the result. The fit is kept for further calls of the same place in a statement. NULL for a NULL argument, but NULL predictors stand for all columns. Errors: 22023 for another number of elements, a NULL element, a NaN or an infinity; others as in race_regress';
 
 CREATE FUNCTION race_whiten_moments(moments race_moments) RETURNS race_transform
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
@@ -1227,7 +1227,7 @@ CREATE FUNCTION race_curve(
 $$;
 
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs: of a grid it comes from the noise of its nodes and is wider than need be, of rows from how much both halves of them differ, which in several dimensions holds the truth less often than it should, and of one row that is no grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is no number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
+	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs. For a grid it comes from the noise of the nodes, and is wider than needed. For rows it comes from how much both halves of them differ; in several dimensions it holds the truth less often than it should. For one row that is not a grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is not a number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 
@@ -1312,7 +1312,7 @@ CREATE FUNCTION race_quantiles(
 $$;
 
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], text) IS
-	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p outside of 0 to 1';
+	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p below 0 or above 1';
 
 CREATE TYPE race_release_modes_result AS (
 	mode int, "column" text, x float8, record text, density float8, prominence float8, label text);
@@ -1512,7 +1512,7 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 $$;
 
 COMMENT ON FUNCTION race_trend(text, text) IS
-	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows for a release that there is not';
+	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows if there is no such release';
 
 DO $$
 DECLARE

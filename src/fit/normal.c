@@ -14,7 +14,6 @@
 
 #include "../lsh/normal.h"
 #include "../lsh/surrogate.h"
-#include "answers.h"
 #include "normal.h"
 
 #define ROUNDS			12

@@ -21,7 +21,6 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "../fit/answers.h"
 #include "../lsh/surrogate.h"
 #include "../record/vector.h"
 #include "../server/compat.h"
@@ -158,7 +157,7 @@ use_function(Minimize *minimize, Oid oid, Oid sketch)
 	if (!asks_vector(oid, sketch))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("function %s is no question about a sketch and a vector",
+				 errmsg("function %s is not a question about a sketch and a vector",
 						format_procedure(oid)),
 				 errhint("Its arguments must be (race_sketch, float8[]) or (race_sketch, \"any\"), and its result float8.")));
 	allowed = race_function_aclcheck(oid);

@@ -8,7 +8,6 @@
 
 #include "miscadmin.h"
 
-#include "../fit/answers.h"
 #include "../fit/candidates.h"
 #include "../lsh/grid.h"
 #include "peaks.h"
@@ -53,6 +52,14 @@ find_cells(RaceSearch *search, const RaceParams *params)
 		search->half_cells[i] = grid.width[i] / 2;
 }
 
+static double
+density_at_place(RaceSearch *search, const double *x)
+{
+	CHECK_FOR_INTERRUPTS();
+	race_ask_about_vector(&search->question, x);
+	return race_estimate_mean(&search->question);
+}
+
 void
 race_search_start(RaceSearch *search, Datum sketch, const double *lower, const double *upper)
 {
@@ -62,7 +69,7 @@ race_search_start(RaceSearch *search, Datum sketch, const double *lower, const d
 	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
 					&search->question);
 	params = search->question.view.params;
-	search->look = race_search_density;
+	search->look = density_at_place;
 	search->population = POPULATION;
 	search->floor = 0;
 	search->first_step = FIRST_STEP;
@@ -76,14 +83,6 @@ race_search_start(RaceSearch *search, Datum sketch, const double *lower, const d
 		search->widths[i] = width_of(params, i, upper[i] - lower[i]);
 	if (race_is_grid(params))
 		find_cells(search, params);
-}
-
-double
-race_search_density(RaceSearch *search, const double *x)
-{
-	CHECK_FOR_INTERRUPTS();
-	race_ask_about_vector(&search->question, x);
-	return race_estimate_mean(&search->question);
 }
 
 /*
@@ -101,9 +100,9 @@ density_beside(RaceSearch *search, const double *x)
 	for (i = 0; i < search->dims; i++)
 	{
 		at[i] = x[i] - search->half_cells[i];
-		sum += race_search_density(search, at);
+		sum += density_at_place(search, at);
 		at[i] = x[i] + search->half_cells[i];
-		sum += race_search_density(search, at);
+		sum += density_at_place(search, at);
 		at[i] = x[i];
 	}
 	return sum / (2 * search->dims);
@@ -413,7 +412,7 @@ race_search_saddle(RaceSearch *search, const double *a, const double *b)
 
 		for (i = 0; i < search->dims; i++)
 			x[i] = a[i] * (1 - t) + b[i] * t;
-		least = Min(least, race_search_density(search, x));
+		least = Min(least, density_at_place(search, x));
 	}
 	pfree(x);
 	return least;

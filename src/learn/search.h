@@ -15,7 +15,7 @@
 
 typedef struct RaceSearch
 {
-	/* what is to be high; race_search_density(), or a function of what this is a part of */
+	/* what is to be high: the density, or a function of what this is a part of */
 	double		(*look) (struct RaceSearch *search, const double *x);
 	uint32		population;		/* places that are looked at before a climb, of both kinds */
 	double		floor;			/* around places above it others are drawn; -INFINITY:
@@ -41,8 +41,6 @@ typedef struct RacePlaces
 /* Of a sketch that is asked about vectors, in a box; in the current memory context */
 extern void race_search_start(RaceSearch *search, Datum sketch, const double *lower,
 							  const double *upper);
-
-extern double race_search_density(RaceSearch *search, const double *x);
 
 /* Local maxima in the box, at most so many, the densest first */
 extern void race_search_maxima(RaceSearch *search, uint32 most, RacePlaces *maxima);

@@ -174,6 +174,27 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	return bounds_problem(part, message, length);
 }
 
+/* What is wrong with the sequence of a part, for its kernel */
+static const char *
+sequence_problem(const RaceParams *part, char *message, size_t length)
+{
+	const RaceKernelType *type = race_kernel_type(part->kernel);
+	char		list[MAX_LIST];
+
+	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type) &&
+		part->features == 0)
+		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
+					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
+	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
+		return PROBLEM("sequence \"structured\" is for kernels %s",
+					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
+	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
+		return PROBLEM("sequence \"structured\" cannot have a matrix");
+	if (part->sequence == RACE_SEQUENCE_PARTITION && type->record != RACE_RECORD_SET)
+		return PROBLEM("sequence \"partition\" is for kernel jaccard");
+	return NULL;
+}
+
 /* What is wrong with the fields of a part; its arrays are checked later */
 static const char *
 part_problem(const RaceParams *part, char *message, size_t length)
@@ -201,17 +222,8 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		  part->bandwidth <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("bandwidth must be a number between %g and %g",
 					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type) &&
-		part->features == 0)
-		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
-					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
-	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
-		return PROBLEM("sequence \"structured\" is for kernels %s",
-					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
-	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
-		return PROBLEM("sequence \"structured\" cannot have a matrix");
-	if (part->sequence == RACE_SEQUENCE_PARTITION && type->record != RACE_RECORD_SET)
-		return PROBLEM("sequence \"partition\" is for kernel jaccard");
+	if (sequence_problem(part, message, length) != NULL)
+		return message;
 	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
 		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
 	if (part->nulls != 0 && !has_nulls(type))

@@ -10,12 +10,6 @@
 /* Coordinates that lifting adds */
 #define LIFT	2
 
-bool
-race_is_stated(double field)
-{
-	return field != 0 || signbit(field);
-}
-
 uint32_t
 race_hashed_width(const RaceParams *part)
 {

@@ -37,9 +37,6 @@ race_is_surrogate(const RaceParams *part)
 	return race_kernel_type(part->kernel)->queries > 0;
 }
 
-/* Is a field that is 0 where it is not stated, without a sign, stated? */
-extern bool race_is_stated(double field);
-
 /* How many numbers of a vector a row function projects */
 extern uint32_t race_hashed_width(const RaceParams *part);
 

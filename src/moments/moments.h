@@ -25,7 +25,8 @@ typedef struct RaceMoments
 	uint32		columns;		/* p, of v: the 1, then u */
 	/*
 	 * [p][p], symmetric: the sum of v v' over the records, as far as it is known; [0][0] is how much
-	 * they weigh, their count if no record was beyond the norm.  Noise of entries i <= j is independent; that of (j, i) is that of (i, j).
+	 * they weigh, their count if no record was beyond the norm.  Noise of entries i <= j is
+	 * independent; that of (j, i) is that of (i, j).
 	 */
 	double	   *matrix;
 	double		diagonal_sd;	/* of the noise of an entry (i, i); 0 if exact */

@@ -16,17 +16,6 @@
  */
 #define LEAST_APART		1e-9
 
-static double
-dot(const double *x, const double *y, uint32_t n)
-{
-	double		sum = 0;
-	uint32_t	i;
-
-	for (i = 0; i < n; i++)
-		sum += x[i] * y[i];
-	return sum;
-}
-
 static double *
 take(double **space, size_t n)
 {
@@ -145,11 +134,11 @@ product_within(const RaceNoisy *noisy, const double *mean, double weight, const 
 			   const double *b)
 {
 	uint32_t	dims = noisy->n - 1;
-	double		sum = -weight * dot(mean, a, dims) * dot(mean, b, dims);
+	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
 	uint32_t	i;
 
 	for (i = 0; i < dims; i++)
-		sum += a[i] * dot(noisy->likely + (size_t) (i + 1) * noisy->n + 1, b, dims);
+		sum += a[i] * race_dot(noisy->likely + (size_t) (i + 1) * noisy->n + 1, b, dims);
 	return sum;
 }
 
@@ -171,7 +160,7 @@ find_precision(const RaceNoisy *noisy, RaceClasses *classes, uint32_t c, double 
 
 	for (i = 0; i < n; i++)
 		more += sqrt(2) * noisy->other / n *
-			dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
+			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
 	more = fmax(more, 1e-6 * weight);
 	for (i = 0; i < n; i++)
 		for (j = 0; j < n; j++)
@@ -216,8 +205,8 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 		race_look_for_interrupts();
 		for (k = 0; k < classes->kept; k++)
 			classes->center[(size_t) c * classes->kept + k] =
-				dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
-				dot(classes->direction + (size_t) k * dims, classes->all, dims);
+				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
+				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
 		if (!find_precision(&noisy[c], classes, c, weight[c], apart))
 			return false;
 	}
@@ -251,8 +240,8 @@ race_classes_densities(const RaceClasses *classes, const double *x, double *z,
 	uint32_t	j;
 
 	for (i = 0; i < n; i++)
-		z[i] = dot(classes->direction + (size_t) i * classes->dims, x, classes->dims) -
-			dot(classes->direction + (size_t) i * classes->dims, classes->all, classes->dims);
+		z[i] = race_dot(classes->direction + (size_t) i * classes->dims, x, classes->dims) -
+			race_dot(classes->direction + (size_t) i * classes->dims, classes->all, classes->dims);
 	if (classes->n == 2 && n == 1)
 		z[0] = hold_between(classes, z[0]);
 	for (c = 0; c < classes->n; c++)

@@ -108,6 +108,6 @@ race_likely_vector(Datum value, uint32 n, const char *what)
 		if (!isfinite(x[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s must have finite numbers alone", what)));
+					 errmsg("%s must have finite numbers only", what)));
 	return x;
 }

@@ -44,6 +44,15 @@ measured_datum(FunctionCallInfo fcinfo, RaceMeasured measured, double unit, doub
 	return race_row_datum(&row);
 }
 
+/* Moments, and the places of two columns */
+static void
+read_columns(FunctionCallInfo fcinfo, RaceLikely *likely, uint32 *i, uint32 *j)
+{
+	race_noisy_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), likely);
+	*i = race_likely_place(likely, PG_GETARG_INT32(1));
+	*j = race_likely_place(likely, PG_GETARG_INT32(2));
+}
+
 /* race_covariance(moments, column, other, confidence) */
 Datum
 race_covariance(PG_FUNCTION_ARGS)
@@ -52,9 +61,7 @@ race_covariance(PG_FUNCTION_ARGS)
 	uint32		i;
 	uint32		j;
 
-	race_noisy_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
-	i = race_likely_place(&likely, PG_GETARG_INT32(1));
-	j = race_likely_place(&likely, PG_GETARG_INT32(2));
+	read_columns(fcinfo, &likely, &i, &j);
 	PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_covariance(&likely.noisy, i, j),
 								   1 / race_likely_slope(&likely, i) / race_likely_slope(&likely, j),
 								   INFINITY));
@@ -68,9 +75,7 @@ race_correlation(PG_FUNCTION_ARGS)
 	uint32		i;
 	uint32		j;
 
-	race_noisy_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
-	i = race_likely_place(&likely, PG_GETARG_INT32(1));
-	j = race_likely_place(&likely, PG_GETARG_INT32(2));
+	read_columns(fcinfo, &likely, &i, &j);
 	PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_correlation(&likely.noisy, i, j), 1, 1));
 }
 

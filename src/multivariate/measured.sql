@@ -12,7 +12,7 @@ CREATE FUNCTION race_covariance(moments race_moments, "column" int, other int, c
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_covariance(race_moments, int, int, float8) IS
-	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that there are not, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
+	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that do not exist, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
 
 CREATE FUNCTION race_correlation(moments race_moments, "column" int, other int, confidence float8 DEFAULT 0.95)
 	RETURNS race_measured_result

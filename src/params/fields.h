@@ -6,9 +6,9 @@
  * is called, what type it has, where it lies in memory and on the wire, what it is
  * by default, and which kernels it applies to.  The text form, the constructor
  * race_params(...), the wire format and the order of race_params follow the table.
- * To add a parameter: add the field to RaceParams (in place of reserved bytes), a
- * line to the table, an argument to the constructor (params.sql), and its limits
- * (lsh/limits.c).
+ * To add a parameter: add the field to RaceParams (in place of reserved bytes, or in the
+ * union of what only some kernels have), a line to the table, an argument to the
+ * constructor (params.sql), and its limits (lsh/limits.c).
  */
 #ifndef RACE_FIELDS_H
 #define RACE_FIELDS_H

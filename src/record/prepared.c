@@ -65,7 +65,7 @@ allocate(Size words)
 	if (words > MAX_SIZE / sizeof(uint64))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a record of more than %zu bytes is no race_record", MAX_SIZE)));
+				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
 	prepared = palloc0(size);
 	SET_VARSIZE(prepared, size);
 	prepared->version = VERSION;

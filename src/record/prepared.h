@@ -2,7 +2,7 @@
  * prepared.h
  *		The type race_record: a record that has been read, and can be counted anywhere.
  *
- * It holds what is hashed, numbers and elements, so that who counts it needs not know the type
+ * It holds what is hashed, numbers and elements, so that whoever counts it need not know the type
  * that it came from.  Aggregates that are split over servers, such as those of Citus, need that:
  * they hand over only arguments whose types are declared exactly, and nothing about others.
  */

@@ -27,4 +27,4 @@ COMMENT ON FUNCTION _race_record_send(race_record) IS 'I/O';
 CREATE FUNCTION race_record(x "any") RETURNS race_record
 	AS 'MODULE_PATHNAME', 'race_record_of_vector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_record("any") IS
-	'a vector as it is hashed, for all aggregates of race_record. It is as private as x. Errors: 42804 for what is no vector, 22023 for NULL elements, NaN, infinities and an empty array';
+	'a vector as it is hashed, for all aggregates of race_record. It is as private as x. Errors: 42804 for what is not a vector, 22023 for NULL elements, NaN, infinities and an empty array';

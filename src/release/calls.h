@@ -33,8 +33,9 @@ extern bool race_calls_current(const RaceCalls *calls);
 
 /*
  * Do all functions of this name that live in a schema belong to an extension, and to
- * this owner or a superuser?  Otherwise someone has created a function that PostgreSQL prefers to ours.  The
- * extension may belong to another role than its functions, which can add some of its own.
+ * this owner or a superuser?  Otherwise someone has created a function that PostgreSQL
+ * prefers to ours.  The extension may belong to another role than its functions, and that role
+ * can add functions to it.
  */
 extern bool race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension,
 							  Oid owner, const char *name);

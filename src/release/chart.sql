@@ -67,7 +67,7 @@ CREATE FUNCTION race_curve(
 			lower, upper, confidence, smoothing) c
 $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs: of a grid it comes from the noise of its nodes and is wider than need be, of rows from how much both halves of them differ, which in several dimensions holds the truth less often than it should, and of one row that is no grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is no number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
+	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs. For a grid it comes from the noise of the nodes, and is wider than needed. For rows it comes from how much both halves of them differ; in several dimensions it holds the truth less often than it should. For one row that is not a grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is not a number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
@@ -132,7 +132,7 @@ CREATE FUNCTION race_quantiles(
 			race_quantiles.p, @extschema@._race_column(release, "column")) q
 $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], text) IS
-	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p outside of 0 to 1';
+	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p below 0 or above 1';
 
 CREATE TYPE race_release_modes_result AS (
 	mode int, "column" text, x float8, record text, density float8, prominence float8, label text);
@@ -295,4 +295,4 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_trend(text, text) IS
-	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows for a release that there is not';
+	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows if there is no such release';

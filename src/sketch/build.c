@@ -11,7 +11,6 @@
 
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
-#include "../lsh/moments.h"
 #include "../record/prepared.h"
 #include "build.h"
 #include "pool.h"

@@ -377,6 +377,25 @@ pack(RaceSketchDatum *flat)
 	return packed;
 }
 
+/* A sketch with the header and the parameters; ids, counters and model are still 0. */
+static RaceSketchDatum *
+flat_without_body(const WireHeader *wire, const RaceParams *params, uint32 packed_size)
+{
+	Size		size = RaceFlatSize(&wire->header, params,
+									RaceCounterBytes(params, wire->width, packed_size),
+									wire->model_size);
+	RaceSketchDatum *flat = palloc0(size);
+
+	SET_VARSIZE(flat, size);
+	flat->version = wire->version;
+	flat->width = wire->width;
+	flat->header = wire->header;
+	flat->model_size = wire->model_size;
+	flat->packed_size = packed_size;
+	memcpy(&flat->params, params, race_params_size(params));
+	return flat;
+}
+
 RaceSketchDatum *
 race_sketch_read(const char *bytes, Size size, Node *escontext)
 {
@@ -386,7 +405,6 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
 	Size		params_size;
-	Size		flat_size;
 	uint32		packed_size;
 	const char *problem;
 
@@ -424,17 +442,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 						  &packed_size))
 		MALFORMED("The size does not fit the parameters.");
 
-	flat_size = RaceFlatSize(&wire.header, &params->params,
-							 RaceCounterBytes(&params->params, wire.width, packed_size),
-							 wire.model_size);
-	flat = palloc0(flat_size);
-	SET_VARSIZE(flat, flat_size);
-	flat->version = wire.version;
-	flat->width = wire.width;
-	flat->header = wire.header;
-	flat->model_size = wire.model_size;
-	flat->packed_size = packed_size;
-	memcpy(&flat->params, &params->params, params_size);
+	flat = flat_without_body(&wire, &params->params, packed_size);
 	if ((problem = take_body(next + params_size, flat)) != NULL)
 		MALFORMED(problem);
 	if (packed_size == 0)

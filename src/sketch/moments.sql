@@ -21,7 +21,7 @@ CREATE TYPE race_moments (
 	CATEGORY = 'r'
 );
 COMMENT ON TYPE race_moments IS
-	'count, sums and products of the columns of a table, within public bounds: what linear regression, covariance, principal components and linear discriminants are computed from. It is exact while it is built, and private after race_privatize. The text form is \x and hexadecimal digits';
+	'count, sums and products of the columns of a table, within public bounds: what linear regression, covariance, principal components and linear discriminants are computed from. It is exact while it is built, and private after race_privatize. The text form is base64; \x and hexadecimal digits are read, too';
 COMMENT ON FUNCTION _race_moments_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _race_moments_out(race_moments) IS 'I/O';
 COMMENT ON FUNCTION _race_moments_recv(internal) IS 'I/O';

@@ -14,7 +14,7 @@ CREATE FUNCTION _race_sketch_send(race_sketch) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- A category with race_moments, of which a NULL without a type is a sketch.
--- Storage external: compressing a noisy sketch costs time and saves nothing.
+-- Storage external: exact sketches are packed, and noisy ones cannot be compressed.
 CREATE TYPE race_sketch (
 	INPUT = _race_sketch_in, OUTPUT = _race_sketch_out,
 	RECEIVE = _race_sketch_recv, SEND = _race_sketch_send,

@@ -9,8 +9,8 @@
 
 #include "../lsh/lsh.h"
 
-static double
-dot(const double *x, const double *y, uint32_t n)
+double
+race_dot(const double *x, const double *y, uint32_t n)
 {
 	double		sum = 0;
 	uint32_t	i;
@@ -32,8 +32,8 @@ factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double
 	uint32_t	j;
 
 	for (j = 0; j < i; j++)
-		row[j] = (c[j] - dot(l + (size_t) j * stride, row, j)) / l[(size_t) j * stride + j];
-	return c[i] - dot(row, row, i);
+		row[j] = (c[j] - race_dot(l + (size_t) j * stride, row, j)) / l[(size_t) j * stride + j];
+	return c[i] - race_dot(row, row, i);
 }
 
 uint32_t
@@ -146,9 +146,9 @@ sweep(double *w, uint32_t rows, uint32_t columns, double least)
 		{
 			double	   *x = w + (size_t) i * columns;
 			double	   *y = w + (size_t) j * columns;
-			double		a = dot(x, x, columns);
-			double		b = dot(y, y, columns);
-			double		product = dot(x, y, columns);
+			double		a = race_dot(x, x, columns);
+			double		b = race_dot(y, y, columns);
+			double		product = race_dot(x, y, columns);
 
 			/* a row of rounding errors alone has no direction */
 			if (a <= least || b <= least || fabs(product) <= LEAST_COSINE * sqrt(a) * sqrt(b))
@@ -196,11 +196,11 @@ race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 	uint32_t	i;
 
 	for (i = 0; i < rows; i++)
-		all += dot(w + (size_t) i * columns, w + (size_t) i * columns, columns);
+		all += race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns);
 	while (sweeps < MAX_SWEEPS && sweep(w, rows, columns, all * 1e-30))
 		sweeps++;
 	for (i = 0; i < rows; i++)
-		lengths[i] = sqrt(dot(w + (size_t) i * columns, w + (size_t) i * columns, columns));
+		lengths[i] = sqrt(race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns));
 	sort_rows(w, rows, columns, lengths);
 }
 
@@ -278,7 +278,7 @@ race_shrink(double *r, uint32_t n, double freedom, double *work)
 	for (k = 0; k < m; k++)
 	{
 		const double *v = vectors + (size_t) k * n;
-		double		weight = (shrunken[k] - null) * trace / sum / dot(v, v, n);
+		double		weight = (shrunken[k] - null) * trace / sum / race_dot(v, v, n);
 
 		race_look_for_interrupts();
 		for (i = 0; i < n; i++)

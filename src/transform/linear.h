@@ -14,6 +14,8 @@
 
 #define RACE_LINEAR_WORK(n)		(((size_t) (n) + 4) * (n))
 
+extern double race_dot(const double *x, const double *y, uint32_t n);
+
 /*
  * If this share of the variance of a column, or less, is left after what the columns before
  * it explain, it is taken for a linear combination of them.

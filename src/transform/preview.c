@@ -21,7 +21,6 @@
 #include "../params/params.h"
 #include "../privacy/privatize.h"
 #include "../query/estimate.h"
-#include "../record/vector.h"
 #include "../server/result.h"
 #include "../sketch/sketch.h"
 #include "madeup.h"

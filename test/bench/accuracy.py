@@ -97,9 +97,7 @@ def main():
     report = Report()
     with Session() as session:
         report_all(report, results, session, os.path.dirname(path))
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

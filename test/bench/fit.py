@@ -67,9 +67,7 @@ def main():
         classified = [future.result() for future in classified]
         report = Report()
         report_all(report, results, refusals, classified, session, releases)
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

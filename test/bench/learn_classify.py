@@ -173,9 +173,7 @@ def main():
     report.write('# Classifiers\n\nWritten by `test/bench/run learn-classify`.')
     report_all(report, results)
     report.conclude()
-    report.write(f'\nThe run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

@@ -228,9 +228,7 @@ def main():
                     print(*rows[-1], sep=' | ', flush=True)
     report.table(('task', 'δ', 'ε', 'error', 'rounding', 'histogram (cells)', 'two channels', 'ratio', 'covered', 'width', 's'), rows)
     report.conclude()
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

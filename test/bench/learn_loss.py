@@ -233,9 +233,7 @@ def main():
         for name in names or PARTS:
             PARTS[name](session, folder, report)
     report.conclude()
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

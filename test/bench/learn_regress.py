@@ -315,9 +315,7 @@ def main():
                 measure, tell = PARTS[part]
                 tell(report, measure(session, folder))
     report.conclude()
-    report.write(f'\nThe run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

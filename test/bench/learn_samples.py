@@ -374,9 +374,7 @@ def main():
             if not names or name in names:
                 part(session, report, *([folder] if name == 'mixed' else []))
     report.conclude()
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

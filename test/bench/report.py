@@ -3,6 +3,7 @@ import datetime
 import os
 import platform
 import subprocess
+import time
 
 
 def milliseconds(seconds):
@@ -59,6 +60,12 @@ class Report:
         self.table(('claim', 'measured', 'limit', ''),
                    [(*claim, 'pass' if good else 'MISS')
                     for *claim, good in sorted(self.claims)])
+
+    def keep(self, path, start, note=''):
+        """How long the run took since `start`, of time.monotonic(); then the file"""
+        self.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.{note}')
+        with open(path, 'w') as file:
+            file.write(self.text)
 
 
 def machine(server_version, vector_code):

@@ -109,9 +109,7 @@ def main():
     report.heading('Error in records')
     report.table(('table', 'ε', 'chosen', 'rows', 'best', 'rows', 'chosen over best'), lines)
     report.conclude()
-    report.write(f'The run took {(time.monotonic() - start) / 60:.1f} minutes.')
-    with open(path, 'w') as file:
-        file.write(report.text)
+    report.keep(path, start)
 
 
 if __name__ == '__main__':

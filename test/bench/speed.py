@@ -68,10 +68,7 @@ def main():
         session.run('CREATE EXTENSION racepriv')
         bare = Bare(program, Library(library), folder)
         measure_all(report, session, bare, folder)
-    minutes = (time.monotonic() - start) / 60
-    report.write(f'The run took {minutes:.1f} minutes. {load_of_machine()} after it.')
-    with open(results, 'w') as file:
-        file.write(report.text)
+    report.keep(results, start, f' {load_of_machine()} after it.')
 
 
 if __name__ == '__main__':

@@ -1,5 +1,5 @@
-# META.json is what PGXN accepts (PGXN Meta Spec 1.0.0), and all files that name the version
-# name the same.
+# META.json is what PGXN accepts (PGXN Meta Spec 1.0.0), all files that name the version
+# name the same, and each test has a number of its own.
 use strict;
 use warnings;
 use FindBin;
@@ -122,5 +122,8 @@ is((slurp('debian/changelog') =~ /^racepriv \((.*)-\d+\)/)[0], $version, "and De
 like(slurp('CHANGELOG.md'), qr/^## \Q$version\E /m, 'and there is a section of the changelog');
 my ($last) = slurp('Makefile') =~ /^LAST_VERSION = (.*)$/m;
 ok(-f "$top/upgrade/racepriv--$last--$version.sql", 'and there is an upgrade to it');
+
+my %seen;
+is(join(' ', grep { $seen{$_}++ } map { m{/(\d+)_\w+\.pl$} } glob "$top/test/t/*.pl"), '', 'no two tests have the same number');
 
 done_testing();

@@ -111,6 +111,18 @@ chi_square_tail(double x, int df)
 	return sum;
 }
 
+/* The largest difference of two lists of numbers */
+static inline double
+most_apart(const double *a, const double *b, uint32_t n)
+{
+	double		most = 0;
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+		most = fmax(most, fabs(a[i] - b[i]));
+	return most;
+}
+
 static inline RaceParams
 l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims,
 		  uint32_t power, uint32_t rows, uint32_t range)

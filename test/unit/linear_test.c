@@ -47,17 +47,6 @@ correlate(const double *a, uint32_t rows, uint32_t n, double *r)
 		r[i] /= length[i / n] * length[i % n];
 }
 
-static double
-distance(const double *a, const double *b, uint32_t n)
-{
-	double		most = 0;
-	uint32_t	i;
-
-	for (i = 0; i < n; i++)
-		most = fmax(most, fabs(a[i] - b[i]));
-	return most;
-}
-
 /* ------------------------------------------------------------------ Jacobi */
 
 static void
@@ -93,7 +82,7 @@ test_rows(uint32_t rows, uint32_t n, uint32_t rank, uint64_t seed)
 		}
 	}
 	ok(most < 1e-12 && sorted, "%u x %u, rank %u: rows at right angles, sorted", rows, n, rank);
-	ok(distance(before, after, n * n) < 1e-11 * before[0] * n, "... which were turned only");
+	ok(most_apart(before, after, n * n) < 1e-11 * before[0] * n, "... which were turned only");
 	ok(rank >= rows || lengths[rank] < 1e-10 * lengths[0], "... of which %u have a length", rank);
 }
 
@@ -191,9 +180,9 @@ test_known(void)
 		0.35730788, 1.2670193285, 0.0118813204, -0.2397917081, 0.0118813204, 0.6001405642};
 
 	race_shrink(r, 3, 5, work);
-	ok(distance(r, known, 9) < 1e-9, "five degrees of freedom, three columns");
+	ok(most_apart(r, known, 9) < 1e-9, "five degrees of freedom, three columns");
 	race_shrink(singular, 3, 2, work);
-	ok(distance(singular, more_columns, 9) < 1e-8, "two degrees of freedom, three columns");
+	ok(most_apart(singular, more_columns, 9) < 1e-8, "two degrees of freedom, three columns");
 }
 
 static void
@@ -228,7 +217,7 @@ test_shrink(uint32_t n, double freedom, double change)
 	}
 	ok(fabs(trace - n) < 1e-9, "%u columns, %g degrees of freedom: the trace stays", n, freedom);
 	ok(commute < 1e-9, "... and the eigenvectors");
-	ok(distance(shrunken, r, n * n) < change, "... the change is below %g", change);
+	ok(most_apart(shrunken, r, n * n) < change, "... the change is below %g", change);
 	ok(race_inverse_root(shrunken, n), "... it can be inverted");
 }
 

@@ -107,17 +107,6 @@ draw(Sums *sums, uint64_t seed, double diagonal, double other)
 	make_likely(sums);
 }
 
-static double
-most_apart(const double *a, const double *b, int n)
-{
-	double		most = 0;
-	int			i;
-
-	for (i = 0; i < n; i++)
-		most = fmax(most, fabs(a[i] - b[i]));
-	return most;
-}
-
 /* ---------------------------------------------------------------- likely sums */
 
 static double

@@ -15,18 +15,10 @@
 static RaceParams
 loss_params(RaceKernel kernel, uint32_t power, RaceSequence sequence)
 {
-	RaceParams	params;
+	RaceParams	params = l2_params(sequence, RACE_REHASH_FOLD, DIMS, power, ROWS, UINT32_C(1) << power);
 
-	memset(&params, 0, sizeof(params));
 	params.kernel = kernel;
-	params.sequence = sequence;
-	params.rehash = RACE_REHASH_FOLD;
-	params.dims = DIMS;
 	params.seed = 20261122;
-	params.bandwidth = 1;
-	params.power = power;
-	params.rows = ROWS;
-	params.range = UINT32_C(1) << power;
 	params.radius = RADIUS;
 	params.query_radius = 2.5;
 	return params;

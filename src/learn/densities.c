@@ -1,0 +1,304 @@
+/*
+ * densities.c
+ *		The densities of a chart, and what noise and rows do to them.
+ *
+ * Standard errors.  Of a grid, each node has noise of its own.  What is told at a place is a
+ * sum of nodes with known weights, so its variance is known; a fit takes some of it away, which
+ * makes it an upper bound.  Of rows, a model has weights from each half of the rows: half of the
+ * difference of what both tell has the variance of their mean.  Such a difference alone is one
+ * draw, so its square is averaged over what lies within about a bandwidth.  What both miss
+ * alike is taken to be the share of an answer that the model misses.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "../fit/answers.h"
+#include "../lsh/grid.h"
+#include "../query/density.h"
+#include "densities.h"
+
+/* What a small error is, of the highest density */
+#define SMALL_PART		0.05
+
+/* ------------------------------------------------------------------------ axes */
+
+void
+race_chart_open(RaceChart *chart, Datum sketch)
+{
+	memset(chart, 0, sizeof(RaceChart));
+	race_fitted_open(sketch, &chart->fitted);
+}
+
+/* The least and the largest value of the points */
+static void
+range_of_points(const RaceFitted *fitted, const RaceColumnPlace *place, double *lower,
+				double *upper)
+{
+	uint64		i;
+
+	*lower = INFINITY;
+	*upper = -INFINITY;
+	for (i = 0; i < fitted->view.model->points; i++)
+	{
+		double		x = race_fitted_vector(fitted, place->part, i)[place->element];
+
+		*lower = Min(*lower, x);
+		*upper = Max(*upper, x);
+	}
+}
+
+RaceChartAxis *
+race_chart_axis(RaceChart *chart, int32 column, double smoothing)
+{
+	const RaceParams *params = chart->fitted.view.params;
+	RaceChartAxis	   *axis = &chart->axes[chart->n_axes++];
+	RaceSpread *spread = &axis->spread;
+
+	axis->place = race_find_column(params, column);
+	if (!race_has_widths(axis->place.params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
+				 errdetail("The parameters are %s.", race_params_brief(params))));
+	spread->width = race_density_width(axis->place.params, axis->place.element, smoothing);
+	spread->lower = race_column_bound(&axis->place, RACE_ARRAY_LOWER, -INFINITY);
+	spread->upper = race_column_bound(&axis->place, RACE_ARRAY_UPPER, INFINITY);
+	if (spread->lower >= spread->upper)
+	{
+		spread->lower = -INFINITY;
+		spread->upper = INFINITY;
+	}
+	return axis;
+}
+
+/* Places of an axis: between these bounds, those of the column, or those of the points */
+void
+race_chart_places(RaceChart *chart, RaceChartAxis *axis, const double *lower, const double *upper,
+				  uint32 n, bool middles)
+{
+	RaceSpread *spread = &axis->spread;
+	double		first = spread->lower;
+	double		last = spread->upper;
+
+	if (!isfinite(first) || !isfinite(last))
+	{
+		double		least;
+		double		largest;
+
+		range_of_points(&chart->fitted, &axis->place, &least, &largest);
+		first = isfinite(first) ? first : least - 3 * spread->width;
+		last = isfinite(last) ? last : largest + 3 * spread->width;
+	}
+	first = lower == NULL ? first : *lower;
+	last = upper == NULL ? last : *upper;
+	if (!isfinite(first) || !isfinite(last) || !isfinite(last - first) || first >= last)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the lower bound of a chart must be below the upper one")));
+	if (middles)
+	{
+		double		half = (last - first) / n / 2;
+
+		first += half;
+		last -= half;
+	}
+	race_spread_places(spread, first, last, n);
+}
+
+/* -------------------------------------------------------------------- densities */
+
+/* Add `weight` of what a point or a node is on both axes. */
+static void
+add_product(RaceChart *chart, const uint32 from[RACE_CHART_AXES], const uint32 to[RACE_CHART_AXES],
+			double weight, double *out)
+{
+	const double *line = chart->axes[0].values;
+	const double *places = chart->axes[1].values;
+	uint32		i;
+	uint32		k;
+
+	for (i = from[0]; i < to[0]; i++)
+		for (k = from[1]; k < to[1]; k++)
+			out[(Size) i * chart->length + k] += weight * line[i] * (places == NULL ? 1 : places[k]);
+}
+
+static void
+add_point(RaceChart *chart, uint64 point, double *differences)
+{
+	const RaceModel *model = chart->fitted.view.model;
+	double		difference = race_model_weights(model, RACE_HALF_FIRST)[point] -
+		race_model_weights(model, RACE_HALF_SECOND)[point];
+	uint32		from[RACE_CHART_AXES] = {0, 0};
+	uint32		to[RACE_CHART_AXES] = {1, 1};
+	int			a;
+
+	for (a = 0; a < chart->n_axes; a++)
+	{
+		RaceChartAxis	   *axis = &chart->axes[a];
+
+		race_spread_add(&axis->spread,
+						race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element],
+						axis->values, &from[a], &to[a]);
+	}
+	add_product(chart, from, to, race_fitted_weight(&chart->fitted, point) / chart->fitted.total,
+				chart->share);
+	if (differences != NULL)
+		add_product(chart, from, to, difference / 2 / chart->fitted.total, differences);
+	for (a = 0; a < chart->n_axes; a++)
+		if (from[a] < to[a])
+			memset(chart->axes[a].values + from[a], 0, (to[a] - from[a]) * sizeof(double));
+}
+
+/* The sum over the nodes of an axis of what each is at its places, squared */
+static double *
+squares_of_nodes(const RaceChartAxis *axis, const RaceGrid *grid)
+{
+	uint32		element = axis->place.element;
+	double	   *squares = palloc0(axis->spread.n * sizeof(double));
+	uint32		node;
+	uint32		from;
+	uint32		to;
+	uint32		k;
+
+	for (node = 0; node <= grid->cells[element]; node++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_spread_add(&axis->spread, grid->lower[element] + node * grid->width[element],
+						axis->values, &from, &to);
+		for (k = from; k < to; k++)
+		{
+			squares[k] += axis->values[k] * axis->values[k];
+			axis->values[k] = 0;
+		}
+	}
+	return squares;
+}
+
+/* Of a grid: the noise of the nodes that a place sums up, and of the count */
+static void
+find_noise(RaceChart *chart)
+{
+	const RaceView *view = &chart->fitted.view;
+	double		unit = (double) race_record_unit(view->params);
+	double		variance = view->header->noise.counter_variance / (unit * unit);
+	double	   *squares[RACE_CHART_AXES] = {NULL, NULL};
+	RaceGrid	grid;
+	uint32		i;
+	uint32		k;
+	int			a;
+
+	race_grid_of(view->params, &grid);
+	variance *= (double) grid.nodes;
+	for (a = 0; a < chart->n_axes; a++)
+	{
+		squares[a] = squares_of_nodes(&chart->axes[a], &grid);
+		variance /= grid.cells[chart->axes[a].place.element] + 1.0;
+	}
+	for (i = 0; i < chart->lines; i++)
+		for (k = 0; k < chart->length; k++)
+		{
+			Size		at = (Size) i * chart->length + k;
+
+			chart->variance[at] = (variance * squares[0][i] * (squares[1] == NULL ? 1 : squares[1][k]) +
+								   pow(chart->share[at], 2) * view->header->noise.count_variance) /
+				pow(chart->records, 2);
+		}
+}
+
+/* Of rows: how much both halves of them differ around a place, and what both miss */
+static void
+find_disagreement(RaceChart *chart, const double *differences)
+{
+	double	   *space = palloc(Max(chart->lines, chart->length) * sizeof(double));
+	double		misfit = chart->fitted.view.model->misfit;
+	Size		n = (Size) chart->lines * chart->length;
+	Size		at;
+	int			a;
+
+	for (at = 0; at < n; at++)
+		chart->variance[at] = differences[at] * differences[at];
+	for (a = 0; a < chart->n_axes; a++)
+	{
+		const RaceChartAxis *axis = &chart->axes[a];
+		uint32		others = a == 0 ? chart->length : chart->lines;
+		uint32		i;
+
+		for (i = 0; i < others; i++)
+			race_spread_average(&axis->spread,
+								race_density_width(axis->place.params, axis->place.element, 1),
+								chart->variance + (a == 0 ? i : (Size) i * chart->length),
+								a == 0 ? chart->length : 1, space);
+	}
+	for (at = 0; at < n && misfit < RACE_UNTESTED; at++)
+		chart->variance[at] += pow(misfit * chart->share[at], 2);
+	pfree(space);
+}
+
+void
+race_chart_fill(RaceChart *chart)
+{
+	const RaceView *view = &chart->fitted.view;
+	bool		grid = race_is_grid(view->params);
+	double	   *differences = NULL;
+	Size		n;
+	uint64		i;
+	int			a;
+
+	chart->lines = chart->axes[0].spread.n;
+	chart->length = chart->n_axes == 1 ? 1 : chart->axes[1].spread.n;
+	n = (Size) chart->lines * chart->length;
+	for (a = 0; a < chart->n_axes; a++)
+		chart->axes[a].values = palloc0(chart->axes[a].spread.n * sizeof(double));
+	chart->records = race_answers_divisor(race_answers_count(view, NULL));
+	chart->share = palloc0(n * sizeof(double));
+	if (grid || view->params->rows > 1)
+		chart->variance = palloc0(n * sizeof(double));
+	if (!grid && view->params->rows > 1)
+		differences = palloc0(n * sizeof(double));
+	for (i = 0; i < view->model->points; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_point(chart, i, differences);
+	}
+	if (grid)
+		find_noise(chart);
+	else if (differences != NULL)
+		find_disagreement(chart, differences);
+}
+
+/* Is noise a small part of what is seen? */
+static bool
+is_quiet(const RaceChart *chart)
+{
+	Size		n = (Size) chart->lines * chart->length;
+	double		highest = 0;
+	double		mean = 0;
+	Size		at;
+
+	for (at = 0; chart->variance != NULL && at < n; at++)
+	{
+		highest = Max(highest, chart->share[at]);
+		mean += chart->variance[at] / n;
+	}
+	return sqrt(mean) <= SMALL_PART * highest;
+}
+
+void
+race_chart_fill_smoothly(RaceChart *chart)
+{
+	static const double choices[] = {RACE_LEAST_SMOOTHING, 0.5, 1};
+	int			i;
+	int			a;
+
+	race_chart_fill(chart);
+	for (i = 1; i < (int) lengthof(choices) && !is_quiet(chart); i++)
+	{
+		for (a = 0; a < chart->n_axes; a++)
+			chart->axes[a].spread.width =
+				race_density_width(chart->axes[a].place.params, chart->axes[a].place.element, choices[i]);
+		race_chart_fill(chart);
+	}
+}
