@@ -98,19 +98,27 @@ range_of_points(const RaceFitted *fitted, const RaceColumnPlace *place, double *
 	}
 }
 
-static Axis *
-add_axis(Chart *chart, int32 column, double smoothing)
+/* A column that can have a density */
+static RaceColumnPlace
+find_column(const RaceParams *params, int32 column)
 {
-	const RaceParams *params = chart->fitted.view.params;
-	Axis	   *axis = &chart->axes[chart->n_axes++];
-	RaceSpread *spread = &axis->spread;
+	RaceColumnPlace place = race_find_column(params, column);
 
-	axis->place = race_find_column(params, column);
-	if (!race_has_widths(axis->place.params))
+	if (!race_has_widths(place.params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
 				 errdetail("The parameters are %s.", race_params_brief(params))));
+	return place;
+}
+
+static Axis *
+add_axis(Chart *chart, int32 column, double smoothing)
+{
+	Axis	   *axis = &chart->axes[chart->n_axes++];
+	RaceSpread *spread = &axis->spread;
+
+	axis->place = find_column(chart->fitted.view.params, column);
 	spread->width = race_density_width(axis->place.params, axis->place.element, smoothing);
 	spread->lower = race_column_bound(&axis->place, RACE_ARRAY_LOWER, -INFINITY);
 	spread->upper = race_column_bound(&axis->place, RACE_ARRAY_UPPER, INFINITY);
@@ -157,11 +165,19 @@ set_places(Chart *chart, Axis *axis, const double *lower, const double *upper, u
 }
 
 static void
-open_chart(Chart *chart, FunctionCallInfo fcinfo)
+open_chart(Chart *chart, FunctionCallInfo fcinfo, int axes)
 {
+	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	RaceView	view;
+	int			i;
+
 	memset(chart, 0, sizeof(Chart));
 	race_row_start(&chart->row, fcinfo);
-	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &chart->fitted);
+	/* a model would not help */
+	race_sketch_view_header(sketch, &view);
+	for (i = 0; i < axes; i++)
+		(void) find_column(view.params, PG_GETARG_INT32(1 + i));
+	race_fitted_open(sketch, &chart->fitted);
 }
 
 /* -------------------------------------------------------------------- densities */
@@ -395,7 +411,7 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
 	race_check_confidence(PG_GETARG_FLOAT8(5));
 	smoothing = smoothing_arg(fcinfo, 6);
-	open_chart(chart, fcinfo);
+	open_chart(chart, fcinfo, 1);
 	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
 									  race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
 	set_places(chart, add_axis(chart, PG_GETARG_INT32(1), smoothing),
@@ -447,7 +463,7 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 	for (i = 0; i < 2; i++)
 		if (!PG_ARGISNULL(4 + i))
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), MAX_AXES);
-	open_chart(chart, fcinfo);
+	open_chart(chart, fcinfo, MAX_AXES);
 	for (i = 0; i < MAX_AXES; i++)
 		set_places(chart, add_axis(chart, PG_GETARG_INT32(1 + i), smoothing),
 				   bounds[0] == NULL ? NULL : &bounds[0][i],
@@ -555,7 +571,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Chart	   *chart = palloc(sizeof(Chart));
 
 	race_check_smoothing(PG_GETARG_FLOAT8(3));
-	open_chart(chart, fcinfo);
+	open_chart(chart, fcinfo, 1);
 	read_edges(&add_axis(chart, PG_GETARG_INT32(1), PG_GETARG_FLOAT8(3))->spread,
 			   PG_GETARG_ARRAYTYPE_P(2));
 	fill_chart(chart);
