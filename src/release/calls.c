@@ -239,6 +239,28 @@ race_calls_same(const RaceCalls *a, const RaceCalls *b)
 	return true;
 }
 
+static bool
+calls(const RaceCalls *calls, Oid function)
+{
+	ListCell   *cell;
+
+	foreach(cell, calls->functions)
+		if (((RaceFunction *) lfirst(cell))->id == function)
+			return true;
+	return false;
+}
+
+bool
+race_calls_within(const RaceCalls *a, const RaceCalls *b)
+{
+	ListCell   *cell;
+
+	foreach(cell, a->functions)
+		if (!calls(b, ((RaceFunction *) lfirst(cell))->id))
+			return false;
+	return true;
+}
+
 bool
 race_calls_current(const RaceCalls *calls)
 {

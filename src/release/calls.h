@@ -28,6 +28,9 @@ extern void race_calls_add(RaceCalls *calls, Node *node);
 /* Are these the same functions, and has none of them been defined again? */
 extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 
+/* Are all functions of the first among those of the second? */
+extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
+
 /* Has none of the functions been defined again since they were added? */
 extern bool race_calls_current(const RaceCalls *calls);
 

@@ -301,9 +301,10 @@ static void
 analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
-	RaceChecked again = *checked;	/* of which nothing is kept */
+	RaceChecked again = *checked;	/* of which the query alone is kept */
 	bool		labels = asked->label != NULL;
 	List	   *parts;
+	Query	   *query;
 
 	if (dataset->unit_column != NULL || value_text(asked)->records == NULL)
 		return;
@@ -311,10 +312,13 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	if (parts == NIL)
 		return;
 	again.calls.functions = NIL;
+	query = analyze_template(ledger, asked, &again,
+							 parts_text(ledger, dataset, value_text(asked), parts, labels));
+	/* a row of a partition is of another type, for which there may be another function */
+	if (!race_calls_within(&again.calls, &checked->calls))
+		return;
 	checked->of_partitions = linitial_oid(parts) != dataset->relation;
-	checked->parts_query = analyze_template(ledger, asked, &again,
-											parts_text(ledger, dataset, value_text(asked),
-													   parts, labels));
+	checked->parts_query = query;
 	race_read_check(checked->parts_query, checked->of_partitions);
 }
 
