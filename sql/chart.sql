@@ -115,6 +115,7 @@ SELECT count(*) FROM race_curve('chart both', '-1');
 SELECT count(*) FROM race_curve('chart cost', 'cost');
 SELECT count(*) FROM race_modes('chart nothing');
 SELECT count(*) FROM race_trend('chart nothing');
+SELECT count(*) FROM race_outliers('chart nothing', '{1}');
 -- limits
 SELECT count(*) FROM race_curve('chart age', 'age', 1);
 SELECT count(*) FROM race_curve('chart age', 'age', 10001);
@@ -150,6 +151,7 @@ SELECT count(*) FROM race_curve('chart words and age', '2');
 :r columns => '{a,b,c}');
 :r columns => '{}');
 :r columns => '{{a},{b}}');
+:r columns => '[0:1]={a,b}');
 :r columns => '{a,NULL}');
 :r columns => '{a,a}');
 :r columns => '{a,2}');

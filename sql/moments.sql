@@ -162,6 +162,13 @@ SELECT race_released('moments of all');
 SELECT race_released_moments('moments of classes');
 SELECT race_released_moments('moments of classes', '9');
 SELECT race_released_moments(NULL) IS NULL AS null_name;
+-- tools see them; charts say what they are not
+SELECT name, version, labels, columns, lower, upper, round(count / 100) AS count, epsilon <= 1e5 AS within, delta FROM race_catalog WHERE dataset = 'moment points' ORDER BY name;
+SELECT version, label, abs(round(count / 10)) AS count, epsilon <= 1e5 AS within, distance FROM race_trend('moments of classes') WHERE label <> '2';
+SELECT count(*) FROM race_curve('moments of all');
+SELECT count(*) FROM race_outliers('moments of all', '{1,2,3}');
+SELECT count(*) FROM race_mean_curve('moments of all', at => '{1,2,3}');
+SELECT count(*) FROM race_mean_curve('moments of all', 'age');
 CALL race_release('refused', 'moment points', :params, 'x', 1, rows => 1);
 CALL race_release('refused', 'moment points', :params, 'x', 1, fit => false);
 CALL race_release('refused', 'moment points', :params, 'x', 1, grid => true);

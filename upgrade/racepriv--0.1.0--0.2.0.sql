@@ -1017,7 +1017,9 @@ BEGIN
 	IF units IS NOT NULL AND columns IS NULL THEN
 		RAISE EXCEPTION 'units need columns' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF array_ndims(columns) <> 1 OR cardinality(columns) <> n OR array_ndims(units) <> 1 OR cardinality(units) <> n THEN
+	IF array_ndims(columns) <> 1 OR array_lower(columns, 1) <> 1 OR cardinality(columns) <> n
+		OR array_ndims(units) <> 1 OR array_lower(units, 1) <> 1 OR cardinality(units) <> n
+	THEN
 		RAISE EXCEPTION 'columns and units must be lists of % texts', n USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'There is one for each column of a record, and one more for the value if there is one.';
 	END IF;
@@ -1099,21 +1101,22 @@ COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8,
 
 CREATE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
-	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE c.numbers || 'value'::text END) AS columns,
+	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE pg_catalog.array_append(c.numbers, 'value'::text) END) AS columns,
 	f.units,
-	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE c.lower || p.value_lower END AS lower,
-	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE c.upper || p.value_upper END AS upper,
+	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
+	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
 	p.count, p.epsilon, p.delta, f.released_at, f.dataset
 FROM race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
 		pg_catalog.array_agg(c.upper ORDER BY c.number)
-	FROM _race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
+	FROM _race_columns(coalesce(race_params(f.sketch), race_params(f.moments))) c) c (numbers, lower, upper)
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
-		pg_catalog.sum(race_count(r.sketch)), pg_catalog.max(i.epsilon), pg_catalog.max(i.delta)
-	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+		pg_catalog.sum(coalesce(race_count(r.sketch), m.count)),
+		pg_catalog.max(coalesce(i.epsilon, m.epsilon)), pg_catalog.max(coalesce(i.delta, m.delta))
+	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = f.name);
 
@@ -1175,7 +1178,8 @@ DECLARE
 	names text[];
 	n int;
 BEGIN
-	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(@extschema@.race_params(r.sketch)))
+	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(
+		coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments))))
 	INTO names, n
 	FROM @extschema@.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -1363,15 +1367,13 @@ COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde';
 
 COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _race_points(release text, points float8[]) RETURNS TABLE (point int, x float8[])
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
+CREATE FUNCTION _race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM @extschema@._race_columns((
-		SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
-		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)));
+	dims int := (SELECT count(*) FROM @extschema@._race_columns(params));
 BEGIN
-	IF dims = 0 OR cardinality(points) % dims <> 0 OR array_ndims(points) > 2
+	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
 	THEN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
@@ -1381,8 +1383,8 @@ BEGIN
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
 
-COMMENT ON FUNCTION _race_points(text, float8[]) IS
-	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as the release';
+COMMENT ON FUNCTION _race_points(race_params, float8[]) IS
+	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of these parameters';
 
 CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
 	RETURNS SETOF race_outliers_result
@@ -1395,7 +1397,8 @@ CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT 
 		CROSS JOIN LATERAL (
 			SELECT m.sketch, (@extschema@.race_info(m.sketch)).points IS NOT NULL
 			FROM @extschema@._race_model(@extschema@.race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-		CROSS JOIN LATERAL @extschema@._race_points(release, points) p
+		CROSS JOIN LATERAL @extschema@._race_points(@extschema@.race_params(s.sketch), points) p
+	ORDER BY p.point, l.label COLLATE "C"
 $$;
 
 COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
@@ -1430,7 +1433,8 @@ DECLARE
 BEGIN
 	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
 	INTO dims, first, last
-	FROM @extschema@._race_columns((SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
+	FROM @extschema@._race_columns((
+		SELECT coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments)) FROM @extschema@.race_releases r
 		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
 	first := coalesce(_race_line.lower, first);
 	last := coalesce(_race_line.upper, last);
@@ -1499,11 +1503,13 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			@extschema@.race_merge_disjoint(r.sketch) AS sketch
+			@extschema@.race_merge_disjoint(r.sketch) AS sketch,
+			@extschema@.race_info(@extschema@.race_merge_disjoint(r.moments)) AS moments
 		FROM @extschema@.race_releases r
 		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
 		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, @extschema@.race_count(v.sketch), (@extschema@.race_info(v.sketch)).epsilon,
+	SELECT v.released_at, v.version, coalesce(@extschema@.race_count(v.sketch), (v.moments).count),
+		coalesce((@extschema@.race_info(v.sketch)).epsilon, (v.moments).epsilon),
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
@@ -1512,7 +1518,7 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 $$;
 
 COMMENT ON FUNCTION race_trend(text, text) IS
-	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows if there is no such release';
+	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. Moments have counts, and no distance. No rows if there is no such release';
 
 DO $$
 DECLARE

@@ -46,13 +46,18 @@ check_steps(int32 steps, int32 most)
 				 errmsg("steps must be between 2 and %d", most)));
 }
 
+/* Of the sketch in the first argument, and the columns in the next ones */
 static Told *
-open_chart(FunctionCallInfo fcinfo)
+open_chart(FunctionCallInfo fcinfo, int axes)
 {
 	Told	   *told = palloc0(sizeof(Told));
+	int32		columns[RACE_CHART_AXES];
+	int			i;
 
+	for (i = 0; i < axes; i++)
+		columns[i] = PG_GETARG_INT32(1 + i);
 	race_row_start(&told->row, fcinfo);
-	race_chart_open(&told->chart, PointerGetDatum(PG_GETARG_VARLENA_P(0)));
+	race_chart_open(&told->chart, PointerGetDatum(PG_GETARG_VARLENA_P(0)), columns, axes);
 	return told;
 }
 
@@ -102,7 +107,7 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
 	race_check_confidence(PG_GETARG_FLOAT8(5));
 	smoothing = smoothing_arg(fcinfo, 6);
-	told = open_chart(fcinfo);
+	told = open_chart(fcinfo, 1);
 	chart = &told->chart;
 	told->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
 									 race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
@@ -159,7 +164,7 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 	for (i = 0; i < 2; i++)
 		if (!PG_ARGISNULL(4 + i))
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), RACE_CHART_AXES);
-	told = open_chart(fcinfo);
+	told = open_chart(fcinfo, RACE_CHART_AXES);
 	chart = &told->chart;
 	for (i = 0; i < RACE_CHART_AXES; i++)
 		race_chart_places(chart, race_chart_axis(chart, PG_GETARG_INT32(1 + i), smoothing),
@@ -272,7 +277,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 	RaceChart  *chart;
 
 	race_check_smoothing(PG_GETARG_FLOAT8(3));
-	told = open_chart(fcinfo);
+	told = open_chart(fcinfo, 1);
 	chart = &told->chart;
 	read_edges(&race_chart_axis(chart, PG_GETARG_INT32(1), PG_GETARG_FLOAT8(3))->spread,
 			   PG_GETARG_ARRAYTYPE_P(2));

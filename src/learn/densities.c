@@ -25,10 +25,31 @@
 
 /* ------------------------------------------------------------------------ axes */
 
-void
-race_chart_open(RaceChart *chart, Datum sketch)
+/* A column that can have a density */
+static RaceColumnPlace
+find_column(const RaceParams *params, int32 column)
 {
+	RaceColumnPlace place = race_find_column(params, column);
+
+	if (!race_has_widths(place.params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
+				 errdetail("The parameters are %s.", race_params_brief(params))));
+	return place;
+}
+
+void
+race_chart_open(RaceChart *chart, Datum sketch, const int32 *columns, int n)
+{
+	RaceView	view;
+	int			i;
+
 	memset(chart, 0, sizeof(RaceChart));
+	/* where one is wrong, a model would not help */
+	race_sketch_view_header(sketch, &view);
+	for (i = 0; i < n; i++)
+		(void) find_column(view.params, columns[i]);
 	race_fitted_open(sketch, &chart->fitted);
 }
 
@@ -53,16 +74,10 @@ range_of_points(const RaceFitted *fitted, const RaceColumnPlace *place, double *
 RaceChartAxis *
 race_chart_axis(RaceChart *chart, int32 column, double smoothing)
 {
-	const RaceParams *params = chart->fitted.view.params;
-	RaceChartAxis	   *axis = &chart->axes[chart->n_axes++];
+	RaceChartAxis *axis = &chart->axes[chart->n_axes++];
 	RaceSpread *spread = &axis->spread;
 
-	axis->place = race_find_column(params, column);
-	if (!race_has_widths(axis->place.params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
-				 errdetail("The parameters are %s.", race_params_brief(params))));
+	axis->place = find_column(chart->fitted.view.params, column);
 	spread->width = race_density_width(axis->place.params, axis->place.element, smoothing);
 	spread->lower = race_column_bound(&axis->place, RACE_ARRAY_LOWER, -INFINITY);
 	spread->upper = race_column_bound(&axis->place, RACE_ARRAY_UPPER, INFINITY);
@@ -137,7 +152,7 @@ add_point(RaceChart *chart, uint64 point, double *differences)
 
 	for (a = 0; a < chart->n_axes; a++)
 	{
-		RaceChartAxis	   *axis = &chart->axes[a];
+		RaceChartAxis *axis = &chart->axes[a];
 
 		race_spread_add(&axis->spread,
 						race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element],

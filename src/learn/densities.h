@@ -39,10 +39,13 @@ typedef struct RaceChart
 	double		records;
 } RaceChart;
 
-/* Start a chart of a sketch with a model. */
-extern void race_chart_open(RaceChart *chart, Datum sketch);
+/*
+ * Start a chart of a sketch with a model, and of n columns. Raises 22023 for a column whose
+ * density is not known, even where there is no model.
+ */
+extern void race_chart_open(RaceChart *chart, Datum sketch, const int32 *columns, int n);
 
-/* Its next axis; raises 22023 for a column whose density is not known */
+/* Its next axis, which is one of these columns */
 extern RaceChartAxis *race_chart_axis(RaceChart *chart, int32 column, double smoothing);
 
 /* n places of an axis: between these bounds, those of the column (NULL), or those of the points */

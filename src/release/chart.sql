@@ -24,7 +24,8 @@ DECLARE
 	names text[];
 	n int;
 BEGIN
-	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(@extschema@.race_params(r.sketch)))
+	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(
+		coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments))))
 	INTO names, n
 	FROM @extschema@.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -168,15 +169,13 @@ COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are l
 COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde';
 COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _race_points(release text, points float8[]) RETURNS TABLE (point int, x float8[])
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
+CREATE FUNCTION _race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM @extschema@._race_columns((
-		SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
-		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)));
+	dims int := (SELECT count(*) FROM @extschema@._race_columns(params));
 BEGIN
-	IF dims = 0 OR cardinality(points) % dims <> 0 OR array_ndims(points) > 2
+	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
 	THEN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
@@ -185,8 +184,8 @@ BEGIN
 	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
-COMMENT ON FUNCTION _race_points(text, float8[]) IS
-	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as the release';
+COMMENT ON FUNCTION _race_points(race_params, float8[]) IS
+	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of these parameters';
 
 CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
 	RETURNS SETOF race_outliers_result
@@ -199,7 +198,8 @@ CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT 
 		CROSS JOIN LATERAL (
 			SELECT m.sketch, (@extschema@.race_info(m.sketch)).points IS NOT NULL
 			FROM @extschema@._race_model(@extschema@.race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-		CROSS JOIN LATERAL @extschema@._race_points(release, points) p
+		CROSS JOIN LATERAL @extschema@._race_points(@extschema@.race_params(s.sketch), points) p
+	ORDER BY p.point, l.label COLLATE "C"
 $$;
 COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
 	'how typical points are among the records of a release, of all labels or one, in the order of the points. points has a row of numbers for each, {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
@@ -226,7 +226,8 @@ DECLARE
 BEGIN
 	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
 	INTO dims, first, last
-	FROM @extschema@._race_columns((SELECT @extschema@.race_params(r.sketch) FROM @extschema@.race_releases r
+	FROM @extschema@._race_columns((
+		SELECT coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments)) FROM @extschema@.race_releases r
 		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
 	first := coalesce(_race_line.lower, first);
 	last := coalesce(_race_line.upper, last);
@@ -283,11 +284,13 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			@extschema@.race_merge_disjoint(r.sketch) AS sketch
+			@extschema@.race_merge_disjoint(r.sketch) AS sketch,
+			@extschema@.race_info(@extschema@.race_merge_disjoint(r.moments)) AS moments
 		FROM @extschema@.race_releases r
 		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
 		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, @extschema@.race_count(v.sketch), (@extschema@.race_info(v.sketch)).epsilon,
+	SELECT v.released_at, v.version, coalesce(@extschema@.race_count(v.sketch), (v.moments).count),
+		coalesce((@extschema@.race_info(v.sketch)).epsilon, (v.moments).epsilon),
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
@@ -295,4 +298,4 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_trend(text, text) IS
-	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. No rows if there is no such release';
+	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. Moments have counts, and no distance. No rows if there is no such release';

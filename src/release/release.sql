@@ -104,7 +104,9 @@ BEGIN
 	IF units IS NOT NULL AND columns IS NULL THEN
 		RAISE EXCEPTION 'units need columns' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF array_ndims(columns) <> 1 OR cardinality(columns) <> n OR array_ndims(units) <> 1 OR cardinality(units) <> n THEN
+	IF array_ndims(columns) <> 1 OR array_lower(columns, 1) <> 1 OR cardinality(columns) <> n
+		OR array_ndims(units) <> 1 OR array_lower(units, 1) <> 1 OR cardinality(units) <> n
+	THEN
 		RAISE EXCEPTION 'columns and units must be lists of % texts', n USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'There is one for each column of a record, and one more for the value if there is one.';
 	END IF;

@@ -77,7 +77,8 @@ bytes_arg(FunctionCallInfo fcinfo, int arg)
 	{
 		memcpy(&head, bytes, sizeof(Bytes));
 		if (head.dims >= 1 && head.dims <= RACE_SCATTER_DIMS && head.n_classes >= 1 &&
-			head.n_classes <= head.capacity && head.capacity <= 2 * RACE_SCATTER_CLASSES &&
+			head.n_classes <= Min(head.capacity, RACE_SCATTER_CLASSES) &&
+			head.capacity <= 2 * RACE_SCATTER_CLASSES &&
 			VARSIZE(bytes) == size_of(head.dims, head.capacity))
 			return (uintptr_t) bytes % MAXIMUM_ALIGNOF == 0 ? bytes :
 				memcpy(palloc(VARSIZE(bytes)), bytes, VARSIZE(bytes));
