@@ -46,7 +46,6 @@ check_steps(int32 steps, int32 most)
 				 errmsg("steps must be between 2 and %d", most)));
 }
 
-/* Of the sketch in the first argument, and the columns in the next ones */
 static Told *
 open_chart(FunctionCallInfo fcinfo, int axes)
 {
@@ -54,9 +53,9 @@ open_chart(FunctionCallInfo fcinfo, int axes)
 	int32		columns[RACE_CHART_AXES];
 	int			i;
 
+	race_row_start(&told->row, fcinfo);
 	for (i = 0; i < axes; i++)
 		columns[i] = PG_GETARG_INT32(1 + i);
-	race_row_start(&told->row, fcinfo);
 	race_chart_open(&told->chart, PointerGetDatum(PG_GETARG_VARLENA_P(0)), columns, axes);
 	return told;
 }

@@ -46,7 +46,7 @@ race_chart_open(RaceChart *chart, Datum sketch, const int32 *columns, int n)
 	int			i;
 
 	memset(chart, 0, sizeof(RaceChart));
-	/* where one is wrong, a model would not help */
+	/* where a column has no density, a model would not help */
 	race_sketch_view_header(sketch, &view);
 	for (i = 0; i < n; i++)
 		(void) find_column(view.params, columns[i]);
@@ -152,7 +152,7 @@ add_point(RaceChart *chart, uint64 point, double *differences)
 
 	for (a = 0; a < chart->n_axes; a++)
 	{
-		RaceChartAxis *axis = &chart->axes[a];
+		RaceChartAxis	   *axis = &chart->axes[a];
 
 		race_spread_add(&axis->spread,
 						race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element],

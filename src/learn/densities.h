@@ -39,13 +39,10 @@ typedef struct RaceChart
 	double		records;
 } RaceChart;
 
-/*
- * Start a chart of a sketch with a model, and of n columns. Raises 22023 for a column whose
- * density is not known, even where there is no model.
- */
+/* Start a chart of n columns of a sketch with a model; errors as race_chart_axis(). */
 extern void race_chart_open(RaceChart *chart, Datum sketch, const int32 *columns, int n);
 
-/* Its next axis, which is one of these columns */
+/* Its next axis; raises 22023 for a column whose density is not known */
 extern RaceChartAxis *race_chart_axis(RaceChart *chart, int32 column, double smoothing);
 
 /* n places of an axis: between these bounds, those of the column (NULL), or those of the points */

@@ -87,9 +87,10 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 	if (lower == NULL || upper == NULL)
 		return PROBLEM("moments need lower and upper bounds of each column");
 	for (i = 0; i < params->dims; i++)
-		if (!isfinite(upper[i] - lower[i]) || !isfinite(2 / (upper[i] - lower[i])) ||
-			!(lower[i] < upper[i]))
-			return PROBLEM("bounds of moments must be finite, and each lower one below the upper one");
+		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
+			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
+			return PROBLEM("bounds of moments must lie between %g and %g, and each lower one %g or more below the upper one",
+						   -RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
 	return NULL;
 }
 

@@ -27,8 +27,9 @@ INTRODUCTION = f"""# Rows of pure releases
 Written by `test/bench/run rows`.
 
 `race_privatize(sketch, epsilon)` chooses how many of 1024 rows it keeps, by what it pays for in ε itself; and the
-same sketch with each power of two of rows, `rows => …`, of which the best in hindsight is shown.
-Root mean square error of kernel sums, in records, over {SEEDS} releases and all queries, without a fit."""
+same sketches with each power of two of rows, `rows => …`, of which the best in hindsight is shown.
+Root mean square error of kernel sums, in records, over {SEEDS} releases, of as many sketches with
+other row functions, and all queries, without a fit."""
 
 
 class Table:
@@ -40,15 +41,16 @@ class Table:
     def error(self, session, epsilon, rows='NULL'):
         """With the numbers of rows that releases kept"""
         session.run('DROP TABLE IF EXISTS releases; CREATE TEMP TABLE releases AS SELECT seed, race_privatize('
-                    f's, {epsilon}, 0, {rows}) AS s FROM exact, generate_series(1, {SEEDS}) seed')
+                    f's, {epsilon}, 0, {rows}) AS s FROM exact')
         lines = session.run(f'SELECT race_kernel_sum(s, x) FROM releases, {self.queries} q ORDER BY seed, q.id')[0]
         kept = session.run('SELECT (race_info(s)).rows FROM releases')[0]
         sums = np.array(lines, float).reshape(SEEDS, -1)
         return np.sqrt(np.mean((sums - self.truth) ** 2)), np.median(np.array(kept, int))
 
     def compare(self, session, report, lines):
-        session.run('DROP TABLE IF EXISTS exact; CREATE TEMP TABLE exact AS SELECT race_build('
-                    f'{self.params}, x) AS s FROM {self.name}')
+        session.run('DROP TABLE IF EXISTS exact; CREATE TEMP TABLE exact AS SELECT seed, s FROM '
+                    f'generate_series(1, {SEEDS}) seed, LATERAL (SELECT race_build({self.params}, x) AS s '
+                    f'FROM {self.name}) b')
         for epsilon in EPSILONS:
             chosen, kept = self.error(session, epsilon)
             errors = [self.error(session, epsilon, rows)[0] for rows in ROWS]
@@ -61,8 +63,9 @@ class Table:
 
 def real(session):
     for task in TASKS:
-        params = f"race_params('l2', {task.dims}, {task.bandwidth})"
-        truth = session.run(f'SELECT (SELECT sum(race_kernel({params}, t.x, q.x)) FROM {task.name} t) '
+        params = f"race_params('l2', {task.dims}, {task.bandwidth}, seed => seed)"
+        kernel = f"race_params('l2', {task.dims}, {task.bandwidth})"
+        truth = session.run(f'SELECT (SELECT sum(race_kernel({kernel}, t.x, q.x)) FROM {task.name} t) '
                             f'FROM {task.name}_queries q ORDER BY id')[0]
         yield Table(task.name, params, f'{task.name}_queries', np.array(truth, float))
 
@@ -74,7 +77,7 @@ def made_up(session, folder, library):
         load(session, folder, mixture.name, x)
         load(session, folder, f'{mixture.name}_queries', queries)
         truth = [np.sum(kernel(np.sqrt(np.sum((x - q) ** 2, axis=1)) / mixture.bandwidth)) for q in queries]
-        yield Table(mixture.name, f"race_params('l2', {mixture.dims}, {mixture.bandwidth})",
+        yield Table(mixture.name, f"race_params('l2', {mixture.dims}, {mixture.bandwidth}, seed => seed)",
                     f'{mixture.name}_queries', np.array(truth))
 
 
@@ -89,7 +92,7 @@ def graph(session):
     truth = session.run(f"SELECT race_kernel_sum(s, x) FROM (SELECT race_build('jaccard(rows={GRAPH_ROWS}, "
                         f"range={GRAPH_RANGE})'::race_params, x) AS s FROM slashdot OFFSET 0) b, slashdot_queries "
                         'ORDER BY id')[0]
-    return Table('slashdot', "'jaccard(rows=1024, range=4096)'::race_params", 'slashdot_queries',
+    return Table('slashdot', "race_params('jaccard', rows => 1024, range => 4096, seed => seed)", 'slashdot_queries',
                  np.array(truth, float))
 
 
