@@ -103,16 +103,20 @@ refuse(const char *name, const char *label, bool has_labels)
 			 errhint(HINT)));
 }
 
-/* The parts of the latest version, in their order; more than a pair has are not read. */
+/*
+ * The parts of the latest version, in their order; more than a pair has are not read.  Before
+ * ALTER EXTENSION UPDATE a catalog of version 0.1.0 has no column for moments.
+ */
 static void
 query_parts(Oid schema, const char *name, const char *label)
 {
 	char	   *table = quote_qualified_identifier(get_namespace_name(schema), "race_releases");
-	char	   *query = psprintf("SELECT sketch, label IS NOT NULL, value_bound, moments FROM %s "
+	bool		moments = get_attnum(get_relname_relid("race_releases", schema), "moments") > 0;
+	char	   *query = psprintf("SELECT sketch, label IS NOT NULL, value_bound, %s FROM %s "
 								 "WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
 								 "(SELECT pg_catalog.max(version) FROM %s WHERE name OPERATOR(pg_catalog.=) $1) "
 								 "AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
-								 "ORDER BY part", table, table);
+								 "ORDER BY part", moments ? "moments" : "NULL", table, table);
 	Oid			types[2] = {TEXTOID, TEXTOID};
 	Datum		values[2] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
 	char		nulls[2] = {' ', label == NULL ? 'n' : ' '};
