@@ -13,6 +13,7 @@
 
 #include "../record/prepared.h"
 #include "../record/vector.h"
+#include "../server/compat.h"
 #include "scatter.h"
 
 PG_FUNCTION_INFO_V1(race_scatter_combine_bytes);
