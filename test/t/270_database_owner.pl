@@ -153,7 +153,7 @@ DECLARE
 BEGIN
 	FOR f IN SELECT p.oid, p.proname, p.prokind, p.pronargs, p.pronargdefaults, p.proargtypes::oid[]::regtype[]::text[] AS argtypes, p.proretset, p.prorettype::regtype::text AS rettype
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND p.proname NOT IN ('race_build', 'race_build_value', 'race_is_record')
+		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND p.proname NOT IN ('race_build', 'race_build_value', 'race_moments', 'race_is_record')
 	LOOP
 		CONTINUE WHEN f.argtypes && '{internal,cstring}' OR f.rettype IN ('internal', 'cstring');
 		result := CASE WHEN f.prokind = 'p' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END
@@ -179,11 +179,14 @@ END
 # Statements of a superuser, whose own calls have the very types as well
 for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site, ARRAY[i % 10]::float8[] AS x, i % 7 AS days FROM generate_series(1, 100) i',
 	"CALL public.race_protect('visits'::text, 'visits'::regclass, 4::float8, 1e-6::float8, 'id'::name, 2::int, 'add_remove'::text, 'basic'::text, '{}'::regclass[])",
-	release('people', 'NULL::text', 'NULL::text[]', 'NULL::text', 'NULL::float8', 'NULL::float8'),
-	release('sites', "'site'::text", "'{0,1}'::text[]", "'days'::text", '0::float8', '7::float8'),
+	release('people', $params, '16::int', 'NULL::text, NULL::text[], false, false, NULL::text, NULL::float8, NULL::float8', "'visits'::text, '{x}'::text[], '{m}'::text[]"),
+	release('sites', $params, '16::int', "'site'::text, '{0,1}'::text[], false, false, 'days'::text, 0::float8, 7::float8", "NULL::text, '{x,days}'::text[], '{m,d}'::text[]"),
+	release('sums', 'moments(dims=1, lower={0}, upper={10}, norm=1, targets=1)', 'NULL::int',
+		'NULL::text, NULL::text[], NULL::boolean, NULL::boolean, NULL::text, NULL::float8, NULL::float8', 'NULL::text, NULL::text[], NULL::text[]'),
 	"CALL public.race_release_next('people'::text)", "SELECT public.race_refreshes_left('people'::text)",
 	"CALL public.race_budget_limit('visits'::text, 5::float8, 1e-6::float8)", "CALL public.race_budget_adopt('visits'::text)",
-	"CALL public.race_grant('helper'::regrole, 'owner'::text)", 'TABLE public.race_budget_status', 'SELECT name FROM public.race_latest_releases')
+	"CALL public.race_grant('helper'::regrole, 'owner'::text)", 'TABLE public.race_budget_status', 'SELECT name FROM public.race_latest_releases',
+	'TABLE public.race_catalog')
 {
 	my (undef, $good) = $cluster->within('hostile', sub { RaceServer::run("SET search_path = pg_catalog, public;\n$statement", qw(psql -XAtq -v ON_ERROR_STOP=1)) });
 	ok($good, "no function of his is called by: $statement") or diag $cluster->sql_fails("SET search_path = pg_catalog, public;\n$statement", 'hostile');
@@ -191,13 +194,11 @@ for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site,
 
 sub release
 {
-	my ($name, @more) = @_;
-	my ($label, $labels, $value, $lower, $upper) = @more;
-	return "CALL public.race_release('$name'::text, 'visits'::text, '$params'::race_params, 'x'::text, 1::float8, 0::float8, 16::int, $label, $labels, "
-	  . "false, false, $value, $lower, $upper)";
+	my ($name, $of, $rows, $parts, $described) = @_;
+	return "CALL public.race_release('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described)";
 }
 
-is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM race_releases', 'hostile'), 6, 'and the releases are there');
+is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM race_releases', 'hostile'), 7, 'and the releases are there');
 like($cluster->sql_fails("SET search_path = pg_catalog, public; SELECT race_refreshes_left('people'::name)", 'hostile'), qr/hijacked by race_refreshes_left/,
 	'control: a call with another type goes to his');
 
