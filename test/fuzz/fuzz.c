@@ -155,10 +155,16 @@ pack_sketch(Value *value)
 	static unsigned char packed[MAX_SIZE];
 	RacePacking packing;
 	size_t		size;
+	int64_t		min;
+	int64_t		max;
 
 	if (value->bytes[0] != 1 || value->bytes[2] != 0 || rest > value->size)
 		return false;
 	memcpy(aligned, value->bytes + counters, n * width);
+	/* what the server refuses before it packs */
+	race_counters_bounds(aligned, width, n, &min, &max);
+	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
+		return false;
 	race_packing_plan(aligned, width, n, &packing);
 	size = race_pack(&packing, aligned, width, n, packed, n * width - 1);
 	if (size == 0)

@@ -184,9 +184,10 @@ test_opposite(uint32_t dims)
 	double		x[MOST_DIMS] = {1};
 	double		y[MOST_DIMS] = {-1};
 	double		share = share_over_seeds(&params, x, y) * race_structured_length(&params);
+	double		limit = SEEDS < 400 ? 0.4 : 0.1;
 
 	printf("# %.3f / D\n", share);
-	ok(share > 2.3 && share < 2.5, "dims %u: opposite unit vectors meet in 2.4 / D of the rows",
+	ok(fabs(share - 2.4) < limit, "dims %u: opposite unit vectors meet in 2.4 / D of the rows",
 	   dims);
 	x[1] = 1e-3;
 	y[0] = 1;
