@@ -123,7 +123,7 @@ like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NUL
 sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors, 'x', 100000)");
 is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
 my $question = "SELECT avg(race_kde(race_released('t'), x)) FROM t";
-like(plan_of($question), qr/avg\(race_kde\(\$0, (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');
+like(plan_of($question), qr/avg\(race_kde\((?:\$0|\(InitPlan 1\)\.col1), (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');
 unlike(plan_of("INSERT INTO t (id) VALUES (race_count(race_released('t')))"), qr/InitPlan/, 'of inserted values Citus does that itself');
 unlike(plan_of("SELECT race_released('t')"), qr/InitPlan/, 'and a query by itself is as it is');
 like(sql_fails("SELECT race_released('none')"), qr/\AERROR:  42704: .*HINT:  In a query that runs on other servers/s, 'a name that there is not');
