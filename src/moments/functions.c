@@ -10,37 +10,13 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "../server/result.h"
+#include "../query/info.h"
 #include "moments.h"
 
 PG_FUNCTION_INFO_V1(race_moments_info);
 PG_FUNCTION_INFO_V1(race_moments_matrix);
 
 /* -------------------------------------------------------------------- info */
-
-static void
-add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
-{
-	int			i;
-
-	if (noise->status == RACE_STATUS_EXACT)
-	{
-		race_row_add_text(row, "exact");
-		for (i = 0; i < 9; i++)
-			race_row_add_null(row);
-		return;
-	}
-	race_row_add_text(row, race_has_enough_noise(noise) ? "private" : "share");
-	race_row_add_text(row, race_mechanism_name(noise->mechanism));
-	race_row_add(row, Float8GetDatum(noise->epsilon));
-	race_row_add(row, Float8GetDatum(noise->delta));
-	race_row_add(row, Float8GetDatum(noise->rho));
-	race_row_add(row, Int32GetDatum(noise->max_contributions));
-	race_row_add_text(row, race_neighbors_name(noise->neighbors));
-	race_row_add(row, Int32GetDatum(noise->releases));
-	race_row_add(row, Float8GetDatum(sqrt(noise->counter_variance) / unit));
-	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));
-}
 
 /* race_info(race_moments) */
 Datum
@@ -62,7 +38,7 @@ race_moments_info(PG_FUNCTION_ARGS)
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum(size));
-	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
+	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 

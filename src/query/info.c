@@ -10,8 +10,8 @@
 #include "lib/stringinfo.h"
 
 #include "../lsh/grid.h"
-#include "../server/result.h"
 #include "../sketch/sketch.h"
+#include "info.h"
 
 PG_FUNCTION_INFO_V1(race_info);
 
@@ -50,8 +50,8 @@ add_params(RaceResultRow *row, const RaceParams *params)
 	race_row_add_text(row, race_rehash_name(params->rehash));
 }
 
-static void
-add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
+void
+race_info_add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 {
 	int			i;
 
@@ -108,7 +108,7 @@ race_info(PG_FUNCTION_ARGS)
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum((int64) size));
-	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
+	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
