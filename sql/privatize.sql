@@ -117,6 +117,8 @@ FROM (VALUES ('apart', 1000), ('alike', 0)) v (spread, step), LATERAL (
 SELECT v.rows AS asked, v.delta, round(count_noise_stddev::numeric, 1) AS count_noise
 FROM (VALUES (NULL, 0), (8, 0), (NULL, 1e-6)) v (rows, delta), LATERAL
 race_privacy_cost(race_params('l2', 1, 1), 1, delta, v.rows, records => 1000);
+-- and only there it limits contributions
+SELECT rows, epsilon > 0.99 AS epsilon FROM race_privacy_cost('l2(dims=1, rows=1048576, range=2)', 1, 0, 1, 2147483647);
 
 -- nobody but the owner draws noise
 CREATE ROLE race_analyst;

@@ -209,10 +209,10 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	RaceLaplaceBudget budget;
 
 	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */
-	if (sensitivity > RACE_MAX_SENSITIVITY / params->rows ||
-		sensitivity > RACE_MAX_SENSITIVITY / weight ||
+	if (sensitivity > RACE_MAX_SENSITIVITY / weight ||
 		(looks_at_rows(request, params) &&
-		 !race_choice_budget(request->epsilon, sensitivity * params->rows, &choice)) ||
+		 (sensitivity > RACE_MAX_SENSITIVITY / params->rows ||
+		  !race_choice_budget(request->epsilon, sensitivity * params->rows, &choice))) ||
 		!race_laplace_budget(choice.rest, sensitivity * weight, sensitivity, &budget))
 		return false;
 	plan->choice_noise = choice.scale;

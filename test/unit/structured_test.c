@@ -184,7 +184,7 @@ test_opposite(uint32_t dims)
 	double		x[MOST_DIMS] = {1};
 	double		y[MOST_DIMS] = {-1};
 	double		share = share_over_seeds(&params, x, y) * race_structured_length(&params);
-	double		limit = SEEDS < 400 ? 0.4 : 0.1;
+	double		limit = 0.1 * sqrt(400.0 / SEEDS);
 
 	printf("# %.3f / D\n", share);
 	ok(fabs(share - 2.4) < limit, "dims %u: opposite unit vectors meet in 2.4 / D of the rows",
