@@ -11,6 +11,7 @@
 #include "../lsh/grid.h"
 #include "../lsh/radial.h"
 #include "gridded.h"
+#include "projection.h"
 
 #define MAX_LEVELS			16
 /* A level with more nodes than this is split by distance, if it can be. */
@@ -19,7 +20,7 @@
 typedef struct Level
 {
 	RaceGrid	grid;
-	double	   *records;		/* at the nodes */
+	double	   *records;		/* at the nodes, projected */
 	RaceRadial	kernel;			/* of this level */
 	double		reach;			/* where it ends, in bandwidths; INFINITY */
 } Level;
@@ -36,127 +37,20 @@ struct RaceGridded
 
 /* ----------------------------------------------------------------- kernels */
 
-/* How many pieces a cell is cut into to see what splitting does */
-#define PIECES		6
-
-/*
- * Where the pieces of a triangular distribution over +-1 are, with its variance of 1/6.
- */
-static void
-cut_triangle(double *pieces)
-{
-	double		variance = 0;
-	int			i;
-
-	for (i = 0; i < PIECES; i++)
-	{
-		double		p = (i + 0.5) / PIECES;
-
-		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
-		variance += pieces[i] * pieces[i] / PIECES;
-	}
-	for (i = 0; i < PIECES; i++)
-		pieces[i] *= sqrt(1 / (6 * variance));
-}
-
-/*
- * The mean of a kernel around a distance, over what linear splitting adds to it: a
- * triangular move of up to a cell along each axis
- */
-static double
-blurred(const RaceRadial *kernel, const RaceGrid *grid, const double *pieces, double distance)
-{
-	int			n = 1;
-	double		sum = 0;
-	uint32		axis;
-	int			i;
-
-	for (axis = 0; axis < grid->dims; axis++)
-		n *= PIECES;
-	for (i = 0; i < n; i++)
-	{
-		double		moved = 0;
-		int			rest = i;
-
-		for (axis = 0; axis < grid->dims; axis++, rest /= PIECES)
-		{
-			double		x = grid->step[axis] * pieces[rest % PIECES];
-
-			if (kernel->euclidean)
-				x += axis == 0 ? distance : 0;
-			else
-				x += distance / grid->dims;
-			moved += kernel->euclidean ? x * x : fabs(x);
-		}
-		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(moved) : moved);
-	}
-	return sum / n;
-}
-
-/*
- * Splitting blurs a kernel.  So a smooth kernel is sharpened before: each step adds what the
- * kernel of the step before, blurred, lacks of the one that is wanted.
- */
-#define SHARPENINGS		2
-
-static void
-sharpen(RaceRadial *kernel, const RaceRadial *wanted, const RaceGrid *grid)
-{
-	RaceRadial *before = palloc(sizeof(RaceRadial));
-	double		pieces[PIECES];
-	int			step;
-	int			i;
-
-	cut_triangle(pieces);
-	*kernel = *wanted;
-	for (step = 0; step < SHARPENINGS; step++)
-	{
-		*before = *kernel;
-		for (i = 0; i < race_radial_nodes(); i++)
-		{
-			double		distance = race_radial_distance(i);
-
-			if (i % 256 == 0)
-				CHECK_FOR_INTERRUPTS();
-			if (isfinite(distance))
-				*race_radial_node(kernel, i) += race_radial_value(wanted, distance) -
-					blurred(before, grid, pieces, distance);
-		}
-	}
-	pfree(before);
-}
-
 /*
  * The kernel of a level: without its peak if the level before sums that, and without what
- * the next, coarser level sums (step `coarser`, or 0).  The peak is as narrow as a cell:
- * what splitting does to it depends on where in a cell records lie, and it is left alone.
- * In one dimension cells can be fine, and values often lie on nodes, as round numbers do:
- * there the first level is left alone altogether.
+ * the next, coarser level sums (step `coarser`, or 0)
  */
 static void
 make_kernel(Level *level, const RaceParams *params, bool first, double coarser)
 {
-	RaceRadial *smooth = palloc(sizeof(RaceRadial));
-	int			i;
+	RaceRadial *kernel = palloc(sizeof(RaceRadial));
 
-	race_radial_init_shape(smooth, params, level->grid.mean_step, coarser);
-	if (first && params->dims == 1)
-		level->kernel = *smooth;
-	else
-		sharpen(&level->kernel, smooth, &level->grid);
-	if (first)
-	{
-		RaceRadial *whole = palloc(sizeof(RaceRadial));
-
-		race_radial_init_shape(whole, params, 0, coarser);
-		for (i = 0; i < race_radial_nodes(); i++)
-			*race_radial_node(&level->kernel, i) += *race_radial_node(whole, i) -
-				*race_radial_node(smooth, i);
-		pfree(whole);
-	}
+	race_radial_init_shape(kernel, params, first ? 0 : level->grid.mean_step, coarser);
+	race_project_kernel(&level->grid, kernel, &level->kernel);
 	level->reach = coarser == 0 ? INFINITY : RACE_GRID_REACH * coarser +
 		sqrt((double) level->grid.dims) * level->grid.mean_step;
-	pfree(smooth);
+	pfree(kernel);
 }
 
 /* ------------------------------------------------------------------ levels */
@@ -263,13 +157,16 @@ derive_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 }
 
 static void
-make_kernels(RaceGridded *gridded)
+project_levels(RaceGridded *gridded)
 {
 	int			i;
 
 	for (i = 0; i < gridded->n; i++)
+	{
+		race_project_nodes(&gridded->levels[i]->grid, gridded->levels[i]->records);
 		make_kernel(gridded->levels[i], gridded->params, i == 0, i + 1 < gridded->n ?
 					gridded->levels[i + 1]->grid.mean_step : 0);
+	}
 }
 
 RaceGridded *
@@ -283,10 +180,10 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	load_levels(gridded, view, context, size);
 	gridded->count = count_records(gridded, view);
 	derive_levels(gridded, context, size);
-	make_kernels(gridded);
+	project_levels(gridded);
 	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
-	gridded->bias = pow(race_grid_bias(view->params, choice), 2);
+	gridded->bias = pow(race_grid_most_bias(view->params), 2);
 	return gridded;
 }
 

@@ -5,7 +5,7 @@
  * A question sums the kernel over the nodes.  So that it need not visit all of them, the
  * kernel is split by distance, as the multilevel summation method does (Hardy 2006): the
  * fine nodes sum what is near, coarser ones, which follow from them exactly, the smooth
- * rest.  Each level's kernel is corrected for what linear splitting does to it on average.
+ * rest.  Each level answers for what its nodes say of the table (projection.h).
  */
 #ifndef RACE_GRIDDED_H
 #define RACE_GRIDDED_H

@@ -131,5 +131,6 @@ race_marginal_quantile(const RaceMarginal *marginal, double p)
 	above = &knots[from];
 	t = above->share > below->share ? (p - below->share) / (above->share - below->share) : 1;
 	t = Min(Max(t, 0), 1);
-	return below->x * (1 - t) + above->x * t;
+	/* not beyond them by rounding */
+	return Min(Max(below->x * (1 - t) + above->x * t, below->x), above->x);
 }

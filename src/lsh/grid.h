@@ -111,7 +111,8 @@ typedef enum RaceGridPlace
 /*
  * What a private sketch keeps of a grid: cells after so many halvings, in so many levels.
  * The variance of a kernel sum whose counters have noise of this variance, in units squared;
- * and by which share of it cells are expected to change it.
+ * and by which share of it cells are expected to change it.  And the share that they may
+ * change a sum of a grid as it is, which intervals allow for.
  */
 typedef struct RaceGridChoice
 {
@@ -123,6 +124,7 @@ extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 									   RaceGridPlace place, double counter_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
+extern double race_grid_most_bias(const RaceParams *params);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

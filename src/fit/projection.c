@@ -1,0 +1,247 @@
+/*
+ * projection.c
+ *		What the nodes of a grid say of a kernel sum.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "projection.h"
+
+/* ------------------------------------------------------------------- nodes */
+
+/*
+ * Solve for the coefficients of a line: the Gram matrix of hats has 2/3 on the diagonal, 1/3
+ * at the ends, and 1/6 beside it.  Elimination without pivots, as the diagonal dominates.
+ * ratios is [cells + 1].
+ */
+#define BESIDE	(1.0 / 6)
+
+static void
+make_ratios(uint32 cells, double *ratios)
+{
+	uint32		k;
+
+	ratios[0] = BESIDE * 3;
+	for (k = 1; k <= cells; k++)
+		ratios[k] = BESIDE / ((k == cells ? 1.0 : 2.0) / 3 - BESIDE * ratios[k - 1]);
+}
+
+/*
+ * Half a hat has the mass, the mean and the variance of these weights of the three nodes next to the
+ * bound; one of a single cell has those of two.
+ */
+static void
+share_ends(double *line, Size stride, uint32 cells)
+{
+	double		ends[2] = {line[0], line[cells * stride]};
+	int			end;
+
+	line[0] = line[cells * stride] = 0;
+	for (end = 0; end < 2; end++)
+	{
+		double	   *bound = line + (end == 0 ? 0 : cells * stride);
+		ptrdiff_t	inward = end == 0 ? (ptrdiff_t) stride : -(ptrdiff_t) stride;
+
+		bound[0] += ends[end] * (cells == 1 ? 1.0 / 3 : 1.0 / 4);
+		bound[inward] += ends[end] * (cells == 1 ? 1.0 / 6 : 1.0 / 3);
+		if (cells > 1)
+			bound[2 * inward] -= ends[end] / 12;
+	}
+}
+
+static void
+project_line(double *line, Size stride, uint32 cells, const double *ratios)
+{
+	uint32		k;
+
+	line[0] *= ratios[0] / BESIDE;
+	for (k = 1; k <= cells; k++)
+		line[k * stride] = (line[k * stride] - BESIDE * line[(k - 1) * stride]) *
+			(ratios[k] / BESIDE);
+	for (k = cells; k-- > 0;)
+		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
+	share_ends(line, stride, cells);
+}
+
+void
+race_project_nodes(const RaceGrid *grid, double *nodes)
+{
+	Size		stride = grid->nodes;
+	uint32		axis;
+	Size		at;
+
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		uint32		cells = grid->cells[axis];
+		double	   *ratios = palloc((cells + 1) * sizeof(double));
+		Size		block = stride;
+
+		make_ratios(cells, ratios);
+		stride /= cells + 1;
+		for (at = 0; at < grid->nodes; at += block)
+		{
+			Size		i;
+
+			CHECK_FOR_INTERRUPTS();
+			for (i = 0; i < stride; i++)
+				project_line(nodes + at + i, stride, cells, ratios);
+		}
+		pfree(ratios);
+	}
+}
+
+/* ------------------------------------------------------------------ kernel */
+
+/* Pieces of equal mass that a hat is cut into along each axis, by the number of axes */
+static const int pieces_of[RACE_GRID_DIMS + 1] = {0, 64, 16, 8};
+
+#define MAX_PIECES		64
+
+/* Where the pieces are, in cells, with the variance of a hat, which is 1/6 */
+static void
+cut_hat(int n, double *pieces)
+{
+	double		variance = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		p = (i + 0.5) / n;
+
+		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
+		variance += pieces[i] * pieces[i] / n;
+	}
+	for (i = 0; i < n; i++)
+		pieces[i] *= sqrt(1 / (6 * variance));
+}
+
+/* The mean of a kernel over a hat that lies at `place`, [dims], in bandwidths */
+static double
+mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
+{
+	double		pieces[MAX_PIECES];
+	int			n = pieces_of[grid->dims];
+	int			all = 1;
+	double		sum = 0;
+	uint32		axis;
+	int			i;
+
+	cut_hat(n, pieces);
+	for (axis = 0; axis < grid->dims; axis++)
+		all *= n;
+	for (i = 0; i < all; i++)
+	{
+		double		distance = 0;
+		int			rest = i;
+
+		for (axis = 0; axis < grid->dims; axis++, rest /= n)
+		{
+			double		x = place[axis] + grid->step[axis] * pieces[rest % n];
+
+			distance += kernel->euclidean ? x * x : fabs(x);
+		}
+		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
+	}
+	return sum / all;
+}
+
+typedef struct Direction
+{
+	double		weight;
+	double		at[RACE_GRID_DIMS];
+} Direction;
+
+/*
+ * Directions that stand for all, by the number of axes.  Signs do not matter.  Those of the
+ * circle and of the sphere are along axes and diagonals, and integrate polynomials up to degree 7
+ * (Lebedev 1975).  Of l1 they are of length 1 by that distance, in the middle of parts of equal
+ * size: its kernel bends where a coordinate is 0, so that axes would stand for little.
+ */
+#define MAX_DIRECTIONS	7
+#define HALF	0.70710678118654752
+#define THIRD	0.57735026918962576
+
+static const Direction euclidean[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {1, 0}}, {1.0 / 4, {0, 1}}, {1.0 / 2, {HALF, HALF}}},
+	{{2.0 / 21, {1, 0, 0}}, {2.0 / 21, {0, 1, 0}}, {2.0 / 21, {0, 0, 1}},
+	{16.0 / 105, {HALF, HALF, 0}}, {16.0 / 105, {HALF, 0, HALF}},
+	{16.0 / 105, {0, HALF, HALF}}, {9.0 / 35, {THIRD, THIRD, THIRD}}}
+};
+
+static const Direction along_axes[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {0.125, 0.875}}, {1.0 / 4, {0.375, 0.625}},
+	{1.0 / 4, {0.625, 0.375}}, {1.0 / 4, {0.875, 0.125}}},
+	/* means of the smallest, the middle and the largest coordinate */
+	{{1.0 / 6, {1.0 / 9, 5.0 / 18, 11.0 / 18}}, {1.0 / 6, {1.0 / 9, 11.0 / 18, 5.0 / 18}},
+	{1.0 / 6, {5.0 / 18, 1.0 / 9, 11.0 / 18}}, {1.0 / 6, {5.0 / 18, 11.0 / 18, 1.0 / 9}},
+	{1.0 / 6, {11.0 / 18, 1.0 / 9, 5.0 / 18}}, {1.0 / 6, {11.0 / 18, 5.0 / 18, 1.0 / 9}}}
+};
+
+static double
+mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	const Direction *directions = (kernel->euclidean ? euclidean : along_axes)[grid->dims - 1];
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
+	{
+		double		place[RACE_GRID_DIMS];
+		uint32		axis;
+
+		for (axis = 0; axis < grid->dims; axis++)
+			place[axis] = distance * directions[i].at[axis];
+		sum += directions[i].weight * mean_over_hat(grid, kernel, place);
+	}
+	return sum;
+}
+
+/*
+ * Far from a node a hat does what its variance does: moves along each axis, one of them
+ * that of the distance
+ */
+static double
+mean_far_away(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	double		move = grid->mean_step * sqrt(grid->dims / 6.0);
+	double		along = race_radial_value(kernel, distance - move) +
+		race_radial_value(kernel, distance + move);
+	double		aside = kernel->euclidean ?
+		2 * race_radial_value(kernel, sqrt(distance * distance + move * move)) : along;
+
+	return (along + (grid->dims - 1) * aside) / (2 * grid->dims);
+}
+
+#define NEAR_STEPS		6
+#define NEAR_DISTANCES	256
+
+void
+race_project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *projected)
+{
+	double		near[NEAR_DISTANCES + 1];
+	double		reach = NEAR_STEPS * grid->mean_step;
+	int			i;
+
+	for (i = 0; i <= NEAR_DISTANCES; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
+	}
+	*projected = *kernel;
+	for (i = 0; i < race_radial_nodes(); i++)
+	{
+		double		distance = race_radial_distance(i);
+		double		at = distance / reach * NEAR_DISTANCES;
+		double	   *value = race_radial_node(projected, i);
+
+		if (at < NEAR_DISTANCES)
+			*value = near[(int) at] + (at - (int) at) * (near[(int) at + 1] - near[(int) at]);
+		else if (isfinite(distance))
+			*value = mean_far_away(grid, kernel, distance);
+	}
+}
