@@ -129,20 +129,25 @@ def measure_airfoil(session, folder):
         for epsilon in EPSILONS:
             results[epsilon].append({**ours(session, test[:, 5], epsilon, seed),
                                      **others(train, test, epsilon, seed)})
-    # of several settings, the one with the least mean error
-    return {epsilon: {name: np.min(np.mean([line[name] for line in lines], axis=0))
-                      for name in lines[0]} for epsilon, lines in results.items()}
+    # the mean errors of settings, of which ours have one
+    return {epsilon: {name: np.mean([line[name] for line in lines], axis=0) for name in lines[0]}
+            for epsilon, lines in results.items()}
 
 
-def report_airfoil(report, means):
+def report_airfoil(report, settings):
+    means, medians = ({epsilon: {name: pick(errors) for name, errors in here.items()}
+                       for epsilon, here in settings.items()} for pick in (np.min, np.median))
     report.heading('Regression: airfoil')
     report.write(f"""Test error over the variance of the target, means of {SEEDS['airfoil']} splits (1,202 and 301 records).  linear: race_predict from race_moments with the
 public bounds of columns; features: random Fourier features beside the columns, another draw a split, {', '.join(f'{n} for ε = {e}' for e, n in FEATURES.items())}; {FEATURES_PURE} with pure noise.  δ = {DELTA}, or 0 where it says
-pure.  The other methods are at their best setting in hindsight.
+pure.  The other methods are at their best setting in hindsight; what they are without it, the second table tells.
 """)
     names = [*means[EPSILONS[0]]]
     report.table(('method', *(f'ε = {e}' for e in EPSILONS)),
                  [(name, *(f'{means[e][name]:.3f}' for e in EPSILONS)) for name in names])
+    report.table(('the median of settings', *(f'ε = {e}' for e in EPSILONS)),
+                 [(name, *(f'{medians[e][name]:.3f}' for e in EPSILONS)) for name in names
+                  if np.size(settings[1][name]) > 1])
     report.table(('not private', 'error'), [(name, f'{value:.3f}')
                                             for name, value in means[None].items()])
     report.write(f"At ε = {TINY} no constant is below 1.02 (the number of records taken as known), and lines cannot be known better:\n")
