@@ -4,8 +4,8 @@
  *
  * The columns of the matrix are those of v = [1, u] (lsh/moments.h), in scaled units: a column
  * of the record is (x - (lower + upper) / 2) / ((upper - lower) / 2), and for a target
- * RACE_TARGET_WEIGHT times that; a feature is a feature.  Records were clipped to the bounds, and v was multiplied by a factor so
- * that it is within the norm.
+ * RACE_TARGET_WEIGHT times that; a feature is a feature.  Records were clipped to the bounds, and v
+ * was multiplied by a factor so that it is within the norm.
  */
 #ifndef RACE_MOMENTS_H
 #define RACE_MOMENTS_H

@@ -12,8 +12,8 @@
 #include "../transform/linear.h"
 
 /*
- * Noise is taken to move eigenvalues by so many root mean squares of the eigenvalues that it has alone.
- * On made-up tables .75 to 1 had the least errors.
+ * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On
+ * made-up tables .75 to 1 had the least errors.
  */
 #define MOVED				0.85
 
