@@ -48,15 +48,18 @@ SELECT round(avg(x[1])::numeric, 3) AS m1, round(avg(x[2])::numeric, 3) AS m2, r
        round(var_pop(x[1])::numeric, 2) AS v1, round(covar_pop(x[1], x[2])::numeric, 2) AS v12, round(var_pop(x[3])::numeric, 2) AS v3
 FROM points;
 SELECT dims, norm, features, targets, count, width, bytes, status FROM states, race_info(m);
--- values beyond the bounds are clipped, records beyond the norm are scaled down with their 1, and targets weigh twice
+-- values beyond the bounds are clipped, records beyond the norm are scaled down with their 1, and targets are scaled to 8 / 3
 SELECT scaled FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 1.25, targets => 0)), ARRAY[7, -1e300]));
 SELECT scaled, means FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 3)), ARRAY[0.5, 0.5]));
 SELECT race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[7, 0.5])::text =
        race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[1, 0.5])::text AS clipped;
+-- a small target counts as 0.35 when the factor is found, a large one as it is: 1 / (1 + 1 + (8 / 3)^2 * (0.35^2 or 0.7^2))
+SELECT round(scaled[1][1]::numeric, 3) AS weight
+FROM unnest(ARRAY[0, -0.3, 0.7]) target, race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1}', '{1,1}')), ARRAY[1, target]));
 -- the norm of absolute values: of five ones it is sqrt((5 + 25) / 2)
 SELECT scaled[1:1][2:5] FROM race_moments_matrix(race_add(race_moments(race_moment_params('{-1,-1,-1,-1}', '{1,1,1,1}', 1, targets => 0, clip => 'absolute')), ARRAY[1, -1, 1, 1]));
 -- features: cosines; each has a mean square of half of its amplitude's
-SELECT bool_and(scaled[i][i] BETWEEN 0 AND 400), abs(sum(scaled[i][i]) / 400 - 4) < 0.5 AS mean_square
+SELECT bool_and(scaled[i][i] BETWEEN 0 AND 400), abs(sum(scaled[i][i]) / 400 - 0.9 * sqrt(64)) < 0.9 AS mean_square
 FROM (SELECT (race_moments_matrix(race_moments(race_moment_params('{0,0,-4}', '{6,6,10}', 9, features => 64, bandwidth => 0.1), x))).scaled FROM points) s,
      generate_series(2, 65) i;
 

@@ -77,7 +77,7 @@ CREATE FUNCTION race_moment_params(
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn. These three are for features only. targets: that many last columns weigh twice, because regressions that explain them have less noise then. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, which halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release with delta 0. Error 22023 outside the limits';
+	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn. These three are for features only. targets: that many last columns are scaled to 2 2/3 times as much, because regressions that explain them have less noise then; to find its factor, a record counts as if its targets were 0.35 of that at least. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, which halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release with delta 0. Error 22023 outside the limits';
 
 CREATE TYPE race_record;
 
@@ -406,7 +406,7 @@ COMMENT ON COLUMN race_moments_info_result.norm IS 'what records, with their 1, 
 
 COMMENT ON COLUMN race_moments_info_result.features IS 'the number of random Fourier features, or 0';
 
-COMMENT ON COLUMN race_moments_info_result.targets IS 'the last columns, which weigh twice, and of which no features are made';
+COMMENT ON COLUMN race_moments_info_result.targets IS 'the last columns, which are scaled to 2 2/3 times as much, and of which no features are made';
 
 COMMENT ON COLUMN race_moments_info_result.count IS 'the number of records, noisy in private moments; NULL for noise shares';
 

@@ -43,7 +43,7 @@ race_moments_counters(uint64_t columns)
 double
 race_moments_amplitude(const RaceParams *params)
 {
-	return fmin(1, sqrt(2 * RACE_FEATURES_SQUARED / params->features));
+	return fmin(1, sqrt(2 * RACE_FEATURES_SQUARED / sqrt(params->features)));
 }
 
 /*
@@ -146,7 +146,7 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 static double
 one_of(const RaceParams *params)
 {
-	return params->targets > 0 ? ONE / RACE_TARGET_WEIGHT : ONE;
+	return params->targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
 }
 
 /* The square of the norm of v, by the sum of squares and that of absolute values */
@@ -407,16 +407,19 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 /* What follows is compiled for each instruction set: each number comes from the same operations. */
 #define INLINE	static inline __attribute__((always_inline))
 
-/* Add squares of a column, and absolute values if they are wanted. */
+/* Add squares of a column, or of `least`, and absolute values if they are wanted. */
 INLINE void
-add_column(const double *restrict u, size_t n, bool absolute, Batch *restrict batch)
+add_column(const double *restrict u, double least, size_t n, bool absolute,
+		   Batch *restrict batch)
 {
+	double		size[TOGETHER];
 	size_t		from;
 	size_t		r;
 
-	FOR_RECORDS(batch->squares[r] += u[r] * u[r]);
+	FOR_RECORDS(size[r] = fabs(u[r]) > least ? fabs(u[r]) : least);
+	FOR_RECORDS(batch->squares[r] += size[r] * size[r]);
 	if (absolute)
-		FOR_RECORDS(batch->absolute[r] += fabs(u[r]));
+		FOR_RECORDS(batch->absolute[r] += size[r]);
 }
 
 /* The factors by which records are clipped and become fixed point */
@@ -426,13 +429,15 @@ choose_factors(const RaceParams *params, Batch *batch, size_t n)
 	bool		absolute = params->clip == RACE_CLIP_ABSOLUTE;
 	double		one = one_of(params);
 	double		most = params->norm;
+	uint32_t	others = batch->columns - params->targets;
 	size_t		from;
 	size_t		r;
 	uint32_t	i;
 
 	FOR_RECORDS(batch->squares[r] = batch->absolute[r] = 1);
 	for (i = 0; i < batch->columns; i++)
-		add_column(batch->u + (size_t) i * TOGETHER, n, absolute, batch);
+		add_column(batch->u + (size_t) i * TOGETHER,
+				   i < others ? 0 : RACE_TARGET_LEAST * RACE_TARGET_WEIGHT, n, absolute, batch);
 	if (absolute)
 		FOR_RECORDS(batch->squares[r] = (batch->squares[r] + batch->absolute[r] * batch->absolute[r]) / 2);
 	FOR_RECORDS(
@@ -460,7 +465,7 @@ round_column(const double *restrict u, size_t n, bool absolute, Batch *restrict 
 		rounded[r] = x < -ONE ? -ONE : x;
 	});
 	FOR_RECORDS(v[r] = (int16_t) (int32_t) rounded[r]);
-	add_column(rounded, n, absolute, batch);
+	add_column(rounded, 0, n, absolute, batch);
 }
 
 INLINE void

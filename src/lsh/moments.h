@@ -3,11 +3,11 @@
  *		Moments: sums and products of bounded columns, in exact integers.
  *
  * A record of d numbers becomes v = [1, u]: each column is scaled from its public bounds to
- * [-1, 1], and the last ones, the targets, to [-2, 2].  v is multiplied by a factor of at most 1
- * so that its norm is at most that of the parameters, and rounded to fixed point.  So a record
- * beyond the norm keeps its direction, and weighs less: regressions of v have no bias from
- * clipping x.  The counters are the upper triangle of the sum of v v', row by row.  The number of
- * records is the count of the sketch.
+ * [-1, 1], and the last ones, the targets, to RACE_TARGET_WEIGHT times that.  v is multiplied by a
+ * factor of at most 1 so that its norm is at most that of the parameters, and rounded to fixed
+ * point.  So a record beyond the norm keeps its direction, and weighs less: regressions of v have
+ * no bias from clipping x.  The counters are the upper triangle of the sum of v v', row by row.
+ * The number of records is the count of the sketch.
  *
  * The norm is that of L2; or of absolute values (RACE_CLIP_ABSOLUTE), for Laplace noise, the root of
  * half of the sum of squares and the square of the sum of absolute values: its square is what a
@@ -26,12 +26,22 @@
 #include "lsh.h"
 
 #define RACE_MOMENTS_ONE		8192	/* the largest number in fixed point: products have 26 bits */
-#define RACE_TARGET_WEIGHT		2	/* targets are scaled to so much; then 1 is the half of ONE */
+#define RACE_MOMENTS_SMALL_ONE	3072	/* 1 where there are targets, the largest of which is ONE */
+#define RACE_TARGET_WEIGHT		((double) RACE_MOMENTS_ONE / RACE_MOMENTS_SMALL_ONE)
 #define RACE_MOMENTS_COLUMNS	1024	/* of v, the 1 among them */
 #define RACE_MOMENTS_TOGETHER	480 /* records that are counted together */
 
-/* The squared norm that all features together are made to have */
-#define RACE_FEATURES_SQUARED	4.0
+/*
+ * To find a factor, a target in [-1, 1] is taken to be so large at least.  So most factors do not
+ * depend on the target, and regressions have less bias.
+ */
+#define RACE_TARGET_LEAST		0.35
+
+/*
+ * The squared norm that all features together are made to have, by the root of their number.  Like
+ * what is above, it was chosen on made-up tables.
+ */
+#define RACE_FEATURES_SQUARED	0.9
 
 extern bool race_is_moments(const RaceParams *params);
 

@@ -3,9 +3,9 @@
  *		What answers from moments need: the matrix of sums and products, and its noise.
  *
  * The columns of the matrix are those of v = [1, u] (lsh/moments.h), in scaled units: a column
- * of the record is (x - (lower + upper) / 2) / ((upper - lower) / 2), and twice that for a target;
- * a feature is a feature.  Records were clipped to the bounds, and v was multiplied by a factor so
- * that it is within the norm.
+ * of the record is (x - (lower + upper) / 2) / ((upper - lower) / 2), and for a target
+ * RACE_TARGET_WEIGHT times that; a feature is a feature.  Records were clipped to the bounds, and v
+ * was multiplied by a factor so that it is within the norm.
  */
 #ifndef RACE_MOMENTS_H
 #define RACE_MOMENTS_H
@@ -63,7 +63,7 @@ extern void race_moments_map(const RaceMoments *moments, const RaceRowsEntry *en
 extern uint32 race_moments_place(const RaceMoments *moments, uint32 i);
 
 /*
- * Half the width of the bounds of column i, or for a target a quarter; and their middle:
+ * Half the width of the bounds of column i, for a target divided by its weight; and their middle:
  * x = middle + half * u
  */
 extern double race_moments_half(const RaceMoments *moments, uint32 i);

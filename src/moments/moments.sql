@@ -10,7 +10,7 @@ COMMENT ON TYPE race_moments_info_result IS 'the result of race_info of moments'
 COMMENT ON COLUMN race_moments_info_result.dims IS 'the columns of a record';
 COMMENT ON COLUMN race_moments_info_result.norm IS 'what records, with their 1, are scaled down to';
 COMMENT ON COLUMN race_moments_info_result.features IS 'the number of random Fourier features, or 0';
-COMMENT ON COLUMN race_moments_info_result.targets IS 'the last columns, which weigh twice, and of which no features are made';
+COMMENT ON COLUMN race_moments_info_result.targets IS 'the last columns, which are scaled to 2 2/3 times as much, and of which no features are made';
 COMMENT ON COLUMN race_moments_info_result.count IS 'the number of records, noisy in private moments; NULL for noise shares';
 COMMENT ON COLUMN race_moments_info_result.width IS 'bytes a sum or product';
 COMMENT ON COLUMN race_moments_info_result.bytes IS 'the size of the value';

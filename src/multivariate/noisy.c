@@ -11,6 +11,15 @@
 #include "../lsh/lsh.h"
 #include "../transform/linear.h"
 
+/*
+ * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On
+ * made-up tables .75 to 1 had the least errors.
+ */
+#define MOVED				0.85
+
+/* Below so many standard deviations a series is used, which is more exact there. */
+#define FAR_BELOW			-20
+
 /* Eigenvalues below this share of the largest one are those of rounding errors. */
 #define LEAST_EIGENVALUE	1e-12
 
@@ -51,10 +60,24 @@ compose(const double *vectors, const double *value, uint32_t n, double *m)
 			m[(size_t) j * n + i] = m[(size_t) i * n + j];
 }
 
+/* The mean of a normal distribution around x, without what is below 0 */
+static double
+positive_mean(double x, double deviation)
+{
+	double		z = x / deviation;
+
+	if (!(deviation > 0))
+		return fmax(x, 0);
+	if (z < FAR_BELOW)
+		return deviation * (2 / (z * z) - 1) / z;
+	return x + deviation * sqrt(2 / RACE_PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
+}
+
 void
 race_likely_moments(RaceNoisy *noisy, double *work)
 {
 	uint32_t	n = noisy->n;
+	double		moved = MOVED * sqrt(n) * noisy->other;
 	double	   *vectors = work;
 	double	   *values = work + (size_t) n * n;
 	double		shift = frobenius(noisy->m, n);
@@ -68,9 +91,7 @@ race_likely_moments(RaceNoisy *noisy, double *work)
 	race_jacobi(vectors, n, n, values);
 	for (k = 0; k < n; k++)
 	{
-		double		value = values[k] - shift;
-
-		values[k] = (value + sqrt(value * value + 2 * n * noisy->other * noisy->other)) / 2;
+		values[k] = positive_mean(values[k] - shift, moved);
 		largest = fmax(largest, values[k]);
 	}
 	for (k = 0; k < n; k++)

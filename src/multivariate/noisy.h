@@ -28,14 +28,11 @@ typedef struct RaceNoisy
 #define RACE_LIKELY_WORK(n)		(((size_t) (n) + 1) * (n))
 
 /*
- * Fill `likely`.  It has the eigenvectors of m, and of each eigenvalue l
- *
- *		(l + sqrt(l^2 + 2 n other^2)) / 2,
- *
- * which is the maximum of the posterior density for normal noise and the prior density
- * det(M)^(n / 4).  2 n other^2 is half of the square of the largest eigenvalue that noise has
- * (Wigner 1955), so large eigenvalues stay, and those that noise has made become about a third
- * of it.  Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.
+ * Fill `likely`.  It has the eigenvectors of m, and for each eigenvalue l its mean given that it
+ * is positive, if noise moves eigenvalues by a normal number and all positive ones are as likely
+ * before.  Eigenvalues of noise alone have the mean square n other^2 (Wigner 1955).  Large
+ * eigenvalues stay, and those that noise has made become about a third of the largest that it has.
+ * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.
  */
 extern void race_likely_moments(RaceNoisy *noisy, double *work);
 

@@ -298,7 +298,7 @@ test_features(RaceSequence sequence)
 			worst = fmax(worst, fabs(phi[0][i] - race_moments_amplitude(params) * cos(2 * RACE_PI * turns)));
 			product += phi[0][i] * phi[1][i];
 		}
-		kernel = fmax(kernel, fabs(product / RACE_FEATURES_SQUARED -
+		kernel = fmax(kernel, fabs(product / RACE_FEATURES_SQUARED / sqrt(1000) -
 								   exp(-distance / 2 / params->bandwidth / params->bandwidth)));
 	}
 	ok(worst < 1e-9, "features are cosines, up to %.1g", worst);
