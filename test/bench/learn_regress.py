@@ -150,7 +150,7 @@ pure.  The other methods are at their best setting in hindsight; what they are w
                   if np.size(settings[1][name]) > 1])
     report.table(('not private', 'error'), [(name, f'{value:.3f}')
                                             for name, value in means[None].items()])
-    report.write(f"At ε = {TINY} no constant is below 1.02 (the number of records taken as known), and lines cannot be known better:\n")
+    report.write(f"At ε = {TINY} no constant that was tried is below 1.02 (the number of records taken as known):\n")
     report.table((f'ε = {TINY}', 'error'), [(name, f'{value:.3f}') for name, value in means[TINY].items()])
     for epsilon in EPSILONS:
         here = means[epsilon]
