@@ -30,6 +30,13 @@ all_signs(uint32_t power, uint32_t range)
 	return power < 32 && (UINT64_C(1) << power) <= range;
 }
 
+/* pow() takes as long for 1 as for others, and most powers are 1. */
+static double
+to_power(double k, uint32_t power)
+{
+	return power == 1 ? k : pow(k, power);
+}
+
 double
 race_kernel_at(const RaceParams *part, double distance)
 {
@@ -40,11 +47,11 @@ race_kernel_at(const RaceParams *part, double distance)
 	uint32_t	i;
 
 	if (mixture == NULL)
-		return pow(type->of_distance(distance), part->power);
+		return to_power(type->of_distance(distance), part->power);
 	for (i = 0; i < part->components; i++)
 	{
-		sum += mixture[2 * i + 1] * pow(type->of_distance(distance / mixture[2 * i]),
-										part->power);
+		sum += mixture[2 * i + 1] * to_power(type->of_distance(distance / mixture[2 * i]),
+											 part->power);
 		weights += mixture[2 * i + 1];
 	}
 	return sum / weights;
@@ -170,7 +177,7 @@ value_of_part(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 
 	if (type->of_distance != NULL)
 		return race_kernel_at(part, race_distance(part, x, y, type->euclidean));
-	return pow(type->value(part, x, y), part->power);
+	return to_power(type->value(part, x, y), part->power);
 }
 
 double
