@@ -18,7 +18,7 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = race_score_params(2) AS params, (race_info(scores)).points > 0 AS fitted
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = race_score_params(2) AS params
 FROM race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
 FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
@@ -26,11 +26,17 @@ FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY char
 SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('classified 2', ARRAY[q]) AS likely,
 	(race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 < 0.2 AS rather_a, (race_posterior('classified 2', ARRAY[q]) ->> 'b')::float8 > 0.4 AS flat
 FROM unnest('{0.1,0.7}'::float8[]) q ORDER BY 1;
--- the same by hand
-SELECT bool_and(race_posterior('classified 1', ARRAY[q]) = by_hand.p)
-FROM generate_series(0, 1.5, 0.1) q, LATERAL (
-	SELECT race_posterior(label COLLATE "C", scores, ARRAY[(SELECT race_score(label COLLATE "C", sketch, ARRAY[q]) FROM race_latest_releases WHERE name = 'classified 1')], 'counts') AS p
-	FROM race_latest_releases WHERE name = 'classified 1') by_hand;
+-- the same by hand: records and the question are split over the same nodes
+CREATE FUNCTION score(x float8[]) RETURNS float8 LANGUAGE sql STABLE AS
+	$$ SELECT race_score(label COLLATE "C", sketch, x) FROM race_latest_releases WHERE name = 'classified 1' $$;
+CREATE TABLE nodes AS
+SELECT node, class, sum(greatest(0, 1 - abs(score - node * 0.05) / 0.05)) AS records
+FROM (SELECT class, score(x) AS score FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored, generate_series(0, 60) node GROUP BY 1, 2;
+SELECT max(abs((race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 - truth)) < 0.01 AS same
+FROM generate_series(0, 1.4, 0.2) q, LATERAL (
+	SELECT sum(records * split) FILTER (WHERE class = 'b') / sum(records * split) AS truth
+	FROM (SELECT score(ARRAY[q]) AS score OFFSET 0) s, LATERAL (SELECT *, greatest(0, 1 - abs(score - node * 0.05) / 0.05) AS split FROM nodes) n) t;
+-- without a calibration they are the likelihoods
 SELECT race_posterior('classified 2', '{0.7}'::float8[]) = race_posterior(label, sketch, '{0.7}') AS same, race_classify('classified 2', '{0.7}'::float8[]) = race_classify(label, sketch, '{0.7}') AS class
 FROM race_latest_releases WHERE name = 'classified 2';
 -- the posterior says how often it is right

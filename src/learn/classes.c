@@ -64,40 +64,40 @@ race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 	return classes;
 }
 
-/* Of x or, if that is NULL, of query */
-static void
-ask(RaceClasses *classes, const Datum *sketches, Datum query, const double *x, RacePrior prior)
+void
+race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query)
 {
 	RaceQuestion question;
 	int			i;
 
-	race_scores_clear(classes->scores, prior);
+	race_scores_clear(classes->scores, RACE_PRIOR_UNIFORM);
 	for (i = 0; i < classes->n; i++)
 	{
 		RaceScore	score;
 
 		race_ask_sketch(classes->sites[i], sketches[i], &question);
-		if (x == NULL)
-			race_ask_about(&question, query);
-		else
-			race_ask_about_vector(&question, x);
-		score = race_class_score(&question, prior);
+		race_ask_about(&question, query);
+		score = race_class_score(&question, RACE_PRIOR_UNIFORM);
 		score.label = classes->labels[i];
 		race_scores_add(classes->scores, score);
 	}
 }
 
 void
-race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query)
+race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
 {
-	ask(classes, sketches, query, NULL, RACE_PRIOR_UNIFORM);
-}
+	RaceScores *scores = classes->scores;
+	double	   *records = palloc(classes->n * sizeof(double));
+	int			i;
 
-void
-race_classes_ask_vector(RaceClasses *classes, const Datum *sketches, const double *x,
-						RacePrior prior)
-{
-	ask(classes, sketches, (Datum) 0, x, prior);
+	race_calibration_ask(calibration, race_classes_number(classes), records);
+	scores->prior = RACE_PRIOR_COUNTS;
+	for (i = 0; i < classes->n; i++)
+	{
+		scores->list[i].score = records[i];
+		scores->list[i].count = calibration->totals[i];
+	}
+	pfree(records);
 }
 
 Datum

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "../query/question.h"
+#include "calibration.h"
 #include "scores.h"
 
 /* The score of a class, whose sketch was asked about a query; the label is left out. */
@@ -27,10 +28,11 @@ typedef struct RaceClasses
 extern RaceClasses *race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 										MemoryContext context);
 
-/* Score the sketches, one for each class, of a query or of a vector. */
+/* Score the sketches, one for each class, by their densities at a query. */
 extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query);
-extern void race_classes_ask_vector(RaceClasses *classes, const Datum *sketches,
-									const double *x, RacePrior prior);
+
+/* Replace the scores by the records of each class that have the number of race_classes_number(). */
+extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration);
 
 /* What they say of the last query: the best label, or the number of race_scores_number() */
 extern Datum race_classes_best(const RaceClasses *classes);

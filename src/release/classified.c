@@ -3,7 +3,7 @@
  *		race_classify and race_posterior of a release with labels, by its name.
  *
  * The sketches of the labels say which label is likely, and how surely: a score.  If the
- * release is calibrated, sketches of this score say how many records of each label have it.
+ * release is calibrated, it is known about how many records of each label have this score.
  * Otherwise the likelihoods are all that is known.
  */
 #include "postgres.h"
@@ -19,6 +19,7 @@
 #include "../learn/classes.h"
 #include "../server/argument.h"
 #include "../server/text.h"
+#include "../sketch/sketch.h"
 #include "named.h"
 
 PG_FUNCTION_INFO_V1(race_classify_released);
@@ -30,8 +31,8 @@ typedef struct Classified
 	RaceNamed	named;
 	Datum	   *sketches;		/* of each label */
 	Datum	   *scores;			/* of each label, or NULL */
-	RaceClasses *classes;		/* which are asked about the query, */
-	RaceClasses *scored;		/* and about its score */
+	RaceClasses *classes;		/* which are asked about the query */
+	RaceCalibration *calibration;	/* by the scores, or NULL */
 	MemoryContext context;		/* of all this */
 } Classified;
 
@@ -123,32 +124,58 @@ look_up(Classified *site, const FmgrInfo *flinfo, const char *name)
 		site->scores = NULL;
 	site->classes = race_classes_create(n, TEXTOID, labels, race_argument_type(flinfo, 1),
 										site->context);
-	site->scored = race_classes_create(n, TEXTOID, labels, FLOAT8ARRAYOID, site->context);
+	site->calibration = NULL;
 	MemoryContextSwitchTo(old);
 	SPI_finish();
 }
 
-/* The labels of the release in argument 0, with their scores of the query in argument 1 */
-static RaceClasses *
-ask(FunctionCallInfo fcinfo)
+static RaceCalibration *
+calibrate(const Classified *site)
+{
+	int			n = site->classes->n;
+	RaceView   *views = palloc(2 * n * sizeof(RaceView));
+	RaceCalibration *calibration;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		race_sketch_view_header(site->sketches[i], &views[i]);
+		race_sketch_view(site->scores[i], &views[n + i]);
+	}
+	calibration = race_calibration_create(n, views, views + n, site->context);
+	pfree(views);
+	return calibration;
+}
+
+/* The site of a call, which is about the release in argument 0 */
+static Classified *
+find(FunctionCallInfo fcinfo)
 {
 	Classified *site = classified_site(fcinfo->flinfo);
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	double		score;
 
 	if (!race_named_is(&site->named, name))
 	{
 		site->named.name = NULL;
 		MemoryContextReset(site->context);
 		look_up(site, fcinfo->flinfo, name);
+		if (site->scores != NULL)
+			site->calibration = calibrate(site);
 		race_named_set(&site->named, name, site->context);
 	}
+	return site;
+}
+
+/* The labels of the release, with their scores of the query in argument 1 */
+static RaceClasses *
+ask(FunctionCallInfo fcinfo)
+{
+	Classified *site = find(fcinfo);
+
 	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1));
-	if (site->scores == NULL)
-		return site->classes;
-	score = race_classes_number(site->classes);
-	race_classes_ask_vector(site->scored, site->scores, &score, RACE_PRIOR_COUNTS);
-	return site->scored;
+	if (site->calibration != NULL)
+		race_classes_calibrate(site->classes, site->calibration);
+	return site->classes;
 }
 
 /* race_classify(name, q) */

@@ -288,20 +288,6 @@ fit_models(const Release *release, int n, Datum *sketches)
 	}
 }
 
-/* Sketches of the scores that the private sketches of n labels give the records */
-static Datum *
-make_scores(const Release *release, const RaceChecked *checked, int n, Datum *labels,
-			Datum *sketches)
-{
-	Datum	   *scores;
-
-	race_tell("release \"%s\": scoring records", release->asked.name);
-	scores = race_read_scores(&release->asked, checked, n, labels, sketches);
-	check_current(checked);
-	fit_models(release, n, scores);
-	return scores;
-}
-
 /* Read, draw noise, and store. */
 static void
 make_private(const Release *release)
@@ -325,7 +311,11 @@ make_private(const Release *release)
 	if (release->asked.fit)
 		fit_models(release, n * halves, sketches);
 	if (checked->scores_query != NULL)
-		scores = make_scores(release, checked, n, labels, sketches);
+	{
+		race_tell("release \"%s\": scoring records", release->asked.name);
+		scores = race_read_scores(&release->asked, checked, n, labels, sketches);
+		check_current(checked);
+	}
 	for (i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);

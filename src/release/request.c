@@ -407,6 +407,7 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 {
 	const RaceDataset *dataset = checked->dataset;
 	double		scores = asked->epsilon * asked->calibrate;
+	int			all = 1;		/* the row of a grid, with all of its cells */
 	double		left = asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
 
 	checked->noise = race_make_request(asked->params, left, asked->delta,
@@ -417,8 +418,8 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 		return;
 	checked->scores_params = params_of_scores(ledger, asked);
 	checked->scores_noise = race_make_request(race_params_arg(checked->scores_params), scores, 0,
-											  NULL, dataset->max_contributions,
-											  dataset->neighbors, true);
+											  &all, dataset->max_contributions,
+											  dataset->neighbors, false);
 }
 
 RaceChecked *

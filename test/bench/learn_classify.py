@@ -41,10 +41,9 @@ def split(session, folder, x, label):
     parts = {'public': slice(PUBLIC), 'private': slice(PUBLIC, PUBLIC + records),
              'test': slice(PUBLIC + records, PUBLIC + records + TESTS)}
     for name, part in parts.items():
-        session.run(f'DROP TABLE IF EXISTS {name}_x, {name}_rows')
+        session.run(f'DROP TABLE IF EXISTS {name}_x; TRUNCATE {name}_rows')
         load(session, folder, f'{name}_x', x[part])
-        session.run(f"CREATE TABLE {name}_rows AS SELECT id, x, (ARRAY[{','.join(map(str, label[part]))}])[id + 1] "
-                    f'AS label FROM {name}_x')
+        session.run(f"INSERT INTO {name}_rows SELECT id, x, (ARRAY[{','.join(map(str, label[part]))}])[id + 1] FROM {name}_x")
     return parts, records
 
 
@@ -68,31 +67,34 @@ def advise(session, x):
 
 
 def release(session, epsilon):
-    """Sketches of the classes, and what they say of each test: label, lead"""
-    session.run('DROP TABLE IF EXISTS classes, scores; CREATE TABLE classes AS SELECT label, '
+    """Sketches of the classes"""
+    session.run('DROP TABLE IF EXISTS classes; CREATE TABLE classes AS SELECT label, '
                 f'race_privatize(race_build(params, x), {epsilon}, 0, rows) AS s '
-                'FROM private_rows, params GROUP BY label, params, rows; '
-                'CREATE TABLE scores AS SELECT id, ARRAY[(SELECT race_score(label, s, x) FROM classes)] '
-                'AS x FROM test_rows')
+                'FROM private_rows, params GROUP BY label, params, rows')
 
 
-def calibrate(session, classes):
-    """Private sketches of the score of the same records, one a class"""
-    session.run('DROP TABLE IF EXISTS calibration; CREATE TABLE calibration AS SELECT label, '
-                f'race_privatize(race_build(params, ARRAY[score]), {EPSILON * SHARE}) AS s FROM (SELECT label, '
-                '(SELECT race_score(c.label, s, x) FROM classes c) AS score FROM private_rows r) scored, '
-                f"race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{{0}}', "
-                f"upper => '{{{2 * classes - 1}}}') params GROUP BY label, params")
+def calibrate(session, name, classes):
+    """One release of the classes and of their scores"""
+    session.run("DO $$ DECLARE p record; BEGIN SELECT params, rows INTO p FROM params; "
+                f"CALL race_release('{name}', 'private', p.params, 'x', {EPSILON}, rows => p.rows, label => 'label', "
+                f"labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, grid => false, calibrate => {SHARE}); END $$")
 
 
-def ask(session, sketches, tests, prior, classes):
-    """What race_classify says, and the posterior [record, class]"""
+def ask(session, source, classes):
+    """What race_classify says of the tests, and the posterior [record, class]"""
     columns = ', '.join(f"p ->> '{c}'" for c in range(classes))
-    lines, _ = session.run(
-        f"SELECT says, {columns} FROM {tests}, LATERAL (SELECT race_classify(label, s, x, '{prior}') AS says, "
-        f"race_posterior(label, s, x, '{prior}') AS p FROM {sketches}) c ORDER BY id")
+    lines, _ = session.run(f'SELECT says, {columns} FROM test_rows, LATERAL {source} c ORDER BY id')
     table = np.array([line.split('|') for line in lines], float)
     return table[:, 0].astype(int), table[:, 1:]
+
+
+def by_name(name):
+    return f"(SELECT race_classify('{name}', x) AS says, race_posterior('{name}', x) AS p)"
+
+
+def by_sketches(prior):
+    return (f"(SELECT race_classify(label, s, x, '{prior}') AS says, "
+            f"race_posterior(label, s, x, '{prior}') AS p FROM classes)")
 
 
 def measure(session, folder, name, seed):
@@ -102,22 +104,21 @@ def measure(session, folder, name, seed):
     parts, records = split(session, folder, x, label)
     truth = label[parts['test']]
 
-    def judge(*sketches_tests_prior):
-        says, posterior = ask(session, *sketches_tests_prior, classes)
+    def judge(source):
+        says, posterior = ask(session, source, classes)
         return np.mean(says == truth), calibration_error(
             posterior.max(axis=1), posterior.argmax(axis=1) == truth)
 
     expected, prior = suggest(session, records)
     release(session, EPSILON)
-    accuracy = {p: judge('classes', 'test_rows', p)[0] for p in ('uniform', 'counts')}
-    release(session, EPSILON * (1 - SHARE))
-    calibrate(session, classes)
-    calibrated = judge('calibration', 'scores', 'counts')
+    accuracy = {p: judge(by_sketches(p))[0] for p in ('uniform', 'counts')}
+    calibrate(session, f'{name} {seed}', classes)
+    calibrated = judge(by_name(f'{name} {seed}'))
     advise(session, x)
     release(session, EPSILON * (1 - SHARE))
-    alone = judge('classes', 'test_rows', 'uniform')[0]
-    calibrate(session, classes)
-    private = judge('calibration', 'scores', 'counts')
+    alone = judge(by_sketches('uniform'))[0]
+    calibrate(session, f'{name} {seed} alone', classes)
+    private = judge(by_name(f'{name} {seed} alone'))
     public, built, tests = (x[parts[part]] for part in ('public', 'private', 'test'))
     random = np.random.default_rng(seed)
     return [expected, accuracy[prior], accuracy['uniform'], accuracy['counts'], *calibrated,
@@ -135,8 +136,8 @@ COLUMNS = ('expected', 'suggested prior', 'uniform', 'counts', 'calibrated', 'it
 def report_all(report, results):
     report.heading('Classifiers with the parameters that 500 public rows suggest')
     report.write(f"""Accuracy, means over seeds; pure ε = {EPSILON}.  Expected is the score that race_suggest gives; then race_classify
-with the prior that it suggests, and with each prior.  Calibrated: sketches of the classes for ε = {1 - SHARE:g} and of race_score for {SHARE:g}, and
-race_posterior of the latter, prior counts; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
+with the prior that it suggests, and with each prior.  Calibrated: one race_release of the same parameters and ε with calibrate => {SHARE:g}, and
+race_classify and race_posterior by its name; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
 a bandwidth of {BANDWIDTH} √d ranges, ε = {1 - SHARE:g}, a uniform prior; and calibrated in the same way.  Objective
 perturbation is private logistic regression, each class against the others, with columns scaled by the public rows, at the best of 40 settings in
 hindsight.  Public rows alone: the same from the public rows, without noise.
@@ -166,6 +167,9 @@ def main():
     results = {}
     with Session() as session:
         session.run('SET client_min_messages = error')
+        session.run(';'.join(f'CREATE TABLE {part}_rows (id int, x float8[], label int)'
+                             for part in ('public', 'private', 'test')))
+        session.run("CALL race_protect('private', 'private_rows', 1e6)")
         for name in names:
             results[name] = [measure(session, folder, name, seed) for seed in range(seeds)]
             print(name, np.round(np.mean(results[name], axis=0), 4), file=sys.stderr)
