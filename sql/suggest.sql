@@ -46,6 +46,25 @@ FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a, race_suggest(A
 SELECT round(((a).score_without_noise + ln(1000))::numeric, 1) BETWEEN -1.6 AND -1.3 AS normal
 FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a FROM people WHERE i <= 1000) v;
 
+-- skewed columns: classes differ where the numbers are small
+CREATE TABLE skewed AS
+SELECT i, i % 2 AS class, ARRAY[exp(2 * normal(i, 1) + 2 * (i % 2)), exp(2 * normal(i, 2) - 2 * (i % 2))] AS x FROM generate_series(1, 1500) i;
+CREATE TABLE warped AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM skewed WHERE i <= 300;
+CREATE FUNCTION warp(call text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
+$$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || replace(call, '(x,', '($1,') INTO result USING x; RETURN result; END $$;
+SELECT expression LIKE 'race_warp(x, ''{{%}}'')' AS warped, score > 0.7 AS score FROM warped;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, warp(expression, x)) AS s FROM skewed, warped WHERE i BETWEEN 301 AND 1000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, warp(expression, x)) FROM c))::int) > 0.7 AS good FROM skewed, warped WHERE i > 1000;
+SELECT DISTINCT expression FROM suggested;
+SELECT race_warp('{-1,5}', '{{0,1,2,4},{5,5,5,6}}') AS below, race_warp('{1.5,5.5}', '{{0,1,2,4},{5,5,5,6}}') AS between, race_warp('{9,4}', '{{0,1,2,4},{5,5,5,6}}') AS beyond,
+	race_warp('{NaN,-Infinity}', '{{0,1},{0,1}}') AS odd, race_warp('{1e308}', '{{-1e308,1.7e308}}') AS wide,
+	race_warp('{1}', '{{0,1},{0,1}}') IS NULL AND race_warp('{1,NULL}', '{{0,1},{0,1}}') IS NULL AND race_warp('{{1,2}}', '{{0,1},{0,1}}') IS NULL AND race_warp('{}', '{{0,1}}') IS NULL AS none;
+SELECT race_warp('{1}', '{{0,NaN}}');
+SELECT race_warp('{1}', '{{1,0}}');
+SELECT race_warp('{1}', '{0,1}');
+SELECT race_warp('{1}', '{{0}}');
+SELECT race_warp('{1}', '{{0,NULL}}');
+
 -- columns that are constant, or sums of others; few rows; NULLs; more rows than are used
 SELECT (r).score > 0.7 AS good, accuracy_of.ok FROM
        (SELECT race_suggest(x || 5::float8 || x[2] + x[3], class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v,
@@ -78,5 +97,5 @@ SELECT race_suggest(x, 0, 0, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 2, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 0, 0) FROM people WHERE i <= 100;
 SELECT race_suggest(x, NULL, 0, 1000) FROM people WHERE i <= 100;
-DROP TABLE people, suggested;
+DROP TABLE people, suggested, skewed, warped;
 DROP FUNCTION accuracy(race_params), value_of(text), normal(int, int), number(int, int);

@@ -20,6 +20,7 @@
 #include "../server/argument.h"
 #include "../server/result.h"
 #include "suggest.h"
+#include "warp.h"
 
 PG_FUNCTION_INFO_V1(race_suggest_step);
 PG_FUNCTION_INFO_V1(race_suggest_final);
@@ -351,48 +352,119 @@ check_examples(const State *state)
 				 errmsg("race_suggest needs at least two labels")));
 }
 
-static Datum
-suggest(const State *state, RaceResultRow *row)
+/* Examples as they are or with places among knots, and what suits them best */
+typedef struct Candidate
 {
-	RaceExamples e = state->examples;
+	RaceExamples examples;		/* centered */
+	double	   *knots;			/* or NULL */
 	double		lower[RACE_SUGGEST_DIMS];
 	double		upper[RACE_SUGGEST_DIMS];
 	double		center[RACE_SUGGEST_DIMS];
-	RaceMap    *map = palloc(sizeof(RaceMap));
-	RaceExpected expected;
 	RaceSuggestion best;
+} Candidate;
+
+static Candidate *
+make_candidate(const RaceExamples *examples, double *knots, const RaceExpected *expected)
+{
+	Candidate  *candidate = palloc(sizeof(Candidate));
+
+	candidate->knots = knots;
+	find_bounds(examples, candidate->lower, candidate->upper, candidate->center);
+	candidate->examples = centered(examples, candidate->center);
+	race_suggest_choose(&candidate->examples, expected, &candidate->best);
+	return candidate;
+}
+
+/*
+ * With labels, columns may be warped if that is better by more than luck: by a standard error
+ * of the difference, where one of 20 examples is classified otherwise.
+ */
+#define LUCK	0.05
+
+static Candidate *
+choose_candidate(const State *state, const RaceExpected *expected)
+{
+	const RaceExamples *e = &state->examples;
+	Candidate  *plain = make_candidate(e, NULL, expected);
+	Candidate  *warped;
+	RaceExamples places;
+	double	   *knots;
+	int			i;
+
+	knots = palloc(e->dims * RACE_WARP_KNOTS * sizeof(double));
+	if (!state->labelled || !race_warp_learn(e, knots))
+		return plain;
+	for (i = 0; i < e->dims * RACE_WARP_KNOTS; i++)
+		knots[i] = rounded(knots[i]);
+	places = race_warp_examples(e, knots);
+	warped = make_candidate(&places, knots, expected);
+	return warped->best.score > plain->best.score + sqrt(LUCK / e->n) ? warped : plain;
+}
+
+/* The call of race_warp; of x, which the caller replaces by her own vector */
+static char *
+expression_of(const Candidate *candidate)
+{
+	StringInfoData text;
+	int			j;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "race_warp(x, '{");
+	for (j = 0; j < candidate->examples.dims; j++)
+	{
+		appendStringInfoString(&text, j == 0 ? "" : ",");
+		append_numbers(&text, candidate->knots + j * RACE_WARP_KNOTS, RACE_WARP_KNOTS);
+	}
+	appendStringInfoString(&text, "}')");
+	return text.data;
+}
+
+static void
+draft_of(Candidate *candidate, RaceDraft *draft)
+{
+	const RaceSuggestion *best = &candidate->best;
+	RaceMap    *map = palloc(sizeof(RaceMap));
+
+	race_map_learn(best->kind, &candidate->examples, map);
+	race_draft_default(draft);
+	draft->part.kernel = RACE_KERNEL_L2;
+	draft->part.dims = candidate->examples.dims;
+	draft->part.power = best->power;
+	draft->part.rows = best->rows;
+	draft->part.bandwidth = rounded(best->bandwidth);
+	draft->arrays[RACE_KEY_LOWER] = candidate->lower;
+	draft->arrays[RACE_KEY_UPPER] = candidate->upper;
+	use_map(&map->m, best->kind, candidate->center, draft);
+}
+
+static Datum
+suggest(const State *state, RaceResultRow *row)
+{
+	RaceExpected expected;
+	Candidate  *candidate;
+	const RaceSuggestion *best;
 	RaceDraft	draft;
 
-	find_bounds(&e, lower, upper, center);
-	e = centered(&e, center);
 	expect_noise(state, &expected);
-	race_suggest_choose(&e, &expected, &best);
-	if (!isfinite(best.score))
+	candidate = choose_candidate(state, &expected);
+	best = &candidate->best;
+	if (!isfinite(best->score))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the rows have nothing that parameters could follow"),
 				 errdetail("All vectors are alike.")));
-	race_map_learn(best.kind, &e, map);
-
-	race_draft_default(&draft);
-	draft.part.kernel = RACE_KERNEL_L2;
-	draft.part.dims = e.dims;
-	draft.part.power = best.power;
-	draft.part.rows = best.rows;
-	draft.part.bandwidth = rounded(best.bandwidth);
-	draft.arrays[RACE_KEY_LOWER] = lower;
-	draft.arrays[RACE_KEY_UPPER] = upper;
-	use_map(&map->m, best.kind, center, &draft);
+	draft_of(candidate, &draft);
 
 	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
-	race_row_add(row, Int32GetDatum(best.rows));
+	race_row_add(row, Int32GetDatum(best->rows));
 	if (state->labelled)
-		race_row_add_text(row, best.by_counts ? "counts" : "uniform");
+		race_row_add_text(row, best->by_counts ? "counts" : "uniform");
 	else
 		race_row_add_null(row);
-	race_row_add(row, Float8GetDatum(best.score));
-	race_row_add(row, Float8GetDatum(best.without_noise));
+	race_row_add(row, Float8GetDatum(best->score));
+	race_row_add(row, Float8GetDatum(best->without_noise));
 	race_row_add_text(row, statement_of(&draft));
+	race_row_add_text(row, candidate->knots == NULL ? "x" : expression_of(candidate));
 	return race_row_datum(row);
 }
 

@@ -51,7 +51,9 @@ def suggest(session, records):
     """Parameters that public rows suggest; the score, and the prior"""
     session.run('DROP TABLE IF EXISTS params; CREATE TABLE params AS SELECT (race_suggest('
                 f'x, label, {EPSILON}, 0, {records} ORDER BY id)).* FROM public_rows')
-    score, prior = session.value('SELECT score, prior FROM params').split('|')
+    score, prior, expression = session.value('SELECT score, prior, expression FROM params').split('|')
+    for part in ('private', 'test'):
+        session.run(f'UPDATE {part}_rows SET z = {expression}')
     return float(score), prior
 
 
@@ -61,6 +63,7 @@ def advise(session, x):
     scales = ','.join(map(repr, (8 * deviations).tolist()))
     lower, upper = (','.join(map(repr, (center + sign * 4 * deviations).tolist()))
                     for sign in (-1, 1))
+    session.run('UPDATE private_rows SET z = x; UPDATE test_rows SET z = x')
     session.run(f"DROP TABLE IF EXISTS params; CREATE TABLE params AS SELECT NULL::int AS rows, "
                 f"race_params('l2', {len(center)}, {BANDWIDTH * np.sqrt(len(center))!r}, bandwidths => '{{{scales}}}', "
                 f"lower => '{{{lower}}}', upper => '{{{upper}}}') AS params")
@@ -69,14 +72,14 @@ def advise(session, x):
 def release(session, epsilon):
     """Sketches of the classes"""
     session.run('DROP TABLE IF EXISTS classes; CREATE TABLE classes AS SELECT label, '
-                f'race_privatize(race_build(params, x), {epsilon}, 0, rows) AS s '
+                f'race_privatize(race_build(params, z), {epsilon}, 0, rows) AS s '
                 'FROM private_rows, params GROUP BY label, params, rows')
 
 
 def calibrate(session, name, classes):
     """One release of the classes and of their scores"""
     session.run("DO $$ DECLARE p record; BEGIN SELECT params, rows INTO p FROM params; "
-                f"CALL race_release('{name}', 'private', p.params, 'x', {EPSILON}, rows => p.rows, label => 'label', "
+                f"CALL race_release('{name}', 'private', p.params, 'z', {EPSILON}, rows => p.rows, label => 'label', "
                 f"labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, grid => false, calibrate => {SHARE}); END $$")
 
 
@@ -89,12 +92,12 @@ def ask(session, source, classes):
 
 
 def by_name(name):
-    return f"(SELECT race_classify('{name}', x) AS says, race_posterior('{name}', x) AS p)"
+    return f"(SELECT race_classify('{name}', z) AS says, race_posterior('{name}', z) AS p)"
 
 
 def by_sketches(prior):
-    return (f"(SELECT race_classify(label, s, x, '{prior}') AS says, "
-            f"race_posterior(label, s, x, '{prior}') AS p FROM classes)")
+    return (f"(SELECT race_classify(label, s, z, '{prior}') AS says, "
+            f"race_posterior(label, s, z, '{prior}') AS p FROM classes)")
 
 
 def measure(session, folder, name, seed):
@@ -167,7 +170,7 @@ def main():
     results = {}
     with Session() as session:
         session.run('SET client_min_messages = error')
-        session.run(';'.join(f'CREATE TABLE {part}_rows (id int, x float8[], label int)'
+        session.run(';'.join(f'CREATE TABLE {part}_rows (id int, x float8[], label int, z float8[])'
                              for part in ('public', 'private', 'test')))
         session.run("CALL race_protect('private', 'private_rows', 1e6)")
         for name in names:
