@@ -386,6 +386,36 @@ CREATE FUNCTION _race_model(sketch race_sketch) RETURNS race_sketch
 COMMENT ON FUNCTION _race_model(race_sketch) IS
 	'a sketch that has a model, or no bounds, as it is; any other fitted within the bounds of its parameters. A session keeps such fits';
 
+CREATE FUNCTION race_bandwidth(distance float8, power int, kernel text DEFAULT 'l2') RETURNS float8
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	least float8 := 0;		-- between these, in bandwidths
+	most float8 := 1;
+	steps CONSTANT int := 60;
+	middle float8;
+	params @extschema@.race_params;
+BEGIN
+	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
+		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	params := kernel::@extschema@.race_params;
+	FOR i IN 1 .. steps LOOP
+		middle := (least + most) / 2;
+		IF @extschema@.race_kernel(params, '{0}'::float8[], ARRAY[middle]) >
+			@extschema@.race_kernel(params, '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
+			least := middle;
+		ELSE
+			most := middle;
+		END IF;
+	END LOOP;
+	RETURN distance / most;
+END $$;
+
+COMMENT ON FUNCTION race_bandwidth(float8, int, text) IS
+	'the bandwidth for which the kernel l2, or l1, taken to a power, is at a distance what it is at power 1 at the bandwidth: 0.37, or 0.28. Powers make kernels narrower, so it is larger than the distance. Error 22023 for other kernels, powers below 1, and distances that are not positive';
+
 COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured or independent; NULL for products';
 
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
