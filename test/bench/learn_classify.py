@@ -137,7 +137,7 @@ COLUMNS = ('expected', 'suggested prior', 'uniform', 'counts', 'calibrated', 'it
 
 
 def report_all(report, results):
-    report.heading('Classifiers with the parameters that 500 public rows suggest')
+    report.heading('Classifiers with the parameters and the expression that 500 public rows suggest')
     report.write(f"""Accuracy, means over seeds; pure ε = {EPSILON}.  Expected is the score that race_suggest gives; then race_classify
 with the prior that it suggests, and with each prior.  Calibrated: one race_release of the same parameters and ε with calibrate => {SHARE:g}, and
 race_classify and race_posterior by its name; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
@@ -157,6 +157,7 @@ hindsight.  Public rows alone: the same from the public rows, without noise.
         report.at_least(f'{name}: points above objective perturbation, calibrated', 100 * (calibrated - theirs), BEHIND)
         report.at_least(f'{name}: points of counts above the larger class', 100 * (counts - larger), 0)
         report.at_least(f'{name}: points of counts above uniform', 100 * (counts - uniform), BEHIND)
+        report.at_least(f'{name}: points of calibrated above the larger class', 100 * (calibrated - larger), 0)
         report.at_least(f'{name}: points of calibrated above uniform', 100 * (calibrated - uniform), BEHIND)
         report.at_most(f'{name}: calibration error, suggested', error, CALIBRATION)
         report.at_most(f'{name}: calibration error without public rows', private_error, CALIBRATION)
