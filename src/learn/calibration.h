@@ -4,9 +4,10 @@
  *
  * A score, as race_scores_number() has it, says which class is best, and its lead.  A sketch
  * of scores is a grid: so it says how many records of a class have which best class and about
- * which lead, with noise.  None of these numbers is negative in truth, and those of a class add up to its
- * records, which are known with less noise.  So the nearest such numbers are taken.  To set negative ones to 0 alone
- * would add records where there are none, and more of them with more classes.
+ * which lead, with noise.  None of these numbers is negative in truth, and those of a class
+ * add up to its records, which are known with less noise.  So the nearest such numbers are
+ * taken.  To set negative ones to 0 alone would add records where there are none, and more of
+ * them with more classes.
  */
 #ifndef RACE_CALIBRATION_H
 #define RACE_CALIBRATION_H

@@ -19,6 +19,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "nodes/primnodes.h"
 #include "utils/array.h"
 
 #include "../query/estimate.h"
@@ -121,6 +122,17 @@ typedef struct ScoreOf
 	RaceClasses *classes;		/* whose labels are 0, 1, ... */
 } ScoreOf;
 
+static void
+check_constant(const FmgrInfo *flinfo)
+{
+	/* another array would need another state, and a parameter may be another one next time */
+	if (flinfo->fn_expr == NULL || !IsA(flinfo->fn_expr, FuncExpr) ||
+		!IsA(linitial(((FuncExpr *) flinfo->fn_expr)->args), Const))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the sketches of the classes must be a constant")));
+}
+
 static ScoreOf *
 score_of(FunctionCallInfo fcinfo)
 {
@@ -132,11 +144,7 @@ score_of(FunctionCallInfo fcinfo)
 	int			n;
 	int			i;
 
-	/* another array would need another state */
-	if (!get_fn_expr_arg_stable(flinfo, 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the sketches of the classes must be a constant")));
+	check_constant(flinfo);
 	if (ARR_HASNULL(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

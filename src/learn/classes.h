@@ -31,7 +31,7 @@ extern RaceClasses *race_classes_create(int n, Oid label_type, const Datum *labe
 /* Score the sketches, one for each class, by their densities at a query. */
 extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query);
 
-/* Replace the scores by the records of each class that have the number of race_classes_number(). */
+/* Replace the scores by how many records of each class have the number of them. */
 extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration);
 
 /* What they say of the last query: the best label, or the number of race_scores_number() */

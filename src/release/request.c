@@ -29,11 +29,13 @@
 #include "parser/parse_node.h"
 #include "parser/parser.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "../lsh/moments.h"
 #include "../record/record.h"
+#include "../sketch/format.h"
 #include "expression.h"
 #include "oids.h"
 #include "parts.h"
@@ -344,6 +346,22 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	race_read_check(checked->parts_query, checked->of_partitions);
 }
 
+/*
+ * All private sketches are in one array while records are scored, and models beside their
+ * counters.  After the charge it would be too late to say that they do not fit.
+ */
+static void
+check_scored_size(const RaceAsked *asked)
+{
+	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
+	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
+
+	if (RaceCounters(asked->params) * sizeof(int64) > MaxAllocSize / 4 / n)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sketches of so many labels are too large to be calibrated")));
+}
+
 /* The query of a release that is calibrated: sketches of what the sketches say of each record */
 static void
 analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
@@ -354,6 +372,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 		NULL, "NULL", "true"
 	};
 
+	check_scored_size(asked);
 	again.calls.functions = NIL;
 	checked->scores_query = analyze_template(ledger, asked, &again,
 											 template_text(ledger, checked->dataset, &scores));
