@@ -57,7 +57,7 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C: folder by folder, in each the file
 # that is called like it first.  Releases have an order of their own.
-RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released protect release catalog chart owner)
+RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released classified protect release catalog chart owner)
 SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
 	$(call files_of,src/$(room)/$(room).sql) \
 	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \

@@ -46,6 +46,25 @@ FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a, race_suggest(A
 SELECT round(((a).score_without_noise + ln(1000))::numeric, 1) BETWEEN -1.6 AND -1.3 AS normal
 FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a FROM people WHERE i <= 1000) v;
 
+-- skewed columns: classes differ where the numbers are small
+CREATE TABLE skewed AS
+SELECT i, i % 2 AS class, ARRAY[exp(2 * normal(i, 1) + 2 * (i % 2)), exp(2 * normal(i, 2) - 2 * (i % 2))] AS x FROM generate_series(1, 1500) i;
+CREATE TABLE warped AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM skewed WHERE i <= 300;
+CREATE FUNCTION warp(call text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
+$$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || replace(call, '(x,', '($1,') INTO result USING x; RETURN result; END $$;
+SELECT expression LIKE 'race_warp(x, ''{{%}}'')' AS warped, score > 0.7 AS score FROM warped;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, warp(expression, x)) AS s FROM skewed, warped WHERE i BETWEEN 301 AND 1000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, warp(expression, x)) FROM c))::int) > 0.7 AS good FROM skewed, warped WHERE i > 1000;
+SELECT DISTINCT expression FROM suggested;
+SELECT race_warp('{-1,5}', '{{0,1,2,4},{5,5,5,6}}') AS below, race_warp('{1.5,5.5}', '{{0,1,2,4},{5,5,5,6}}') AS between, race_warp('{9,4}', '{{0,1,2,4},{5,5,5,6}}') AS beyond,
+	race_warp('{NaN,-Infinity}', '{{0,1},{0,1}}') AS odd, race_warp('{1e308}', '{{-1e308,1.7e308}}') AS wide,
+	race_warp('{1}', '{{0,1},{0,1}}') IS NULL AND race_warp('{1,NULL}', '{{0,1},{0,1}}') IS NULL AND race_warp('{{1,2}}', '{{0,1},{0,1}}') IS NULL AND race_warp('{}', '{{0,1}}') IS NULL AS none;
+SELECT race_warp('{1}', '{{0,NaN}}');
+SELECT race_warp('{1}', '{{1,0}}');
+SELECT race_warp('{1}', '{0,1}');
+SELECT race_warp('{1}', '{{0}}');
+SELECT race_warp('{1}', '{{0,NULL}}');
+
 -- columns that are constant, or sums of others; few rows; NULLs; more rows than are used
 SELECT (r).score > 0.7 AS good, accuracy_of.ok FROM
        (SELECT race_suggest(x || 5::float8 || x[2] + x[3], class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v,
@@ -78,5 +97,32 @@ SELECT race_suggest(x, 0, 0, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 2, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 0, 0) FROM people WHERE i <= 100;
 SELECT race_suggest(x, NULL, 0, 1000) FROM people WHERE i <= 100;
-DROP TABLE people, suggested;
+
+-- other kernels: of sets and categories that say the class, and of vectors
+CREATE TABLE things AS
+SELECT i, i % 2 AS class, ARRAY[CASE WHEN i % 7 = 0 THEN 'x' ELSE 'k' || i % 2 END, 'n' || i % 5] AS kinds,
+       ARRAY(SELECT 't' || (i * j) % 40 + 100 * (i % 2) FROM generate_series(1, 6) j) AS tags, ARRAY[normal(i, 1) + 2 * (i % 2), normal(i, 2)] AS x
+FROM generate_series(1, 300) i;
+CREATE TABLE kernels AS
+SELECT 'jaccard' AS kernel, (race_suggest_kernel('jaccard', tags, class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
+SELECT 'match', (race_suggest_kernel('match(dims=2)', kinds, class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
+SELECT 'l1', (race_suggest_kernel('l1(dims=2)', x, 'class ' || class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
+SELECT 'angular', (race_suggest_kernel('angular(dims=2, rows=16)', x, class, 1, 1e-6, 10000 ORDER BY i)).* FROM things UNION ALL
+SELECT 'l2 * match', (race_suggest_kernel('l2(dims=2, bandwidth=3) * match(dims=2)', ROW(x, kinds), class, 1, 0, 10000 ORDER BY i)).* FROM things;
+SELECT kernel, value_of(statement) = params AS pasted, params::text LIKE split_part(kernel, ' ', 1) || '(%rows=' || rows || ',%' AS rows, score > 0.75 AS good, expression
+FROM kernels ORDER BY 1;
+-- both together are better than one, and it serves other records
+SELECT max(score) FILTER (WHERE kernel = 'l2 * match') > max(score) FILTER (WHERE kernel = 'l1') AS better FROM kernels;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, ROW(x, kinds)) AS s FROM things, kernels WHERE kernel = 'l2 * match' AND i <= 200 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, ROW(x, kinds)) FROM c))::int) > 0.8 AS good FROM things WHERE i > 200;
+SELECT (race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100)).params IS NULL AS none FROM things WHERE i < 0;
+SELECT race_suggest_kernel(NULL, x, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel('l2(dims=3)', x, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel('l2', x, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel('l2(dims=2, sequence=grid, lower={0,0}, upper={1,1})', x, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(('l2(dims=2, seed=' || i || ')')::race_params, x, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
+SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
+DROP TABLE people, suggested, skewed, warped, things, kernels;
 DROP FUNCTION accuracy(race_params), value_of(text), normal(int, int), number(int, int);

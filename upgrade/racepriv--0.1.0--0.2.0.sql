@@ -386,6 +386,36 @@ CREATE FUNCTION _race_model(sketch race_sketch) RETURNS race_sketch
 COMMENT ON FUNCTION _race_model(race_sketch) IS
 	'a sketch that has a model, or no bounds, as it is; any other fitted within the bounds of its parameters. A session keeps such fits';
 
+CREATE FUNCTION race_bandwidth(distance float8, power int, kernel text DEFAULT 'l2') RETURNS float8
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	least float8 := 0;		-- between these, in bandwidths
+	most float8 := 1;
+	steps CONSTANT int := 60;
+	middle float8;
+	params @extschema@.race_params;
+BEGIN
+	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
+		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	params := kernel::@extschema@.race_params;
+	FOR i IN 1 .. steps LOOP
+		middle := (least + most) / 2;
+		IF @extschema@.race_kernel(params, '{0}'::float8[], ARRAY[middle]) >
+			@extschema@.race_kernel(params, '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
+			least := middle;
+		ELSE
+			most := middle;
+		END IF;
+	END LOOP;
+	RETURN distance / most;
+END $$;
+
+COMMENT ON FUNCTION race_bandwidth(float8, int, text) IS
+	'the bandwidth for which the kernel l2, or l1, taken to a power, is at a distance what it is at power 1 at the bandwidth: 0.37, or 0.28. Powers make kernels narrower, so it is larger than the distance. Error 22023 for other kernels, powers below 1, and distances that are not positive';
+
 COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured or independent; NULL for products';
 
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
@@ -499,6 +529,28 @@ CREATE FUNCTION _race_histogram(
 COMMENT ON FUNCTION _race_histogram(race_sketch, int, float8[], float8) IS
 	'race_histogram of a sketch with a model';
 
+CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
+	'race_score of classes in the order of a constant array';
+
+CREATE FUNCTION race_score_params(classes int) RETURNS race_params
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	most CONSTANT int := 100;
+BEGIN
+	IF classes < 2 OR classes > most THEN
+		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN @extschema@.race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{0}', upper => ARRAY[2 * classes - 1],
+		cells => ARRAY[(CASE WHEN classes > 2 THEN 10 ELSE 20 END) * (2 * classes - 1)]);
+END $$;
+
+COMMENT ON FUNCTION race_score_params(int) IS
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells that served all tables that were tried; error 22023 for other numbers';
+
 CREATE FUNCTION race_loss(sketch race_sketch, theta float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
@@ -588,6 +640,36 @@ CREATE FUNCTION race_preview(
 
 COMMENT ON FUNCTION race_preview(race_params, float8, float8, bigint, int, float8[], float8[], int, int, int, int, text, boolean, boolean, float8, bigint) IS
 	'what race_release with these arguments would give, on made-up vectors: a curve of the density beside the truth, with errors and intervals. It reads no table and spends nothing; each call draws new noise. records: how many records to make up, of all labels together. mixture: rows {weight, means, standard deviations} of normals that they are drawn from; or public_rows, vectors that they are drawn from; else three normals between the bounds of the parameters. Neither may be private: the truth is shown. The curve has steps points along column number axis, between its bounds or else the least and the largest made-up value, and goes through the mean of the other columns. labels: so many sketches, among which the records are divided. rows, max_contributions, neighbors, grid and fit as in race_release and race_protect; confidence as in race_estimate; seed of the made-up vectors. No rows if an argument other than rows, mixture, public_rows, grid and fit is NULL. Errors: 22023 for what is outside its limits, for kernels of other records than vectors and for products, and without bounds, mixture or public_rows';
+
+ALTER TYPE race_suggest_result ADD ATTRIBUTE expression text;
+
+COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are, or a call of race_warp, where skewed columns are better compared by their places among quantiles';
+
+COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
+	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp; see expression). The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+
+CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION _race_suggest_kernel_final(internal) RETURNS race_suggest_result
+	AS 'MODULE_PATHNAME', 'race_suggest_kernel_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _race_suggest_kernel_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint) (
+	SFUNC = _race_suggest_kernel_step, STYPE = internal, FINALFUNC = _race_suggest_kernel_final, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_suggest_kernel(race_params, "any", "any", float8, float8, bigint) IS
+	'race_suggest with labels for records of any kind, and for the kernel of params: a set, a row of categories, a vector, or a row for a product. It chooses a factor of all bandwidths, from 1/8 to 8, a factor of all powers, from 1 to 16, rows, and the prior, by the accuracy with which each public record is classified by all others, under the noise of a release of so many records with epsilon and delta; everything else stays as in params. Compare the scores of several kernels. Of more than 500 rows a sample is used. Never use private rows. Rows with a NULL x or label are left out. NULL for no rows. Errors: 22004 for NULL params, 22023 for fewer than 20 rows, one label alone or more than 32, parameters or a request that is not the same in all rows, and as in race_build';
+
+CREATE FUNCTION race_warp(x float8[], knots float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+
+COMMENT ON FUNCTION race_warp(float8[], float8[]) IS
+	'each number of x replaced by its place among the knots of its column, from 0 at the first knot and below to n - 1 at the last of n and above: linear between two, the middle of equal ones. knots, {{column 1}, {column 2}, ...}, are 2 to 64 public numbers for each column, in ascending order; race_suggest proposes them. Records and queries must be warped alike. What is not finite remains. NULL for a vector of another length or with a NULL, so that a release leaves it out. Error 22023 for bad knots';
 
 CREATE FUNCTION _race_whiten_step(bytea, race_record) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_whiten_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -794,6 +876,8 @@ ALTER TABLE race_releases ADD COLUMN columns text[];
 
 ALTER TABLE race_releases ADD COLUMN units text[];
 
+ALTER TABLE race_releases ADD COLUMN scores race_sketch;
+
 ALTER TABLE race_releases ADD CHECK ((sketch IS NULL) <> (moments IS NULL));
 
 COMMENT ON TABLE race_releases IS
@@ -808,6 +892,8 @@ COMMENT ON COLUMN race_releases.columns IS 'names of the columns of a record, an
 COMMENT ON COLUMN race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 
 COMMENT ON COLUMN race_releases.moments IS 'the private moments; NULL in a release of sketches';
+
+COMMENT ON COLUMN race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores (race_score) that the sketches of all labels give the records of this label; NULL in others';
 
 CREATE OR REPLACE VIEW race_budget_status AS
 SELECT b.budget,
@@ -834,7 +920,7 @@ COMMENT ON FUNCTION race_released_moments(text, text) IS
 CREATE OR REPLACE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
 	coalesce(race_count(r.sketch), m.count) AS count, coalesce(i.epsilon, m.epsilon) AS epsilon,
-	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments
+	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments, r.scores
 FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = r.name);
 
@@ -842,12 +928,26 @@ COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large va
 
 COMMENT ON COLUMN race_latest_releases.moments IS 'the private moments; NULL in a release of sketches';
 
+COMMENT ON COLUMN race_latest_releases.scores IS 'of a release that is calibrated, the private sketch of the scores of this label, which costs epsilon of its own; NULL in others';
+
 DO $$
 BEGIN
 	IF current_setting('server_version_num')::int >= 150000 THEN
 		ALTER VIEW race_latest_releases SET (security_invoker = true);
 	END IF;
 END $$;
+
+CREATE FUNCTION race_classify(name text, q "any") RETURNS text
+	AS 'MODULE_PATHNAME', 'race_classify_released' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_classify(text, "any") IS
+	'the label that q is most likely from, by the latest version of a release with labels. Of a release that is calibrated, the label with most records of this score; of others, the label with the highest density (maximum likelihood). Errors: 42704 if there is no such release, 22023 unless it has a sketch for each label, and others as in race_kde';
+
+CREATE FUNCTION race_posterior(name text, q "any") RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_posterior_released' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_posterior(text, "any") IS
+	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Of a release that is calibrated, the shares of labels among the records of this score; of others, densities over their sum. Errors as in race_classify';
 
 CREATE OR REPLACE FUNCTION _race_entries_of(tables regclass[])
 	RETURNS TABLE (relation regclass, budget text)
@@ -1042,7 +1142,7 @@ CREATE FUNCTION _race_request(
 	dataset text, params race_params, expression text, epsilon float8, delta float8,
 	rows int, label text, labels text[], fit boolean,
 	value text, value_lower float8, value_upper float8,
-	description text, columns text[], units text[])
+	description text, columns text[], units text[], calibrate float8)
 	RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_build_object('dataset', dataset, 'params', params::text, 'expression', expression,
@@ -1051,29 +1151,30 @@ CREATE FUNCTION _race_request(
 		CASE WHEN value IS NULL THEN '{}' ELSE
 			jsonb_build_object('value', value, 'value_lower', value_lower, 'value_upper', value_upper) END ||
 		jsonb_strip_nulls(jsonb_build_object('description', description)) ||
-		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END
+		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END ||
+		jsonb_strip_nulls(jsonb_build_object('calibrate', calibrate))
 $$;
 
-COMMENT ON FUNCTION _race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[]) IS
+COMMENT ON FUNCTION _race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[], float8) IS
 	'what a release is asked for, in a form in which equal requests are equal; expressions are as PostgreSQL writes them, labels in the order of the parts';
 
 CREATE FUNCTION _race_last_request(
 	name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text,
 	OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean,
 	OUT value text, OUT value_lower float8, OUT value_upper float8,
-	OUT description text, OUT columns text[], OUT units text[])
+	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8)
 	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
-		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units
+		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate
 	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
-		value, value_lower, value_upper, description, columns, units
+		value, value_lower, value_upper, description, columns, units, calibrate
 	FROM @extschema@.race_releases r JOIN @extschema@.race_charges c ON c.charge = r.charge,
 		jsonb_to_record(c.request) q (dataset text, params text, expression text,
 			epsilon float8, delta float8, rows int, label text, labels text[], fit boolean,
 			value text, value_lower float8, value_upper float8,
-			description text, columns text[], units text[])
+			description text, columns text[], units text[], calibrate float8)
 	WHERE r.name = _race_last_request.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF version IS NULL THEN
 		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
@@ -1091,13 +1192,14 @@ CREATE PROCEDURE race_release(
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
-	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL)
+	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
+	calibrate float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[]) FROM PUBLIC;
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
 
-COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[]) IS
-	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. description, columns (a name for each column of a record, and one more for the value) and units (as many; NULL for none) are published with the release, in race_catalog: write nothing there that was learned from the data. With parameters of race_moment_params the release has moments (race_released_moments): then rows, grid, fit and value are errors. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
+COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. description, columns (a name for each column of a record, and one more for the value) and units (as many; NULL for none) are published with the release, in race_catalog: write nothing there that was learned from the data. calibrate, a share of epsilon above 0 and below 1, makes a release of 2 to 100 labels for race_classify(name, q) and race_posterior(name, q): the sketches get the rest of epsilon (and delta), and for this share the private records are scored by them, and a private sketch of the scores of each label is stored beside each sketch; 0.1 served all tables that were tried. With parameters of race_moment_params the release has moments (race_released_moments): then rows, grid, fit and value are errors. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
 
 CREATE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
@@ -1115,8 +1217,9 @@ CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
 		pg_catalog.sum(coalesce(race_count(r.sketch), m.count)),
-		pg_catalog.max(coalesce(i.epsilon, m.epsilon)), pg_catalog.max(coalesce(i.delta, m.delta))
+		pg_catalog.max(coalesce(i.epsilon, m.epsilon) + coalesce(s.epsilon, 0)), pg_catalog.max(coalesce(i.delta, m.delta))
 	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+		CROSS JOIN LATERAL race_info(r.scores) s
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = f.name);
 

@@ -58,3 +58,23 @@ CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any") (
 );
 COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
 	'what race_classify says and how sure it is, as one number to calibrate by, over one row for each of K classes: 2 i + lead, where i = 0 ... K - 1 is the place of the best label in the order of labels, and lead, from 0 to 1, is L / (L + 1/4) for the logarithm L of best over second best density. Sketches of this number, one for each class, say how many records of each class have it; so race_posterior of them is calibrated. Sketches of private records cost epsilon again. No class gives NULL';
+
+CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
+	'race_score of classes in the order of a constant array';
+
+CREATE FUNCTION race_score_params(classes int) RETURNS race_params
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	most CONSTANT int := 100;
+BEGIN
+	IF classes < 2 OR classes > most THEN
+		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN @extschema@.race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{0}', upper => ARRAY[2 * classes - 1],
+		cells => ARRAY[(CASE WHEN classes > 2 THEN 10 ELSE 20 END) * (2 * classes - 1)]);
+END $$;
+COMMENT ON FUNCTION race_score_params(int) IS
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells that served all tables that were tried; error 22023 for other numbers';

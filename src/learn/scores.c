@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_collation.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -56,25 +58,37 @@ compare_scores(const RaceScore *a, const RaceScore *b)
 }
 
 RaceScores *
-race_scores_start(FunctionCallInfo fcinfo, MemoryContext context)
+race_scores_create(Oid label_type, MemoryContext context)
 {
 	RaceScores *scores = MemoryContextAllocZero(context, sizeof(RaceScores));
 
-	scores->label_type = race_argument_type(fcinfo->flinfo, 1);
-	if (!OidIsValid(scores->label_type))
-		elog(ERROR, "could not determine the type of a label");
-	get_typlenbyval(scores->label_type, &scores->label_length,
-					&scores->label_by_value);
+	scores->label_type = label_type;
+	get_typlenbyval(label_type, &scores->label_length, &scores->label_by_value);
 	scores->capacity = 4;
 	scores->list = MemoryContextAlloc(context, scores->capacity * sizeof(RaceScore));
 	return scores;
 }
 
-void
-race_scores_append(RaceScores *scores, RaceScore score, Datum label, MemoryContext context)
+RaceScores *
+race_scores_start(FunctionCallInfo fcinfo, MemoryContext context)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
+	Oid			label_type = race_argument_type(fcinfo->flinfo, 1);
 
+	if (!OidIsValid(label_type))
+		elog(ERROR, "could not determine the type of a label");
+	return race_scores_create(label_type, context);
+}
+
+void
+race_scores_clear(RaceScores *scores, RacePrior prior)
+{
+	scores->n = 0;
+	scores->prior = prior;
+}
+
+void
+race_scores_add(RaceScores *scores, RaceScore score)
+{
 	if (scores->n == scores->capacity)
 	{
 		/* repalloc refuses 1 GB, which is reached before this overflows */
@@ -82,8 +96,16 @@ race_scores_append(RaceScores *scores, RaceScore score, Datum label, MemoryConte
 								2 * (Size) scores->capacity * sizeof(RaceScore));
 		scores->capacity *= 2;
 	}
-	score.label = datumCopy(label, scores->label_by_value, scores->label_length);
 	scores->list[scores->n++] = score;
+}
+
+void
+race_scores_append(RaceScores *scores, RaceScore score, Datum label, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	score.label = datumCopy(label, scores->label_by_value, scores->label_length);
+	race_scores_add(scores, score);
 	MemoryContextSwitchTo(old);
 }
 
@@ -132,6 +154,40 @@ race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 			best = &scores->list[i];
 	}
 	return best;
+}
+
+/*
+ * How far the best score is ahead of the second best, from 0 to 1.  With L the logarithm of
+ * their ratio it is L / (L + 1/4): flat kernels, whose L are small, spread over it as well as
+ * others.
+ */
+static double
+lead_of(double best, double second)
+{
+	double		l = best > 0 ? log(best / second) : 0;
+
+	return isfinite(l) ? l / (l + 0.25) : 1;
+}
+
+double
+race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
+{
+	const RaceScore *best = race_scores_best(scores, compare, collation);
+	double		second = 0;
+	double		smaller = 0;
+	int			i;
+
+	for (i = 0; i < scores->n; i++)
+	{
+		const RaceScore *other = &scores->list[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (other == best)
+			continue;
+		second = Max(second, other->score);
+		smaller += race_compare_labels(compare, collation, other->label, best->label) < 0;
+	}
+	return 2 * smaller + lead_of(best->score, second);
 }
 
 /*

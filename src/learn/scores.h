@@ -46,12 +46,23 @@ extern RaceScores *race_scores_start(FunctionCallInfo fcinfo, MemoryContext cont
 extern void race_scores_append(RaceScores *scores, RaceScore score, Datum label,
 							   MemoryContext context);
 
+/* The same of labels of a type; no scores again; and one more, whose label stays where it is */
+extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
+extern void race_scores_clear(RaceScores *scores, RacePrior prior);
+extern void race_scores_add(RaceScores *scores, RaceScore score);
+
 /* The comparison of labels; what it says of two */
 extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
 extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b);
 
 /* The highest score; among equals the class with more records, then the smaller label */
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
+
+/*
+ * The best class and its lead as one number: twice how many labels are smaller than its own,
+ * and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
+ */
+extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /* {label: probability}: scores over their sum.  Without evidence it is the prior. */
 extern Datum race_scores_posterior(const RaceScores *scores);

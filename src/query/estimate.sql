@@ -58,6 +58,35 @@ CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
 	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels; where a part of y is NULL, its kernel is 1';
 
+CREATE FUNCTION race_bandwidth(distance float8, power int, kernel text DEFAULT 'l2') RETURNS float8
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	least float8 := 0;		-- between these, in bandwidths
+	most float8 := 1;
+	steps CONSTANT int := 60;
+	middle float8;
+	params @extschema@.race_params;
+BEGIN
+	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
+		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	params := kernel::@extschema@.race_params;
+	FOR i IN 1 .. steps LOOP
+		middle := (least + most) / 2;
+		IF @extschema@.race_kernel(params, '{0}'::float8[], ARRAY[middle]) >
+			@extschema@.race_kernel(params, '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
+			least := middle;
+		ELSE
+			most := middle;
+		END IF;
+	END LOOP;
+	RETURN distance / most;
+END $$;
+COMMENT ON FUNCTION race_bandwidth(float8, int, text) IS
+	'the bandwidth for which the kernel l2, or l1, taken to a power, is at a distance what it is at power 1 at the bandwidth: 0.37, or 0.28. Powers make kernels narrower, so it is larger than the distance. Error 22023 for other kernels, powers below 1, and distances that are not positive';
+
 CREATE TYPE race_info_result AS (
 	kernel text, dims int, bandwidth float8, power int,
 	rows int, range int, seed bigint, sequence text, rehash text,

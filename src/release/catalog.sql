@@ -18,8 +18,9 @@ CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
 		pg_catalog.sum(coalesce(race_count(r.sketch), m.count)),
-		pg_catalog.max(coalesce(i.epsilon, m.epsilon)), pg_catalog.max(coalesce(i.delta, m.delta))
+		pg_catalog.max(coalesce(i.epsilon, m.epsilon) + coalesce(s.epsilon, 0)), pg_catalog.max(coalesce(i.delta, m.delta))
 	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+		CROSS JOIN LATERAL race_info(r.scores) s
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = f.name);
 COMMENT ON VIEW race_catalog IS

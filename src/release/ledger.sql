@@ -136,6 +136,7 @@ CREATE TABLE race_releases (
 	description text,
 	columns text[],
 	units text[],
+	scores race_sketch,
 	CHECK ((sketch IS NULL) <> (moments IS NULL)),
 	PRIMARY KEY (name, version, part),
 	UNIQUE (charge, part)
@@ -155,6 +156,7 @@ COMMENT ON COLUMN race_releases.description IS 'what the publisher says of the r
 COMMENT ON COLUMN race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
 COMMENT ON COLUMN race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 COMMENT ON COLUMN race_releases.moments IS 'the private moments; NULL in a release of sketches';
+COMMENT ON COLUMN race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores (race_score) that the sketches of all labels give the records of this label; NULL in others';
 
 CREATE FUNCTION _race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

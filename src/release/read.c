@@ -22,7 +22,9 @@
 #include "optimizer/planner.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/tcopprot.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -141,7 +143,7 @@ end_rows(DestReceiver *self)
 
 /* What no record was found for is an empty sketch, to get noise like any other. */
 static void
-fill_parts(Parts *parts, const RaceParams *params)
+fill_parts(Parts *parts)
 {
 	MemoryContext context = AllocSetContextCreate(parts->context, "empty sketch",
 												  ALLOCSET_START_SMALL_SIZES);
@@ -150,7 +152,7 @@ fill_parts(Parts *parts, const RaceParams *params)
 	int			i;
 
 	for (i = 0; i < parts->halves; i++)
-		sketches[i] = race_sketch_create(params, params->rows, 1, context);
+		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
 	if (parts->halves > 1)
 		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
 	for (i = 0; i < parts->halves; i++)
@@ -161,8 +163,8 @@ fill_parts(Parts *parts, const RaceParams *params)
 }
 
 static void
-start_parts(Parts *parts, const RaceChecked *checked, const RaceAsked *asked, int n,
-			Datum *labels)
+start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, int n,
+			int halves, Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -170,10 +172,10 @@ start_parts(Parts *parts, const RaceChecked *checked, const RaceAsked *asked, in
 	parts->receiver.rShutdown = end_rows;
 	parts->receiver.rDestroy = end_rows;
 	parts->receiver.mydest = DestNone;
-	parts->noise = &checked->noise;
-	parts->params = asked->params;
+	parts->noise = noise;
+	parts->params = params;
 	parts->n = n;
-	parts->halves = RaceHalvesOf(asked);
+	parts->halves = halves;
 	parts->labels = labels;
 	parts->sketches = palloc0(n * parts->halves * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
@@ -283,25 +285,22 @@ hide_error(int level, MemoryContext context)
 			 errhint("See that the expression works on every row that there could be.")));
 }
 
-Datum *
-race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
-				  Datum *labels)
+/* Run the query, and make what it gives private. */
+static Datum *
+read_parts(Parts *parts, Query *query, bool of_partitions, const char *path)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
 	int			level = NewGUCNestLevel();
-	Parts		parts;
 
-	start_parts(&parts, checked, asked, n, labels);
 	PG_TRY();
 	{
 		set_quiet();
-		race_set_path(asked->run_path);
+		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		run_query(checked->parts_query != NULL ? checked->parts_query : checked->query,
-				  checked->of_partitions, &parts.receiver, false);
-		fill_parts(&parts, asked->params);
+		run_query(query, of_partitions, &parts->receiver, false);
+		fill_parts(parts);
 		whereToSendOutput = client;
 	}
 	PG_CATCH();
@@ -312,5 +311,32 @@ race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
 	PG_END_TRY();
 	/* not committed: what functions have set while rows were read is undone, too */
 	AtEOXact_GUC(false, level);
-	return parts.sketches;
+	return parts->sketches;
+}
+
+Datum *
+race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
+				  Datum *labels)
+{
+	bool		apart = checked->parts_query != NULL;
+	Parts		parts;
+
+	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
+	return read_parts(&parts, apart ? checked->parts_query : checked->query,
+					  checked->of_partitions, asked->run_path);
+}
+
+Datum *
+race_read_scores(const RaceAsked *asked, const RaceChecked *checked, int n, Datum *labels,
+				 Datum *sketches)
+{
+	Oid			type = get_element_type(checked->scored_by->consttype);
+	Parts		parts;
+
+	checked->scored_by->constvalue =
+		PointerGetDatum(construct_array(sketches, n, type, -1, false, TYPALIGN_DOUBLE));
+	checked->scored_by->constisnull = false;
+	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
+				labels);
+	return read_parts(&parts, checked->scores_query, false, asked->run_path);
 }

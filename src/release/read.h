@@ -26,4 +26,11 @@ extern void race_read_check(Query *query, bool of_partitions);
 extern Datum *race_read_private(const RaceAsked *asked, const RaceChecked *checked,
 								int n, Datum *labels);
 
+/*
+ * The same of the scores that the private sketches of the n labels give each record: private
+ * sketches of the scores of each label
+ */
+extern Datum *race_read_scores(const RaceAsked *asked, const RaceChecked *checked, int n,
+							   Datum *labels, Datum *sketches);
+
 #endif							/* RACE_READ_H */

@@ -157,11 +157,12 @@ write_request(Release *release)
 		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_UPPER]), asked->value == NULL},
 		RaceText(asked->description),
 		RaceTexts(asked->columns),
-		RaceTexts(asked->units)
+		RaceTexts(asked->units),
+		{FLOAT8OID, Float8GetDatum(asked->calibrate), asked->calibrate == 0}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
 					lengthof(parameters), parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
@@ -185,7 +186,7 @@ static void
 enter_charge(Release *release)
 {
 	const RaceChecked *checked = release->checked;
-	double		rho = race_request_rho(&checked->noise, release->asked.params);
+	double		rho = race_checked_rho(&release->asked, checked);
 	RaceParameter parameters[] = {
 		RaceText(release->asked.dataset),
 		RaceText(release->asked.name),
@@ -216,9 +217,12 @@ refuse_changed(void)
 			 errhint("CALL it again when nobody changes definitions.")));
 }
 
-/* Store sketch number i, or moments: of a label, and with a value of one of its bounds. */
+/*
+ * Store sketch number i, or moments: of a label, and with a value of one of its bounds.  With
+ * it a sketch of scores, or 0.
+ */
 static void
-store_part(const Release *release, int i, Datum label, Datum sketch)
+store_part(const Release *release, int i, Datum label, Datum sketch, Datum scores)
 {
 	const RaceAsked *asked = &release->asked;
 	bool		moments = race_is_moments(asked->params);
@@ -235,12 +239,13 @@ store_part(const Release *release, int i, Datum label, Datum sketch)
 		RaceText(asked->description),
 		RaceTexts(asked->columns),
 		RaceTexts(asked->units),
-		{release->ledger.moments_type, sketch, !moments}
+		{release->ledger.moments_type, sketch, !moments},
+		{release->ledger.sketch_type, scores, scores == 0}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, moments)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, moments, scores)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -261,6 +266,28 @@ fit_model(Datum sketch)
 	return PointerGetDatum(race_fit_box(&view, &request));
 }
 
+/* Raise 55000 if something was defined anew while it was called. */
+static void
+check_current(const RaceChecked *checked)
+{
+	AcceptInvalidationMessages();
+	if (!race_request_current(checked))
+		refuse_changed();
+}
+
+/* Fit models to n private sketches. */
+static void
+fit_models(const Release *release, int n, Datum *sketches)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n);
+		sketches[i] = fit_model(sketches[i]);
+	}
+}
+
 /* Read, draw noise, and store. */
 static void
 make_private(const Release *release)
@@ -269,6 +296,7 @@ make_private(const Release *release)
 	int			halves = RaceHalvesOf(&release->asked);
 	Datum	   *labels = NULL;
 	Datum	   *sketches;
+	Datum	   *scores = NULL;
 	int			n = 1;
 	int			i;
 
@@ -279,16 +307,18 @@ make_private(const Release *release)
 						  TYPALIGN_INT, &labels, NULL, &n);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
-	AcceptInvalidationMessages();
-	if (!race_request_current(checked))
-		refuse_changed();
-	for (i = 0; i < n * halves && release->asked.fit; i++)
+	check_current(checked);
+	if (release->asked.fit)
+		fit_models(release, n * halves, sketches);
+	if (checked->scores_query != NULL)
 	{
-		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n * halves);
-		sketches[i] = fit_model(sketches[i]);
+		race_tell("release \"%s\": scoring records", release->asked.name);
+		scores = race_read_scores(&release->asked, checked, n, labels, sketches);
+		check_current(checked);
 	}
 	for (i = 0; i < n * halves; i++)
-		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i]);
+		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
+				   scores == NULL ? (Datum) 0 : scores[i]);
 }
 
 static void
@@ -432,6 +462,23 @@ read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
 	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
+/* calibrate, argument 17 */
+static void
+read_calibrate(RaceAsked *asked, FunctionCallInfo fcinfo)
+{
+	asked->calibrate = PG_ARGISNULL(17) ? 0 : PG_GETARG_FLOAT8(17);
+	if (PG_ARGISNULL(17))
+		return;
+	if (!(asked->calibrate > 0 && asked->calibrate < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
+	if (asked->labels == 0 || asked->value != NULL || race_is_moments(asked->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only sketches of labels, without a value, can be calibrated")));
+}
+
 /* Raise what is wrong with description, columns and units. */
 static void
 check_description(const Release *release)
@@ -500,6 +547,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	read_value(asked, fcinfo);
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
+	read_calibrate(asked, fcinfo);
 	choose_fit(asked, fcinfo);
 	asked->description = text_arg(fcinfo, 14);
 	asked->columns = copied_arg(fcinfo, 15);
@@ -511,7 +559,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 
 /*
  * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels,
- * grid, fit, value, value_lower, value_upper, description, columns, units)
+ * grid, fit, value, value_lower, value_upper, description, columns, units, calibrate)
  */
 Datum
 race_release(PG_FUNCTION_ARGS)
@@ -538,7 +586,7 @@ read_last(Release *release)
 	int			i;
 
 	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units FROM $schema._race_last_request($1)",
+					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units, calibrate FROM $schema._race_last_request($1)",
 					1, &name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	asked->dataset = race_ledger_text(2);
@@ -557,6 +605,7 @@ read_last(Release *release)
 	asked->description = race_ledger_text(14);
 	asked->columns = race_ledger_value(15, &isnull);
 	asked->units = race_ledger_value(16, &isnull);
+	asked->calibrate = DatumGetFloat8(race_ledger_value(17, &isnull));
 	asked->path = RACE_SAFE_PATH;
 }
 

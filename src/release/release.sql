@@ -128,7 +128,7 @@ CREATE FUNCTION _race_request(
 	dataset text, params race_params, expression text, epsilon float8, delta float8,
 	rows int, label text, labels text[], fit boolean,
 	value text, value_lower float8, value_upper float8,
-	description text, columns text[], units text[])
+	description text, columns text[], units text[], calibrate float8)
 	RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_build_object('dataset', dataset, 'params', params::text, 'expression', expression,
@@ -137,9 +137,10 @@ CREATE FUNCTION _race_request(
 		CASE WHEN value IS NULL THEN '{}' ELSE
 			jsonb_build_object('value', value, 'value_lower', value_lower, 'value_upper', value_upper) END ||
 		jsonb_strip_nulls(jsonb_build_object('description', description)) ||
-		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END
+		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END ||
+		jsonb_strip_nulls(jsonb_build_object('calibrate', calibrate))
 $$;
-COMMENT ON FUNCTION _race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[]) IS
+COMMENT ON FUNCTION _race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[], float8) IS
 	'what a release is asked for, in a form in which equal requests are equal; expressions are as PostgreSQL writes them, labels in the order of the parts';
 
 CREATE FUNCTION _race_release_exists(name text, request jsonb) RETURNS boolean
@@ -168,19 +169,19 @@ CREATE FUNCTION _race_last_request(
 	name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text,
 	OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean,
 	OUT value text, OUT value_lower float8, OUT value_upper float8,
-	OUT description text, OUT columns text[], OUT units text[])
+	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8)
 	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
-		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units
+		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate
 	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
-		value, value_lower, value_upper, description, columns, units
+		value, value_lower, value_upper, description, columns, units, calibrate
 	FROM @extschema@.race_releases r JOIN @extschema@.race_charges c ON c.charge = r.charge,
 		jsonb_to_record(c.request) q (dataset text, params text, expression text,
 			epsilon float8, delta float8, rows int, label text, labels text[], fit boolean,
 			value text, value_lower float8, value_upper float8,
-			description text, columns text[], units text[])
+			description text, columns text[], units text[], calibrate float8)
 	WHERE r.name = _race_last_request.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF version IS NULL THEN
 		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
@@ -266,11 +267,12 @@ CREATE PROCEDURE race_release(
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
-	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL)
+	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
+	calibrate float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[]) FROM PUBLIC;
-COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[]) IS
-	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. description, columns (a name for each column of a record, and one more for the value) and units (as many; NULL for none) are published with the release, in race_catalog: write nothing there that was learned from the data. With parameters of race_moment_params the release has moments (race_released_moments): then rows, grid, fit and value are errors. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
+COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+	'charges the budget of a dataset, and then stores a private sketch of it in race_releases. expression, over the columns of the relation, gives the records; what is no record (race_is_record: a NULL, a NULL element that the parameters do not declare, a NaN, a wrong length) is left out, and how many are is not told, as that depends on the data. label, another expression, and labels, the list of all that there may be, make a release for each label, at the cost of one. grid: make a grid of the kernel (sequence "grid"); NULL does so where its errors are smaller: for delta 0, rows NULL, kernels l2 and l1 in up to 3 dims with finite bounds. fit: fit a model to the release (race_fit), within the bounds of the parameters; NULL does so where there are such bounds, for up to 32 sketches, but not of a grid with a value. value, another expression, and its public bounds value_lower and value_upper make a release for race_released_mean: two halves of a sketch, which share each record by its value (race_build_value), at the cost of one; a record whose value is NULL or NaN is left out. description, columns (a name for each column of a record, and one more for the value) and units (as many; NULL for none) are published with the release, in race_catalog: write nothing there that was learned from the data. calibrate, a share of epsilon above 0 and below 1, makes a release of 2 to 100 labels for race_classify(name, q) and race_posterior(name, q): the sketches get the rest of epsilon (and delta), and for this share the private records are scored by them, and a private sketch of the scores of each label is stored beside each sketch; 0.1 served all tables that were tried. With parameters of race_moment_params the release has moments (race_released_moments): then rows, grid, fit and value are errors. The same request under the same name charges nothing. It commits, so it must be a statement of its own. Errors before anything is read: 25001 inside a transaction block or function, 53400 over budget, 42710 another request of that name, 54000 a name, an expression or a list of labels that is too long, 55000 a copy of the database, 22023, 42601 and others for arguments; 42501 unless the caller may SELECT what it reads; after the charge 22000, with no more said, and 55000 if definitions were changed meanwhile';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;

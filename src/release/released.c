@@ -21,11 +21,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "../cache/snapshot_key.h"
 #include "../learn/conditional_mean.h"
 #include "../server/argument.h"
 #include "../server/text.h"
 #include "../sketch/sketch.h"
+#include "named.h"
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_moments);
@@ -49,10 +49,9 @@ typedef struct Found
 /* What a call site keeps: what it found last */
 typedef struct Released
 {
-	char	   *name;			/* or NULL, before the first one */
+	RaceNamed	named;
+	char	   *name;			/* of the release */
 	char	   *label;			/* or NULL, of a release without labels */
-	Oid			role;			/* that asked for it */
-	RaceSnapshotKey key;
 	Found		found;
 	MemoryContext context;		/* of all this */
 	RaceHalfSites *halves;		/* of race_released_mean; else NULL */
@@ -79,9 +78,6 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* A query over tables of other servers may look names up there, in vain. */
-#define HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
-
 /* Say why there is no such sketch. */
 static void
 refuse(const char *name, const char *label, bool has_labels)
@@ -96,11 +92,8 @@ refuse(const char *name, const char *label, bool has_labels)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no release \"%s\" with label \"%s\"",
 						race_cut(name), race_cut(label)),
-				 errhint(HINT)));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no release \"%s\"", race_cut(name)),
-			 errhint(HINT)));
+				 errhint(RACE_NAMED_HINT)));
+	race_named_refuse(name);
 }
 
 /*
@@ -181,21 +174,17 @@ static Released *
 find(FunctionCallInfo fcinfo, const char *label)
 {
 	Released   *site = released_site(fcinfo->flinfo);
-	RaceSnapshotKey key = {0};
-	bool		has_key = race_snapshot_key_get(&key);
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	if (!has_key || site->name == NULL || site->role != GetUserId() || !race_snapshot_key_same(&site->key, &key) ||
-		!same_text(site->name, name) || !same_text(site->label, label))
+	if (!race_named_is(&site->named, name) || !same_text(site->label, label))
 	{
-		site->name = NULL;
+		site->named.name = NULL;
 		MemoryContextReset(site->context);
 		look_up(get_func_namespace(fcinfo->flinfo->fn_oid), name, label, site->context,
 				&site->found);
 		site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
 		site->name = MemoryContextStrdup(site->context, name);
-		site->role = GetUserId();
-		site->key = key;
+		race_named_set(&site->named, name, site->context);
 	}
 	return site;
 }

@@ -21,7 +21,7 @@ COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
 CREATE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
 	coalesce(race_count(r.sketch), m.count) AS count, coalesce(i.epsilon, m.epsilon) AS epsilon,
-	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments
+	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments, r.scores
 FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = r.name);
 COMMENT ON VIEW race_latest_releases IS
@@ -32,6 +32,7 @@ COMMENT ON COLUMN race_latest_releases.label IS 'the label; NULL in a release wi
 COMMENT ON COLUMN race_latest_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value. With a value, a sketch has a part of each record: race_released adds both up';
 COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see; NULL in a release of moments';
 COMMENT ON COLUMN race_latest_releases.moments IS 'the private moments; NULL in a release of sketches';
+COMMENT ON COLUMN race_latest_releases.scores IS 'of a release that is calibrated, the private sketch of the scores of this label, which costs epsilon of its own; NULL in others';
 COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';
 COMMENT ON COLUMN race_latest_releases.epsilon IS 'the true epsilon of the sketch';

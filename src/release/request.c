@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
@@ -27,11 +29,13 @@
 #include "parser/parse_node.h"
 #include "parser/parser.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "../lsh/moments.h"
 #include "../record/record.h"
+#include "../sketch/format.h"
 #include "expression.h"
 #include "oids.h"
 #include "parts.h"
@@ -43,7 +47,7 @@
 enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
-	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND
+	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY
 };
 
 typedef struct Template
@@ -111,6 +115,21 @@ give_bound(const RaceAsked *asked, int half)
 							  Float8GetDatum(asked->bounds[half]), false, FLOAT8PASSBYVAL);
 }
 
+static Node *
+give_params(const RaceLedger *ledger, Datum params)
+{
+	return (Node *) makeConst(ledger->params_type, -1, InvalidOid, -1, params, false, false);
+}
+
+/* The private sketches are put in this place when there are any. */
+static Node *
+give_scored_by(Template *template)
+{
+	template->checked->scored_by = makeConst(get_array_type(template->ledger->sketch_type), -1,
+											 InvalidOid, -1, (Datum) 0, true, false);
+	return (Node *) template->checked->scored_by;
+}
+
 /* ----------------------------------------------------------- the template */
 
 /* The parser's hook for $n */
@@ -127,8 +146,7 @@ give_node(ParseState *pstate, ParamRef *parameter)
 	switch (parameter->number)
 	{
 		case GIVE_PARAMS:
-			node = (Node *) makeConst(template->ledger->params_type, -1, InvalidOid, -1,
-									  asked->params_datum, false, false);
+			node = give_params(template->ledger, asked->params_datum);
 			break;
 		case GIVE_LABELS:
 			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1,
@@ -148,6 +166,12 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			break;
 		case GIVE_UPPER_BOUND:
 			node = give_bound(asked, RACE_UPPER);
+			break;
+		case GIVE_SCORES_PARAMS:
+			node = give_params(template->ledger, template->checked->scores_params);
+			break;
+		case GIVE_SCORED_BY:
+			node = give_scored_by(template);
 			break;
 	}
 	template->in_expression = false;
@@ -247,7 +271,7 @@ static void
 check_impostors(const RaceLedger *ledger, Query *query)
 {
 	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record",
-	"race_build_records", "race_moments_records", "race_record", "race_merge"};
+	"race_build_records", "race_moments_records", "race_record", "race_merge", "_race_score_of"};
 	RaceCalls	calls = {NIL};
 	int			i;
 
@@ -322,6 +346,40 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	race_read_check(checked->parts_query, checked->of_partitions);
 }
 
+/*
+ * All private sketches are in one array while records are scored, and models beside their
+ * counters.  After the charge it would be too late to say that they do not fit.
+ */
+static void
+check_scored_size(const RaceAsked *asked)
+{
+	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
+	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
+
+	if (RaceCounters(asked->params) * sizeof(int64) > MaxAllocSize / 4 / n)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sketches of so many labels are too large to be calibrated")));
+}
+
+/* The query of a release that is calibrated: sketches of what the sketches say of each record */
+static void
+analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	RaceChecked again = *checked;	/* the expressions call the same functions again */
+	ValueText	scores = {
+		psprintf("race_build($8, ARRAY[%s._race_score_of($9, kept.x)])", ledger->schema),
+		NULL, "NULL", "true"
+	};
+
+	check_scored_size(asked);
+	again.calls.functions = NIL;
+	checked->scores_query = analyze_template(ledger, asked, &again,
+											 template_text(ledger, checked->dataset, &scores));
+	checked->scored_by = again.scored_by;
+	race_read_check(checked->scores_query, false);
+}
+
 /* ------------------------------------------------------------- the checks */
 
 /* Who may read nothing of a relation learns nothing of it here. */
@@ -349,6 +407,40 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 					lengthof(parameters), parameters);
 }
 
+static Datum
+params_of_scores(const RaceLedger *ledger, const RaceAsked *asked)
+{
+	RaceParameter labels = RaceTexts(asked->labels);
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT $schema.race_score_params(cardinality($1))", 1, &labels);
+	return race_ledger_value(1, &isnull);
+}
+
+/*
+ * The noise of the sketches and of the scores, which cost together no more than what was
+ * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
+ */
+static void
+plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+	double		scores = asked->epsilon * asked->calibrate;
+	int			all = 1;		/* the row of a grid, with all of its cells */
+	double		left = asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
+
+	checked->noise = race_make_request(asked->params, left, asked->delta,
+									   asked->choose_rows ? NULL : &asked->rows,
+									   dataset->max_contributions, dataset->neighbors,
+									   asked->fit);
+	if (asked->calibrate == 0)
+		return;
+	checked->scores_params = params_of_scores(ledger, asked);
+	checked->scores_noise = race_make_request(race_params_arg(checked->scores_params), scores, 0,
+											  &all, dataset->max_contributions,
+											  dataset->neighbors, false);
+}
+
 RaceChecked *
 race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 {
@@ -358,17 +450,27 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	checked->dataset = dataset;
 	check_rights(dataset->relation);
 	race_params_check_complete(asked->params);
-	checked->noise = race_make_request(asked->params, asked->epsilon, asked->delta,
-									   asked->choose_rows ? NULL : &asked->rows,
-									   dataset->max_contributions, dataset->neighbors,
-									   asked->fit);
+	plan_noise(ledger, asked, checked);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked->query, false);
 	analyze_parts(ledger, asked, checked);
+	if (asked->calibrate > 0)
+		analyze_scores(ledger, asked, checked);
 	return checked;
+}
+
+double
+race_checked_rho(const RaceAsked *asked, const RaceChecked *checked)
+{
+	double		rho = race_request_rho(&checked->noise, asked->params);
+
+	if (asked->calibrate > 0)
+		rho = nextafter(rho + race_request_rho(&checked->scores_noise,
+											   race_params_arg(checked->scores_params)), INFINITY);
+	return rho;
 }
 
 bool
@@ -377,7 +479,8 @@ race_request_same(const RaceChecked *a, const RaceChecked *b)
 	return a->dataset->relation == b->dataset->relation &&
 		race_lineage_same(a->lineage, b->lineage) &&
 		race_calls_same(&a->calls, &b->calls) &&
-		equal(a->query, b->query) && equal(a->parts_query, b->parts_query);
+		equal(a->query, b->query) && equal(a->parts_query, b->parts_query) &&
+		equal(a->scores_query, b->scores_query);
 }
 
 bool

@@ -30,6 +30,7 @@ typedef struct RaceAsked
 	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
+	double		calibrate;		/* the share of epsilon that scores get, or 0 */
 	char	   *value;			/* an expression, or NULL */
 	double		bounds[RACE_HALVES];	/* of the value; else 0 */
 	char	   *description;	/* for readers, as the following: text, or NULL */
@@ -47,13 +48,17 @@ typedef struct RaceChecked
 {
 	RaceDataset *dataset;
 	RaceLineage *lineage;
-	RaceRequest noise;
+	RaceRequest noise;			/* of the sketches */
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
 	Query	   *parts_query;	/* the same, built where the rows are (parts.h); or NULL */
 	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
+	RaceRequest scores_noise;	/* of a release that is calibrated: of the scores, */
+	Datum		scores_params;	/* race_params of their sketches, */
+	Query	   *scores_query;	/* which gives (label, exact sketch of scores), or NULL, */
+	Const	   *scored_by;		/* and in it the race_sketch[] that scores, NULL so far */
 	RaceCalls	calls;			/* what the expressions call */
 } RaceChecked;
 
@@ -63,6 +68,9 @@ typedef struct RaceChecked
  * run.  Relations stay locked until the transaction ends.
  */
 extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked);
+
+/* The largest rho that all sketches of a request can have together */
+extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);
 
 /* Do both checks of a request stand for the same query over the same objects? */
 extern bool race_request_same(const RaceChecked *a, const RaceChecked *b);

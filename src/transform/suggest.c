@@ -12,14 +12,13 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "../params/draft.h"
-#include "../privacy/plan.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
 #include "../server/result.h"
-#include "suggest.h"
+#include "suggest_state.h"
+#include "warp.h"
 
 PG_FUNCTION_INFO_V1(race_suggest_step);
 PG_FUNCTION_INFO_V1(race_suggest_final);
@@ -30,14 +29,8 @@ PG_FUNCTION_INFO_V1(race_suggest_final);
 typedef struct State
 {
 	RaceArrayReader reader;
-	FmgrInfo	label_output;
 	bool		labelled;
-	double		epsilon;
-	double		delta;
-	int64		records;
-	uint64		seen;			/* rows, of which the examples are a sample */
-	uint64		random;
-	char	   *names[RACE_SUGGEST_CLASSES];
+	RaceSuggestState asked;
 	RaceExamples examples;
 } State;
 
@@ -52,85 +45,10 @@ start(FunctionCallInfo fcinfo, MemoryContext context)
 	state->labelled = PG_NARGS() == 6;
 	race_vector_prepare(&state->reader, race_argument_type(fcinfo->flinfo, 1), context);
 	if (state->labelled)
-	{
-		Oid			function;
-		bool		varlena;
-
-		getTypeOutputInfo(race_argument_type(fcinfo->flinfo, 2), &function, &varlena);
-		fmgr_info_cxt(function, &state->label_output, context);
-	}
-	e->classes = state->labelled ? 0 : 1;
+		race_suggest_prepare_labels(&state->asked, fcinfo, 2, context);
+	e->classes = 1;
 	e->label = MemoryContextAllocZero(context, RACE_SUGGEST_EXAMPLES * sizeof(int));
 	return state;
-}
-
-static void
-read_request(FunctionCallInfo fcinfo, State *state)
-{
-	int			first = PG_NARGS() - 3;
-	double		epsilon;
-	double		delta;
-	int64		records;
-
-	if (PG_ARGISNULL(first) || PG_ARGISNULL(first + 1) || PG_ARGISNULL(first + 2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("epsilon, delta and records must not be NULL")));
-	epsilon = PG_GETARG_FLOAT8(first);
-	delta = PG_GETARG_FLOAT8(first + 1);
-	records = PG_GETARG_INT64(first + 2);
-	if (state->seen > 0 && (epsilon != state->epsilon || delta != state->delta ||
-							records != state->records))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon, delta and records must be the same in all rows")));
-	if (records < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("records must be at least 1")));
-	state->epsilon = epsilon;
-	state->delta = delta;
-	state->records = records;
-}
-
-/* The number of a label, which may be a new one */
-static int
-class_of(State *state, Datum label, MemoryContext context)
-{
-	char	   *name = OutputFunctionCall(&state->label_output, label);
-	int			c;
-
-	for (c = 0; c < state->examples.classes; c++)
-		if (strcmp(name, state->names[c]) == 0)
-		{
-			pfree(name);
-			return c;
-		}
-	if (c == RACE_SUGGEST_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_suggest takes up to %d labels", RACE_SUGGEST_CLASSES)));
-	state->names[c] = MemoryContextStrdup(context, name);
-	state->examples.classes++;
-	return c;
-}
-
-/*
- * Where to put the next row, or -1: a sample of all rows so far (Vitter 1985, algorithm R).
- * The numbers are always the same (splitmix64).
- */
-static int
-place_of_next(State *state)
-{
-	uint64		z = state->random += UINT64CONST(0x9E3779B97F4A7C15);
-	uint64		place;
-
-	if (state->seen++ < RACE_SUGGEST_EXAMPLES)
-		return state->examples.n++;
-	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	place = (z ^ (z >> 31)) % state->seen;
-	return place < RACE_SUGGEST_EXAMPLES ? (int) place : -1;
 }
 
 static void
@@ -176,11 +94,14 @@ race_suggest_step(PG_FUNCTION_ARGS)
 		state = start(fcinfo, context);
 	if (PG_ARGISNULL(1) || (state->labelled && PG_ARGISNULL(2)))
 		PG_RETURN_POINTER(state);
-	read_request(fcinfo, state);
+	race_suggest_read_request(&state->asked, fcinfo);
 	read_example(state, PG_GETARG_DATUM(1), x, context);
 	if (state->labelled)
-		class = class_of(state, PG_GETARG_DATUM(2), context);
-	place = place_of_next(state);
+	{
+		class = race_suggest_class(&state->asked, PG_GETARG_DATUM(2), context);
+		state->examples.classes = state->asked.classes;
+	}
+	place = race_suggest_place(&state->asked, &state->examples.n, RACE_SUGGEST_EXAMPLES);
 	if (place >= 0)
 	{
 		memcpy(state->examples.x + place * state->examples.dims, x,
@@ -291,32 +212,6 @@ centered(const RaceExamples *e, const double *center)
 	return copy;
 }
 
-/* What a release of `records` with each number of rows has for noise */
-static void
-expect_noise(const State *state, RaceExpected *expected)
-{
-	RaceDraft	draft;
-	RaceParams *params;
-	int			i;
-
-	race_draft_default(&draft);
-	draft.part.kernel = RACE_KERNEL_L2;
-	draft.part.dims = 1;
-	draft.part.rows = 1 << (RACE_SUGGEST_ROWS - 1);
-	params = race_params_assemble(&draft, 1, NULL);
-	expected->records = (double) state->records;
-	for (i = 0; i < RACE_SUGGEST_ROWS; i++)
-	{
-		int			rows = 1 << i;
-		RaceRequest request = race_make_request(params, state->epsilon, state->delta, &rows, 1,
-												"add_remove", false);
-		RacePlan	plan;
-
-		race_plan_release(&request, params, race_most_kept(&request, params), &plan);
-		expected->noise[i] = race_expected_noise(params, &plan);
-	}
-}
-
 /* A matrix, or a bandwidth for each column */
 static void
 use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, RaceDraft *draft)
@@ -338,61 +233,119 @@ use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, 
 	draft->arrays[RACE_KEY_OFFSET] = center;
 }
 
-static void
-check_examples(const State *state)
+/* Examples as they are or with places among knots, and what suits them best */
+typedef struct Candidate
 {
-	if (state->examples.n < RACE_SUGGEST_LEAST)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_suggest needs at least %d rows", RACE_SUGGEST_LEAST)));
-	if (state->labelled && state->examples.classes < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_suggest needs at least two labels")));
+	RaceExamples examples;		/* centered */
+	double	   *knots;			/* or NULL */
+	double		lower[RACE_SUGGEST_DIMS];
+	double		upper[RACE_SUGGEST_DIMS];
+	double		center[RACE_SUGGEST_DIMS];
+	RaceSuggestion best;
+} Candidate;
+
+static Candidate *
+make_candidate(const RaceExamples *examples, double *knots, const RaceExpected *expected)
+{
+	Candidate  *candidate = palloc(sizeof(Candidate));
+
+	candidate->knots = knots;
+	find_bounds(examples, candidate->lower, candidate->upper, candidate->center);
+	candidate->examples = centered(examples, candidate->center);
+	race_suggest_choose(&candidate->examples, expected, &candidate->best);
+	return candidate;
+}
+
+/*
+ * With labels, columns may be warped if that is better by more than luck: by a standard error
+ * of the difference, where one of 20 examples is classified otherwise.
+ */
+#define LUCK	0.05
+
+static Candidate *
+choose_candidate(const State *state, const RaceExpected *expected)
+{
+	const RaceExamples *e = &state->examples;
+	Candidate  *plain = make_candidate(e, NULL, expected);
+	Candidate  *warped;
+	RaceExamples places;
+	double	   *knots;
+	int			i;
+
+	knots = palloc(e->dims * RACE_WARP_KNOTS * sizeof(double));
+	if (!state->labelled || !race_warp_learn(e, knots))
+		return plain;
+	for (i = 0; i < e->dims * RACE_WARP_KNOTS; i++)
+		knots[i] = rounded(knots[i]);
+	places = race_warp_examples(e, knots);
+	warped = make_candidate(&places, knots, expected);
+	return warped->best.score > plain->best.score + sqrt(LUCK / e->n) ? warped : plain;
+}
+
+/* The call of race_warp; of x, which the caller replaces by her own vector */
+static char *
+expression_of(const Candidate *candidate)
+{
+	StringInfoData text;
+	int			j;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "race_warp(x, '{");
+	for (j = 0; j < candidate->examples.dims; j++)
+	{
+		appendStringInfoString(&text, j == 0 ? "" : ",");
+		append_numbers(&text, candidate->knots + j * RACE_WARP_KNOTS, RACE_WARP_KNOTS);
+	}
+	appendStringInfoString(&text, "}')");
+	return text.data;
+}
+
+static void
+draft_of(Candidate *candidate, RaceDraft *draft)
+{
+	const RaceSuggestion *best = &candidate->best;
+	RaceMap    *map = palloc(sizeof(RaceMap));
+
+	race_map_learn(best->kind, &candidate->examples, map);
+	race_draft_default(draft);
+	draft->part.kernel = RACE_KERNEL_L2;
+	draft->part.dims = candidate->examples.dims;
+	draft->part.power = best->power;
+	draft->part.rows = best->rows;
+	draft->part.bandwidth = rounded(best->bandwidth);
+	draft->arrays[RACE_KEY_LOWER] = candidate->lower;
+	draft->arrays[RACE_KEY_UPPER] = candidate->upper;
+	use_map(&map->m, best->kind, candidate->center, draft);
 }
 
 static Datum
 suggest(const State *state, RaceResultRow *row)
 {
-	RaceExamples e = state->examples;
-	double		lower[RACE_SUGGEST_DIMS];
-	double		upper[RACE_SUGGEST_DIMS];
-	double		center[RACE_SUGGEST_DIMS];
-	RaceMap    *map = palloc(sizeof(RaceMap));
 	RaceExpected expected;
-	RaceSuggestion best;
+	Candidate  *candidate;
+	const RaceSuggestion *best;
 	RaceDraft	draft;
 
-	find_bounds(&e, lower, upper, center);
-	e = centered(&e, center);
-	expect_noise(state, &expected);
-	race_suggest_choose(&e, &expected, &best);
-	if (!isfinite(best.score))
+	race_suggest_expect(&state->asked, &expected);
+	candidate = choose_candidate(state, &expected);
+	best = &candidate->best;
+	if (!isfinite(best->score))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the rows have nothing that parameters could follow"),
 				 errdetail("All vectors are alike.")));
-	race_map_learn(best.kind, &e, map);
-
-	race_draft_default(&draft);
-	draft.part.kernel = RACE_KERNEL_L2;
-	draft.part.dims = e.dims;
-	draft.part.power = best.power;
-	draft.part.rows = best.rows;
-	draft.part.bandwidth = rounded(best.bandwidth);
-	draft.arrays[RACE_KEY_LOWER] = lower;
-	draft.arrays[RACE_KEY_UPPER] = upper;
-	use_map(&map->m, best.kind, center, &draft);
+	draft_of(candidate, &draft);
 
 	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
-	race_row_add(row, Int32GetDatum(best.rows));
+	race_row_add(row, Int32GetDatum(best->rows));
 	if (state->labelled)
-		race_row_add_text(row, best.by_counts ? "counts" : "uniform");
+		race_row_add_text(row, best->by_counts ? "counts" : "uniform");
 	else
 		race_row_add_null(row);
-	race_row_add(row, Float8GetDatum(best.score));
-	race_row_add(row, Float8GetDatum(best.without_noise));
+	race_row_add(row, Float8GetDatum(best->score));
+	race_row_add(row, Float8GetDatum(best->without_noise));
 	race_row_add_text(row, statement_of(&draft));
+	race_row_add_text(row, candidate->knots == NULL ? "x" : expression_of(candidate));
 	return race_row_datum(row);
 }
 
@@ -405,6 +358,6 @@ race_suggest_final(PG_FUNCTION_ARGS)
 	if (state == NULL || state->examples.n == 0)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
-	check_examples(state);
+	race_suggest_check_examples(state->examples.n, state->labelled ? state->examples.classes : 2);
 	PG_RETURN_DATUM(suggest(state, &row));
 }

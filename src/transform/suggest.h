@@ -78,4 +78,19 @@ typedef struct RaceSuggestion
 extern void race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 								RaceSuggestion *best);
 
+/*
+ * The same for a kernel of records of any kind, with labels: `values` says what it is, with
+ * power 1, between examples i and j at each factor of the bandwidth.  Each example is asked
+ * about by all others.  The best has a factor for a bandwidth.
+ */
+#define RACE_SUGGEST_FACTORS	13
+
+typedef void (*RaceSuggestValues) (void *context, int i, int j, float *values);
+
+extern double race_suggest_factor(int i);
+extern void race_suggest_choose_kernel(const RaceExamples *examples,
+									   const RaceExpected *expected,
+									   RaceSuggestValues values, void *context,
+									   RaceSuggestion *best);
+
 #endif							/* RACE_SUGGEST_H */

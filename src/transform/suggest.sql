@@ -2,7 +2,7 @@
 -- Parameters that suit public rows
 
 CREATE TYPE race_suggest_result AS (
-	params race_params, rows int, prior text, score float8, score_without_noise float8, statement text);
+	params race_params, rows int, prior text, score float8, score_without_noise float8, statement text, expression text);
 COMMENT ON TYPE race_suggest_result IS 'the result of race_suggest';
 COMMENT ON COLUMN race_suggest_result.params IS 'the parameters, with bounds a tenth of a range beyond the public rows';
 COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release';
@@ -10,6 +10,7 @@ COMMENT ON COLUMN race_suggest_result.prior IS 'the prior that race_classify is 
 COMMENT ON COLUMN race_suggest_result.score IS 'what to expect of a release: with labels the share of records that are classified rightly, else the mean logarithm of the probability density';
 COMMENT ON COLUMN race_suggest_result.score_without_noise IS 'the same of the exact kernel: what noise and rows cost';
 COMMENT ON COLUMN race_suggest_result.statement IS 'the call of race_params that gives params';
+COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are, or a call of race_warp, where skewed columns are better compared by their places among quantiles';
 
 CREATE FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -31,4 +32,17 @@ CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8
 	SFUNC = _race_suggest_step, STYPE = internal, FINALFUNC = _race_suggest_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp; see expression). The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+
+CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_suggest_kernel_final(internal) RETURNS race_suggest_result
+	AS 'MODULE_PATHNAME', 'race_suggest_kernel_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_suggest_kernel_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint) (
+	SFUNC = _race_suggest_kernel_step, STYPE = internal, FINALFUNC = _race_suggest_kernel_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_suggest_kernel(race_params, "any", "any", float8, float8, bigint) IS
+	'race_suggest with labels for records of any kind, and for the kernel of params: a set, a row of categories, a vector, or a row for a product. It chooses a factor of all bandwidths, from 1/8 to 8, a factor of all powers, from 1 to 16, rows, and the prior, by the accuracy with which each public record is classified by all others, under the noise of a release of so many records with epsilon and delta; everything else stays as in params. Compare the scores of several kernels. Of more than 500 rows a sample is used. Never use private rows. Rows with a NULL x or label are left out. NULL for no rows. Errors: 22004 for NULL params, 22023 for fewer than 20 rows, one label alone or more than 32, parameters or a request that is not the same in all rows, and as in race_build';

@@ -21,7 +21,7 @@
 #include "suggest.h"
 
 #define FOLDS			10
-#define FACTORS			13		/* bandwidths: from 1/8 of the median distance */
+#define FACTORS			RACE_SUGGEST_FACTORS	/* bandwidths: from 1/8 of the median distance */
 #define LEAST_FACTOR	0.125
 #define POWERS			5		/* 1, 2, 4, 8, 16 */
 #define SAMPLING		0.1
@@ -47,8 +47,8 @@ typedef struct Scoring
 	float	   *densities;		/* [CHOICES][classes][n], of the one who is left out */
 } Scoring;
 
-static double
-factor(int i)
+double
+race_suggest_factor(int i)
 {
 	return LEAST_FACTOR * pow(2, i / 2.0);
 }
@@ -110,23 +110,27 @@ others_of(const RaceExamples *e, const int *fold, int which)
 	return others;
 }
 
+/* Add the powers of a kernel to sums. */
+static inline void
+add_powers(float k, float *sums)
+{
+	int			b;
+
+	for (b = 0; b < POWERS; b++)
+	{
+		*sums++ += k;
+		k *= k;
+	}
+}
+
 /* Add the kernel of a pair, for all choices, to sums. */
 static inline void
 add_pair(const Scoring *s, double apart, float *sums)
 {
 	int			a;
-	int			b;
 
 	for (a = 0; a < FACTORS; a++)
-	{
-		float		k = race_radial_value(s->radial, apart * s->scales[a]);
-
-		for (b = 0; b < POWERS; b++)
-		{
-			*sums++ += k;
-			k *= k;
-		}
-	}
+		add_powers(race_radial_value(s->radial, apart * s->scales[a]), sums + a * POWERS);
 }
 
 /* The densities of all classes at example i, whose image is z */
@@ -217,7 +221,7 @@ measure_distances(Scoring *s)
 	if (!(s->unit > 0))
 		s->unit = s->farthest;
 	for (i = 0; i < FACTORS; i++)
-		s->scales[i] = 1 / (s->unit * factor(i));
+		s->scales[i] = 1 / (s->unit * race_suggest_factor(i));
 	pfree(z);
 	pfree(apart);
 }
@@ -352,7 +356,7 @@ score(const Scoring *s, int choice, int rows, bool by_counts)
 	const float *densities = s->densities + (Size) choice * e->classes * e->n;
 
 	return e->classes > 1 ? accuracy(s, densities, rows, by_counts) :
-		likelihood(s, densities, s->unit * factor(choice / POWERS), 1 << choice % POWERS,
+		likelihood(s, densities, s->unit * race_suggest_factor(choice / POWERS), 1 << choice % POWERS,
 				   rows);
 }
 
@@ -365,7 +369,7 @@ try(const Scoring *s, int choice, int rows, bool by_counts, RaceSuggestion *best
 	if (!(found > best->score))
 		return;
 	best->kind = s->kind;
-	best->bandwidth = s->unit * factor(choice / POWERS);
+	best->bandwidth = s->unit * race_suggest_factor(choice / POWERS);
 	best->power = 1 << choice % POWERS;
 	best->rows = 1 << rows;
 	best->by_counts = by_counts;
@@ -410,6 +414,20 @@ try_all(const Scoring *s, RaceSuggestion *best)
 	}
 }
 
+static void
+start_scoring(Scoring *s, const RaceExamples *examples, const RaceExpected *expected)
+{
+	int			i;
+
+	memset(s, 0, sizeof(Scoring));
+	s->examples = examples;
+	s->expected = expected;
+	s->densities = palloc_extended((Size) CHOICES * examples->classes * examples->n *
+								   sizeof(float), MCXT_ALLOC_HUGE);
+	for (i = 0; i < examples->n; i++)
+		s->shares[examples->label[i]] += 1.0 / examples->n;
+}
+
 /* A kernel of power 1, in bandwidths of 1 */
 static RaceRadial *
 make_radial(void)
@@ -442,18 +460,11 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 {
 	Scoring		s;
 	int		   *fold = deal_folds(examples);
-	int			i;
 	int			kind;
 
-	memset(&s, 0, sizeof(s));
-	s.examples = examples;
-	s.expected = expected;
+	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
 	s.radial = make_radial();
-	s.densities = palloc_extended((Size) CHOICES * examples->classes * examples->n *
-								  sizeof(float), MCXT_ALLOC_HUGE);
-	for (i = 0; i < examples->n; i++)
-		s.shares[examples->label[i]] += 1.0 / examples->n;
 	best->score = -INFINITY;
 	for (kind = 0; kind < kinds_for(examples); kind++)
 	{
@@ -469,4 +480,51 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 	pfree(s.radial);
 	pfree(s.densities);
 	pfree(fold);
+}
+
+/* ------------------------------------------------------------- any kernel */
+
+/* The densities of all classes at example i, by all others */
+static void
+ask_all(Scoring *s, RaceSuggestValues values, void *context, int i)
+{
+	const RaceExamples *e = s->examples;
+	float		sums[RACE_SUGGEST_CLASSES][CHOICES] = {{0}};
+	int			count[RACE_SUGGEST_CLASSES] = {0};
+	float		k[FACTORS];
+	int			a;
+	int			c;
+	int			j;
+
+	for (j = 0; j < e->n; j++)
+	{
+		if (j == i)
+			continue;
+		values(context, i, j, k);
+		count[e->label[j]]++;
+		for (a = 0; a < FACTORS; a++)
+			add_powers(k[a], sums[e->label[j]] + a * POWERS);
+	}
+	for (j = 0; j < CHOICES; j++)
+		for (c = 0; c < e->classes; c++)
+			s->densities[((Size) j * e->classes + c) * e->n + i] = sums[c][j] / Max(count[c], 1);
+}
+
+void
+race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *expected,
+						   RaceSuggestValues values, void *context, RaceSuggestion *best)
+{
+	Scoring		s;
+	int			i;
+
+	start_scoring(&s, examples, expected);
+	s.unit = 1;
+	best->score = -INFINITY;
+	for (i = 0; i < examples->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ask_all(&s, values, context, i);
+	}
+	try_all(&s, best);
+	pfree(s.densities);
 }

@@ -41,10 +41,9 @@ def split(session, folder, x, label):
     parts = {'public': slice(PUBLIC), 'private': slice(PUBLIC, PUBLIC + records),
              'test': slice(PUBLIC + records, PUBLIC + records + TESTS)}
     for name, part in parts.items():
-        session.run(f'DROP TABLE IF EXISTS {name}_x, {name}_rows')
+        session.run(f'DROP TABLE IF EXISTS {name}_x; TRUNCATE {name}_rows')
         load(session, folder, f'{name}_x', x[part])
-        session.run(f"CREATE TABLE {name}_rows AS SELECT id, x, (ARRAY[{','.join(map(str, label[part]))}])[id + 1] "
-                    f'AS label FROM {name}_x')
+        session.run(f"INSERT INTO {name}_rows SELECT id, x, (ARRAY[{','.join(map(str, label[part]))}])[id + 1] FROM {name}_x")
     return parts, records
 
 
@@ -52,7 +51,9 @@ def suggest(session, records):
     """Parameters that public rows suggest; the score, and the prior"""
     session.run('DROP TABLE IF EXISTS params; CREATE TABLE params AS SELECT (race_suggest('
                 f'x, label, {EPSILON}, 0, {records} ORDER BY id)).* FROM public_rows')
-    score, prior = session.value('SELECT score, prior FROM params').split('|')
+    score, prior, expression = session.value('SELECT score, prior, expression FROM params').split('|')
+    for part in ('private', 'test'):
+        session.run(f'UPDATE {part}_rows SET z = {expression}')
     return float(score), prior
 
 
@@ -62,37 +63,41 @@ def advise(session, x):
     scales = ','.join(map(repr, (8 * deviations).tolist()))
     lower, upper = (','.join(map(repr, (center + sign * 4 * deviations).tolist()))
                     for sign in (-1, 1))
+    session.run('UPDATE private_rows SET z = x; UPDATE test_rows SET z = x')
     session.run(f"DROP TABLE IF EXISTS params; CREATE TABLE params AS SELECT NULL::int AS rows, "
                 f"race_params('l2', {len(center)}, {BANDWIDTH * np.sqrt(len(center))!r}, bandwidths => '{{{scales}}}', "
                 f"lower => '{{{lower}}}', upper => '{{{upper}}}') AS params")
 
 
 def release(session, epsilon):
-    """Sketches of the classes, and what they say of each test: label, lead"""
-    session.run('DROP TABLE IF EXISTS classes, scores; CREATE TABLE classes AS SELECT label, '
-                f'race_privatize(race_build(params, x), {epsilon}, 0, rows) AS s '
-                'FROM private_rows, params GROUP BY label, params, rows; '
-                'CREATE TABLE scores AS SELECT id, ARRAY[(SELECT race_score(label, s, x) FROM classes)] '
-                'AS x FROM test_rows')
+    """Sketches of the classes"""
+    session.run('DROP TABLE IF EXISTS classes; CREATE TABLE classes AS SELECT label, '
+                f'race_privatize(race_build(params, z), {epsilon}, 0, rows) AS s '
+                'FROM private_rows, params GROUP BY label, params, rows')
 
 
-def calibrate(session, classes):
-    """Private sketches of the score of the same records, one a class"""
-    session.run('DROP TABLE IF EXISTS calibration; CREATE TABLE calibration AS SELECT label, '
-                f'race_privatize(race_build(params, ARRAY[score]), {EPSILON * SHARE}) AS s FROM (SELECT label, '
-                '(SELECT race_score(c.label, s, x) FROM classes c) AS score FROM private_rows r) scored, '
-                f"race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{{0}}', "
-                f"upper => '{{{2 * classes - 1}}}') params GROUP BY label, params")
+def calibrate(session, name, classes):
+    """One release of the classes and of their scores"""
+    session.run("DO $$ DECLARE p record; BEGIN SELECT params, rows INTO p FROM params; "
+                f"CALL race_release('{name}', 'private', p.params, 'z', {EPSILON}, rows => p.rows, label => 'label', "
+                f"labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, grid => false, calibrate => {SHARE}); END $$")
 
 
-def ask(session, sketches, tests, prior, classes):
-    """What race_classify says, and the posterior [record, class]"""
+def ask(session, source, classes):
+    """What race_classify says of the tests, and the posterior [record, class]"""
     columns = ', '.join(f"p ->> '{c}'" for c in range(classes))
-    lines, _ = session.run(
-        f"SELECT says, {columns} FROM {tests}, LATERAL (SELECT race_classify(label, s, x, '{prior}') AS says, "
-        f"race_posterior(label, s, x, '{prior}') AS p FROM {sketches}) c ORDER BY id")
+    lines, _ = session.run(f'SELECT says, {columns} FROM test_rows, LATERAL {source} c ORDER BY id')
     table = np.array([line.split('|') for line in lines], float)
     return table[:, 0].astype(int), table[:, 1:]
+
+
+def by_name(name):
+    return f"(SELECT race_classify('{name}', z) AS says, race_posterior('{name}', z) AS p)"
+
+
+def by_sketches(prior):
+    return (f"(SELECT race_classify(label, s, z, '{prior}') AS says, "
+            f"race_posterior(label, s, z, '{prior}') AS p FROM classes)")
 
 
 def measure(session, folder, name, seed):
@@ -102,22 +107,21 @@ def measure(session, folder, name, seed):
     parts, records = split(session, folder, x, label)
     truth = label[parts['test']]
 
-    def judge(*sketches_tests_prior):
-        says, posterior = ask(session, *sketches_tests_prior, classes)
+    def judge(source):
+        says, posterior = ask(session, source, classes)
         return np.mean(says == truth), calibration_error(
             posterior.max(axis=1), posterior.argmax(axis=1) == truth)
 
     expected, prior = suggest(session, records)
     release(session, EPSILON)
-    accuracy = {p: judge('classes', 'test_rows', p)[0] for p in ('uniform', 'counts')}
-    release(session, EPSILON * (1 - SHARE))
-    calibrate(session, classes)
-    calibrated = judge('calibration', 'scores', 'counts')
+    accuracy = {p: judge(by_sketches(p))[0] for p in ('uniform', 'counts')}
+    calibrate(session, f'{name} {seed}', classes)
+    calibrated = judge(by_name(f'{name} {seed}'))
     advise(session, x)
     release(session, EPSILON * (1 - SHARE))
-    alone = judge('classes', 'test_rows', 'uniform')[0]
-    calibrate(session, classes)
-    private = judge('calibration', 'scores', 'counts')
+    alone = judge(by_sketches('uniform'))[0]
+    calibrate(session, f'{name} {seed} alone', classes)
+    private = judge(by_name(f'{name} {seed} alone'))
     public, built, tests = (x[parts[part]] for part in ('public', 'private', 'test'))
     random = np.random.default_rng(seed)
     return [expected, accuracy[prior], accuracy['uniform'], accuracy['counts'], *calibrated,
@@ -133,10 +137,10 @@ COLUMNS = ('expected', 'suggested prior', 'uniform', 'counts', 'calibrated', 'it
 
 
 def report_all(report, results):
-    report.heading('Classifiers with the parameters that 500 public rows suggest')
+    report.heading('Classifiers with the parameters and the expression that 500 public rows suggest')
     report.write(f"""Accuracy, means over seeds; pure ε = {EPSILON}.  Expected is the score that race_suggest gives; then race_classify
-with the prior that it suggests, and with each prior.  Calibrated: sketches of the classes for ε = {1 - SHARE:g} and of race_score for {SHARE:g}, and
-race_posterior of the latter, prior counts; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
+with the prior that it suggests, and with each prior.  Calibrated: one race_release of the same parameters and ε with calibrate => {SHARE:g}, and
+race_classify and race_posterior by its name; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
 a bandwidth of {BANDWIDTH} √d ranges, ε = {1 - SHARE:g}, a uniform prior; and calibrated in the same way.  Objective
 perturbation is private logistic regression, each class against the others, with columns scaled by the public rows, at the best of 40 settings in
 hindsight.  Public rows alone: the same from the public rows, without noise.
@@ -153,6 +157,7 @@ hindsight.  Public rows alone: the same from the public rows, without noise.
         report.at_least(f'{name}: points above objective perturbation, calibrated', 100 * (calibrated - theirs), BEHIND)
         report.at_least(f'{name}: points of counts above the larger class', 100 * (counts - larger), 0)
         report.at_least(f'{name}: points of counts above uniform', 100 * (counts - uniform), BEHIND)
+        report.at_least(f'{name}: points of calibrated above the larger class', 100 * (calibrated - larger), 0)
         report.at_least(f'{name}: points of calibrated above uniform', 100 * (calibrated - uniform), BEHIND)
         report.at_most(f'{name}: calibration error, suggested', error, CALIBRATION)
         report.at_most(f'{name}: calibration error without public rows', private_error, CALIBRATION)
@@ -166,6 +171,9 @@ def main():
     results = {}
     with Session() as session:
         session.run('SET client_min_messages = error')
+        session.run(';'.join(f'CREATE TABLE {part}_rows (id int, x float8[], label int, z float8[])'
+                             for part in ('public', 'private', 'test')))
+        session.run("CALL race_protect('private', 'private_rows', 1e6)")
         for name in names:
             results[name] = [measure(session, folder, name, seed) for seed in range(seeds)]
             print(name, np.round(np.mean(results[name], axis=0), 4), file=sys.stderr)

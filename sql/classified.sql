@@ -1,0 +1,99 @@
+-- Releases that are calibrated, and race_classify and race_posterior by the name of a
+-- release.  At an enormous epsilon there is next to no noise.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE SCHEMA classified;
+SET search_path = classified, public;
+-- of 10 records one is of class b; both classes overlap, and the kernel is flat
+CREATE TABLE rows AS
+SELECT i AS id, i / 2 AS person, CASE WHEN i % 10 = 0 THEN 'b' ELSE 'a' END AS class,
+	ARRAY[(i * 7 % 100) / 100.0 + CASE WHEN i % 10 = 0 THEN 0.5 ELSE 0 END]::float8[] AS x
+FROM generate_series(1, 3000) i;
+INSERT INTO rows VALUES (0, 0, 'a', NULL), (0, 0, NULL, '{0.5}'), (0, 0, 'c', '{0.5}'), (0, 0, 'b', '{NaN}');
+CALL race_protect('classified', 'rows', 10000000);
+CALL race_protect('classified people', 'rows', 10000000, 0, 'person', 1);
+CREATE TABLE zcdp AS TABLE rows;
+CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
+\set p '''l2(dims=1, bandwidth=1, rows=64, range=64)'''
+\set labels 'label => ''class'', labels => ''{b,a}'''
+CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
+CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = race_score_params(2) AS params
+FROM race_releases WHERE name = 'classified 1' ORDER BY 1;
+SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
+FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
+-- one record of ten is of class b at 0.7, and none at 0.1
+SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('classified 2', ARRAY[q]) AS likely,
+	(race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 < 0.2 AS rather_a, (race_posterior('classified 2', ARRAY[q]) ->> 'b')::float8 > 0.4 AS flat
+FROM unnest('{0.1,0.7}'::float8[]) q ORDER BY 1;
+-- the same by hand: records and the question are split over the same nodes
+CREATE FUNCTION score(x float8[]) RETURNS float8 LANGUAGE sql STABLE AS
+	$$ SELECT race_score(label COLLATE "C", sketch, x) FROM race_latest_releases WHERE name = 'classified 1' $$;
+CREATE TABLE nodes AS
+SELECT node, class, sum(greatest(0, 1 - abs(score - node * 0.05) / 0.05)) AS records
+FROM (SELECT class, score(x) AS score FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored, generate_series(0, 60) node GROUP BY 1, 2;
+SELECT max(abs((race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 - truth)) < 0.01 AS same
+FROM generate_series(0, 1.4, 0.2) q, LATERAL (
+	SELECT sum(records * split) FILTER (WHERE class = 'b') / sum(records * split) AS truth
+	FROM (SELECT score(ARRAY[q]) AS score OFFSET 0) s, LATERAL (SELECT *, greatest(0, 1 - abs(score - node * 0.05) / 0.05) AS split FROM nodes) n) t;
+-- without a calibration they are the likelihoods
+SELECT race_posterior('classified 2', '{0.7}'::float8[]) = race_posterior(label, sketch, '{0.7}') AS same, race_classify('classified 2', '{0.7}'::float8[]) = race_classify(label, sketch, '{0.7}') AS class
+FROM race_latest_releases WHERE name = 'classified 2';
+-- the posterior says how often it is right
+SELECT abs(avg((class = race_classify('classified 1', x))::int) - avg(greatest((p ->> 'a')::float8, (p ->> 'b')::float8))) < 0.05 AS calibrated
+FROM rows, LATERAL (SELECT race_posterior('classified 1', x) AS p) p WHERE class IN ('a', 'b') AND race_is_record(:p, x);
+-- the scores are of as many records of a unit as the sketches: 1501 people have good records
+CALL race_release('classified 3', 'classified people', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.5);
+SELECT sum(race_count(sketch)) AS sketches, sum(race_count(scores)) AS scores, max((race_info(scores)).max_contributions) AS bound FROM race_latest_releases WHERE name = 'classified 3';
+-- the same request costs nothing; a refresh has scores of its own
+SET client_min_messages = notice;
+CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
+CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.2);
+CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels);
+DELETE FROM rows WHERE id % 2 = 1;
+CALL race_release_next('classified 1');
+SELECT version, label, race_count(scores) FROM race_releases WHERE name = 'classified 1' ORDER BY version, part;
+SELECT spent_epsilon FROM race_budgets WHERE budget = 'classified';
+-- scores have pure noise; both costs add up to what was asked, at most
+CALL race_release('classified 4', 'classified zcdp', :p, 'x', 1, 1e-9, :labels, calibrate => 0.5);
+SELECT label, round((i.epsilon)::numeric, 3) AS sketch, i.mechanism, i.delta, round((s.epsilon)::numeric, 3) AS scores, s.mechanism, s.delta, i.epsilon + s.epsilon <= 1 AS within
+FROM race_latest_releases, race_info(sketch) i, race_info(scores) s WHERE name = 'classified 4' ORDER BY 1;
+SELECT round(epsilon::numeric, 3) AS epsilon, labels FROM race_catalog WHERE name = 'classified 4';
+SELECT rho > 0.125 AND rho < 0.14 AS rho, rho = (SELECT spent_rho FROM race_budgets WHERE budget = 'classified zcdp') AS charged FROM race_charges WHERE dataset = 'classified zcdp' AND act = 'release';
+
+-- what is refused
+SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
+\set r 'CALL race_release(''classified x'', ''classified'', ''l2(dims=1, rows=16, range=32)'', ''x'', 1,'
+:r :labels, calibrate => 0);
+:r :labels, calibrate => 1);
+:r :labels, calibrate => 'NaN');
+:r calibrate => 0.1);
+:r label => 'class', labels => '{a}', calibrate => 0.1);
+:r label => 'class', labels => regexp_split_to_array(:'many', ','), calibrate => 0.1);
+:r :labels, value => 'id', value_lower => 0, value_upper => 1, calibrate => 0.1);
+:r :labels, calibrate => 1e-300);
+CALL race_release('classified x', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels, calibrate => 0.1);
+CALL race_release('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels, calibrate => 0.1);
+SELECT count(*) AS charged FROM race_charges WHERE request ->> 'name' = 'classified x';
+CALL race_release('classified 5', 'classified', :p, 'x', 1);
+CALL race_release('classified 6', 'classified', :p, 'x', 1, :labels, value => 'id', value_lower => 0, value_upper => 1);
+CALL race_release('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels);
+SELECT race_classify('classified 5', '{1}'::float8[]);
+SELECT race_posterior('classified 6', '{1}'::float8[]);
+SELECT race_posterior('classified 7', '{1}'::float8[]);
+SELECT race_classify('classified 8', '{1}'::float8[]);
+SELECT race_classify('classified 1', '{1,2}'::float8[]);
+SELECT race_classify('classified 1', 'x'::text);
+SELECT race_classify(NULL, '{1}'::float8[]) IS NULL AND race_posterior('classified 1', NULL::float8[]) IS NULL AS none;
+SELECT race_score_params(1);
+SELECT race_score_params(101);
+-- what a statement has found stays for it; the next one finds the new version
+SELECT count(DISTINCT race_classify(name, '{0.1}'::float8[])) AS names FROM unnest('{classified 1,classified 2,classified 1}'::text[]) name;
+-- the internal function takes constants only
+SELECT _race_score_of(ARRAY[race_sketch('l2(dims=1)'::race_params)], '{1}');
+DO $$ DECLARE s race_sketch[] := ARRAY[race_sketch('l2(dims=1)'::race_params)]; score float8; BEGIN score := _race_score_of(s, '{1}'); EXCEPTION WHEN feature_not_supported THEN RAISE WARNING '%', SQLERRM; END $$;
+SELECT _race_score_of('{}', '{1}');
+SELECT _race_score_of('{NULL}', '{1}');
+SELECT _race_score_of(ARRAY[sketch], '{1}') FROM race_releases;
+SET client_min_messages = warning;
+DROP SCHEMA classified CASCADE;

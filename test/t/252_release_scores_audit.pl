@@ -1,0 +1,98 @@
+# The audit of 170_release_audit.pl, of the scores of releases that are calibrated: their
+# share of epsilon holds for a person with 50 joined rows, of whom max_contributions lets
+# two in, also when the rows are read for the second time.
+#
+# The attacker knows the sketches that were released with the scores, and so the score of the
+# person's records.  All that follows is conditional on these sketches: then the noises of
+# the labels are independent.  Scores differ from release to release, and so does the chance
+# of a hit; but the tails of a number of hits are within those of a binomial one with the mean
+# chance (Hoeffding 1956), and privacy bounds the ratio of the means if it bounds each ratio.
+#
+# False alarms: 1.0e-11 a run of this file (all tests: 030_audit.pl), 1 audit in 2
+# directions of 2 bounds at 2.5e-12.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+
+use EpsilonBound;
+use RaceRelease;
+use RaceServer;
+
+use constant {
+	EPSILON => 20 / 19,		# of the scores
+	FALSE_ALARM => 2.5e-12,
+	BOUND => 2,
+	ROWS => 50,
+	PERSONS => 50,
+	CELLS => 10,			# of a lead, with so many labels
+	CALLS => 80,
+	PILOT => 1000,
+};
+my $labels = join ',', 1 .. 2 * PERSONS;
+
+sql(<<"END");
+CREATE TABLE people AS SELECT i AS id FROM generate_series(1, @{[2 * PERSONS]}) i;
+CREATE TABLE visits AS
+SELECT id AS person, 40 AS x FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
+CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
+CREATE TABLE unbounded AS SELECT * FROM joined;
+CALL race_protect('bounded', 'joined', 1000000, 0, 'id', @{[BOUND]});
+CALL race_protect('unbounded', 'unbounded', 1000000, 0, NULL, @{[BOUND]});
+END
+
+# What a record adds to a grid
+my $unit = sql("SELECT encode(_race_sketch_send(race_build(race_score_params(2), ARRAY[0])), 'hex')");
+$unit = (grep { $_ } @{ decode($unit) }[1 .. 61])[0];
+
+# The exact log-likelihood ratio of the scores of a label, but for the rounding of scales
+sub llr
+{
+	my ($score, $scores) = @_;
+	my $change = sub { abs($_[0]) - abs($_[0] - $_[1]) };
+	my $place = $score * CELLS;
+	my $share = $place - int $place;
+	my $sum = 0.05 * $change->($scores->[COUNT], BOUND);
+	$sum += 0.95 * $change->(($scores->[1 + int($place) + $_->[0]] // 0) / $unit, BOUND * $_->[1]) for [0, 1 - $share], [1, $share];
+	return sprintf '%.9f', EPSILON / BOUND * $sum;
+}
+
+# LLRs of labels with nobody, and of those with a person
+sub trials
+{
+	my ($dataset, $epsilon, $share) = @_;
+	sql(sprintf <<"END", $epsilon, $share);
+DO \$\$
+BEGIN
+	FOR i IN 1 .. @{[CALLS]} LOOP
+		CALL race_release('$dataset %1\$.17g ' || i, '$dataset', 'l2(dims=1, rows=1, range=2)', 'ARRAY[x]', %1\$.17g, label => 'id', labels => '{$labels}',
+			fit => false, calibrate => %2\$.17g);
+	END LOOP;
+END \$\$
+END
+	return map {
+		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
+SELECT score, encode(_race_sketch_send(scores), 'hex') FROM race_releases
+JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40]) AS score FROM race_releases GROUP BY name) s USING (name)
+WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
+END
+	} '>', '<=';
+}
+
+my @bounded = trials('bounded', 2 * EPSILON, 0.5);
+is(scalar @{$bounded[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
+my $recorded = sql(q(SELECT max((race_info(scores)).epsilon) FROM race_releases WHERE dataset = 'bounded'));
+cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most the share');
+cmp_ok(sql(q(SELECT max((race_info(sketch)).epsilon + (race_info(scores)).epsilon) FROM race_releases)), '<=', 2 * EPSILON,
+	'both together are at most what was asked');
+is(sql(sprintf "SELECT spent_epsilon = %d * _race_exact_decimal(%.17g) FROM race_budgets WHERE budget = 'bounded'", CALLS, 2 * EPSILON), 't',
+	'and what was asked is charged');
+cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
+	for epsilon_bounds(@bounded, PILOT, FALSE_ALARM);
+cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
+	for epsilon_bounds(trials('unbounded', 2 * EPSILON, 0.5), PILOT, FALSE_ALARM);
+cmp_ok($_, '>', $recorded, sprintf 'mutant, scores with a third of the noise: caught, epsilon is at least %.3f', $_)
+	for epsilon_bounds(trials('bounded', 4 * EPSILON, 0.75), PILOT, FALSE_ALARM);
+done_testing();
