@@ -13,13 +13,16 @@
 #include "polynomial.h"
 
 #define MOST_DIMS		32		/* a move looks twice as often at each point */
-#define ROUNDS			5		/* of a map and moves */
-#define MAPS			2		/* in a round */
-#define MOVES			16
-#define BLOCKS			4		/* of rows that a move looks at */
+#define ROUNDS			6		/* of moves and then maps */
+#define MOVES			24		/* in a round */
+#define MAPS			2
+#define BLOCKS			4		/* of rows that a move looks at, at most, */
+#define LOOKS			32		/* and so many times dimensions */
+#define MAP_WORK		5e8		/* products of terms in the equations of a map */
 #define MOMENTUM		0.9
-#define RATE			2.0		/* in squared bandwidths */
-#define LOOK			0.5		/* so far to both sides, in bandwidths, and at most */
+#define RATE			2.0		/* in squared bandwidths, in the first round, */
+#define SLOWER			0.8		/* and what is left of it in each further one */
+#define LOOK			0.25	/* so far to both sides, in bandwidths, and at most */
 #define LOOK_IN_BOX		0.125	/* so much of the box */
 #define LEAST_SPREAD	1e-4	/* of points along an axis, in parts of the box */
 #define LEAST_VARIANCE	0.1		/* by a map, what is left of a variance, */
@@ -34,7 +37,7 @@ typedef struct Flow
 	double	   *x;				/* [n][dims] */
 	double	   *speed;			/* [n][dims] */
 	double	   *look;			/* [dims]: how far a move looks to both sides */
-	double	   *rate;			/* [dims]: by how much of a slope it goes */
+	double	   *rate;			/* [dims]: by how much of a slope it goes at first */
 	float	   *beyond;			/* [RACE_LANES][range]: share of records less that of points */
 	double	   *slopes;			/* [n][dims] */
 } Flow;
@@ -178,20 +181,24 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	uint32		above[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint32		below[RACE_RECORDS_TOGETHER * RACE_LANES];
 	double	   *x = flow->x + (Size) from * dims;
+	double		at[RACE_RECORDS_TOGETHER];
 	uint32		i;
 	uint32		r;
 
 	for (i = 0; i < n; i++)
-		x[i * dims + axis] += flow->look[axis];
+	{
+		at[i] = x[i * dims + axis];
+		x[i * dims + axis] = at[i] + flow->look[axis];
+	}
 	hash(flow, block, x, n, above);
 	for (i = 0; i < n; i++)
-		x[i * dims + axis] -= 2 * flow->look[axis];
+		x[i * dims + axis] = at[i] - flow->look[axis];
 	hash(flow, block, x, n, below);
 	for (i = 0; i < n; i++)
 	{
 		float		sum = 0;
 
-		x[i * dims + axis] += flow->look[axis];
+		x[i * dims + axis] = at[i];
 		for (r = 0; r < rows; r++)
 			sum += flow->beyond[r * range + above[i * RACE_LANES + r]] -
 				flow->beyond[r * range + below[i * RACE_LANES + r]];
@@ -199,9 +206,9 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	}
 }
 
-/* Go up by the slopes, which add up this many rows, and stay inside. */
+/* Go up by a part of the slopes, which add up this many rows, and stay inside. */
 static void
-go(Flow *flow, uint32 rows)
+go(Flow *flow, uint32 rows, double part)
 {
 	const RaceBox *box = flow->box;
 	Size		k;
@@ -213,7 +220,7 @@ go(Flow *flow, uint32 rows)
 			flow->slopes[k] / rows / (2 * flow->look[axis]) : 0;
 		double		to;
 
-		flow->speed[k] = MOMENTUM * flow->speed[k] + flow->rate[axis] * slope;
+		flow->speed[k] = MOMENTUM * flow->speed[k] + part * flow->rate[axis] * slope;
 		to = fmin(fmax(flow->x[k] + flow->speed[k], box->lower[axis]), box->upper[axis]);
 		if (to != flow->x[k] + flow->speed[k])
 			flow->speed[k] = 0;
@@ -221,13 +228,13 @@ go(Flow *flow, uint32 rows)
 	}
 }
 
-/* One of all moves: the next blocks of rows are looked at. */
+/* One of all moves, at a part of the first rate: the next blocks of rows are looked at. */
 static void
-move(Flow *flow, uint32 number)
+move(Flow *flow, uint32 number, double part)
 {
 	uint32		dims = flow->box->dims;
 	Size		blocks = (flow->fit->rows + RACE_LANES - 1) / RACE_LANES;
-	Size		looked = Min(blocks, BLOCKS);
+	Size		looked = Min(blocks, Max(Min(LOOKS / dims, BLOCKS), 1));
 	uint32		rows = 0;
 	Size		b;
 	uint32		from;
@@ -248,7 +255,7 @@ move(Flow *flow, uint32 number)
 		}
 		rows += of_block;
 	}
-	go(flow, rows);
+	go(flow, rows, part);
 }
 
 /* --------------------------------------------------------------------- maps */
@@ -400,15 +407,17 @@ race_flow(RaceFitWork *fit, const RaceBox *box)
 	int			i;
 
 	start(&flow, fit, box);
+	polynomial.most_work = MAP_WORK;
 	polynomial.n = flow.n;
 	polynomial.x = flow.x;
 	polynomial.h = race_fit_zeros((Size) flow.n * box->dims);
 	for (round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
+		memset(flow.speed, 0, (Size) flow.n * box->dims * sizeof(double));
+		for (i = 0; i < MOVES; i++)
+			move(&flow, round * MOVES + i, pow(SLOWER, round));
 		for (i = 0; i < MAPS && can_map; i++)
 			map(&flow, &polynomial);
-		for (i = 0; i < MOVES; i++)
-			move(&flow, round * MOVES + i);
 	}
 }

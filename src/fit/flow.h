@@ -5,9 +5,9 @@
  * Points at random find records that lie close together in few columns only, where the others are
  * wide.  So they are moved, all of the same weight.  What the counters hold beyond the points is a
  * landscape, which the points go up, with momentum: the flow of the maximum mean discrepancy
- * (Arbel, Korba, Salim & Gretton 2019).  It finds the shape, but slowly where points are much too
- * wide in a direction.  Therefore all points are also mapped at once, so that they have
- * the mean and covariance that explain the counters best (polynomial.h).
+ * (Arbel, Korba, Salim & Gretton 2019).  It finds shapes and tails, but slowly where points are
+ * much too wide in a direction.  Therefore all points are also mapped at once, to the mean and
+ * covariance that explain the counters best (polynomial.h).
  */
 #ifndef RACE_FIT_FLOW_H
 #define RACE_FIT_FLOW_H

@@ -42,6 +42,7 @@ race_polynomial_start(RacePolynomial *polynomial, const RaceFitWork *fit, uint32
 		can_find(polynomial->moments + used + used * (used + 1) / 2, range))
 		polynomial->most += used + used * (used + 1) / 2;
 	polynomial->terms = polynomial->most;
+	polynomial->most_work = INFINITY;
 	if (!can_find(polynomial->most, range))
 		return false;
 	polynomial->gram = race_fit_zeros((Size) polynomial->most * polynomial->most);
@@ -207,13 +208,14 @@ race_polynomial_find(RacePolynomial *polynomial)
 	Size		width = polynomial->terms + 1;
 	double	   *sums = race_fit_zeros(RACE_LANES * params->range * width);
 	double		trace = 0;
+	double		work = 0;
 	uint32		r;
 	uint32		b;
 	uint32		i;
 
 	memset(polynomial->gram, 0, (Size) polynomial->terms * polynomial->terms * sizeof(double));
 	memset(polynomial->right, 0, polynomial->terms * sizeof(double));
-	for (r = 0; r < rows; r++)
+	for (r = 0; r < rows && work <= polynomial->most_work; r++)
 	{
 		if (r % RACE_LANES == 0)
 			count_terms(polynomial, r / RACE_LANES, sums);
@@ -222,10 +224,11 @@ race_polynomial_find(RacePolynomial *polynomial)
 		{
 			const double *of = sums + ((Size) (r % RACE_LANES) * params->range + b) * width;
 
-			if (of[0] > 0)		/* where no points are, nothing is said of them */
-				add_equation(polynomial, of,
-							 race_counters_get(view->counters, view->width,
-											   (Size) r * params->range + b) / records);
+			if (of[0] == 0)		/* where no points are, nothing is said of them */
+				continue;
+			add_equation(polynomial, of, race_counters_get(view->counters, view->width,
+														   (Size) r * params->range + b) / records);
+			work += (double) polynomial->terms * polynomial->terms / 2;
 		}
 	}
 	pfree(sums);
