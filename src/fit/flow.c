@@ -18,6 +18,7 @@
 #define MAPS			2
 #define BLOCKS			4		/* of rows that a move looks at, at most, */
 #define LOOKS			32		/* and so many times dimensions */
+#define MAP_PRIOR		0.1		/* a map goes so far, squared, where noise hides all */
 #define MAP_WORK		5e8		/* products of terms in the equations of a map */
 #define MOMENTUM		0.9
 #define RATE			2.0		/* in squared bandwidths, in the first round, */
@@ -407,6 +408,7 @@ race_flow(RaceFitWork *fit, const RaceBox *box)
 	int			i;
 
 	start(&flow, fit, box);
+	polynomial.prior = MAP_PRIOR;
 	polynomial.most_work = MAP_WORK;
 	polynomial.n = flow.n;
 	polynomial.x = flow.x;

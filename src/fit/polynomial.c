@@ -42,6 +42,7 @@ race_polynomial_start(RacePolynomial *polynomial, const RaceFitWork *fit, uint32
 		can_find(polynomial->moments + used + used * (used + 1) / 2, range))
 		polynomial->most += used + used * (used + 1) / 2;
 	polynomial->terms = polynomial->most;
+	polynomial->prior = 1;
 	polynomial->most_work = INFINITY;
 	if (!can_find(polynomial->most, range))
 		return false;
@@ -204,7 +205,7 @@ race_polynomial_find(RacePolynomial *polynomial)
 	const RaceParams *params = view->params;
 	uint32		rows = Min(params->rows, MOST_ROWS);
 	double		records = polynomial->fit->records;
-	double		ridge = view->header->noise.counter_variance / (records * records);
+	double		ridge = view->header->noise.counter_variance / (records * records) / polynomial->prior;
 	Size		width = polynomial->terms + 1;
 	double	   *sums = race_fit_zeros(RACE_LANES * params->range * width);
 	double		trace = 0;

@@ -27,6 +27,7 @@ typedef struct RacePolynomial
 	uint32		moments;		/* terms of degree 1 and 2, and */
 	uint32		most;			/* all terms of the polynomial, without its constant; */
 	uint32		terms;			/* so many are used */
+	double		prior;			/* the variance that terms have where noise hides all; 1 */
 	double		most_work;		/* rows are looked at until so many products of terms are made */
 	uint32		n;				/* points: */
 	double	   *h;				/* [n][used] */
