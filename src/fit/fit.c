@@ -3,8 +3,8 @@
  *		Fitting a model to a sketch.
  *
  * The points are hashed.  The sketch answers at them, their Gram matrix is computed, and
- * the weights are found (solve.h).  Points of vectors are then moved, in rounds, and flow (flow.h).  In the end
- * weights are found from each half of the rows alone.  The residuals of the other half, which
+ * the weights are found (solve.h).  Points of vectors are then moved, in rounds, and flow
+ * (flow.h).  In the end weights are found from each half of the rows alone.  The residuals of the other half, which
  * has not been seen, tell how much a model misses: the mean of their squares, less the
  * variance that noise gives them.
  */
