@@ -3,8 +3,8 @@
  *		Fitting a model to a sketch.
  *
  * The points are hashed.  The sketch answers at them, their Gram matrix is computed, and
- * the weights are found (solve.h).  Points of vectors are then moved, in rounds.  In the end
- * weights are found from each half of the rows alone.  The residuals of the other half, which
+ * the weights are found (solve.h).  Points of vectors are then moved, in rounds, and flow
+ * (flow.h).  In the end weights are found from each half of the rows alone.  The residuals of the other half, which
  * has not been seen, tell how much a model misses: the mean of their squares, less the
  * variance that noise gives them.
  */
@@ -19,6 +19,7 @@
 #include "../lsh/surrogate.h"
 #include "../server/progress.h"
 #include "fit.h"
+#include "flow.h"
 #include "normal.h"
 #include "work.h"
 
@@ -30,6 +31,10 @@
 /* Streams of random numbers, besides those of the rounds */
 #define STREAM_START	100
 #define STREAM_TEST		101
+#define STREAM_FLOW		102
+
+/* Points begin to flow so near to those that were found, in parts of the box */
+#define FLOW_JITTER		0.01
 
 /* Make the model, and find out how much it misses. */
 static RaceSketchDatum *
@@ -206,6 +211,23 @@ fit_rounds(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
 	}
 }
 
+/* Points of the same weight around those that were found, by weight, which then flow */
+static void
+flow(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
+{
+	RaceRecords *points = fit->points;
+	uint32		n = points->n;
+	double	   *found = points->parts[0].numbers;
+	Size		size = (Size) n * box->dims * sizeof(double);
+	double	   *x = palloc_extended(size, MCXT_ALLOC_HUGE);
+
+	race_candidates_around(box, request->seed, STREAM_FLOW, FLOW_JITTER, found, fit->weights, n,
+						   n, x);
+	memcpy(found, x, size);
+	pfree(x);
+	race_flow(fit, box);
+}
+
 static uint32
 points_for(const RaceParams *params, const RaceFitRequest *request)
 {
@@ -243,6 +265,8 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	{
 		place_particles(&fit, &box, request, Min(n, Max(request->points, USUAL_POINTS)));
 		fit_rounds(&fit, &box, request);
+		if (race_flow_can(params))
+			flow(&fit, &box, request);
 	}
 	/*
 	 * Least squares needs the second moments alone, and weights that are found at points move

@@ -1,0 +1,256 @@
+/*
+ * polynomial.c
+ *		The polynomial at points that explains the counters of a sketch best.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "polynomial.h"
+
+#define MOST_TERMS		1000	/* of the polynomial */
+#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
+#define MOST_ROWS		2048	/* that it is found from */
+
+double *
+race_fit_zeros(Size n)
+{
+	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Is there space for the sums of so many terms in a block of rows, and time for the equations? */
+static bool
+can_find(uint32 terms, uint32 range)
+{
+	return terms <= MOST_TERMS && (uint64) RACE_LANES * range * (terms + 1) <= MOST_SUMS;
+}
+
+bool
+race_polynomial_start(RacePolynomial *polynomial, const RaceFitWork *fit, uint32 used,
+					  RacePolynomialDegree degree)
+{
+	uint32		range = fit->view->params->range;
+
+	memset(polynomial, 0, sizeof(RacePolynomial));
+	polynomial->fit = fit;
+	polynomial->used = used;
+	polynomial->moments = used + used * (used + 1) / 2;
+	polynomial->most = polynomial->moments;
+	if (degree == RACE_POLYNOMIAL_FOURTH &&
+		can_find(polynomial->moments + used + used * (used + 1) / 2, range))
+		polynomial->most += used + used * (used + 1) / 2;
+	polynomial->terms = polynomial->most;
+	polynomial->prior = 1;
+	polynomial->most_work = INFINITY;
+	if (!can_find(polynomial->most, range))
+		return false;
+	polynomial->gram = race_fit_zeros((Size) polynomial->most * polynomial->most);
+	polynomial->right = race_fit_zeros(polynomial->most);
+	return true;
+}
+
+/* ----------------------------------------------------------------- algebra */
+
+/*
+ * Replace the lower triangle by its Cholesky factor, in which squares of the diagonal are at
+ * least `least`.  Returns whether they are so by themselves.
+ */
+bool
+race_factorize(double *a, uint32 n, double least)
+{
+	uint32		i;
+	uint32		j;
+	uint32		k;
+	bool		good = true;
+
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (j = 0; j <= i; j++)
+		{
+			double		sum = a[(Size) i * n + j];
+
+			for (k = 0; k < j; k++)
+				sum -= a[(Size) i * n + k] * a[(Size) j * n + k];
+			a[(Size) i * n + j] = j < i ? sum / a[(Size) j * n + j] : sqrt(fmax(sum, least));
+			good &= j < i || sum >= least;
+		}
+	}
+	return good;
+}
+
+/* Solve L v' = v in place */
+void
+race_solve_lower(const double *factor, uint32 n, double *v)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+	{
+		for (j = 0; j < i; j++)
+			v[i] -= factor[(Size) i * n + j] * v[j];
+		v[i] /= factor[(Size) i * n + i];
+	}
+}
+
+/* and L'v' = v */
+void
+race_solve_upper(const double *factor, uint32 n, double *v)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = n; i-- > 0;)
+	{
+		for (j = i + 1; j < n; j++)
+			v[i] -= factor[(Size) j * n + i] * v[j];
+		v[i] /= factor[(Size) i * n + i];
+	}
+}
+
+/* -------------------------------------------------------------- the equations */
+
+/*
+ * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials:
+ * at right angles to each other under the normal distribution, so that those of degree 3 and
+ * 4 do not change its moments.  These take in what is not normal in the columns, and are left
+ * out while the distribution is still far off.
+ */
+static void
+terms_at(const RacePolynomial *polynomial, const double *h, double *terms)
+{
+	uint32		i;
+	uint32		j;
+
+	*terms++ = 1;
+	for (i = 0; i < polynomial->used; i++)
+		*terms++ = h[i];
+	for (i = 0; i < polynomial->used; i++)
+		for (j = 0; j <= i; j++)
+			*terms++ = h[i] * h[j] - (i == j);
+	for (i = 0; i < polynomial->used && polynomial->terms > polynomial->moments; i++)
+	{
+		double		square = h[i] * h[i];
+
+		*terms++ = (square - 3) * h[i];
+		for (j = 0; j < i; j++)
+			*terms++ = (square - 1) * (h[j] * h[j] - 1);
+		*terms++ = (square - 6) * square + 3;
+	}
+}
+
+/* What the points add up to in each counter of a block: sums[RACE_LANES][range][1 + terms] */
+static void
+count_terms(const RacePolynomial *polynomial, Size block, double *sums)
+{
+	const RaceParams *params = polynomial->fit->view->params;
+	Size		width = polynomial->terms + 1;
+	double	   *terms = palloc((polynomial->most + 1) * sizeof(double));
+	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint32		from;
+	uint32		i;
+	uint32		r;
+	Size		t;
+
+	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
+	for (from = 0; from < polynomial->n; from += RACE_RECORDS_TOGETHER)
+	{
+		uint32		n = Min(polynomial->n - from, RACE_RECORDS_TOGETHER);
+		RaceColumn	column = {polynomial->x + (Size) from * params->dims, NULL, NULL, params->dims};
+
+		CHECK_FOR_INTERRUPTS();
+		race_rows_hash(race_rows_of(polynomial->fit->site->rows), block, &column, n, buckets);
+		for (i = 0; i < n; i++)
+		{
+			terms_at(polynomial, polynomial->h + (Size) (from + i) * polynomial->used, terms);
+			for (r = 0; r < RACE_LANES; r++)
+			{
+				double	   *sum = sums + ((Size) r * params->range +
+										  buckets[i * RACE_LANES + r]) * width;
+
+				for (t = 0; t < width; t++)
+					sum[t] += terms[t];
+			}
+		}
+	}
+	pfree(terms);
+}
+
+/* Add a counter to the equations: what its share of the records is beyond that of points. */
+static void
+add_equation(RacePolynomial *polynomial, const double *sums, double share)
+{
+	double		beyond = share - sums[0] / polynomial->n;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < polynomial->terms; i++)
+	{
+		double		x = sums[i + 1] / polynomial->n;
+		double	   *line = polynomial->gram + (Size) i * polynomial->terms;
+
+		polynomial->right[i] += x * beyond;
+		for (j = 0; j <= i; j++)
+			line[j] += x * (sums[j + 1] / polynomial->n);
+	}
+}
+
+void
+race_polynomial_find(RacePolynomial *polynomial)
+{
+	const RaceView *view = polynomial->fit->view;
+	const RaceParams *params = view->params;
+	uint32		rows = Min(params->rows, MOST_ROWS);
+	double		records = polynomial->fit->records;
+	double		ridge = view->header->noise.counter_variance / (records * records) / polynomial->prior;
+	Size		width = polynomial->terms + 1;
+	double	   *sums = race_fit_zeros(RACE_LANES * params->range * width);
+	double		trace = 0;
+	double		work = 0;
+	uint32		r;
+	uint32		b;
+	uint32		i;
+
+	memset(polynomial->gram, 0, (Size) polynomial->terms * polynomial->terms * sizeof(double));
+	memset(polynomial->right, 0, polynomial->terms * sizeof(double));
+	for (r = 0; r < rows && work <= polynomial->most_work; r++)
+	{
+		if (r % RACE_LANES == 0)
+			count_terms(polynomial, r / RACE_LANES, sums);
+		CHECK_FOR_INTERRUPTS();
+		for (b = 0; b < params->range; b++)
+		{
+			const double *of = sums + ((Size) (r % RACE_LANES) * params->range + b) * width;
+
+			if (of[0] == 0)		/* where no points are, nothing is said of them */
+				continue;
+			add_equation(polynomial, of, race_counters_get(view->counters, view->width,
+														   (Size) r * params->range + b) / records);
+			work += (double) polynomial->terms * polynomial->terms / 2;
+		}
+	}
+	pfree(sums);
+	for (i = 0; i < polynomial->terms; i++)
+		trace += polynomial->gram[(Size) i * polynomial->terms + i];
+	for (i = 0; i < polynomial->terms; i++)
+		polynomial->gram[(Size) i * polynomial->terms + i] += ridge + 1e-9 * trace / polynomial->terms;
+	race_factorize(polynomial->gram, polynomial->terms, 1e-12 * trace);
+	race_solve_lower(polynomial->gram, polynomial->terms, polynomial->right);
+	race_solve_upper(polynomial->gram, polynomial->terms, polynomial->right);
+}
+
+double
+race_polynomial_at(const RacePolynomial *polynomial, const double *h)
+{
+	double		terms[MOST_TERMS + 1];
+	double		sum = 0;
+	uint32		t;
+
+	terms_at(polynomial, h, terms);
+	for (t = 0; t < polynomial->terms; t++)
+		sum += terms[t + 1] * polynomial->right[t];
+	return sum;
+}

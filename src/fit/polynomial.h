@@ -1,0 +1,64 @@
+/*
+ * polynomial.h
+ *		The polynomial at points that explains the counters of a sketch best.
+ *
+ * Each point counts 1 + sum of b_i h_i + sum of a_ij (h_i h_j - [i = j]), i <= j, where h are
+ * coordinates in which the points have mean 0 and covariance 1.  b and a are found from all
+ * counters, by least squares.  So the moments are seen that the records have, where those of the
+ * points are near them.
+ */
+#ifndef RACE_FIT_POLYNOMIAL_H
+#define RACE_FIT_POLYNOMIAL_H
+
+#include "postgres.h"
+
+#include "work.h"
+
+typedef enum RacePolynomialDegree
+{
+	RACE_POLYNOMIAL_SECOND,
+	RACE_POLYNOMIAL_FOURTH		/* of standard normal h: polynomials of Hermite */
+} RacePolynomialDegree;
+
+typedef struct RacePolynomial
+{
+	const RaceFitWork *fit;
+	uint32		used;			/* coordinates */
+	uint32		moments;		/* terms of degree 1 and 2, and */
+	uint32		most;			/* all terms of the polynomial, without its constant; */
+	uint32		terms;			/* so many are used */
+	double		prior;			/* the variance that terms have where noise hides all; 1 */
+	double		most_work;		/* rows are looked at until so many products of terms are made */
+	uint32		n;				/* points: */
+	double	   *h;				/* [n][used] */
+	double	   *x;				/* [n][dims] */
+	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
+	double	   *right;			/* [terms]: the polynomial, b and then a by rows */
+} RacePolynomial;
+
+/*
+ * Prepare to find polynomials of so many coordinates.  False if there are too many; of the fourth
+ * degree only the second one may be found.  Points are set by the caller.
+ */
+extern bool race_polynomial_start(RacePolynomial *polynomial, const RaceFitWork *fit,
+								  uint32 used, RacePolynomialDegree degree);
+
+/* Find it, in polynomial->right. */
+extern void race_polynomial_find(RacePolynomial *polynomial);
+
+/* What it is at h, without its constant */
+extern double race_polynomial_at(const RacePolynomial *polynomial, const double *h);
+
+/* So many zeros */
+extern double *race_fit_zeros(Size n);
+
+/*
+ * Replace the lower triangle by its Cholesky factor L, in which squares of the diagonal are at
+ * least `least`.  Returns whether they are so by themselves.  And solve L v' = v and L'v' = v in
+ * place.
+ */
+extern bool race_factorize(double *a, uint32 n, double least);
+extern void race_solve_lower(const double *factor, uint32 n, double *v);
+extern void race_solve_upper(const double *factor, uint32 n, double *v);
+
+#endif							/* RACE_FIT_POLYNOMIAL_H */
