@@ -106,6 +106,19 @@ SELECT max(abs(mean - 0.3)) < 0.01 AS near FROM (SELECT race_build_value(params,
 -- records of another kind
 SELECT abs(mean - 0.25) < 0.2 AS near FROM (SELECT race_build_value('match(dims=2, rows=128)', ARRAY['a', 'b'], 0.25, 0, 1) AS r FROM generate_series(1, 1000)) v, race_conditional_mean((r).lower, (r).upper, ARRAY['a', 'b']);
 SELECT abs(mean - 0.25) < 0.2 AS near FROM (SELECT race_build_value('l2(dims=1, rows=128) * match(dims=1)', ROW(ARRAY[1], ARRAY['b']), 0.25, 0, 1) AS r FROM generate_series(1, 1000)) v, race_conditional_mean((r).lower, (r).upper, ROW(ARRAY[1], ARRAY['b']));
+-- the trend: records are told by those around them, too
+CREATE TABLE few AS SELECT race_privatize(race_build_value(:g, ARRAY[i % 40], 0.2 + 0.6 * (i % 40) / 40, 0, 1), 10, rows => 1) AS r FROM generate_series(1, 3000) i;
+SELECT bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.1) AS near, bool_and(m.upper - m.lower < 0.4) AS precise, count(m.mean) FROM few, generate_series(2, 36, 2) q, race_conditional_mean((r).lower, (r).upper, ARRAY[q]) m;
+-- the same in two columns of which one says nothing, and of fitted rows
+CREATE TABLE two AS SELECT race_privatize(race_build_value(params, ARRAY[i % 40, i % 7], 0.2 + 0.6 * (i % 40) / 40, 0, 1), 10, delta) AS r
+FROM generate_series(1, 3000) i, (VALUES ('l2(dims=2, bandwidth=4, power=4, sequence=grid, lower={0,0}, upper={40,8})'::race_params, 0), ('l2(dims=2, bandwidth=4, rows=256, range=128)', 1e-6)) v (params, delta) GROUP BY params, delta;
+SELECT sequence, bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.15) AS near, bool_and(m.upper - m.lower < 0.6) AS precise
+FROM (SELECT (race_info((r).lower)).sequence, CASE (race_info((r).lower)).sequence WHEN 'grid' THEN (r).lower ELSE race_fit((r).lower, '{0,0}', '{40,8}') END AS l,
+	CASE (race_info((r).lower)).sequence WHEN 'grid' THEN (r).upper ELSE race_fit((r).upper, '{0,0}', '{40,8}') END AS u FROM two OFFSET 0) v,
+	generate_series(4, 36, 4) q, race_conditional_mean(l, u, ARRAY[q, 3]) m GROUP BY 1 ORDER BY 1;
+-- one sketch in two pairs: each pair has a trend of its own
+CREATE TABLE wholes AS SELECT race_privatize(s, 10, rows => 1) AS s, race_privatize(s, 10, rows => 1) AS same, race_privatize(s + s + s, 10, rows => 1) AS thrice FROM (SELECT race_build(:g, ARRAY[i % 40]) AS s FROM generate_series(1, 3000) i) v;
+SELECT bool_and(abs(m.mean - 0.5) < 0.1) AS half, bool_and(abs(n.mean - 0.75) < 0.1) AS three_quarters FROM wholes, generate_series(10, 30, 10) q, race_conditional_mean(s, same, ARRAY[q]) m, race_conditional_mean(s, thrice, ARRAY[q]) n;
 -- NULL, and wrong
 SELECT race_conditional_mean((r).lower, NULL, '{1}') IS NULL AS a, race_conditional_mean((r).lower, (r).upper, NULL::int[]) IS NULL AS b FROM s;
 SELECT race_conditional_mean((r).lower, race_sketch('l2(dims=1, bandwidth=3)'::race_params), '{1}') FROM s;

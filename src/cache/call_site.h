@@ -25,6 +25,7 @@ typedef enum RaceCompanionKind
 	RACE_COMPANION_UNPACKED,	/* sketch/unpacked.h */
 	RACE_COMPANION_READY,		/* fit/ready.h */
 	RACE_COMPANION_TYPICAL,		/* learn/typicality.c */
+	RACE_COMPANION_TREND,		/* learn/trend.h */
 	RACE_COMPANIONS
 } RaceCompanionKind;
 

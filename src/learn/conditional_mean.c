@@ -10,6 +10,10 @@
  * The interval is Fieller's: all shares s for which (1 - s) f_U - s f_L is within its noise
  * of zero.  Noise and rows, and which of them a record is in, give it the variance
  *		(1 - s)^2 v_U + s^2 v_L - 2 s (1 - s) c.
+ *
+ * Where the sketches have a trend (trend.h), it is the first guess m.  What the sums say beyond
+ * it, e = (f_U - m (f_L + f_U)) / (f_L + f_U), has a variance v of noise and the variance b that
+ * shares have beyond the trend.  So m + b / (b + v) e has the least error.
  */
 #include "postgres.h"
 
@@ -22,6 +26,7 @@
 #include "../server/argument.h"
 #include "../server/result.h"
 #include "conditional_mean.h"
+#include "trend.h"
 
 PG_FUNCTION_INFO_V1(race_conditional_mean);
 
@@ -55,17 +60,21 @@ check_pair(const RaceView *lower, const RaceView *upper)
 				 errmsg("the lower half must come first, and then the upper half")));
 }
 
-static void
+/* The trend asks about places of its own, before the query is asked about. */
+static const RaceTrend *
 ask(RaceHalfSites *sites, const RaceValuePair *pair, Datum query,
 	RaceQuestion questions[RACE_HALVES])
 {
+	const RaceTrend *trend;
 	int			i;
 
 	for (i = 0; i < RACE_HALVES; i++)
 		race_ask_sketch(sites->sites[i], pair->sketches[i], &questions[i]);
 	check_pair(&questions[RACE_LOWER].view, &questions[RACE_UPPER].view);
+	trend = race_trend_at(questions);
 	for (i = 0; i < RACE_HALVES; i++)
 		race_ask_about(&questions[i], query);
+	return trend;
 }
 
 /*
@@ -108,33 +117,112 @@ within(const RaceValuePair *pair, double share)
 	return share >= 1 ? upper : share <= 0 ? lower : lower + (upper - lower) * share;
 }
 
-static void
-add_results(RaceResultRow *row, const RaceValuePair *pair, const RaceRatio *share, double t)
+/* A share, and what is known of it */
+typedef struct Estimate
+{
+	bool		known;			/* else there is only an interval */
+	double		share;
+	double		deviation;
+	double		lower;
+	double		upper;
+} Estimate;
+
+/* Without a trend */
+static Estimate
+estimate_by_ratio(const RaceRatio *share, double t)
 {
 	/* the variance of the sum, at least that of one sketch */
 	double		variance = Max(share->b_variance, share->a_variance);
-	bool		known = share->b > NOTHING * sqrt(variance);
-	double		range = pair->bounds[RACE_UPPER] - pair->bounds[RACE_LOWER];
-	double		lower;
-	double		upper;
+	Estimate	estimate = {share->b > NOTHING * sqrt(variance), 0, 0, 0, 1};
 
-	if (known)
+	if (estimate.known)
 	{
-		race_row_add(row, Float8GetDatum(within(pair, share->a / share->b)));
-		race_row_add(row, Float8GetDatum(range * deviation_of(share)));
+		estimate.share = share->a / share->b;
+		estimate.deviation = deviation_of(share);
 	}
-	else
+	if (!race_ratio_bounds(share, t, &estimate.lower, &estimate.upper))
 	{
-		race_row_add_null(row);
-		race_row_add_null(row);
+		estimate.lower = 0;
+		estimate.upper = 1;
 	}
-	if (!race_ratio_bounds(share, t, &lower, &upper))
+	return estimate;
+}
+
+/* A square that is so many times the variance of noise is not noise: it is believed. */
+#define TOO_LARGE	16.0
+
+/* What cells move is told by a trend that they have smoothed: it is up to twice that. */
+#define CELLS		2.0
+
+/*
+ * The error of the trend and that of the sums are not independent; their covariance is at most
+ * the variance of the trend.
+ */
+static Estimate
+estimate_by_trend(const RaceDensity densities[RACE_HALVES], const RaceRatio *share,
+				  const RaceTrendShare *trend, double t)
+{
+	double		m = trend->share;
+	double		whole = Max(share->b, NOTHING * sqrt(share->b_variance));
+	double		e = ((1 - m) * densities[RACE_UPPER].kernel_sum -
+					 m * densities[RACE_LOWER].kernel_sum) / whole;
+	double		v = Max(share->a_variance - 2 * m * share->covariance +
+						m * m * share->b_variance, 0) / (whole * whole);
+	double		beyond = Max(trend->beyond, e * e - TOO_LARGE * v);
+	double		part = isfinite(v) && beyond + v > 0 ? beyond / (beyond + v) : 0;
+	Estimate	estimate;
+
+	estimate.known = true;
+	estimate.share = Max(Min(m + part * e, 1), 0);
+	estimate.deviation = sqrt((part > 0 ? part * v : beyond) +
+							  (1 - part * part) * trend->variance + pow(CELLS * trend->moved, 2));
+	estimate.lower = estimate.share - t * estimate.deviation;
+	estimate.upper = estimate.share + t * estimate.deviation;
+	return estimate;
+}
+
+static void
+add_results(RaceResultRow *row, const RaceValuePair *pair, const Estimate *estimate)
+{
+	double		range = pair->bounds[RACE_UPPER] - pair->bounds[RACE_LOWER];
+
+	race_row_add_if(row, estimate->known, Float8GetDatum(within(pair, estimate->share)));
+	race_row_add_if(row, estimate->known, Float8GetDatum(range * estimate->deviation));
+	race_row_add(row, Float8GetDatum(within(pair, estimate->lower)));
+	race_row_add(row, Float8GetDatum(within(pair, estimate->upper)));
+}
+
+/* The trend at the query; false if there is none */
+static bool
+find_trend(RaceQuestion questions[RACE_HALVES], const RaceTrend *trend, RaceTrendShare *share)
+{
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	if (trend == NULL)
+		return false;
+	race_question_record(&questions[RACE_LOWER], record);
+	return race_trend_share(trend, record[0].numbers, share);
+}
+
+static Estimate
+estimate(RaceQuestion questions[RACE_HALVES], const RaceTrend *trend, double confidence)
+{
+	RaceDensity densities[RACE_HALVES];
+	double		covariance = race_estimate_two(questions, densities);
+	RaceRatio	share = share_of_upper(densities, race_is_grid(questions[0].view.params),
+									   covariance);
+	RaceTrendShare trend_share;
+	double		t = 0;
+	int			i;
+
+	for (i = 0; i < RACE_HALVES; i++)
 	{
-		lower = 0;
-		upper = 1;
+		race_estimate_warn(&questions[i], &densities[i]);
+		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
+		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
 	}
-	race_row_add(row, Float8GetDatum(within(pair, lower)));
-	race_row_add(row, Float8GetDatum(within(pair, upper)));
+	return find_trend(questions, trend, &trend_share) ?
+		estimate_by_trend(densities, &share, &trend_share, t) : estimate_by_ratio(&share, t);
 }
 
 Datum
@@ -142,26 +230,16 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *sites,
 						  const RaceValuePair *pair, Datum query, double confidence)
 {
 	RaceQuestion questions[RACE_HALVES];
-	RaceDensity densities[RACE_HALVES];
 	RaceResultRow row;
-	RaceRatio	share;
-	double		covariance;
-	double		t = 0;
-	int			i;
+	const RaceTrend *trend;
+	Estimate	found;
 
 	race_check_confidence(confidence);
 	race_check_value_bounds(pair->bounds[RACE_LOWER], pair->bounds[RACE_UPPER]);
 	race_row_start(&row, fcinfo);
-	ask(sites, pair, query, questions);
-	covariance = race_estimate_two(questions, densities);
-	share = share_of_upper(densities, race_is_grid(questions[0].view.params), covariance);
-	for (i = 0; i < RACE_HALVES; i++)
-	{
-		race_estimate_warn(&questions[i], &densities[i]);
-		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
-		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
-	}
-	add_results(&row, pair, &share, t);
+	trend = ask(sites, pair, query, questions);
+	found = estimate(questions, trend, confidence);
+	add_results(&row, pair, &found);
 	return race_row_datum(&row);
 }
 

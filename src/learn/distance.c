@@ -42,6 +42,7 @@ pair_of(const RaceQuestion questions[2], double least, bool moments)
 
 	race_check_comparable(&questions[0].view, &questions[1].view);
 	pair.moments = moments;
+	pair.visible = false;
 	for (side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
@@ -147,7 +148,7 @@ find_null(const RacePair *pair, const RaceProducts *products)
 	double		kernel = products->kernel;
 	double		of_densities = Max(products->density_square - kernel * kernel, 0);
 	/* eigenvalues of the centered kernel: their sum, and that of their squares */
-	double		first = 1 - kernel;
+	double		first = products->self - kernel;
 	double		second = Max(products->kernel_square - kernel * kernel - 2 * of_densities, 0);
 	Null		null;
 
@@ -164,11 +165,11 @@ find_null(const RacePair *pair, const RaceProducts *products)
 
 /* ---------------------------------------------------------------- distances */
 
-/* The mean of the kernel over pairs of two records, from that over all pairs */
+/* The mean of the kernel over pairs of two records, from that over all pairs and of one with itself */
 static double
-of_two_records(double mean, double records)
+of_two_records(double mean, double self, double records)
 {
-	return (mean * records - 1) / (records - 1);
+	return (mean * records - self) / (records - 1);
 }
 
 /* By which shares counts are off, squared */
@@ -187,8 +188,8 @@ count_variance(const RacePair *pair)
 static double
 squared_distance(const RacePair *pair, const RaceProducts *products)
 {
-	return of_two_records(products->aa, pair->records[0]) - 2 * products->ab +
-		of_two_records(products->bb, pair->records[1]) -
+	return of_two_records(products->aa, products->self, pair->records[0]) - 2 * products->ab +
+		of_two_records(products->bb, products->self, pair->records[1]) -
 		count_variance(pair) * products->kernel;
 }
 
@@ -227,6 +228,23 @@ typedef struct Distance
 	double		p_value;
 } Distance;
 
+/*
+ * The test looks at buckets where records are seen: most of the noise is in the others.
+ */
+static double
+test(const RacePair *pair, const RaceProducts *products)
+{
+	RacePair	seen = *pair;
+	RaceProducts visible = *products;
+	Null		null;
+
+	seen.visible = race_products_can_weigh(pair);
+	if (seen.visible)
+		race_products(&seen, &visible);
+	null = find_null(pair, &visible);
+	return p_value(pair, &null, squared_distance(pair, &visible));
+}
+
 static Distance
 measure(const RacePair *pair, const RaceProducts *products)
 {
@@ -245,7 +263,7 @@ measure(const RacePair *pair, const RaceProducts *products)
 	if (!are_enough(pair))
 		return distance;
 	distance.standard_error = sqrt(variance_of(pair, products, &null)) / (1 - p);
-	distance.p_value = p_value(pair, &null, squared);
+	distance.p_value = test(pair, products);
 	return distance;
 }
 

@@ -367,6 +367,7 @@ race_grid_products(const RacePair *pair, RaceProducts *products)
 	double		share = pair->records[0] / n;
 	Level		level;
 
+	products->self = 1;
 	load_finest(pair, &level);
 	if (two)
 	{

@@ -72,96 +72,165 @@ typedef struct Sums
 	double		bb;
 	double		difference;		/* of squares of D */
 	double		witness;		/* of P times squares of D */
+	double		records;		/* of P, */
+	double		pairs;			/* and of P squared; */
+	double		squared_records;	/* both with squared weights; */
+	double		squared_pairs;
+	double		weights[4];		/* of powers of weights, which are in all but the lags */
 	double		lags[RACE_SQUARE_LAGS + 1]; /* of products of P with itself, so far apart */
 } Sums;
 
-/* Counters from ... from + n - 1 of a row, as if the first followed the last */
-static void
-load_around(const RaceView *view, uint32 row, uint32 from, uint32 n, double scale, double *out)
+/* A row of both sketches, and space for weights */
+typedef struct Row
 {
-	int64		counters[RACE_COUNTER_BLOCK + RACE_SQUARE_LAGS];
-	uint32		range = view->params->range;
-	Size		first = (Size) row * range;
-	uint32		i = 0;
+	uint32		range;
+	double	   *x[2];			/* [range] */
+	double	   *p;				/* [range + RACE_SQUARE_LAGS]: the first follow the last again */
+	double	   *weights;		/* [range] */
+} Row;
 
-	while (i < n)
-	{
-		uint32		at = (from + i) % range;
-		uint32		straight = Min(n - i, range - at);
+static Row
+allocate_row(uint32 range)
+{
+	Row			row;
+	int			side;
 
-		race_counters_load(view->counters, view->width, first + at, straight, counters + i);
-		i += straight;
-	}
-	for (i = 0; i < n; i++)
-		out[i] = (double) counters[i] * scale;
+	row.range = range;
+	for (side = 0; side < 2; side++)
+		row.x[side] = palloc0(range * sizeof(double));
+	row.p = palloc((range + RACE_SQUARE_LAGS) * sizeof(double));
+	row.weights = palloc(range * sizeof(double));
+	return row;
 }
 
-#define BLOCK	(RACE_COUNTER_BLOCK + RACE_SQUARE_LAGS)
-
-/* Add n counters of a and b to the sums; P is followed by RACE_SQUARE_LAGS more. */
 static void
-add_counters(Sums *sums, const double *a, const double *b, const double *p, uint32 n)
+free_row(Row *row)
+{
+	int			side;
+
+	for (side = 0; side < 2; side++)
+		pfree(row->x[side]);
+	pfree(row->p);
+	pfree(row->weights);
+}
+
+static void
+load_row(const RacePair *pair, uint32 number, Row *row)
+{
+	double		share[2] = {pair->records[0] / (pair->records[0] + pair->records[1]), 0};
+	int64		counters[RACE_COUNTER_BLOCK];
+	uint32		from;
+	uint32		i;
+	int			side;
+
+	share[1] = 1 - share[0];
+	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
+		for (from = 0; from < row->range; from += RACE_COUNTER_BLOCK)
+		{
+			uint32		n = Min(row->range - from, RACE_COUNTER_BLOCK);
+
+			CHECK_FOR_INTERRUPTS();
+			race_counters_load(pair->view[side]->counters, pair->view[side]->width,
+							   (Size) number * row->range + from, n, counters);
+			for (i = 0; i < n; i++)
+				row->x[side][from + i] = (double) counters[i] / pair->records[side];
+		}
+	for (i = 0; i < row->range + RACE_SQUARE_LAGS; i++)
+		row->p[i] = share[0] * row->x[0][i % row->range] + share[1] * row->x[1][i % row->range];
+}
+
+#define BESIDE		4			/* buckets on each side whose mean tells a weight */
+#define SEEN		100.0		/* the squared signal over noise at which it is a half */
+
+/*
+ * The weight of a bucket is m^2 / (m^2 + v), where m is the mean of buckets beside it, and v the
+ * variance of noise SEEN times: it is large where a difference of a tenth stands out.
+ */
+static void
+find_weights(const Row *row, double noise)
+{
+	double		v = SEEN * noise;
+	double		sum = 0;
+	uint32		range = row->range;
+	uint32		i;
+
+	for (i = 0; i < 2 * BESIDE + 1; i++)
+		sum += row->p[(range - BESIDE + i) % range];
+	for (i = 0; i < range; i++)
+	{
+		double		m = Max((sum - row->p[i]) / (2 * BESIDE), 0);
+
+		row->weights[i] = m > 0 ? m * m / (m * m + v) : 0;
+		sum += row->p[(i + BESIDE + 1) % range] - row->p[(range + i - BESIDE) % range];
+	}
+}
+
+static void
+add_counters(Sums *sums, const Row *row)
 {
 	uint32		i;
 	int			lag;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < row->range; i++)
 	{
-		double		d = a[i] - b[i];
+		double		w = row->weights[i];
+		double		a = row->x[0][i];
+		double		b = row->x[1][i];
+		double		d = a - b;
 
-		sums->aa += a[i] * a[i];
-		sums->ab += a[i] * b[i];
-		sums->bb += b[i] * b[i];
-		sums->difference += d * d;
-		sums->witness += p[i] * d * d;
+		sums->aa += w * a * a;
+		sums->ab += w * a * b;
+		sums->bb += w * b * b;
+		sums->difference += w * d * d;
+		sums->witness += w * row->p[i] * d * d;
+		sums->records += w * row->p[i];
+		sums->weights[1] += w;
+		sums->weights[2] += w * w;
+		sums->weights[3] += w * w * w;
+		sums->pairs += w * row->p[i] * row->p[i];
+		sums->squared_records += w * w * row->p[i];
+		sums->squared_pairs += w * w * row->p[i] * row->p[i];
 	}
 	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 	{
 		double		sum = 0;
 
-		for (i = 0; i < n; i++)
-			sum += p[i] * p[i + lag];
+		for (i = 0; i < row->range; i++)
+			sum += row->p[i] * row->p[i + lag];
 		sums->lags[lag] += sum;
 	}
 }
 
 static void
-add_row(Sums *sums, const RacePair *pair, uint32 row)
+add_row(Sums *sums, const RacePair *pair, uint32 number, Row *row)
 {
-	uint32		range = pair->view[0]->params->range;
-	double		share[2] = {pair->records[0] / (pair->records[0] + pair->records[1]), 0};
-	uint32		from;
+	uint32		i;
 
-	share[1] = 1 - share[0];
-	for (from = 0; from < range; from += RACE_COUNTER_BLOCK)
-	{
-		uint32		n = Min(range - from, RACE_COUNTER_BLOCK);
-		double		x[2][BLOCK] = {{0}};
-		double		p[BLOCK];
-		uint32		i;
-		int			side;
-
-		CHECK_FOR_INTERRUPTS();
-		for (side = 0; side < 2; side++)
-			if (pair->view[side] != NULL)
-				load_around(pair->view[side], row, from, n + RACE_SQUARE_LAGS,
-							1 / pair->records[side], x[side]);
-		for (i = 0; i < n + RACE_SQUARE_LAGS; i++)
-			p[i] = share[0] * x[0][i] + share[1] * x[1][i];
-		add_counters(sums, x[0], x[1], p, n);
-	}
+	load_row(pair, number, row);
+	for (i = 0; i < row->range; i++)
+		row->weights[i] = 1;
+	if (pair->visible)
+		find_weights(row, race_noise_of_both(pair));
+	add_counters(sums, row);
 }
 
 static void
 add_sums(Sums *total, const Sums *more)
 {
 	int			lag;
+	int			power;
 
 	total->aa += more->aa;
 	total->ab += more->ab;
 	total->bb += more->bb;
 	total->difference += more->difference;
 	total->witness += more->witness;
+	total->records += more->records;
+	total->pairs += more->pairs;
+	total->squared_records += more->squared_records;
+	total->squared_pairs += more->squared_pairs;
+	for (power = 1; power < 4; power++)
+		total->weights[power] += more->weights[power];
 	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 		total->lags[lag] += more->lags[lag];
 }
@@ -171,6 +240,7 @@ static Sums
 sum_rows(const RacePair *pair, uint32 rows, double *variance)
 {
 	uint32		blocks = race_answers_blocks(pair->view[0]->params, rows);
+	Row			space = allocate_row(pair->view[0]->params->range);
 	Sums		total;
 	double		squares = 0;
 	uint64		row = 0;
@@ -185,10 +255,11 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 
 		memset(&sums, 0, sizeof(Sums));
 		for (; row < end; row++)
-			add_row(&sums, pair, row);
+			add_row(&sums, pair, row, &space);
 		squares += pow(sums.difference / (end - first), 2);
 		add_sums(&total, &sums);
 	}
+	free_row(&space);
 	*variance = blocks < 2 ? 0 :
 		Max(squares / blocks - pow(total.difference / rows, 2), 0) / (blocks - 1);
 	return total;
@@ -216,17 +287,39 @@ kernel_square(const RacePair *pair, const Sums *sums, double kernel, uint32 rows
 	return sum + (kernel - sum) / rows;
 }
 
-/* Moments of P: n independent records, with noise of this variance in each counter */
+/* The mean kernel of two records, from a product that noise had its share in */
+static double
+mean_kernel(double product, double noise, double self, double n)
+{
+	double		kernel = (product - noise - self / n) / (1 - 1 / n);
+
+	return Max(Min(kernel, 1), 0);
+}
+
+/*
+ * Moments of P: n independent records, with noise of this variance in each counter.  What weights
+ * leave of the variance of the kernel is taken for what they leave of pairs in a bucket, squared.
+ */
 static void
 find_moments(const RacePair *pair, const Sums *sums, uint32 rows, double noise,
 			 RaceProducts *products)
 {
 	double		n = pair->records[0] + pair->records[1];
 	double		range = pair->view[0]->params->range;
-	double		kernel = (sums->lags[0] / rows - range * noise - 1 / n) / (1 - 1 / n);
+	double		kernel = mean_kernel(sums->lags[0] / rows, range * noise, 1, n);
+	double		variance = kernel_square(pair, sums, kernel, rows) - kernel * kernel;
 
-	products->kernel = Max(Min(kernel, 1), 0);
-	products->kernel_square = kernel_square(pair, sums, products->kernel, rows);
+	products->kernel = mean_kernel(sums->pairs / rows, sums->weights[1] / rows * noise,
+								   products->self, n);
+	if (pair->visible)
+	{
+		double		pairs = sums->lags[0] - range * rows * noise;
+		double		left = pairs > 0 ?
+			(sums->squared_pairs - sums->weights[2] * noise) / pairs : 1;
+
+		variance *= Max(Min(left, 1), products->self * products->self);
+	}
+	products->kernel_square = products->kernel * products->kernel + variance;
 	products->density_square = products->kernel * products->kernel;
 }
 
@@ -255,30 +348,54 @@ are_same(const RacePair *pair)
 	return true;
 }
 
+/* The mean weight at a record of P, from a sum over P; 1 without weights */
+static double
+mean_weight(const RacePair *pair, double sum)
+{
+	return pair->visible ? Max(Min(sum, 1), 0) : 1;
+}
+
 static void
 row_products(const RacePair *pair, RaceProducts *products)
 {
 	const RaceView *b = pair->view[1];
-	double		range = pair->view[0]->params->range;
 	uint32		rows = Min(pair->view[0]->params->rows,
 						   b == NULL ? PG_UINT32_MAX : b->params->rows);
 	RaceCumulants mine = race_noise_of(pair, 0);
 	RaceCumulants theirs = race_noise_of(pair, 1);
 	RaceCumulants noise = race_cumulants_add(mine, theirs);
 	Sums		sums = sum_rows(pair, rows, &products->rows_variance);
+	/* the buckets of a row, or sums of powers of their weights */
+	double		range = sums.weights[1] / rows;
+	double		squares = sums.weights[2] / rows;
+	double		cubes = sums.weights[3] / rows;
 
+	double		squared_self = mean_weight(pair, sums.squared_records / rows);
+
+	products->self = mean_weight(pair, sums.records / rows);
 	products->aa = sums.aa / rows - range * mine.second;
 	products->bb = sums.bb / rows - range * theirs.second;
 	products->ab = sums.ab / rows - (products->same ? range * mine.second : 0);
-	products->noise_variance = range / rows * (noise.fourth + 2 * pow(noise.second, 2));
-	products->noise_third = range / rows / rows *
+	products->noise_variance = squares / rows * (noise.fourth + 2 * pow(noise.second, 2));
+	products->noise_third = cubes / rows / rows *
 		(noise.sixth + 12 * noise.fourth * noise.second + 8 * pow(noise.second, 3));
 	products->with_difference = noise.second / rows *
 		Max(sums.difference / rows - range * noise.second, 0);
 	find_moments(pair, &sums, rows, race_noise_of_both(pair), products);
-	products->with_record = noise.second / rows;
-	products->with_both = noise.second / rows * products->kernel;
+	products->with_record = noise.second / rows * squared_self;
+	products->with_both = noise.second / rows *
+		mean_kernel(sums.squared_pairs / rows, squares * race_noise_of_both(pair), squared_self,
+					pair->records[0] + pair->records[1]);
 	products->difference_square = Max(sums.witness / rows - noise.second, 0);
+}
+
+bool
+race_products_can_weigh(const RacePair *pair)
+{
+	const RaceParams *params = pair->view[0]->params;
+
+	return !race_is_grid(params) && params->rehash == RACE_REHASH_FOLD &&
+		params->range > 4 * BESIDE && race_noise_of_both(pair) > 0;
 }
 
 void

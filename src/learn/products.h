@@ -9,6 +9,10 @@
  * when records are split over the nodes.
  *
  * All is in parts of the whole: sketches are divided by a number of records each.
+ *
+ * Most buckets of a row may be empty, and have nothing but noise.  For a test, buckets can get
+ * weights of 0 to 1: about 1 where what both sketches have in the buckets beside it is far above
+ * its noise.  Noise in a bucket does not depend on its own weight.
  */
 #ifndef RACE_PRODUCTS_H
 #define RACE_PRODUCTS_H
@@ -26,6 +30,7 @@ typedef struct RacePair
 	const RaceView *view[2];
 	double		records[2];		/* what each is divided by */
 	bool		moments;		/* are moments asked for, too? */
+	bool		visible;		/* are buckets of rows weighted by how much is seen there? */
 } RacePair;
 
 /*
@@ -39,6 +44,7 @@ typedef struct RaceProducts
 	double		aa;				/* products, without the share of noise */
 	double		ab;
 	double		bb;
+	double		self;			/* the mean product of a record of P with itself: 1, or of weights */
 	double		rows_variance;	/* of D's, by what rows differ; 0 if nothing is known */
 	/* of noise: the variance of G's product with itself, and its third central moment; */
 	double		noise_variance;
@@ -55,6 +61,9 @@ typedef struct RaceProducts
 
 /* Raise 22023 unless sketches can be compared: they have the same parameters but for these. */
 extern void race_check_comparable(const RaceView *a, const RaceView *b);
+
+/* Could weights make a difference?  Of rows whose buckets are in order, with noise. */
+extern bool race_products_can_weigh(const RacePair *pair);
 
 /* Compute them.  Interruptible. */
 extern void race_products(const RacePair *pair, RaceProducts *products);

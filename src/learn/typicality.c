@@ -38,7 +38,7 @@ typical_density(const RaceView *view)
 {
 	double		n = race_answers_divisor(race_answers_count(view, NULL));
 	double		p = race_collision_probability(view->params);
-	RacePair	pair = {{view, NULL}, {n, 0}, false};
+	RacePair	pair = {{view, NULL}, {n, 0}, false, false};
 	RaceProducts products;
 	double		mean;
 	double		variance;

@@ -41,6 +41,7 @@
 
 #include "../lsh/moments.h"
 #include "../server/text.h"
+#include "../sketch/model.h"
 #include "plan.h"
 
 static double
@@ -422,12 +423,14 @@ choose_grid(const RaceRequest *request, const RaceParams *params, double mass)
 /*
  * Corollary 3.5 minimizes a/R + 2R/epsilon^2. Here the minimum is taken over powers
  * of two and all rows, with the exact noise. Gaussian noise in a kernel sum does
- * not grow with R, so all rows are best.
+ * not grow with R, so all rows are best.  A model that is tested by too few rows is not asked, so
+ * a release that will be fitted keeps enough of them.
  */
 static uint32
 choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	uint32		best = params->rows;
+	uint32		enough = request->fit ? Min(race_model_least_rows(params), params->rows) : 1;
 	double		least = INFINITY;
 	RaceKept	kept = {1, {0, 1}, 0};
 
@@ -437,7 +440,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 	{
 		double		variance = expected_variance(request, params, kept, mass);
 
-		if (variance < least)
+		if (kept.rows >= enough && variance < least)
 		{
 			least = variance;
 			best = kept.rows;

@@ -208,7 +208,7 @@ CREATE TYPE race_mean_curve_result AS (
 	x float8, mean float8, stderr float8, lower float8, upper float8, label text);
 COMMENT ON TYPE race_mean_curve_result IS 'a row of the result of race_mean_curve';
 COMMENT ON COLUMN race_mean_curve_result.x IS 'a place of the column';
-COMMENT ON COLUMN race_mean_curve_result.mean IS 'the mean of the value there, as race_released_mean; NULL where too few records are near';
+COMMENT ON COLUMN race_mean_curve_result.mean IS 'the mean of the value there, as race_released_mean; without a trend NULL where too few records are near';
 COMMENT ON COLUMN race_mean_curve_result.stderr IS 'its standard error; NULL with the mean';
 COMMENT ON COLUMN race_mean_curve_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN race_mean_curve_result.upper IS 'the upper end';

@@ -35,7 +35,8 @@ random to one of its bounds, without noise; releases split records instead. A hi
 noisy counts and noisy sums of what values are above the middle, with half of the budget each,
 and its best cells (of an axis) in hindsight; it is asked with the kernel, as releases are. Two
 channels are a sketch of counts and one weighted by values, as they would be without any error
-of rows; with δ 0 a histogram is as good.
+of rows; with δ 0 a histogram is as good. Regression is a line through noisy moments
+(race_regress), which bends nowhere; the ratio is without it.
 """
 
 
@@ -151,6 +152,19 @@ class Asked:
         sums = self.mass * (self.truth - 0.5) + noise(random, 0.5, QUERIES)
         return fill(ratio(sums, counts), (1 - self.truth).sum(), self.truth.sum())
 
+    def regression(self, epsilon, delta):
+        """Shares by a line through noisy moments: race_regress"""
+        task = self.task
+        low, high = task.bounds
+        columns = ', '.join(f'x[{column + 1}]' for column in (*task.columns, task.value))
+        params = f"race_moment_params({array((*task.lower, low))}, {array((*task.upper, high))}" + \
+            (", clip => 'absolute')" if delta == 0 else ')')
+        queries = ', '.join(f'({i}, {array(query)}::float8[])' for i, query in enumerate(self.queries))
+        lines = self.session.run(
+            f'WITH m AS MATERIALIZED (SELECT race_privatize(race_moments({params}, ARRAY[{columns}]), {epsilon}, {delta}) AS m '
+            f'FROM {task.file}) SELECT race_predict(m, {task.dims + 1}, q) FROM m, (VALUES {queries}) v (i, q) ORDER BY i')[0]
+        return np.clip((np.array(lines, float) - low) / (high - low), 0, 1)
+
     def error(self, shares):
         """Root mean square, in thousandths of the range of the value"""
         return 1e3 * np.sqrt(np.mean((shares - self.truth) ** 2))
@@ -189,6 +203,7 @@ def measure(asked, epsilon, delta):
     return dict(error=np.mean([asked.error(shares) for shares, *_ in ours]), covered=covered,
                 width=1e3 * np.mean([high - low for _, low, high, _ in ours]),
                 histogram=histograms[best], cells=best, channels=channels,
+                regression=np.mean([asked.error(asked.regression(epsilon, delta)) for _ in range(SEEDS)]),
                 rounding=asked.error(asked.truth + np.sqrt(asked.rounding)),
                 seconds=np.median([seconds for *_, seconds in ours]))
 
@@ -201,7 +216,7 @@ def add(report, task, epsilon, delta, found):
     report.at_most(f'{cell}: error over that of the better other', over, HALF)
     return (task.name, f'{delta:g}', f'{epsilon:g}', f"{found['error']:.1f}", f"{found['rounding']:.1f}",
             f"{found['histogram']:.1f} ({found['cells']})",
-            f"{found['channels']:.1f}" if found['channels'] else '', f'{over:.2f}',
+            f"{found['channels']:.1f}" if found['channels'] else '', f"{found['regression']:.1f}", f'{over:.2f}',
             f"{found['covered']:.1%}", f"{found['width']:.0f}", f"{found['seconds']:.1f}")
 
 
@@ -226,7 +241,7 @@ def main():
                 for epsilon in EPSILONS:
                     rows.append(add(report, task, epsilon, delta, measure(asked, epsilon, delta)))
                     print(*rows[-1], sep=' | ', flush=True)
-    report.table(('task', 'δ', 'ε', 'error', 'rounding', 'histogram (cells)', 'two channels', 'ratio', 'covered', 'width', 's'), rows)
+    report.table(('task', 'δ', 'ε', 'error', 'rounding', 'histogram (cells)', 'two channels', 'regression', 'ratio', 'covered', 'width', 's'), rows)
     report.conclude()
     report.keep(path, start)
 

@@ -1,0 +1,29 @@
+/*
+ * posterior.h
+ *		Waves whose sum is a Gaussian process, from equations for them.
+ */
+#ifndef RACE_POSTERIOR_H
+#define RACE_POSTERIOR_H
+
+#include "postgres.h"
+
+#include "waves.h"
+
+/* Equations for the coefficients a of waves: gram a = right, with noise of covariance gram */
+typedef struct RaceEquations
+{
+	uint32		n;				/* waves */
+	double	   *gram;			/* [n][n] */
+	double	   *right;			/* [n] */
+	double	   *factor;			/* [n][n]: space, for a Cholesky factor, */
+	double	   *inverse;		/* [n][n]: and for its inverse */
+} RaceEquations;
+
+/*
+ * The mean of the coefficients, and their covariance is added to `covariance` [n][n] if that is
+ * not NULL.  Interruptible.
+ */
+extern void race_posterior(const RaceWaves *waves, const RaceEquations *equations,
+						   double *mean, double *covariance);
+
+#endif							/* RACE_POSTERIOR_H */
