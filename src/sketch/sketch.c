@@ -44,7 +44,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 		view_expanded(sketch, &view);
 		race_storage_free(&sketch->storage);
 		old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
-		race_storage_choose(&view, &sketch->storage);
+		race_storage_choose(&view, true, &sketch->storage);
 		MemoryContextSwitchTo(old);
 		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
 	}
