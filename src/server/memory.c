@@ -14,26 +14,22 @@
 #define LARGE		((Size) 128 * 1024)
 #define PAGE		((Size) 4096)	/* where pages are larger, nothing is done */
 
-/* Have the system provide the pages.  Where it cannot, they come one by one. */
-static void
-provide_pages(char *memory, Size size)
-{
-#ifdef MADV_POPULATE_WRITE
-	char	   *from = (char *) TYPEALIGN(PAGE, memory);
-	char	   *to = (char *) TYPEALIGN_DOWN(PAGE, memory + size);
-	int			saved = errno;
-
-	madvise(from, to - from, MADV_POPULATE_WRITE);
-	errno = saved;
-#endif
-}
-
 void *
 race_alloc_large(MemoryContext context, Size size)
 {
 	char	   *memory = MemoryContextAllocHuge(context, size);
 
+#ifdef MADV_POPULATE_WRITE
 	if (size >= LARGE)
-		provide_pages(memory, size);
+	{
+		char	   *from = (char *) TYPEALIGN(PAGE, memory);
+		char	   *to = (char *) TYPEALIGN_DOWN(PAGE, memory + size);
+		int			saved = errno;
+
+		/* where the system cannot, pages come one by one */
+		madvise(from, to - from, MADV_POPULATE_WRITE);
+		errno = saved;
+	}
+#endif
 	return memory;
 }
