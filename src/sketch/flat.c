@@ -26,7 +26,7 @@ race_view_flat(const RaceSketchDatum *flat, RaceView *view)
 }
 
 /*
- * To unpack a counter takes as long as to read so many bytes of a stored value.  Packed
+ * To unpack a counter takes longer than to read so many bytes of a stored value.  Packed
  * counters that save less would make the first question of a session slower.
  */
 #define BYTES_TO_UNPACK	3

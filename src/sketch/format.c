@@ -360,18 +360,15 @@ find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
 	return true;
 }
 
-/* Unpack the counters of a view, unless they are stored packed. */
-static void
-unpack_for_storage(RaceView *view)
+/* Are packed counters, which were checked, stored so? */
+static bool
+is_stored_packed(const RaceView *view)
 {
 	Size		n = RaceCounters(view->params);
 	RaceUnpacker unpacker;
 
 	race_unpack_start(&unpacker, view->packed, view->packed_size, n);
-	if (race_packed_pays(view->packed_size, unpacker.left, n * view->width, true))
-		return;
-	race_view_unpack(view, CurrentMemoryContext);
-	view->packed = NULL;
+	return race_packed_pays(view->packed_size, unpacker.left, n * view->width, true);
 }
 
 /*
@@ -383,15 +380,21 @@ as_stored(RaceSketchDatum *flat)
 {
 	RaceSketchDatum *stored;
 	RaceView	view;
+	void	   *unpacked = NULL;
 
-	if (flat->header.noise.status != RACE_STATUS_EXACT)
-		return flat;
 	race_view_flat(flat, &view);
-	if (view.packed != NULL)
-		unpack_for_storage(&view);
-	if (view.packed != NULL)
+	if (view.header->noise.status != RACE_STATUS_EXACT ||
+		(view.packed != NULL && is_stored_packed(&view)))
 		return flat;
+	if (view.packed != NULL)
+	{
+		race_view_unpack(&view, CurrentMemoryContext);
+		unpacked = unconstify(void *, view.counters);
+		view.packed = NULL;
+	}
 	stored = race_flat_create(&view, view.model, view.model_size);
+	if (unpacked != NULL)
+		pfree(unpacked);
 	pfree(flat);
 	return stored;
 }
