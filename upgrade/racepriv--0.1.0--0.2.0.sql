@@ -386,7 +386,7 @@ CREATE FUNCTION _race_model(sketch race_sketch) RETURNS race_sketch
 COMMENT ON FUNCTION _race_model(race_sketch) IS
 	'a sketch that has a model, or no bounds, as it is; any other fitted within the bounds of its parameters. A session keeps such fits';
 
-COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured or independent; NULL for products';
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured, partition, grouped or independent; NULL for products';
 
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
 
