@@ -88,6 +88,12 @@ PG_CPPFLAGS += -isystem $(SERVER_HEADERS)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# Calls within the library are bound when it is linked.  Else each session looks up hundreds
+# of names when it loads it.
+ifeq ($(PORTNAME), linux)
+SHLIB_LINK += -Wl,-Bsymbolic-functions
+endif
+
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
 src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize

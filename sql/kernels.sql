@@ -147,11 +147,14 @@ SELECT kernel, dims, bandwidth, power, sequence, rehash FROM race_info(race_sket
 UNION ALL SELECT kernel, dims, bandwidth, power, sequence, rehash FROM race_info(race_sketch('jaccard'::race_params));
 
 -- rows that share the elements of a set: estimates are as good as with independent ones
-SELECT bool_and(abs(race_kernel_sum(s, q) - truth) < 0.03 * 200) AS near, count(*) FROM (
-	SELECT race_build('jaccard(rows=4096, range=1024, sequence=partition)', x) AS s FROM (SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v) w,
+SELECT sequence, bool_and(abs(race_kernel_sum(s, q) - truth) < 0.03 * 200) AS near, count(*) FROM (
+	SELECT sequence, race_build(race_params('jaccard', rows => 4096, range => 1024, sequence => sequence), x) AS s
+	FROM unnest('{partition,grouped}'::text[]) sequence, (SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY 1) w,
 	LATERAL (SELECT q, sum(race_kernel('jaccard', x, q)) AS truth FROM (SELECT array_agg(e) AS q FROM generate_series(1, 20) i, generate_series(5 * i, 20 * i) e GROUP BY i) u,
-		(SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY q) t;
+		(SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY q) t
+GROUP BY 1 ORDER BY 1;
 SELECT 'l2(dims=2, sequence=partition)'::race_params;
+SELECT 'match(dims=2, sequence=grouped)'::race_params;
 DROP TABLE people, asked, alone;
 DROP FUNCTION estimates, same_sketches;
 DROP DOMAIN tags;

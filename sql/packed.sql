@@ -32,6 +32,12 @@ FROM (WITH RECURSIVE r (n, s, w) AS (
 -- dense where that is smaller: every counter is used
 SELECT octet_length(_race_sketch_send(s)) - 144 - 4 AS counters, s::text::race_sketch::text = s::text AS text
 FROM (SELECT race_build('l2(dims=1, rows=4, range=4)', ARRAY[i * 0.7]) AS s FROM generate_series(1, 400) i) v;
+-- sent packed, but stored as they are where that is read faster; however the sketch came to be
+CREATE TABLE filled AS SELECT race_build('l2(dims=1, rows=64, range=64)', ARRAY[i]) AS s FROM generate_series(1, 100) i;
+SELECT octet_length(_race_sketch_send(s)) < 64 * 64 AS wire, pg_column_size(s) > 64 * 64 AS stored,
+       (race_info(s::text::race_sketch)).storage_bytes = (race_info(s)).storage_bytes AS by_text,
+       (race_info(race_add(race_remove(s, '{1}'), '{1}'))).storage_bytes = (race_info(s)).storage_bytes AS in_memory,
+       race_kde(s::text::race_sketch, '{7}') = race_kde(s, '{7}') AS answers FROM filled;
 
 -- asked the same, stored, as a constant, and in memory
 SELECT bool_and(race_kde(s, q) = race_kde((SELECT race_merge(s) FROM parts), q)) AS merged,
@@ -101,4 +107,4 @@ BEGIN
 	END LOOP;
 END $$;
 
-DROP TABLE parts, whole;
+DROP TABLE parts, whole, filled;

@@ -12,9 +12,13 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/table.h"
+#include "access/tableam.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "../server/compat.h"
+#include "../server/memory.h"
 #include "cache.h"
 #include "snapshot_key.h"
 #include "stored.h"
@@ -75,6 +79,24 @@ is_current(RaceStoredEntry *entry, Datum value, bool has_key,
 	return same;
 }
 
+/* As detoast_attr(), into memory whose pages come together */
+static struct varlena *
+detoast(Datum value, const struct varatt_external *pointer)
+{
+	int32		size = race_toast_size(*pointer);
+	struct varlena *result;
+	Relation	table;
+
+	if (VARATT_EXTERNAL_IS_COMPRESSED(*pointer))
+		return detoast_attr((struct varlena *) DatumGetPointer(value));
+	result = race_alloc_large(CurrentMemoryContext, (Size) size + VARHDRSZ);
+	SET_VARSIZE(result, (Size) size + VARHDRSZ);
+	table = table_open(pointer->va_toastrelid, AccessShareLock);
+	table_relation_fetch_toast_slice(table, pointer->va_valueid, size, 0, size, result);
+	table_close(table, AccessShareLock);
+	return result;
+}
+
 static RaceStoredEntry *
 fetch(Datum value, const struct varatt_external *pointer, Size identity,
 	  bool has_key, const RaceSnapshotKey *key)
@@ -90,7 +112,7 @@ fetch(Datum value, const struct varatt_external *pointer, Size identity,
 	entry->identity = identity;
 	entry->has_key = has_key;
 	entry->key = *key;
-	entry->value = detoast_attr((struct varlena *) DatumGetPointer(value));
+	entry->value = detoast(value, pointer);
 	MemoryContextSwitchTo(old);
 	race_cache_add(&cache, &entry->base, VARSIZE(entry->value));
 	return entry;

@@ -101,7 +101,8 @@ race_params_sequence(const RaceParams *params)
 	{
 		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
 			part->sequence == RACE_SEQUENCE_GRID ||
-			part->sequence == RACE_SEQUENCE_PARTITION)
+			part->sequence == RACE_SEQUENCE_PARTITION ||
+			part->sequence == RACE_SEQUENCE_GROUPED)
 			return part->sequence;
 		if (sequence == RACE_SEQUENCE_SOBOL)
 			sequence = part->sequence;

@@ -47,7 +47,7 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 	result.keys = fold ? NULL :
 		race_rows_key(rows, first, 1 + 2 * part->function);
 	result.interruptible = interruptible;
-	result.partition = params->sequence == RACE_SEQUENCE_PARTITION;
+	result.sequence = params->sequence;
 	return result;
 }
 

@@ -128,6 +128,12 @@ words_xor(Words a, Words b)
 }
 
 OPERATION Words
+words_xor3(Words a, Words b, Words c)
+{
+	return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+
+OPERATION Words
 words_plus(Words a, Words b)
 {
 	return _mm512_add_epi64(a, b);

@@ -127,6 +127,12 @@ words_xor(Words a, Words b)
 }
 
 OPERATION Words
+words_xor3(Words a, Words b, Words c)
+{
+	return words_xor(words_xor(a, b), c);
+}
+
+OPERATION Words
 words_plus(Words a, Words b)
 {
 	return vaddq_u64(a, b);

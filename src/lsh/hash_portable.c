@@ -119,6 +119,12 @@ words_xor(Words a, Words b)
 }
 
 static inline Words
+words_xor3(Words a, Words b, Words c)
+{
+	return a ^ b ^ c;
+}
+
+static inline Words
 words_plus(Words a, Words b)
 {
 	return a + b;

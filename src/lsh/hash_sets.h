@@ -7,24 +7,30 @@
  * The place of an element in the random order of each row. The order is a
  * permutation of 64 bits: Philox2x32, with fewer rounds because elements are
  * already well mixed.
+ *
+ * In a round, with the words (low, high) and the product p of `high` and a constant, `low`
+ * becomes the low word of p, and `high` its high word ^ low ^ the key of the round.  The words
+ * lie in lanes of 64 bits, of which only the low halves count.  The last round puts both
+ * into one lane: p has them in their places, but for what `high` is xored with.
  */
 INLINE Words
 place_in_order(Words low, Words high, Words key0, Words key1)
 {
+	Words		factor = words_set(RACE_ORDER_M);
+	Words		key = words_xor(key0, words_set(RACE_ORDER_KEY));	/* once for all elements */
+	Words		product;
 	int			round;
 
-	low = words_xor(low, key0);
 	high = words_xor(high, key1);
-	UNROLL for (round = 0; round < RACE_ORDER_ROUNDS; round++)
+	UNROLL for (round = 1; round < RACE_ORDER_ROUNDS; round++)
 	{
-		Words		product = words_multiply(words_set(RACE_ORDER_M), high);
-
-		/* only the low halves count */
-		high = words_xor(words_xor(words_high(product), low),
-						 words_set(RACE_ORDER_KEY * (round + 1)));
+		product = words_multiply(factor, high);
+		high = words_xor3(words_high(product), low, key);
 		low = product;
+		key = words_set(RACE_ORDER_KEY * (round + 1));
 	}
-	return words_xor(words_raise(high), words_high(words_raise(low)));
+	product = words_multiply(factor, high);
+	return words_xor3(product, words_raise(low), words_raise(key));
 }
 
 /* Set least[] to the minimum of itself and the places of the elements. */
@@ -244,15 +250,87 @@ sum_partitioned(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint6
 	}
 }
 
+/* The least places of elements in the orders of groups, as each row of a group has them */
+INLINE void
+least_in_groups(const uint64_t *next, const uint64_t *end, Words key0, Words key1, Words least[])
+{
+	for (; next < end; next++)
+	{
+		Words		low = words_set(*next);
+		Words		place = place_in_order(low, words_high(low), key0, key1);
+
+		UNROLL for (int k = 0; k < RACE_GROUP; k++)
+			least[k] = words_least(least[k], words_xor(place, words_set(RACE_GROUP_TURN(k))));
+	}
+}
+
+/* The codes of a set in some groups: row k of group g is codes[k * RACE_GROUP + g]. */
+INLINE void
+group_set(const RaceHashBlock *block, const uint64_t *next, const uint64_t *end,
+		  const uint64_t *order, uint64_t codes[])
+{
+	Words		key0 = words_load(order);
+	Words		key1 = words_load(order + RACE_LANES);
+	Words		least[RACE_GROUP];
+
+	UNROLL for (int k = 0; k < RACE_GROUP; k++)
+		least[k] = words_set(UINT64_MAX);
+	for (; block->interruptible && (size_t) (end - next) > RACE_STEP; next += RACE_STEP)
+	{
+		least_in_groups(next, next + RACE_STEP, key0, key1, least);
+		race_look_for_interrupts();
+	}
+	least_in_groups(next, end, key0, key1, least);
+	UNROLL for (int k = 0; k < RACE_GROUP; k++)
+		words_store(codes + k * RACE_GROUP, least[k]);
+}
+
+/* Sequence "grouped": the rows of a group lie beside each other. */
+TARGET static void
+sum_grouped(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
+{
+	uint64_t	by_row[RACE_LANES];
+	uint64_t	codes[RACE_LANES];
+	uint32_t	j;
+	size_t		lane;
+	size_t		i;
+
+	for (j = 0; j < block->power; j++)
+	{
+		const uint64_t *order = (const uint64_t *) block->coefficients + (size_t) j * 2 * RACE_LANES;
+		const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES;
+
+		for (i = 0; i < n; i++)
+		{
+			for (lane = 0; lane < RACE_LANES / RACE_GROUP; lane += VECTOR_LANES)
+				group_set(block, x->elements + x->starts[i], x->elements + x->starts[i + 1],
+						  order + lane, by_row + lane);
+			for (lane = 0; lane < RACE_LANES; lane++)
+				codes[lane] = by_row[lane % RACE_GROUP * RACE_GROUP + lane / RACE_GROUP];
+			for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+			{
+				uint64_t   *sum = sums + i * RACE_LANES + lane;
+
+				words_store(sum, plus_code(words_load(sum), keys + lane, words_load(codes + lane)));
+			}
+		}
+	}
+}
+
 TARGET static void
 sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
 {
 	size_t		lane;
 	uint32_t	j;
 
-	if (block->partition)
+	if (block->sequence == RACE_SEQUENCE_PARTITION)
 	{
 		sum_partitioned(block, x, n, sums);
+		return;
+	}
+	if (block->sequence == RACE_SEQUENCE_GROUPED)
+	{
+		sum_grouped(block, x, n, sums);
 		return;
 	}
 	for (j = 0; j < block->power; j++)

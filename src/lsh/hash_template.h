@@ -24,9 +24,10 @@
  *					store_fold(code, range, 1 / range, buckets): code mod range
  *					store_mask(code, range, buckets): for a power of two
  *	Words			words_load(p), words_store(p, a), words_set(x),
- *					words_xor(a, b), words_plus(a, b), words_multiply(a, b): the
- *					product of the low 32 bits, words_high(a) = a >> 32,
- *					words_raise(a) = a << 32, words_least(a, b),
+ *					words_xor(a, b), words_xor3(a, b, c), words_plus(a, b),
+ *					words_multiply(a, b): the product of the low 32 bits,
+ *					words_high(a) = a >> 32, words_raise(a) = a << 32,
+ *					words_least(a, b),
  *					words_gather(p, a): p[a], in each lane
  *					words_of(code): the bits of code + RACE_INTEGER_SHIFT
  *					store_words(a, buckets): the low 32 bits

@@ -190,8 +190,9 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
-	if (part->sequence == RACE_SEQUENCE_PARTITION && type->record != RACE_RECORD_SET)
-		return PROBLEM("sequence \"partition\" is for kernel jaccard");
+	if ((part->sequence == RACE_SEQUENCE_PARTITION || part->sequence == RACE_SEQUENCE_GROUPED) &&
+		type->record != RACE_RECORD_SET)
+		return PROBLEM("sequence \"%s\" is for kernel jaccard", race_sequence_name(part->sequence));
 	return NULL;
 }
 

@@ -22,6 +22,7 @@ static const NamedValue sequences[] = {
 	{"grid", RACE_SEQUENCE_GRID},
 	{"structured", RACE_SEQUENCE_STRUCTURED},
 	{"partition", RACE_SEQUENCE_PARTITION},
+	{"grouped", RACE_SEQUENCE_GROUPED},
 	{NULL, 0}
 };
 

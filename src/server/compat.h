@@ -38,6 +38,13 @@
 	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
 #endif
 
+/* The bytes of a value in its toast table */
+#if PG_VERSION_NUM >= 140000
+#define race_toast_size(pointer)	((int32) VARATT_EXTERNAL_GET_EXTSIZE(pointer))
+#else
+#define race_toast_size(pointer)	((pointer).va_extsize)
+#endif
+
 /* The number of this backend's transaction, of those it has had (proc.h) */
 #if PG_VERSION_NUM >= 170000
 #define race_local_transaction()	(MyProc->vxid.lxid)

@@ -25,9 +25,21 @@ race_view_flat(const RaceSketchDatum *flat, RaceView *view)
 	view->identity = flat->content_hash;
 }
 
-/* Pack the counters of an exact sketch if they take fewer bytes then. */
+/*
+ * To unpack a counter takes longer than to read so many bytes of a stored value.  Packed
+ * counters that save less would make the first question of a session slower.
+ */
+#define BYTES_TO_UNPACK	3
+
+bool
+race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored)
+{
+	return packed_size + (stored ? BYTES_TO_UNPACK * nonzero : 0) < dense;
+}
+
+/* Pack the counters of an exact sketch if that pays. */
 static void
-pack_counters(const RaceView *view, RaceStorage *storage)
+pack_counters(const RaceView *view, bool stored, RaceStorage *storage)
 {
 	Size		n = RaceCounters(view->params);
 	RacePacking packing;
@@ -37,18 +49,21 @@ pack_counters(const RaceView *view, RaceStorage *storage)
 	race_packing_plan(view->counters, view->width, n, &packing);
 	storage->width = race_counters_width_for(packing.min, packing.max);
 	dense = n * storage->width;
-	if (packing.least >= dense)
+	if (!race_packed_pays(packing.least, packing.nonzero, dense, stored))
 		return;
 	space = Min(packing.most, dense - 1);
 	storage->space = palloc(space);
 	storage->packed_size = race_pack(&packing, view->counters, view->width, n,
 									 storage->space, space);
-	if (storage->packed_size > 0)
+	if (storage->packed_size > 0 &&
+		race_packed_pays(storage->packed_size, packing.nonzero, dense, stored))
 		storage->packed = storage->space;
+	else
+		storage->packed_size = 0;
 }
 
 void
-race_storage_choose(const RaceView *view, RaceStorage *storage)
+race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage)
 {
 	int64		min;
 	int64		max;
@@ -61,7 +76,7 @@ race_storage_choose(const RaceView *view, RaceStorage *storage)
 		storage->packed_size = view->packed_size;
 	}
 	else if (view->header->noise.status == RACE_STATUS_EXACT)
-		pack_counters(view, storage);
+		pack_counters(view, stored, storage);
 	else
 	{
 		race_counters_bounds(view->counters, view->width, RaceCounters(view->params),
@@ -138,7 +153,7 @@ race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 	RaceSketchDatum *flat;
 	Size		size;
 
-	race_storage_choose(view, &storage);
+	race_storage_choose(view, true, &storage);
 	size = race_flat_size(view, &storage, model_size);
 	flat = palloc(size);
 	race_flat_write(flat, size, view, &storage, model, model_size);

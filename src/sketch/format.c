@@ -32,6 +32,7 @@
 #include "../lsh/moments.h"
 #include "../server/bytes.h"
 #include "format.h"
+#include "unpacked.h"
 
 StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
 StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
@@ -153,7 +154,7 @@ race_sketch_write(StringInfo out, const RaceView *view)
 	RaceStorage storage;
 	Size		i;
 
-	race_storage_choose(view, &storage);
+	race_storage_choose(view, false, &storage);
 	race_put(out, storage.packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION, 1);
 	race_put(out, storage.width, 1);
 	race_put(out, noise->status, 1);
@@ -359,22 +360,43 @@ find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
 	return true;
 }
 
+/* Are packed counters, which were checked, stored so? */
+static bool
+is_stored_packed(const RaceView *view)
+{
+	Size		n = RaceCounters(view->params);
+	RaceUnpacker unpacker;
+
+	race_unpack_start(&unpacker, view->packed, view->packed_size, n);
+	return race_packed_pays(view->packed_size, unpacker.left, n * view->width, true);
+}
+
 /*
- * A sketch that was not packed, as it is stored. Values of older versions never are, even
- * where packing takes fewer bytes.
+ * A sketch that was read, as it is stored.  Counters may be packed only on the wire, or only
+ * on disk: values of older versions never are on the wire.
  */
 static RaceSketchDatum *
-pack(RaceSketchDatum *flat)
+as_stored(RaceSketchDatum *flat)
 {
-	RaceSketchDatum *packed;
+	RaceSketchDatum *stored;
 	RaceView	view;
+	void	   *unpacked = NULL;
 
-	if (flat->header.noise.status != RACE_STATUS_EXACT)
-		return flat;
 	race_view_flat(flat, &view);
-	packed = race_flat_create(&view, view.model, view.model_size);
+	if (view.header->noise.status != RACE_STATUS_EXACT ||
+		(view.packed != NULL && is_stored_packed(&view)))
+		return flat;
+	if (view.packed != NULL)
+	{
+		race_view_unpack(&view, CurrentMemoryContext);
+		unpacked = unconstify(void *, view.counters);
+		view.packed = NULL;
+	}
+	stored = race_flat_create(&view, view.model, view.model_size);
+	if (unpacked != NULL)
+		pfree(unpacked);
 	pfree(flat);
-	return packed;
+	return stored;
 }
 
 /* A sketch with the header and the parameters; ids, counters and model are still 0. */
@@ -445,8 +467,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	flat = flat_without_body(&wire, &params->params, packed_size);
 	if ((problem = take_body(next + params_size, flat)) != NULL)
 		MALFORMED(problem);
-	if (packed_size == 0)
-		flat = pack(flat);
+	flat = as_stored(flat);
 	race_flat_seal(flat);
 	return flat;
 #undef MALFORMED

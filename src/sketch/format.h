@@ -7,9 +7,10 @@
  * text form of race_sketch) is little-endian everywhere, begins with a version
  * and ends, for a sketch, with a checksum.  format.c describes it.
  *
- * Counters of an exact sketch are packed (packed.h) where that takes fewer bytes.  This
- * depends on the content alone, so equal sketches are equal bytes.  Those of a private
- * sketch and of a noise share are never packed.
+ * Counters of an exact sketch are packed (packed.h), on the wire where that takes fewer
+ * bytes, and on disk where it takes so few that they are read faster.  This depends on the
+ * content alone, so equal sketches are equal bytes.  Those of a private sketch and of a noise
+ * share are never packed.
  */
 #ifndef RACE_FORMAT_H
 #define RACE_FORMAT_H
@@ -110,7 +111,7 @@ extern void race_flat_seal(RaceSketchDatum *flat);
 /* A view of a flat sketch, whose packed counters remain so */
 extern void race_view_flat(const RaceSketchDatum *flat, RaceView *view);
 
-/* The counters of a sketch as they are stored */
+/* The counters of a sketch as they are stored, or sent */
 typedef struct RaceStorage
 {
 	int			width;			/* the narrowest that fits */
@@ -119,8 +120,17 @@ typedef struct RaceStorage
 	void	   *space;			/* what was palloc'd for them, or NULL */
 } RaceStorage;
 
-/* Find out how the counters of a sketch are stored, and pack them for it. */
-extern void race_storage_choose(const RaceView *view, RaceStorage *storage);
+/*
+ * Does it pay to pack counters, by their sizes in bytes, packed and dense, and by how many are
+ * not zero?  What is sent should be small, and what is stored quickly read.
+ */
+extern bool race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored);
+
+/*
+ * Find out how the counters of a sketch are stored, or sent, and pack them for it.  Those
+ * that are packed remain so.
+ */
+extern void race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage);
 extern void race_storage_free(RaceStorage *storage);
 
 /* The size of the flat sketch with these counters, and a model of so many bytes */

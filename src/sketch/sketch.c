@@ -44,7 +44,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 		view_expanded(sketch, &view);
 		race_storage_free(&sketch->storage);
 		old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
-		race_storage_choose(&view, &sketch->storage);
+		race_storage_choose(&view, true, &sketch->storage);
 		MemoryContextSwitchTo(old);
 		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
 	}
@@ -330,13 +330,25 @@ race_bounded_sum(int64 a, int64 b, bool exact)
  *
  * The coefficients of long records do not fit into caches, and are read once for each
  * batch.  So a batch of them may take twice as much memory as the counters.
+ *
+ * Counters of a wide range do not either.  A batch has so many records that several of them
+ * meet in a part of a row while it is in the cache.
  */
 #define MIN_RECORDS		4
 #define MAX_RECORDS		512
+#define MAX_WIDE_RECORDS	4096
 #define MAX_BATCH_SIZE	((Size) 256 * 1024)
 #define MAX_LONG_SIZE	((Size) 1024 * 1024)
+#define MAX_WIDE_SIZE	((Size) 4 * 1024 * 1024)
+#define WIDE			((Size) 512 * 1024)	/* counters of a block of rows, bytes */
 #define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* about so many multiplications */
-#define MAX_SET_WORK	((Size) 64 * 1024 * 1024)	/* elements times functions */
+#define MAX_SET_WORK	((Size) 256 * 1024 * 1024)	/* elements times functions */
+
+static bool
+is_wide(const RaceSketch *sketch)
+{
+	return RACE_LANES * (Size) sketch->params->range * sketch->width > WIDE;
+}
 
 static bool
 is_long(const RaceParams *part)
@@ -356,7 +368,7 @@ max_batch_size(const RaceSketch *sketch)
 	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
 		if (is_long(part))
 			return Min(2 * counters, MAX_LONG_SIZE);
-	return Min(counters / 2, MAX_BATCH_SIZE);
+	return Min(counters / 2, is_wide(sketch) ? MAX_WIDE_SIZE : MAX_BATCH_SIZE);
 }
 
 /* How many multiplications a function of a row takes, without the elements of sets */
@@ -391,7 +403,7 @@ max_batch_capacity(const RaceSketch *sketch)
 							   MIN_RECORDS);
 
 	capacity = Min(capacity, MAX_WORK / work_of_record(sketch->params));
-	return Max(Min(capacity, MAX_RECORDS), 1);
+	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
 }
 
 /* Are the sets of n records so large that a user should be able to interrupt? */
@@ -572,24 +584,43 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 						buckets + i * RACE_LANES, rows);
 }
 
-/* Count n records in the rows of a block, `weight` times. */
+/* Count n records in the rows of a block, `weight` times, so many of them at a time. */
 static void
 count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
-			uint32 n, int64 weight)
+			uint32 n, uint32 together, uint32 *buckets, int64 weight)
 {
-	Size		row = block * RACE_LANES;
 	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint32		end;
 	uint32		i;
 
-	for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
+	for (n += from; from < n; from = end)
 	{
-		uint32		m = Min(n - i, RACE_RECORDS_TOGETHER);
-
-		race_records_columns(sketch->batch, from + i, columns);
-		race_rows_hash(rows, block, columns, m, buckets);
-		bump_block(sketch, row, buckets, from + i, m, weight);
+		end = Min(n, from + together);
+		for (i = from; i < end; i += RACE_RECORDS_TOGETHER)
+		{
+			race_records_columns(sketch->batch, i, columns);
+			race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
+						   buckets + (Size) (i - from) * RACE_LANES);
+		}
+		bump_block(sketch, block * RACE_LANES, buckets, from, end - from, weight);
 	}
+}
+
+/*
+ * Count records in a block of rows after the other.  Buckets of a few records stay in the
+ * nearest cache; where counters do not, it is better to have those of all.
+ */
+static void
+count_by_blocks(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
+				int64 weight)
+{
+	uint32		together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
+	uint32	   *buckets = palloc(together * RACE_LANES * sizeof(uint32));
+	Size		block;
+
+	for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
+		count_block(sketch, race_rows_of(entry), block, from, n, together, buckets, weight);
+	pfree(buckets);
 }
 
 /*
@@ -646,7 +677,6 @@ static void
 count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	RaceRowsEntry *entry;
-	Size		block;
 	int64		change = n * (weight < 0 ? -weight : weight) * largest_change(sketch->params);
 
 	if (race_is_moments(sketch->params))
@@ -672,8 +702,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 		if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
 			count_by_records(sketch, entry, from, n, weight);
 		else
-			for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
-				count_block(sketch, race_rows_of(entry), block, from, n, weight);
+			count_by_blocks(sketch, entry, from, n, weight);
 	}
 	PG_FINALLY();
 	{
@@ -683,15 +712,20 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	note_change(sketch, n, change);
 }
 
-/* How many records of the batch can be counted at a time */
+/* How many records at the end of the batch can be counted at a time */
 static uint32
 max_step(const RaceSketch *sketch)
 {
-	if (has_large_sets(sketch, 0, sketch->batch->n))
-		return 1;
+	uint32		all = sketch->batch->n;
+	uint32		n = all;
+
 	if (race_rows_together(sketch->params))
-		return Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1);
-	return MAX_RECORDS;
+		n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
+	if (sketch->width == 1)
+		n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
+	while (n > 1 && has_large_sets(sketch, all - n, n))
+		n = (n + 1) / 2;
+	return n;
 }
 
 /* Count the records of the batch; 22003 if they are too many. */
@@ -702,15 +736,10 @@ flush_batch(RaceSketch *sketch)
 
 	if (batch == NULL || batch->n == 0)
 		return;
-	/*
-	 * from the end, and at a time only as many as the narrowest counters can hold
-	 */
 	while (batch->n > 0)
 	{
-		uint32		n = Min(batch->n, max_step(sketch));
+		uint32		n = max_step(sketch);
 
-		if (sketch->width == 1)
-			n = Min(n, RACE_RECORDS_TOGETHER);
 		count_records(sketch, batch->n - n, n, 1);
 		batch->n -= n;
 	}

@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "../server/memory.h"
 #include "known.h"
 #include "unpacked.h"
 
@@ -27,7 +28,7 @@ race_view_unpack(RaceView *view, MemoryContext context)
 
 	if (view->counters != NULL)
 		return;
-	counters = MemoryContextAllocZero(context, n * view->width);
+	counters = memset(race_alloc_large(context, n * view->width), 0, n * view->width);
 	race_check_unpacked(race_unpack(view->packed, view->packed_size, counters,
 									view->width, n));
 	view->counters = counters;

@@ -8,7 +8,6 @@ import sys
 
 from graph import read_graph
 from lsh import Library
-from made_graphs import made_graphs
 from report import Report, machine
 from server import Session
 from sets import slashdot
@@ -26,7 +25,6 @@ def main():
         report.write(machine(session.value('SHOW server_version'), library.vector_code())
                      + '.')
         slashdot(report, session, read_graph(), library)
-        made_graphs(report, session)
         learned_transforms(report, session, library)
         report.conclude()
     with open(results, 'w') as file:

@@ -26,6 +26,7 @@ class Report:
     def __init__(self):
         self.text = ''
         self.claims = []
+        self.figures = []
 
     def write(self, text):
         print(text, flush=True)
@@ -53,6 +54,17 @@ class Report:
     def at_most(self, claim, value, limit, unit=''):
         self.claims.append((claim, f'{ratio(value)}{unit}',
                             f'at most {limit:,}{unit}', value <= limit))
+
+    def against(self, figure, before, now, asked):
+        """A figure beside what it was before, and what was asked for: in words, with units"""
+        self.figures.append((figure, before, now, asked))
+
+    def compare(self):
+        """The figures against those of the time before"""
+        self.heading('Against the time before')
+        self.write('Before is what was measured when these figures were asked for, on another machine; '
+                   'the paper\'s are its own.\n')
+        self.table(('figure', 'before', 'now', 'asked for'), self.figures)
 
     def conclude(self):
         """The claims in order of their numbers; a miss is said, and fails nothing"""

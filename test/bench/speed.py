@@ -18,11 +18,14 @@ from footprint import memory_of_builds
 from groups import group_plans
 from kernels import throughput_of_kernels
 from lsh import Library
+from made_graphs import made_graphs
 from measure import Bare
 from packed import packed_parts
 from queries import make_sketches, sizes, statements, within_statement
 from report import Report, machine
 from server import Session
+from sets import evaluations
+from vectors import long_vectors
 from workers import worker_gains
 
 
@@ -57,6 +60,10 @@ def measure_all(report, session, bare, folder):
     sizes(report, session)
     packed_parts(report, session)
     memory_of_builds(report, session)
+    long_vectors(report, data)
+    evaluations(report, data)
+    made_graphs(report, session)
+    report.compare()
     report.conclude()
 
 

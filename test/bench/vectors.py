@@ -81,6 +81,22 @@ def ask(sequence, seed, point):
             f'AND seed = {seed} AND id = {point}')
 
 
+def make_sketches(session, sequence, seeds):
+    """In a table, of the first records of embedded_1536"""
+    for seed in range(seeds):
+        session.run(f"INSERT INTO sketches SELECT '{sequence}', {seed}, "
+                    f'race_build({sql(sequence, 1536, seed)}, x) FROM embedded_1536')
+
+
+def first_and_after(sequence, cache, seeds, points, n):
+    """Seconds of the first question of each sketch in a session, and of n others of the last"""
+    with Session() as session:
+        session.run(f"SET racepriv.cache_size = '{cache}'; SELECT race_kernel('l2', '{{1}}', '{{1}}')")
+        first = [session.time(ask(sequence, seed, next(points))) for seed in range(seeds)]
+        after = [session.time(ask(sequence, seeds - 1, next(points))) for _ in range(n)]
+    return np.median(first[1:]), np.median(after)
+
+
 def query_times(report, data):
     report.heading('Queries of 1,536 numbers')
     report.write('Microseconds, each a statement of its own, sent by psql.  Fresh: the first '
@@ -91,28 +107,41 @@ def query_times(report, data):
     data.session.run('CREATE TABLE sketches (sequence text, seed int, s race_sketch)')
     points = itertools.count()
     for sequence, seeds in ('structured', SESSIONS), ('orthogonal', 2):
-        for seed in range(seeds):
-            data.session.run(f"INSERT INTO sketches SELECT '{sequence}', {seed}, "
-                             f'race_build({sql(sequence, 1536, seed)}, x) FROM embedded_1536')
+        make_sketches(data.session, sequence, seeds)
     data.session.run('CREATE INDEX ON embedded_1536 (id); VACUUM ANALYZE embedded_1536')
     lines = [('SELECT 1', microseconds(np.median([time_of_fresh_session('SELECT 1')
                                                   for _ in range(SESSIONS)])),
               '', microseconds(np.median([data.session.time('SELECT 1') for _ in range(100)])))]
     for sequence, cache, seeds in (('structured', '64MB', SESSIONS), ('orthogonal', '64MB', 2),
                                    ('orthogonal', '200MB', 2)):
-        with Session() as session:
-            session.run(f"SET racepriv.cache_size = '{cache}'; SELECT race_kernel('l2', '{{1}}', '{{1}}')")
-            first = [session.time(ask(sequence, seed, next(points))) for seed in range(seeds)]
-            after = [session.time(ask(sequence, seeds - 1, next(points)))
-                     for _ in range(100 if sequence == 'structured' else 5)]
-        fresh = [time_of_fresh_session(ask(sequence, 0, next(points)))
-                 for _ in range(SESSIONS if sequence == 'structured' else 3)]
-        first, after, fresh = (np.median(seconds) for seconds in (first[1:], after, fresh))
+        first, after = first_and_after(sequence, cache, seeds, points,
+                                       100 if sequence == 'structured' else 5)
+        fresh = np.median([time_of_fresh_session(ask(sequence, 0, next(points)))
+                           for _ in range(SESSIONS if sequence == 'structured' else 3)])
         lines.append((f'{sequence}, cache {cache}', *map(microseconds, (fresh, first, after))))
         if sequence == 'structured':
             report.at_most('a structured query, the first time', first * 1e6, WANTED['first'], ' µs')
             report.at_most('a structured query, after that', after * 1e6, WANTED['after'], ' µs')
     report.table(('', 'fresh', 'first', 'after'), lines)
+
+
+def long_vectors(report, data):
+    """For RESULTS.md: what a structured record and query of 1,536 numbers take"""
+    report.heading('Long vectors')
+    data.add('embedded_1536', embeddings(np.random.default_rng(1536), RECORDS, 1536), FLOAT4, '')
+    data.session.run('CREATE TABLE sketches (sequence text, seed int, s race_sketch); '
+                     'CREATE INDEX ON embedded_1536 (id)')
+    make_sketches(data.session, 'structured', SESSIONS)
+    data.session.run('VACUUM ANALYZE embedded_1536')
+    record = np.median([data.session.time(f"SELECT race_count(race_build({sql('structured', 1536)}, x)) "
+                                          'FROM embedded_1536') for _ in range(5)]) / RECORDS
+    first, after = first_and_after('structured', '64MB', SESSIONS, itertools.count(), 100)
+    report.write(f'1,536 numbers, angular, power {POWER}, R = {ROWS}, sequence structured: {record * 1e6:.0f} µs '
+                 f'a record; a query {first * 1e6:.0f} µs the first time and {after * 1e6:.0f} µs after, each a '
+                 'statement of its own.  VECTORS.md has more.')
+    report.against('a record of 1,536 numbers', '7.0 ms', f'{record * 1e3:.2f} ms', 'at most 0.25 ms')
+    report.against('a query of 1,536 numbers, the first time', '5 s', f'{first * 1e3:.2f} ms', 'at most 0.5 ms')
+    report.against('the same after that', '5 s', f'{after * 1e3:.2f} ms', 'at most 0.2 ms')
 
 
 def kernel_values(part, x, q):

@@ -132,7 +132,7 @@ my @reasons = (
 		'unknown meaning of nulls, number ', 'nulls are for kernels match',
 		'rows times range must be at most ',
 		'sequence "sobol" needs dims, and at most ', 'sequence "orthogonal" is for kernels l',
-		'sequence "partition" is for kernel jaccard',
+		'sequence "partition" is for kernel jaccard', 'sequence "grouped" is for kernel jaccard',
 		'rehash "fold" needs power ')
 );
 

@@ -4,7 +4,7 @@
  *
  * Row functions are fixed by seeds, so there are no false alarms: these tests
  * pass always or never.  Limits are 6.7 standard errors of independent rows;
- * Sobol' and orthogonal rows, and those of sequence partition, must be within them, too.
+ * Sobol' and orthogonal rows, and those of sequences partition and grouped, must be within them, too.
  */
 #include "kernels.h"
 #include "tap.h"
@@ -260,6 +260,8 @@ static const Recipe recipes[] = {
 	{MULTI, 300, {PART(JACCARD, IND, 0, 2)}},
 	{MULTI, 16, {PART(JACCARD, PARTITION, 0, 1)}},
 	{MULTI, 300, {PART(JACCARD, PARTITION, 0, 2)}},
+	{MULTI, 16, {PART(JACCARD, GROUPED, 0, 1)}},
+	{MULTI, 300, {PART(JACCARD, GROUPED, 0, 2)}},
 	{MULTI, 16, {PART(MATCH, SOBOL, 7, 1)}},
 	{MULTI, 300, {PART(MATCH, SOBOL, 7, 2)}},
 	{MULTI, 16, {PART(MATCH, IND, 100, 1)}},

@@ -63,7 +63,8 @@ test_fields(void)
 	WITH(sequence, RACE_SEQUENCE_GRID, refused, "needs lower and upper bounds");
 	WITH(sequence, RACE_SEQUENCE_STRUCTURED, accepted, "structured");
 	WITH(sequence, RACE_SEQUENCE_PARTITION, refused, "is for kernel jaccard");
-	WITH(sequence, 7, refused, "sequence number 7");
+	WITH(sequence, RACE_SEQUENCE_GROUPED, refused, "is for kernel jaccard");
+	WITH(sequence, 8, refused, "sequence number 8");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
@@ -191,7 +192,8 @@ test_names(void)
 		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID ||
-			i == RACE_SEQUENCE_STRUCTURED || i == RACE_SEQUENCE_PARTITION) ||
+			i == RACE_SEQUENCE_STRUCTURED || i == RACE_SEQUENCE_PARTITION ||
+			i == RACE_SEQUENCE_GROUPED) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
@@ -202,7 +204,8 @@ test_names(void)
 	   race_kernel_by_name("match") == 5 && race_sequence_by_name("independent") == 1 &&
 	   race_sequence_by_name("sobol") == 2 &&
 	   race_sequence_by_name("orthogonal") == 3 && race_sequence_by_name("structured") == 5 &&
-	   race_sequence_by_name("partition") == 6 && race_rehash_by_name("fold") == 1 &&
+	   race_sequence_by_name("partition") == 6 && race_sequence_by_name("grouped") == 7 &&
+	   race_rehash_by_name("fold") == 1 &&
 	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
 	ok(race_kernel_by_name("L2") == 0 && race_sequence_by_name("") == 0 &&
 	   race_rehash_by_name("fol") == 0, "other names have no number");

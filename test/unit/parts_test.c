@@ -65,6 +65,8 @@ test_kernels(void)
 	part_verdict(JACCARD, PARTITION, 0, 0, 0, NULL);
 	part_verdict(L2, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
 	part_verdict(MATCH, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
+	part_verdict(JACCARD, GROUPED, 0, 0, 0, NULL);
+	part_verdict(MATCH, GROUPED, 2, 0, 0, "\"grouped\" is for kernel jaccard");
 	part_verdict(MATCH, SOBOL, RACE_MAX_DIMS, 0, 0, NULL);
 	part_verdict(MATCH, ORTHOGONAL, 3, 0, 0, "\"orthogonal\"");
 	part_verdict(MATCH, IND, 0, 0, 0, NULL);

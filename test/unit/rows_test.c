@@ -298,6 +298,26 @@ plain_partition(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn
 	return least;
 }
 
+/* The same of sequence grouped */
+static uint64_t
+plain_grouped(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *x)
+{
+	static const uint64_t turns[8] = {0, 4, 2, 6, 1, 5, 3, 7};
+	uint32_t	group = row / RACE_LANES * RACE_LANES + row % RACE_LANES / 8;
+	const uint64_t *words = (const uint64_t *) race_rows_coefficient(rows, group, j, 0);
+	uint64_t	least = UINT64_MAX;
+	size_t		i;
+
+	for (i = x->starts[0]; i < x->starts[1]; i++)
+	{
+		uint64_t	code = plain_place(x->elements[i], words[0], words[RACE_LANES]) ^
+			turns[row % 8] << 61;
+
+		least = code < least ? code : least;
+	}
+	return least;
+}
+
 /* The code of function j in one row, as rows.c describes it; `fused` as it must be, or not */
 static uint64_t
 plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
@@ -312,6 +332,8 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 		return x->elements[words[0]];
 	if (part->sequence == PARTITION)
 		return plain_partition(rows, row, j, x);
+	if (part->sequence == GROUPED)
+		return plain_grouped(rows, row, j, x);
 	if (part->kernel == JACCARD)
 	{
 		for (i = x->starts[0]; i < x->starts[1]; i++)
@@ -644,6 +666,7 @@ main(void)
 		{MULTI, 1024, {PART(JACCARD, IND, 0, 3)}},
 		{MULTI, 1000, {PART(JACCARD, PARTITION, 0, 1)}},
 		{MULTI, 64, {PART(MATCH, SOBOL, 3, 1), PART(JACCARD, PARTITION, 0, 2)}},
+		{MULTI, 64, {PART(MATCH, SOBOL, 3, 1), PART(JACCARD, GROUPED, 0, 2)}},
 		{MULTI, 1000, {PART(MATCH, IND, 7, 1)}},
 		{MULTI, 256, {PART(MATCH, SOBOL, 100, 2)}},
 		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
@@ -676,7 +699,7 @@ main(void)
 	test_philox_lanes();
 	test_known_answers();
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], (i < 4 ? 125000 : i < 17 ? 20000 : 1000) / FEWER);
+		test_paths(&shapes[i], (i < 4 ? 125000 : i < 18 ? 20000 : 1000) / FEWER);
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
