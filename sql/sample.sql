@@ -103,7 +103,7 @@ FROM generate_series(1, 2000) i,
 	LATERAL (SELECT sin(i) + sin(i * 1.7) AS a, sin(i * 2.3) + sin(i * 3.1) AS b, sin(i * 4.7) + sin(i * 5.9) AS c) v;
 CREATE TABLE narrow_made AS
 SELECT (race_sample(s, 2000, 1)).x
-FROM (SELECT race_fit(race_build('l2(dims=4, bandwidth=0.2, rows=256, range=64, lower={0,0,0,0}, upper={1,1,1,1})', x)) AS s FROM narrow) v;
+FROM (SELECT race_fit(race_build('l2(dims=4, bandwidth=0.2, rows=512, range=64, lower={0,0,0,0}, upper={1,1,1,1})', x)) AS s FROM narrow) v;
 -- spreads are right by a fifth, and correlations by .15
 CREATE FUNCTION pairs(name regclass, OUT i int, OUT j int, OUT r float8, OUT spread float8) RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
 	RETURN QUERY EXECUTE format('SELECT i, j, corr(x[i], x[j]), stddev(x[i]) FROM %s, generate_series(1, 4) i, generate_series(1, 4) j GROUP BY i, j', name);
@@ -113,9 +113,9 @@ FROM pairs('narrow_made') made JOIN pairs('narrow') of USING (i, j);
 -- bounds hold, and the same comes again: of power 2, of a transform that turns axes, of columns that are constant, with one point
 CREATE TABLE narrow_kinds AS
 SELECT k, race_build(k::race_params, x) AS s FROM narrow, unnest('{
-	"l2(dims=4, bandwidth=0.2, power=2, rows=64, range=64, lower={0,0.4,0,0.01}, upper={1,1,0.3,0.02})",
-	"l2(dims=4, bandwidth=1, rows=70, range=64, lower={0,0.4,0,0}, upper={1,1,0.3,1}, matrix={{5,0,0,0},{-30,30,0,0}})",
-	"l1(dims=4, bandwidth=0.2, bandwidths={1,0.5,0.1,2}, rows=8, range=64, lower={0,0.4,0.3,0}, upper={1,1,0.3,1})"}'::text[]) k GROUP BY k;
+	"l2(dims=4, bandwidth=0.2, power=2, rows=512, range=64, lower={0,0.4,0,0.01}, upper={1,1,0.3,0.02})",
+	"l2(dims=4, bandwidth=1, rows=518, range=64, lower={0,0.4,0,0}, upper={1,1,0.3,1}, matrix={{5,0,0,0},{-30,30,0,0}})",
+	"l1(dims=4, bandwidth=0.2, bandwidths={1,0.5,0.1,2}, rows=512, range=64, lower={0,0.4,0.3,0}, upper={1,1,0.3,1})"}'::text[]) k GROUP BY k;
 SELECT left(k, 2) AS kernel, n, bool_and(x[1] BETWEEN 0 AND 1 AND x[2] BETWEEN 0.4 AND 1 AND x[3] BETWEEN 0 AND 0.3 AND x[4] BETWEEN 0 AND 1) AS inside,
        bool_and(race_fit(s, NULL, NULL, n)::text = f::text) AS again
 FROM narrow_kinds, unnest('{1,2,60}'::int[]) n, LATERAL (SELECT race_fit(s, NULL, NULL, n) AS f OFFSET 0) v, LATERAL race_points(f)

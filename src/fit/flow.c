@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 
 #include "../server/progress.h"
+#include "answers.h"
 #include "flow.h"
 #include "polynomial.h"
 
@@ -46,7 +47,7 @@ typedef struct Flow
 bool
 race_flow_can(const RaceParams *params)
 {
-	return params->dims <= MOST_DIMS && !race_is_grid(params) &&
+	return params->rows >= RACE_ROWS_THAT_SHOW && params->dims <= MOST_DIMS && !race_is_grid(params) &&
 		(race_kernel_type(params->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
 		!race_rows_together(params);
 }

@@ -163,16 +163,16 @@ least_variance(const RaceView *view, const Parts *parts)
 		race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
 }
 
-/*
- * Points were moved to suit all rows.  Where those are few, both halves of them err alike,
- * and no residual shows it: half of the square that the model is thought to miss is added.
- */
+/* What few rows do not show of the error of a model, besides what residuals show */
 static double
-variance_of_few_rows(const RaceView *view, const Parts *parts)
+variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double shown)
 {
-	if (parts->gridded != NULL || view->params->rows >= RACE_ROWS_FOR_INTERVALS)
-		return 0;
-	return pow(parts->trusted->misfit * parts->model, 2) / 2;
+	const RaceParams *params = question->view.params;
+	double		variance = race_rows_hide(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
+
+	if (parts->gridded != NULL || params->rows >= RACE_ROWS_FOR_INTERVALS)
+		return variance;
+	return variance + pow(parts->trusted->misfit * parts->model, 2) / 2;
 }
 
 /*
@@ -195,17 +195,17 @@ variance_of_partial(const RaceModel *model, const Parts *parts)
 static double
 variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
 {
-	const RaceView *view = &question->view;
+	double		shown;
 
 	if (question->partial)
-		return variance_of_partial(view->model, parts);
+		return variance_of_partial(question->view.model, parts);
 	if (parts->trusted == NULL)
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
-	return (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
+	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
 		(1 - parts->weight) * (parts->gridded != NULL ? variance :
-							   parts->trusted->residual_variance) +
-		variance_of_few_rows(view, parts);
+							   parts->trusted->residual_variance);
+	return shown + variance_of_few_rows(question, parts, shown);
 }
 
 /* What the rows, or the nodes of a grid, add to the mean, and how much that varies */

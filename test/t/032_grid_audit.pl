@@ -35,7 +35,7 @@ sub grid_pairs {
 	my %chosen = (arguments => '', pilot => 2_000, draws => 10_000);
 	my %line = (dims => 1, size => 4, bandwidth => 2, records => 50, levels => [4],
 		arguments => ', rows => 1');
-	my %square = (dims => 2, size => 4, bandwidth => 8, records => 30_000, levels => [4, 1],
+	my %square = (dims => 2, size => 4, bandwidth => 8, records => 300_000, levels => [4, 1],
 		%chosen);
 	return (
 		{%line, name => '1-d, on a node', record => '{4}', cells => 1},
@@ -48,7 +48,7 @@ sub grid_pairs {
 			arguments => ', rows => 1', pilot => 20_000, draws => 70_000},
 		{%square, name => '2-d, two levels, on a node', record => '{4,4}', cells => 2},
 		{%square, name => '2-d, two levels, coarser cells', size => 8, bandwidth => 16,
-			records => 25_000, record => '{8,7}', cells => 4});
+			record => '{8,7}', cells => 4});
 }
 
 # ------------------------------------------------------------------ tables
