@@ -48,8 +48,8 @@ else
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 # The folders of src/.  Each imports only from folders to its left.
-ROOMS = server lsh noise params record cache sketch privacy fit query moments learn transform \
-	multivariate release
+ROOMS = server lsh linear noise params record cache sketch privacy fit query moments learn \
+	transform multivariate release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
@@ -107,10 +107,10 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE_OBJS = $(filter src/lsh/% src/noise/% src/sketch/counters.o src/sketch/packed.o \
+PURE_OBJS = $(filter src/lsh/% src/linear/% src/noise/% src/sketch/counters.o src/sketch/packed.o \
 	src/query/student.o src/fit/solve.o src/fit/gram.o src/fit/lattice.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o src/learn/waves.o \
-	src/transform/linear.o src/multivariate/noisy.o src/multivariate/ridge.o \
+	src/multivariate/noisy.o src/multivariate/ridge.o \
 	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) -lm

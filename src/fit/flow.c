@@ -8,6 +8,7 @@
 
 #include "miscadmin.h"
 
+#include "../linear/factor.h"
 #include "../server/progress.h"
 #include "answers.h"
 #include "flow.h"

@@ -12,6 +12,7 @@
 
 #include "miscadmin.h"
 
+#include "../linear/factor.h"
 #include "../lsh/normal.h"
 #include "../lsh/surrogate.h"
 #include "normal.h"

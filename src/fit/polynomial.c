@@ -8,6 +8,7 @@
 
 #include "miscadmin.h"
 
+#include "../linear/factor.h"
 #include "polynomial.h"
 
 #define MOST_TERMS		1000	/* of the polynomial */
@@ -49,66 +50,6 @@ race_polynomial_start(RacePolynomial *polynomial, const RaceFitWork *fit, uint32
 	polynomial->gram = race_fit_zeros((Size) polynomial->most * polynomial->most);
 	polynomial->right = race_fit_zeros(polynomial->most);
 	return true;
-}
-
-/* ----------------------------------------------------------------- algebra */
-
-/*
- * Replace the lower triangle by its Cholesky factor, in which squares of the diagonal are at
- * least `least`.  Returns whether they are so by themselves.
- */
-bool
-race_factorize(double *a, uint32 n, double least)
-{
-	uint32		i;
-	uint32		j;
-	uint32		k;
-	bool		good = true;
-
-	for (i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j <= i; j++)
-		{
-			double		sum = a[(Size) i * n + j];
-
-			for (k = 0; k < j; k++)
-				sum -= a[(Size) i * n + k] * a[(Size) j * n + k];
-			a[(Size) i * n + j] = j < i ? sum / a[(Size) j * n + j] : sqrt(fmax(sum, least));
-			good &= j < i || sum >= least;
-		}
-	}
-	return good;
-}
-
-/* Solve L v' = v in place */
-void
-race_solve_lower(const double *factor, uint32 n, double *v)
-{
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-	{
-		for (j = 0; j < i; j++)
-			v[i] -= factor[(Size) i * n + j] * v[j];
-		v[i] /= factor[(Size) i * n + i];
-	}
-}
-
-/* and L'v' = v */
-void
-race_solve_upper(const double *factor, uint32 n, double *v)
-{
-	uint32		i;
-	uint32		j;
-
-	for (i = n; i-- > 0;)
-	{
-		for (j = i + 1; j < n; j++)
-			v[i] -= factor[(Size) j * n + i] * v[j];
-		v[i] /= factor[(Size) i * n + i];
-	}
 }
 
 /* -------------------------------------------------------------- the equations */

@@ -52,13 +52,4 @@ extern double race_polynomial_at(const RacePolynomial *polynomial, const double 
 /* So many zeros */
 extern double *race_fit_zeros(Size n);
 
-/*
- * Replace the lower triangle by its Cholesky factor L, in which squares of the diagonal are at
- * least `least`.  Returns whether they are so by themselves.  And solve L v' = v and L'v' = v in
- * place.
- */
-extern bool race_factorize(double *a, uint32 n, double least);
-extern void race_solve_lower(const double *factor, uint32 n, double *v);
-extern void race_solve_upper(const double *factor, uint32 n, double *v);
-
 #endif							/* RACE_FIT_POLYNOMIAL_H */

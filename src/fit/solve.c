@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../linear/factor.h"
 #include "../lsh/lsh.h"
 
 static int
@@ -54,17 +55,6 @@ race_simplex_project(double *v, size_t n, double total, double *sorted)
 		v[i] = v[i] > excess ? v[i] - excess : 0;
 }
 
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double		sum = 0;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
 /* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
 #define POWER_ITERATIONS	15
 #define POWER_MARGIN		1.05
@@ -82,7 +72,7 @@ largest_eigenvalue(const RaceGram *gram, double *v, double *next)
 	for (k = 0; k < POWER_ITERATIONS; k++)
 	{
 		race_gram_multiply(gram, v, next);
-		length = sqrt(dot(next, next, m));
+		length = sqrt(race_dot(next, next, m));
 		if (length == 0)
 			return 1;
 		for (i = 0; i < m; i++)

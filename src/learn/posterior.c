@@ -10,8 +10,7 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
-
+#include "../linear/factor.h"
 #include "posterior.h"
 
 /* Deviations and lengths of the process that are tried; lengths in bandwidths */
@@ -39,10 +38,20 @@ prior_deviations(const RaceWaves *waves, int c, double *prior)
 		prior[i] = deviation * sqrt(prior[i] / sum + (i == 0));
 }
 
-/*
- * The posterior mean of the coefficients, and the logarithm of the marginal likelihood; the
- * factor L of 1 + prior gram prior stays.
- */
+/* The lower triangle of 1 + prior gram prior */
+static void
+weigh_by_prior(const RaceEquations *equations, const double *prior, double *c)
+{
+	uint32		n = equations->n;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j <= i; j++)
+			c[i * n + j] = (i == j) + prior[i] * prior[j] * equations->gram[i * n + j];
+}
+
+/* The posterior mean of the coefficients, and the logarithm of the marginal likelihood */
 static double
 find_posterior(const RaceEquations *equations, const double *prior, double *mean)
 {
@@ -50,73 +59,37 @@ find_posterior(const RaceEquations *equations, const double *prior, double *mean
 	double	   *factor = equations->factor;
 	double		likelihood = 0;
 	uint32		i;
-	uint32		j;
-	uint32		k;
 
+	weigh_by_prior(equations, prior, factor);
+	race_factorize(factor, n, 1);
 	for (i = 0; i < n; i++)
-	{
-		double		sum = prior[i] * equations->right[i];
-
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j <= i; j++)
-		{
-			double		entry = (i == j) + prior[i] * prior[j] * equations->gram[i * n + j];
-
-			for (k = 0; k < j; k++)
-				entry -= factor[i * n + k] * factor[j * n + k];
-			factor[i * n + j] = j < i ? entry / factor[j * n + j] : sqrt(Max(entry, 1));
-			sum -= j < i ? factor[i * n + j] * mean[j] : 0;
-		}
-		mean[i] = sum / factor[i * n + i];
+		mean[i] = prior[i] * equations->right[i];
+	race_solve_lower(factor, n, mean);
+	for (i = 0; i < n; i++)
 		likelihood += mean[i] * mean[i] / 2 - log(factor[i * n + i]);
-	}
-	for (i = n; i-- > 0;)
-	{
-		for (k = i + 1; k < n; k++)
-			mean[i] -= factor[k * n + i] * mean[k];
-		mean[i] /= factor[i * n + i];
-	}
+	race_solve_upper(factor, n, mean);
 	for (i = 0; i < n; i++)
 		mean[i] *= prior[i];
 	return likelihood;
 }
 
-/* Add a part of the covariance after find_posterior(), and of the square of `apart`. */
+/* Add a part of the covariance, and of the square of `apart`. */
 static void
 add_covariance(const RaceEquations *equations, const double *prior, const double *apart,
 			   double part, double *covariance)
 {
 	uint32		n = equations->n;
-	const double *factor = equations->factor;
-	double	   *inverse = equations->inverse;	/* of the factor, column i at [i] */
 	uint32		i;
 	uint32		j;
-	uint32		k;
 
-	for (j = 0; j < n; j++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (i = j; i < n; i++)
-		{
-			double		entry = i == j;
-
-			for (k = j; k < i; k++)
-				entry -= factor[i * n + k] * inverse[j * n + k];
-			inverse[j * n + i] = entry / factor[i * n + i];
-		}
-	}
+	weigh_by_prior(equations, prior, equations->factor);
+	race_factorize(equations->factor, n, 1);
+	race_invert_lower(equations->factor, n);
+	race_square_root(equations->factor, n, equations->inverse);
 	for (i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
 		for (j = 0; j < n; j++)
-		{
-			double		sum = 0;
-
-			for (k = Max(i, j); k < n; k++)
-				sum += inverse[i * n + k] * inverse[j * n + k];
-			covariance[i * n + j] += part * (prior[i] * prior[j] * sum + apart[i] * apart[j]);
-		}
-	}
+			covariance[i * n + j] += part * (prior[i] * prior[j] * equations->inverse[i * n + j] +
+											 apart[i] * apart[j]);
 }
 
 /* A choice that has less of the likelihood than this is left out of the covariance. */

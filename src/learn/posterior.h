@@ -16,7 +16,7 @@ typedef struct RaceEquations
 	double	   *gram;			/* [n][n] */
 	double	   *right;			/* [n] */
 	double	   *factor;			/* [n][n]: space, for a Cholesky factor, */
-	double	   *inverse;		/* [n][n]: and for its inverse */
+	double	   *inverse;		/* [n][n]: and for the inverse of what it is of */
 } RaceEquations;
 
 /*

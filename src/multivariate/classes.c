@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../lsh/lsh.h"
-#include "../transform/linear.h"
+#include "../linear/eigen.h"
 
 /*
  * A direction in which the means lie apart by less than this share of the first one, or of a

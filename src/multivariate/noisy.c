@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../lsh/lsh.h"
-#include "../transform/linear.h"
+#include "../linear/eigen.h"
 
 /*
  * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On

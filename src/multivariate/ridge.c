@@ -8,30 +8,10 @@
 #include <string.h>
 
 #include "../lsh/lsh.h"
-#include "../transform/linear.h"
+#include "../linear/factor.h"
 
 /* Entry of two predictors, or of one and the target */
 #define At(noisy, which, i, j)	((noisy)->which[(size_t) (i) * (noisy)->n + (j)])
-
-/* inverse = R' R, where R is lower triangular */
-static void
-multiply_root(const double *root, uint32_t n, double *inverse)
-{
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-
-	memset(inverse, 0, (size_t) n * n * sizeof(double));
-	for (k = 0; k < n; k++)
-	{
-		const double *row = root + (size_t) k * n;
-
-		race_look_for_interrupts();
-		for (i = 0; i <= k; i++)
-			for (j = 0; j <= k; j++)
-				inverse[(size_t) i * n + j] += row[i] * row[j];
-	}
-}
 
 static bool
 invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inverse)
@@ -46,7 +26,7 @@ invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inv
 										  ridge->predictors[j]);
 	if (!race_inverse_root(root, n))
 		return false;
-	multiply_root(root, n, inverse);
+	race_square_root(root, n, inverse);
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../transform/linear.h"
+#include "../linear/eigen.h"
 
 /* A variance below this share of the mean square is that of rounding errors. */
 #define LEAST_VARIANCE		1e-12

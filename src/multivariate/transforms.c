@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 
-#include "../transform/linear.h"
+#include "../linear/factor.h"
 #include "../transform/whiten.h"
 #include "components.h"
 #include "lda.h"

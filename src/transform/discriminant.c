@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "discriminant.h"
-#include "linear.h"
+#include "../linear/eigen.h"
 
 PG_FUNCTION_INFO_V1(race_discriminant_step);
 PG_FUNCTION_INFO_V1(race_discriminant_final);

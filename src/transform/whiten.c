@@ -7,7 +7,7 @@
  * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
  * within classes.
  *
- * C is estimated from standard deviations and a shrunken correlation matrix (linear.h).  A
+ * C is estimated from standard deviations and a shrunken correlation matrix (eigen.h).  A
  * column that is constant, or a linear combination of columns before it, is left out: M has
  * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
  * Mahalanobis distances, and others are not told apart by what the public rows do not show.
@@ -21,7 +21,7 @@
 #include "lib/stringinfo.h"
 
 #include "../server/result.h"
-#include "linear.h"
+#include "../linear/eigen.h"
 #include "whiten.h"
 
 PG_FUNCTION_INFO_V1(race_whiten_step);

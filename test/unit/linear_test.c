@@ -3,7 +3,7 @@
  *		Linear algebra of covariances: columns that are combinations of others, singular
  *		vectors, shrinkage, inverses.
  */
-#include "../../src/transform/linear.h"
+#include "../../src/linear/eigen.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -164,6 +164,56 @@ test_inverse(uint32_t n)
 	ok(lower, "... M is lower triangular, with a positive diagonal");
 }
 
+/* Solutions of C x = b, and the inverse of C, by its factor */
+static void
+test_factor(uint32_t n)
+{
+	double		a[MOST * MOST];
+	double		c[MOST * MOST];
+	double		factor[MOST * MOST];
+	double		inverse[MOST * MOST];
+	double		x[MOST];
+	double		most = 0;
+	double		apart = 0;
+	uint32_t	i;
+	uint32_t	j;
+
+	fill(a, MOST, n, 12);
+	gram(a, MOST, n, c);
+	memcpy(factor, c, sizeof(c));
+	ok(race_factorize(factor, n, 1e-9), "%u x %u has a factor", n, n);
+	memcpy(x, a, n * sizeof(double));
+	race_solve_lower(factor, n, x);
+	race_solve_upper(factor, n, x);
+	for (i = 0; i < n; i++)
+	{
+		double		left = race_dot(c + (size_t) i * n, x, n) - a[i];
+
+		most = fmax(most, fabs(left));
+	}
+	ok(most < 1e-9, "... which solves equations");
+	race_invert_lower(factor, n);
+	race_square_root(factor, n, inverse);
+	for (i = 0; i < n; i++)
+	{
+		double		left = -x[i];
+
+		for (j = 0; j < n; j++)
+			left += inverse[i * n + j] * a[j];
+		apart = fmax(apart, fabs(left));
+	}
+	ok(apart < 1e-9, "... as its inverse does");
+}
+
+static void
+test_least(void)
+{
+	double		c[] = {4, 0, 2, 1};		/* the square of its last number is 0 */
+
+	ok(!race_factorize(c, 2, 0.25) && c[0] == 2 && c[2] == 1 && c[3] == 0.5,
+	   "a square below the least one is made that");
+}
+
 /* --------------------------------------------------------------- shrinkage */
 
 static void
@@ -236,6 +286,9 @@ main(void)
 	test_inverse(1);
 	test_inverse(2);
 	test_inverse(30);
+	test_factor(1);
+	test_factor(30);
+	test_least();
 	test_known();
 	test_shrink(1, 1, 1e-15);
 	test_shrink(30, 35, 2);

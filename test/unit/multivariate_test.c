@@ -8,7 +8,7 @@
 #include "../../src/multivariate/classes.h"
 #include "../../src/multivariate/ridge.h"
 #include "../../src/multivariate/spread.h"
-#include "../../src/transform/linear.h"
+#include "../../src/linear/factor.h"
 #include "helpers.h"
 #include "tap.h"
 
