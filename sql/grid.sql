@@ -56,6 +56,21 @@ SELECT race_privatize(s, 1, rows => 2) FROM s LIMIT 1;
 SELECT (c).rows, (c).density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
 SELECT race_privacy_cost(p, 1) FROM g LIMIT 1;
 
+-- private grids of different cells meet at those that both have, in either order; noise counts for each halving and axis
+CREATE FUNCTION gridded(d int, cells float8, epsilon float8) RETURNS race_sketch LANGUAGE sql AS
+	$$ SELECT race_privatize(race_build(race_params('l2', d, 20, sequence => 'grid', lower => array_fill(0::float8, ARRAY[d]), upper => array_fill(100::float8, ARRAY[d]), cells => array_fill(cells, ARRAY[d])), x[1:d]), epsilon, rows => 1) FROM t $$;
+SELECT d, (a + b)::text = (b + a)::text AS same, i.range = j.range AS cells, abs(i.counter_noise_stddev / sqrt(j.counter_noise_stddev ^ 2 + 4 ^ d * k.counter_noise_stddev ^ 2) - 1) < 1e-6 AS noise, abs(i.epsilon / (j.epsilon + k.epsilon) - 1) < 1e-9 AS cost,
+       (SELECT max(abs(race_kde(a + b, q[1:d]) - race_kde(b, q[1:d]))) < 1e-3 FROM q) AS close
+FROM generate_series(1, 3) d, LATERAL (SELECT gridded(d, 64, 1e5) AS a, gridded(d, 16, 1e5) AS b OFFSET 0) v, race_info(a + b) i, race_info(b) j, race_info(a) k ORDER BY d;
+SELECT gridded(1, 64, 1) + gridded(1, 30, 1);
+-- ... whatever the noise leaves of a grid, in levels, too
+CREATE TABLE kept AS SELECT d, e, race_privatize(s, e) AS r FROM s, unnest('{0.01,0.3,10,1000}'::float8[]) e WHERE kernel = 'l2' AND power = 1 AND d < 3;
+SELECT d, count(DISTINCT i.range) > 1 AS differ, bool_and(j.range = least(i.range, k.range) OR d > 1 AND j.range < greatest(i.range, k.range)) AS met, bool_and(abs(race_count(a.r + b.r) - race_count(a.r) - race_count(b.r)) < 1e-6) AS counts
+FROM kept a JOIN kept b USING (d), race_info(a.r) i, race_info(b.r) k, race_info(a.r + b.r) j GROUP BY d ORDER BY d;
+SELECT d, (race_info(race_merge_disjoint(r))).epsilon = max((race_info(r)).epsilon) AS disjoint FROM kept GROUP BY d ORDER BY d;
+DROP TABLE kept;
+DROP FUNCTION gridded;
+
 -- fits: in one dimension they are asked, in more the grid itself is
 SELECT d, bool_and(i.points > 0) AS points, bool_and(i.misfit = 1000000) AS untested, bool_and(race_kde(f, q) BETWEEN 0 AND 1) AS sound
 FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), NULL, NULL, 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i

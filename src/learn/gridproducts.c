@@ -26,48 +26,6 @@ typedef struct Level
 	double	   *parts[2];		/* of both sketches, [nodes]; NULL for none */
 } Level;
 
-/* -------------------------------------------------------------- common cells */
-
-/* How often the cells of `fine` are halved to be those of `coarse`; -1 if they never are */
-static int
-halvings_between(const RaceParams *fine, const RaceParams *coarse)
-{
-	double		ratio = race_array(fine, RACE_ARRAY_CELLS)[0] / race_array(coarse, RACE_ARRAY_CELLS)[0];
-	int			halvings = 0;
-
-	for (; ratio > 1; ratio /= 2)
-		halvings++;
-	return ratio == 1 ? halvings : -1;
-}
-
-/* A copy with cells after so many halvings, in one level */
-static RaceParams *
-coarsened(const RaceParams *params, int halvings)
-{
-	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
-	RaceGridChoice choice = {halvings, 1};
-
-	race_grid_apply(copy, choice);
-	return copy;
-}
-
-/* How often the cells of both must be halved to be the same; false if they never are */
-static bool
-common_halvings(const RaceParams *a, const RaceParams *b, int halvings[2])
-{
-	halvings[0] = Max(halvings_between(a, b), 0);
-	halvings[1] = Max(halvings_between(b, a), 0);
-	return race_params_same(coarsened(a, halvings[0]), coarsened(b, halvings[1]));
-}
-
-bool
-race_grids_comparable(const RaceParams *a, const RaceParams *b)
-{
-	int			halvings[2];
-
-	return a->dims == b->dims && common_halvings(a, b, halvings);
-}
-
 /* ------------------------------------------------------------------- levels */
 
 /* Halve the cells of a level once more. */
@@ -114,7 +72,7 @@ load_finest(const RacePair *pair, Level *level)
 
 	memset(level, 0, sizeof(Level));
 	if (pair->view[1] != NULL)
-		(void) common_halvings(pair->view[0]->params, pair->view[1]->params, halvings);
+		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params, halvings);
 	for (side = 0; side < 2; side++)
 	{
 		RaceGrid	grid;

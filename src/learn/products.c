@@ -15,9 +15,10 @@
 void
 race_check_comparable(const RaceView *a, const RaceView *b)
 {
+	int			halvings[2];
+
 	if (!race_params_same_rows(a->params, b->params) &&
-		!(race_is_grid(a->params) && race_is_grid(b->params) &&
-		  race_grids_comparable(a->params, b->params)))
+		!race_params_common_cells(a->params, b->params, halvings))
 		race_params_check_same(a->params, b->params);
 }
 

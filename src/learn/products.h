@@ -84,7 +84,6 @@ extern RaceCumulants race_cumulants_add(RaceCumulants a, RaceCumulants b);
 extern double race_noise_of_both(const RacePair *pair);
 
 /* For grids: gridproducts.c */
-extern bool race_grids_comparable(const RaceParams *a, const RaceParams *b);
 extern void race_grid_products(const RacePair *pair, RaceProducts *products);
 
 #endif							/* RACE_PRODUCTS_H */

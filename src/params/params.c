@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "params.h"
 
@@ -130,6 +131,47 @@ race_params_same_rows(const RaceParams *a, const RaceParams *b)
 	return a->more == b->more && memcmp(a, b, before) == 0 &&
 		memcmp((const char *) a + after, (const char *) b + after,
 			   race_params_size(a) - after) == 0;
+}
+
+/* How often the cells of `fine` are halved to be those of `coarse`; 0 if they never are */
+static int
+halvings_between(const RaceParams *fine, const RaceParams *coarse)
+{
+	double		ratio = race_array(fine, RACE_ARRAY_CELLS)[0] / race_array(coarse, RACE_ARRAY_CELLS)[0];
+	int			halvings = 0;
+
+	for (; ratio > 1; ratio /= 2)
+		halvings++;
+	return ratio == 1 ? halvings : 0;
+}
+
+/* A copy with cells after so many halvings, in one level */
+static RaceParams *
+coarsened(const RaceParams *params, int halvings)
+{
+	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
+	RaceGridChoice choice = {halvings, 1};
+
+	race_grid_apply(copy, choice);
+	return copy;
+}
+
+bool
+race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[2])
+{
+	RaceParams *coarse[2];
+	bool		same;
+
+	if (!race_is_grid(a) || !race_is_grid(b) || a->dims != b->dims)
+		return false;
+	halvings[0] = halvings_between(a, b);
+	halvings[1] = halvings_between(b, a);
+	coarse[0] = coarsened(a, halvings[0]);
+	coarse[1] = coarsened(b, halvings[1]);
+	same = race_params_same(coarse[0], coarse[1]);
+	pfree(coarse[0]);
+	pfree(coarse[1]);
+	return same;
 }
 
 /* Are they the same in an array, which one of them or both may not have? */

@@ -62,6 +62,12 @@ extern bool race_params_same(const RaceParams *a, const RaceParams *b);
  */
 extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
 
+/*
+ * How often the cells of each of two grids must be halved to be the same; false if they are
+ * not grids, if there is no such number, or if they differ otherwise.
+ */
+extern bool race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[2]);
+
 /* Do they have the same kernel and measure distances alike, whatever their rows? */
 extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
 

@@ -4,7 +4,7 @@
  *
  * A merge adds counters.  Private sketches add their noise as well, and their
  * privacy costs by basic composition, or by the larger one when no person is
- * in both; the rows that only one of them kept are dropped.  Noise shares add up to
+ * in both; the rows or cells that only one of them kept are dropped.  Noise shares add up to
  * the noise of one release (noise/sum.c).
  */
 #include "postgres.h"
@@ -13,9 +13,11 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "../lsh/grid.h"
 #include "../noise/state.h"
+#include "coarsen.h"
 #include "pool.h"
 #include "sketch.h"
 #include "unpacked.h"
@@ -53,6 +55,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 {
 	const RaceNoise *x = &a->header->noise;
 	const RaceNoise *y = &b->header->noise;
+	RaceGridChoice choices[2];
 
 	if (x->status != y->status)
 		ereport(ERROR,
@@ -73,7 +76,8 @@ check_mergeable(const RaceView *a, const RaceView *b)
 	if (x->status == RACE_STATUS_EXACT)
 		return;
 
-	if (!race_params_same_rows(a->params, b->params))
+	if (!race_params_same_rows(a->params, b->params) &&
+		!race_grids_meet(a->params, b->params, choices))
 		race_params_check_same(a->params, b->params);
 	if (!race_noise_same_unit(x, y))
 		ereport(ERROR,
@@ -95,6 +99,27 @@ truncate_rows(RaceSketch *sketch, uint32 rows)
 		sketch->params->rows = rows;
 		race_sketch_touch(sketch);
 	}
+}
+
+/*
+ * Make private grids have the same cells.  `other` becomes a view of what is in the current
+ * context.
+ */
+static void
+meet(RaceSketch *sketch, RaceView *other)
+{
+	RaceSketch *copy;
+	RaceGridChoice choices[2];
+
+	if (!race_is_grid(sketch->params) || race_params_same(sketch->params, other->params))
+		return;
+	(void) race_grids_meet(sketch->params, other->params, choices);
+	copy = race_sketch_copy(other, AllocSetContextCreate(CurrentMemoryContext,
+														 "racepriv coarser grid",
+														 ALLOCSET_SMALL_SIZES));
+	race_sketch_coarsen(copy, choices[1]);
+	race_sketch_view(RaceSketchGetDatum(copy), other);
+	race_sketch_coarsen(sketch, choices[0]);
 }
 
 /* Add n counters, multiplied by sign, to n of a sketch, and say how wide the sums are. */
@@ -260,6 +285,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 		return RaceSketchGetDatum(plus_shares(fcinfo, &mine, &other, disjoint));
 	sketch = race_writable_arg(fcinfo, &mine);
 	truncate_rows(sketch, other.params->rows);
+	meet(sketch, &other);
 	add_counters(sketch, &other, 1);
 	add_halves(sketch, &other);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);

@@ -15,7 +15,7 @@ CREATE OPERATOR + (
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
-	'the sketch of the records of both. Two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private sketches may differ in rows), 55000 for an exact and a private one';
+	'the sketch of the records of both. Two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private sketches may differ in rows, and private grids in cells that are halves of each other: the sum has the fewer of both), 55000 for an exact and a private one';
 
 CREATE OPERATOR - (
 	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _race_minus
