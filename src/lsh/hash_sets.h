@@ -201,7 +201,7 @@ fill_rows(const uint64_t *elements, size_t n, const uint64_t *order, uint64_t co
 }
 
 /* The codes of a set in all rows of a block */
-INLINE void
+TARGET static void
 partition_set(const RaceHashBlock *block, const uint64_t *elements, size_t n,
 			  const uint64_t *order, uint64_t codes[])
 {
@@ -221,33 +221,6 @@ partition_set(const RaceHashBlock *block, const uint64_t *elements, size_t n,
 			return;
 	}
 	fill_rows(elements, n, order, codes);
-}
-
-TARGET static void
-sum_partitioned(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
-{
-	uint64_t	codes[RACE_LANES];
-	uint32_t	j;
-	size_t		lane;
-	size_t		i;
-
-	for (j = 0; j < block->power; j++)
-	{
-		const uint64_t *order = (const uint64_t *) block->coefficients + (size_t) j * 2 * RACE_LANES;
-		const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES;
-
-		for (i = 0; i < n; i++)
-		{
-			partition_set(block, x->elements + x->starts[i], x->starts[i + 1] - x->starts[i],
-						  order, codes);
-			for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
-			{
-				uint64_t   *sum = sums + i * RACE_LANES + lane;
-
-				words_store(sum, plus_code(words_load(sum), keys + lane, words_load(codes + lane)));
-			}
-		}
-	}
 }
 
 /* The least places of elements in the orders of groups, as each row of a group has them */
@@ -285,11 +258,28 @@ group_set(const RaceHashBlock *block, const uint64_t *next, const uint64_t *end,
 		words_store(codes + k * RACE_GROUP, least[k]);
 }
 
-/* Sequence "grouped": the rows of a group lie beside each other. */
+/* The codes of a set in all rows of a block, where rows of a group lie beside each other */
 TARGET static void
-sum_grouped(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
+group_rows(const RaceHashBlock *block, const uint64_t *elements, size_t n,
+		   const uint64_t *order, uint64_t codes[])
 {
 	uint64_t	by_row[RACE_LANES];
+	size_t		lane;
+
+	for (lane = 0; lane < RACE_LANES / RACE_GROUP; lane += VECTOR_LANES)
+		group_set(block, elements, elements + n, order + lane, by_row + lane);
+	for (lane = 0; lane < RACE_LANES; lane++)
+		codes[lane] = by_row[lane % RACE_GROUP * RACE_GROUP + lane / RACE_GROUP];
+}
+
+/* Sequences that give the codes of a set in all rows of a block at once */
+typedef void (*BlockCodes) (const RaceHashBlock *block, const uint64_t *elements, size_t n,
+							const uint64_t *order, uint64_t codes[]);
+
+TARGET static void
+sum_blocks(const RaceHashBlock *block, const RaceColumn *x, size_t n, BlockCodes codes_of,
+		   uint64_t *sums)
+{
 	uint64_t	codes[RACE_LANES];
 	uint32_t	j;
 	size_t		lane;
@@ -302,11 +292,7 @@ sum_grouped(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t 
 
 		for (i = 0; i < n; i++)
 		{
-			for (lane = 0; lane < RACE_LANES / RACE_GROUP; lane += VECTOR_LANES)
-				group_set(block, x->elements + x->starts[i], x->elements + x->starts[i + 1],
-						  order + lane, by_row + lane);
-			for (lane = 0; lane < RACE_LANES; lane++)
-				codes[lane] = by_row[lane % RACE_GROUP * RACE_GROUP + lane / RACE_GROUP];
+			codes_of(block, x->elements + x->starts[i], x->starts[i + 1] - x->starts[i], order, codes);
 			for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 			{
 				uint64_t   *sum = sums + i * RACE_LANES + lane;
@@ -325,12 +311,12 @@ sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *su
 
 	if (block->sequence == RACE_SEQUENCE_PARTITION)
 	{
-		sum_partitioned(block, x, n, sums);
+		sum_blocks(block, x, n, partition_set, sums);
 		return;
 	}
 	if (block->sequence == RACE_SEQUENCE_GROUPED)
 	{
-		sum_grouped(block, x, n, sums);
+		sum_blocks(block, x, n, group_rows, sums);
 		return;
 	}
 	for (j = 0; j < block->power; j++)

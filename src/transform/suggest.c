@@ -16,7 +16,6 @@
 #include "../params/draft.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
-#include "../server/result.h"
 #include "suggest_state.h"
 #include "warp.h"
 
@@ -319,12 +318,13 @@ draft_of(Candidate *candidate, RaceDraft *draft)
 }
 
 static Datum
-suggest(const State *state, RaceResultRow *row)
+suggest(const State *state, FunctionCallInfo fcinfo)
 {
 	RaceExpected expected;
 	Candidate  *candidate;
 	const RaceSuggestion *best;
 	RaceDraft	draft;
+	RaceParams *params;
 
 	race_suggest_expect(&state->asked, &expected);
 	candidate = choose_candidate(state, &expected);
@@ -336,28 +336,18 @@ suggest(const State *state, RaceResultRow *row)
 				 errdetail("All vectors are alike.")));
 	draft_of(candidate, &draft);
 
-	race_row_add(row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
-	race_row_add(row, Int32GetDatum(best->rows));
-	if (state->labelled)
-		race_row_add_text(row, best->by_counts ? "counts" : "uniform");
-	else
-		race_row_add_null(row);
-	race_row_add(row, Float8GetDatum(best->score));
-	race_row_add(row, Float8GetDatum(best->without_noise));
-	race_row_add_text(row, statement_of(&draft));
-	race_row_add_text(row, candidate->knots == NULL ? "x" : expression_of(candidate));
-	return race_row_datum(row);
+	params = race_params_assemble(&draft, 1, NULL);
+	return race_suggest_row(fcinfo, params, best, state->labelled, statement_of(&draft),
+							candidate->knots == NULL ? "x" : expression_of(candidate));
 }
 
 Datum
 race_suggest_final(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	RaceResultRow row;
 
 	if (state == NULL || state->examples.n == 0)
 		PG_RETURN_NULL();
-	race_row_start(&row, fcinfo);
 	race_suggest_check_examples(state->examples.n, state->labelled ? state->examples.classes : 2);
-	PG_RETURN_DATUM(suggest(state, &row));
+	PG_RETURN_DATUM(suggest(state, fcinfo));
 }

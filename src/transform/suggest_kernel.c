@@ -18,7 +18,6 @@
 #include "../record/record.h"
 #include "../record/sort.h"
 #include "../server/argument.h"
-#include "../server/result.h"
 #include "suggest_state.h"
 
 PG_FUNCTION_INFO_V1(race_suggest_kernel_step);
@@ -198,7 +197,7 @@ make_kernels(const State *state, Kernels *kernels)
 }
 
 static Datum
-suggest(State *state, RaceResultRow *row)
+suggest(State *state, FunctionCallInfo fcinfo)
 {
 	RaceExpected expected;
 	RaceSuggestion best;
@@ -211,25 +210,17 @@ suggest(State *state, RaceResultRow *row)
 	race_suggest_choose_kernel(&state->examples, &expected, values_of, &kernels, &best);
 	params = changed(state->params, kernels.n > 1 ? best.bandwidth : 1, best.power, best.rows);
 
-	race_row_add(row, PointerGetDatum(race_params_datum(params)));
-	race_row_add(row, Int32GetDatum(best.rows));
-	race_row_add_text(row, best.by_counts ? "counts" : "uniform");
-	race_row_add(row, Float8GetDatum(best.score));
-	race_row_add(row, Float8GetDatum(best.without_noise));
-	race_row_add_text(row, psprintf("'%s'::race_params", race_params_text(params)));
-	race_row_add_text(row, "x");
-	return race_row_datum(row);
+	return race_suggest_row(fcinfo, params, &best, true,
+							psprintf("'%s'::race_params", race_params_text(params)), "x");
 }
 
 Datum
 race_suggest_kernel_final(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	RaceResultRow row;
 
 	if (state == NULL || state->examples.n == 0)
 		PG_RETURN_NULL();
-	race_row_start(&row, fcinfo);
 	race_suggest_check_examples(state->examples.n, state->asked.classes);
-	PG_RETURN_DATUM(suggest(state, &row));
+	PG_RETURN_DATUM(suggest(state, fcinfo));
 }

@@ -12,6 +12,7 @@
 #include "../params/draft.h"
 #include "../privacy/plan.h"
 #include "../server/argument.h"
+#include "../server/result.h"
 #include "suggest_state.h"
 
 void
@@ -129,4 +130,24 @@ race_suggest_check_examples(int n, int classes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_suggest needs at least two labels")));
+}
+
+Datum
+race_suggest_row(FunctionCallInfo fcinfo, const RaceParams *params, const RaceSuggestion *best,
+				 bool labelled, const char *statement, const char *expression)
+{
+	RaceResultRow row;
+
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, PointerGetDatum(race_params_datum(params)));
+	race_row_add(&row, Int32GetDatum(best->rows));
+	if (labelled)
+		race_row_add_text(&row, best->by_counts ? "counts" : "uniform");
+	else
+		race_row_add_null(&row);
+	race_row_add(&row, Float8GetDatum(best->score));
+	race_row_add(&row, Float8GetDatum(best->without_noise));
+	race_row_add_text(&row, statement);
+	race_row_add_text(&row, expression);
+	return race_row_datum(&row);
 }

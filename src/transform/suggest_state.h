@@ -5,6 +5,9 @@
 #ifndef RACE_SUGGEST_STATE_H
 #define RACE_SUGGEST_STATE_H
 
+#include "fmgr.h"
+
+#include "../params/params.h"
 #include "suggest.h"
 
 typedef struct RaceSuggestState
@@ -37,5 +40,13 @@ extern void race_suggest_expect(const RaceSuggestState *state, RaceExpected *exp
 
 /* Raise 22023 for too few examples or classes. */
 extern void race_suggest_check_examples(int n, int classes);
+
+/*
+ * The row that is returned; the prior is NULL without labels.  `statement` makes the parameters,
+ * and `expression` the records.
+ */
+extern Datum race_suggest_row(FunctionCallInfo fcinfo, const RaceParams *params,
+							  const RaceSuggestion *best, bool labelled,
+							  const char *statement, const char *expression);
 
 #endif							/* RACE_SUGGEST_STATE_H */

@@ -28,15 +28,7 @@ use constant {
 my $params = q('l2(dims=1, rows=1, range=2)');
 my $epsilon = sprintf '%.17g', EPSILON;
 
-sql(<<"END");
-CREATE TABLE people AS SELECT i AS id FROM generate_series(1, @{[2 * PERSONS]}) i;
-CREATE TABLE visits AS
-SELECT id AS person, 40 AS x FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
-CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
-CREATE TABLE unbounded AS SELECT * FROM joined;
-CALL race_protect('bounded', 'joined', 1000000, 0, 'id', @{[BOUND]});
-CALL race_protect('unbounded', 'unbounded', 1000000, 0, NULL, @{[BOUND]});
-END
+protect_persons(PERSONS, ROWS, BOUND);
 
 # The bucket that the records of a person are in
 my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));

@@ -78,6 +78,11 @@ ends_soon(0.3, "SELECT race_add($sets, a)::text FROM long_set");
 ends_soon(1.2, "SELECT race_kernel('jaccard', a, a) FROM (SELECT ARRAY[repeat(repeat('x', 1000), 400000)] AS a OFFSET 0) v");
 ends_soon(0.3, "SELECT race_classify(i, race_sketch('l2(dims=1000, rows=1, range=2)'::race_params), a, 'uniform') FROM long_numbers, generate_series(1, 100) i");
 ends_soon(0.3, "SELECT count(*) FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), ARRAY[0, 0], ARRAY[1, 1], ARRAY[46340, 46340])");
+sql(<<'END');
+CREATE TABLE large AS SELECT race_build('l2(dims=3, bandwidth=1, sequence=grid, lower={0,0,0}, upper={30,30,30}, cells={112,112,112})', ARRAY[i, i, i]) AS s
+FROM generate_series(1, 20) i GROUP BY i % 2;
+END
+ends_soon(0.1, 'SELECT race_distance(a.s, b.s) FROM large a, large b');
 ends_soon(0.3, "SELECT race_count(race_privatize(race_sketch('l2(dims=1, rows=16384, range=2000)'::race_params), 1, rows => 16384))");
 
 # ------------------------------------------------------------------- limits

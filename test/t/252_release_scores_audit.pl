@@ -33,15 +33,7 @@ use constant {
 };
 my $labels = join ',', 1 .. 2 * PERSONS;
 
-sql(<<"END");
-CREATE TABLE people AS SELECT i AS id FROM generate_series(1, @{[2 * PERSONS]}) i;
-CREATE TABLE visits AS
-SELECT id AS person, 40 AS x FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
-CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
-CREATE TABLE unbounded AS SELECT * FROM joined;
-CALL race_protect('bounded', 'joined', 1000000, 0, 'id', @{[BOUND]});
-CALL race_protect('unbounded', 'unbounded', 1000000, 0, NULL, @{[BOUND]});
-END
+protect_persons(PERSONS, ROWS, BOUND);
 
 # What a record adds to a grid
 my $unit = sql("SELECT encode(_race_sketch_send(race_build(race_score_params(2), ARRAY[0])), 'hex')");

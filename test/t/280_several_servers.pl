@@ -125,10 +125,11 @@ unlike($_, qr/race_build/, 'partitions with other columns: rows come here') for 
 $coordinator->sql("ALTER TABLE visits DETACH PARTITION local; CREATE TABLE near PARTITION OF visits FOR VALUES IN (8); INSERT INTO near SELECT 8, i, ARRAY[1, 1] FROM generate_series(1, 5000) i");
 like($_, qr/race_build_records/, 'a partition that is here is added') for asked_by("CALL race_release('and here', 'visits', $p, 'visits.x', 1)");
 is($coordinator->sql("SELECT abs(race_count(race_released('$_')) - 25000) < 1000"), 't', "$_: all rows") for 'with others', 'and here';
-# Rows of a partition are of a type of their own, for which there may be another function
+# Rows of a partition are of a type of their own, for which there may be another function.  It
+# would add 4300 to the sum; the noise has a standard deviation of 0.5.
 $coordinator->sql("CREATE FUNCTION place(visits) RETURNS float8[] IMMUTABLE LANGUAGE sql AS 'SELECT (\$1).x'; CREATE FUNCTION place(near) RETURNS float8[] IMMUTABLE LANGUAGE sql AS 'SELECT ''{-9,-9}''::float8[]'");
-unlike($_, qr/race_build/, 'another function for rows of a partition: rows come here') for asked_by("CALL race_release('by row', 'visits', $p, 'place(visits)', 1)");
-is($coordinator->sql("SELECT abs(race_kernel_sum(race_released('by row'), '{-9,-9}')) < 2500"), 't', 'and the function is that of the table');
+unlike($_, qr/race_build/, 'another function for rows of a partition: rows come here') for asked_by("CALL race_release('by row', 'visits', $p, 'place(visits)', 100)");
+is($coordinator->sql("SELECT abs(race_kernel_sum(race_released('by row'), '{-9,-9}') - race_kernel_sum(race_build($p, x), '{-9,-9}')) < 10 FROM visits"), 't', 'and the function is that of the table');
 $coordinator->sql('DROP TABLE near CASCADE; DROP FUNCTION place(visits)');
 
 # ------------------------------------------------------------------ failures

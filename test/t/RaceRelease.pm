@@ -14,7 +14,7 @@ use constant COUNT => 0;			# where decode() puts the record count
 use constant SHARE => 1;			# a status: ids of shares lie before the counters
 use constant PACKED => 2;			# a version: counters are packed
 
-our @EXPORT = qw(COUNT @table pairs make_pair decode releases make_sketch changed_cells
+our @EXPORT = qw(COUNT @table protect_persons pairs make_pair decode releases make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
 
 # Neighboring tables D and D' that are as far apart as they may be, with their
@@ -33,6 +33,23 @@ sub pairs {
 		{name => 'a record substituted', rows => 2, sensitivity => 2, squared => 2,
 			cells => 4, records => [@table[0 .. $#table - 1], 40],
 			call => q(, neighbors => 'substitute')});
+}
+
+# Datasets of persons who have so many joined rows each, of whom max_contributions lets in few:
+# `bounded` knows persons, `unbounded` does not.  As many others have no rows.
+sub protect_persons {
+	my ($persons, $rows, $bound) = @_;
+	my $all = 2 * $persons;
+	sql(<<"END");
+CREATE TABLE people AS SELECT i AS id FROM generate_series(1, $all) i;
+CREATE TABLE visits AS
+SELECT id AS person, 40 AS x FROM people, generate_series(1, $rows) WHERE id <= $persons;
+CREATE VIEW joined AS SELECT id, x FROM people JOIN visits ON person = id;
+CREATE TABLE unbounded AS SELECT * FROM joined;
+CALL race_protect('bounded', 'joined', 1000000, 0, 'id', $bound);
+CALL race_protect('unbounded', 'unbounded', 1000000, 0, NULL, $bound);
+END
+	return;
 }
 
 # Make the exact sketches of a pair, and see where they differ.
