@@ -40,27 +40,28 @@ like($cluster->log_text, $secret, 'control: and logged');
 my $log_before = length $cluster->log_text;
 
 # Who makes releases, and who looks at the ledger meanwhile
-my ($session, $watcher);
+my ($session, $watcher, $backend);
 
 sub connect_session
 {
 	$session = $cluster->session;
 	$session->ask('\set VERBOSITY verbose');
 	$session->ask('SELECT fail_alloc(0, 0)');		# loads the module
+	$backend = $session->ask('SELECT pg_backend_pid()');
 	return;
 }
 
+# The server may restart: it knows when it has seen the end of the backend.
 sub connect_both
 {
-	undef $session;
-	undef $watcher;
-	for (1 .. 600)				# it may restart
+	for (1 .. 1200)
 	{
-		last if eval { $cluster->sql('SELECT 1') };
+		undef $session;
+		undef $watcher;
+		return if !($backend && kill 0, $backend) && eval { connect_session(); $watcher = $cluster->session; $watcher->ask('SELECT 1') };
 		select undef, undef, undef, 0.05;
 	}
-	$watcher = $cluster->session;
-	return connect_session();
+	die 'the server does not come back';
 }
 
 sub release_statement
