@@ -25,8 +25,15 @@ SELECT ((r).lower + (r).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FR
 CREATE TABLE one AS SELECT p AS share, race_build_value(:p, '{5.25}'::float8[], p, 0, 1) AS rows, race_build_value(:g, '{5.25}'::float8[], p, 0, 1) AS grid FROM unnest('{0,0.2,0.5,0.77,1}'::float8[]) p GROUP BY p;
 SELECT share, abs(race_kernel_sum((rows).upper, '{5.25}') - share) < 0.02 AS rows, race_kernel_sum((rows).upper, '{5.25}') + race_kernel_sum((rows).lower, '{5.25}') AS whole,
 	abs(race_kernel_sum((grid).upper, '{5.25}') - share) < 0.04 AS grid, race_count((rows).upper) + race_count((rows).lower) AS count FROM one ORDER BY share;
-SELECT rows, bool_and(abs(race_kernel_sum((r).upper, '{5.25}') - share) < 5.0 / rows) AS upper, bool_and(abs(race_kernel_sum((r).lower + (r).upper, '{5.25}') - 1) < 0.001) AS whole
-FROM (SELECT share, n AS rows, race_privatize(o.rows, 1e6, rows => n) AS r FROM one o, unnest('{4,16,64,256}'::int[]) n) v GROUP BY rows ORDER BY rows;
+-- In n rows it goes up as often as a multiple of the golden ratio plus the offset lies in an arc as long as the share, so n times the share
+-- is met but for the discrepancy of these n points, at most, for all offsets and shares.  It is 1 + max(i - n x) - min(i - n x), with x number i in their order:
+-- an arc from x j to x i has n (x i - x j), and i - j + 1 of them; what is outside of it has the others.  The kernel sum takes a count in 128 off, and the rest is 127 / 128 of it.
+SELECT rows, round(discrepancy::numeric, 2) AS discrepancy, bool_and(abs((race_kernel_sum((r).upper, '{5.25}') * 127 + race_count((r).upper)) / 128 - share) * rows < discrepancy + 0.001) AS upper,
+	bool_and(abs(race_kernel_sum((r).lower + (r).upper, '{5.25}') - 1) < 0.001) AS whole
+FROM (SELECT share, n AS rows, discrepancy, race_privatize(o.rows, 1e6, rows => n) AS r FROM one o, unnest('{4,16,64,256}'::int[]) n,
+	LATERAL (SELECT 1 + max(i - n * x) - min(i - n * x) AS discrepancy FROM (SELECT x, row_number() OVER (ORDER BY x) AS i
+		FROM (SELECT r * golden - floor(r * golden) AS x FROM generate_series(0, n - 1) r, (SELECT (sqrt(5::float8) - 1) / 2 AS golden) g) points) ordered) d) v
+GROUP BY rows, discrepancy ORDER BY rows;
 -- each call anew, and so each record
 SELECT count(DISTINCT (race_build_value).upper::text) = 5 AS different
 FROM generate_series(1, 5) i, LATERAL (SELECT race_build_value(:p, ARRAY[x], y + 0 * i, 0, 200) FROM t) v;
@@ -84,7 +91,7 @@ SELECT 'rows' AS what, (r).lower, (r).upper FROM s UNION ALL
 SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) v;
 INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper), 1, 1e-6) AS r FROM asked) v;
 INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper), 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
-INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, '{0}', '{40}'), race_fit(upper, '{0}', '{40}') FROM asked WHERE what ~ 'private rows|pure grid';
+INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, '{0}', '{40}', 200), race_fit(upper, '{0}', '{40}', 200) FROM asked WHERE what ~ 'private rows|pure grid';
 SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 7 AS precise,
 	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
 FROM asked, generate_series(0, 35, 5) q, race_conditional_mean(asked.lower, asked.upper, ARRAY[q], 0, 200) m GROUP BY what ORDER BY what;
@@ -112,10 +119,10 @@ SELECT bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.1) AS near, bool_and(m.up
 -- the same in two columns of which one says nothing, and of fitted rows
 CREATE TABLE two AS SELECT race_privatize(race_build_value(params, ARRAY[i % 40, i % 7], 0.2 + 0.6 * (i % 40) / 40, 0, 1), 10, delta) AS r
 FROM generate_series(1, 3000) i, (VALUES ('l2(dims=2, bandwidth=4, power=4, sequence=grid, lower={0,0}, upper={40,8})'::race_params, 0), ('l2(dims=2, bandwidth=4, rows=256, range=128)', 1e-6)) v (params, delta) GROUP BY params, delta;
+CREATE TABLE fitted AS SELECT 'grid' AS sequence, (r).lower AS l, (r).upper AS u FROM two WHERE (race_info((r).lower)).sequence = 'grid';
+INSERT INTO fitted SELECT 'sobol', race_fit((r).lower, '{0,0}', '{40,8}', 200), race_fit((r).upper, '{0,0}', '{40,8}', 200) FROM two WHERE (race_info((r).lower)).sequence = 'sobol';
 SELECT sequence, bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.15) AS near, bool_and(m.upper - m.lower < 0.6) AS precise
-FROM (SELECT (race_info((r).lower)).sequence, CASE (race_info((r).lower)).sequence WHEN 'grid' THEN (r).lower ELSE race_fit((r).lower, '{0,0}', '{40,8}') END AS l,
-	CASE (race_info((r).lower)).sequence WHEN 'grid' THEN (r).upper ELSE race_fit((r).upper, '{0,0}', '{40,8}') END AS u FROM two OFFSET 0) v,
-	generate_series(4, 36, 4) q, race_conditional_mean(l, u, ARRAY[q, 3]) m GROUP BY 1 ORDER BY 1;
+FROM fitted, generate_series(4, 36, 4) q, race_conditional_mean(l, u, ARRAY[q, 3]) m GROUP BY 1 ORDER BY 1;
 -- one sketch in two pairs: each pair has a trend of its own
 CREATE TABLE wholes AS SELECT race_privatize(s, 10, rows => 1) AS s, race_privatize(s, 10, rows => 1) AS same, race_privatize(s + s + s, 10, rows => 1) AS thrice FROM (SELECT race_build(:g, ARRAY[i % 40]) AS s FROM generate_series(1, 3000) i) v;
 SELECT bool_and(abs(m.mean - 0.5) < 0.1) AS half, bool_and(abs(n.mean - 0.75) < 0.1) AS three_quarters FROM wholes, generate_series(10, 30, 10) q, race_conditional_mean(s, same, ARRAY[q]) m, race_conditional_mean(s, thrice, ARRAY[q]) n;

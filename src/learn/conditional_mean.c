@@ -151,12 +151,10 @@ estimate_by_ratio(const RaceRatio *share, double t)
 /* A square that is so many times the variance of noise is not noise: it is believed. */
 #define TOO_LARGE	16.0
 
-/* What cells move is told by a trend that they have smoothed: it is up to twice that. */
-#define CELLS		2.0
-
 /*
  * The error of the trend and that of the sums are not independent; their covariance is at most
- * the variance of the trend.
+ * the variance of the trend.  What cells move in the sums of nodes is more than what they move in
+ * those of their projection (fit/projection.h), so the interval holds it once.
  */
 static Estimate
 estimate_by_trend(const RaceDensity densities[RACE_HALVES], const RaceRatio *share,
@@ -168,14 +166,14 @@ estimate_by_trend(const RaceDensity densities[RACE_HALVES], const RaceRatio *sha
 					 m * densities[RACE_LOWER].kernel_sum) / whole;
 	double		v = Max(share->a_variance - 2 * m * share->covariance +
 						m * m * share->b_variance, 0) / (whole * whole);
-	double		beyond = Max(trend->beyond, e * e - TOO_LARGE * v);
+	double		beyond = Max(trend->beyond * sqrt(v), e * e - TOO_LARGE * v);
 	double		part = isfinite(v) && beyond + v > 0 ? beyond / (beyond + v) : 0;
 	Estimate	estimate;
 
 	estimate.known = true;
 	estimate.share = Max(Min(m + part * e, 1), 0);
 	estimate.deviation = sqrt((part > 0 ? part * v : beyond) +
-							  (1 - part * part) * trend->variance + pow(CELLS * trend->moved, 2));
+							  (1 - part * part) * trend->variance + trend->moved * trend->moved);
 	estimate.lower = estimate.share - t * estimate.deviation;
 	estimate.upper = estimate.share + t * estimate.deviation;
 	return estimate;

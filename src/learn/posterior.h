@@ -9,6 +9,11 @@
 
 #include "waves.h"
 
+/* Lengths and deviations of the process that are tried */
+#define RACE_POSTERIOR_LENGTHS		7
+#define RACE_POSTERIOR_DEVIATIONS	6
+#define RACE_POSTERIOR_CHOICES		(RACE_POSTERIOR_LENGTHS * RACE_POSTERIOR_DEVIATIONS)
+
 /* Equations for the coefficients a of waves: gram a = right, with noise of covariance gram */
 typedef struct RaceEquations
 {
@@ -17,13 +22,15 @@ typedef struct RaceEquations
 	double	   *right;			/* [n] */
 	double	   *factor;			/* [n][n]: space, for a Cholesky factor, */
 	double	   *inverse;		/* [n][n]: and for the inverse of what it is of */
+	/* choices that equations like these made so unlikely that they are not tried again */
+	bool		unlikely[RACE_POSTERIOR_CHOICES];
 } RaceEquations;
 
 /*
  * The mean of the coefficients, and their covariance is added to `covariance` [n][n] if that is
  * not NULL.  Interruptible.
  */
-extern void race_posterior(const RaceWaves *waves, const RaceEquations *equations,
-						   double *mean, double *covariance);
+extern void race_posterior(const RaceWaves *waves, RaceEquations *equations, double *mean,
+						   double *covariance);
 
 #endif							/* RACE_POSTERIOR_H */

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "../linear/factor.h"
 #include "../sketch/known.h"
 #include "evidence.h"
 #include "posterior.h"
@@ -38,7 +39,7 @@ struct RaceTrend
 	double		mean;
 	double		coefficients[RACE_WAVES_MOST];
 	double	   *covariance;		/* of them, [waves.n][waves.n] */
-	double		beyond;			/* the variance of shares beyond it */
+	double		beyond;			/* see RaceTrendShare */
 };
 
 static RaceCache cache = RACE_CACHE_INIT(cache);
@@ -48,20 +49,9 @@ static RaceCache cache = RACE_CACHE_INIT(cache);
 /* ---------------------------------------------------------------- equations */
 
 static double
-dot(const double *a, const double *b, uint32 n)
-{
-	double		sum = 0;
-	uint32		i;
-
-	for (i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-static double
 share_at(const RaceTrend *trend, const double *terms)
 {
-	double		share = trend->mean + dot(trend->coefficients, terms, trend->waves.n);
+	double		share = trend->mean + race_dot(trend->coefficients, terms, trend->waves.n);
 
 	return Max(Min(share, 1), 0);
 }
@@ -101,7 +91,7 @@ find_gram(const RaceTrend *trend, const RaceEvidence *evidence, const double *we
 		race_evidence_spread(evidence, weighed + (Size) i * trend->n, spread);
 		for (j = 0; j <= i; j++)
 			gram[i * n + j] = gram[j * n + i] =
-				dot(spread, weighed + (Size) j * trend->n, trend->n);
+				race_dot(spread, weighed + (Size) j * trend->n, trend->n);
 	}
 	pfree(spread);
 }
@@ -151,7 +141,7 @@ fit_waves(RaceTrend *trend, const RaceEvidence *evidence)
 	uint32		n = trend->waves.n;
 	Size		square = (Size) n * n * sizeof(double);
 	RaceEquations equations = {n, palloc(square), palloc(n * sizeof(double)), palloc(square),
-	palloc(square)};
+	palloc(square), {false}};
 	double	   *weighed = weigh_waves(trend);
 	double	   *shares = palloc(trend->n * sizeof(double));
 	double	   *beyond = palloc(trend->n * sizeof(double));
@@ -169,7 +159,7 @@ fit_waves(RaceTrend *trend, const RaceEvidence *evidence)
 		for (i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
 		for (i = 0; i < n; i++)
-			equations.right[i] = dot(weighed + (Size) i * trend->n, beyond, trend->n) / noise;
+			equations.right[i] = race_dot(weighed + (Size) i * trend->n, beyond, trend->n) / noise;
 		race_posterior(&trend->waves, &equations, trend->coefficients,
 					   round == ROUNDS - 1 ? trend->covariance : NULL);
 	}
@@ -259,13 +249,28 @@ look_at(const RaceTrend *trend, const RaceQuestion *questions, const RaceEvidenc
 					  s * s * variances[RACE_LOWER]) / (whole * whole);
 }
 
+/* The geometric mean of the noise of all tests, as a standard deviation */
+static double
+typical_noise(const Test *tests, uint32 n)
+{
+	double		sum = 0;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		sum += log(tests[i].variance) / 2;
+	return exp(sum / n);
+}
+
 /*
- * The variance of shares around the trend: the mean over its posterior.  All places count
- * alike.  Where there are many records the trend counts for little anyway.
+ * The variance of shares around the trend, in parts of the standard deviation of noise: the mean
+ * over its posterior.  The trend misses more where there are fewer records, and thus more noise,
+ * since it is fitted to all of them.  On real tables this was likelier than a variance that is
+ * the same everywhere, and than one in proportion to that of noise.
  */
 static double
-find_variance_beyond(const Test *tests, uint32 n, double apart)
+find_beyond_noise(const Test *tests, uint32 n, double apart)
 {
+	double		typical = typical_noise(tests, n);
 	double		logs[BEYONDS];
 	double		most = -INFINITY;
 	double		sum = 0;
@@ -275,12 +280,12 @@ find_variance_beyond(const Test *tests, uint32 n, double apart)
 
 	for (k = 0; k < BEYONDS; k++)
 	{
-		double		beyond = pow(LEAST_BEYOND * pow(BEYOND_FACTOR, k), 2);
+		double		beyond = pow(LEAST_BEYOND * pow(BEYOND_FACTOR, k), 2) / typical;
 
 		logs[k] = 0;
 		for (i = 0; i < n; i++)
 		{
-			double		variance = beyond + tests[i].variance;
+			double		variance = beyond * sqrt(tests[i].variance) + tests[i].variance;
 
 			logs[k] -= apart / n / 2 *
 				(log(variance) + tests[i].share * tests[i].share / variance);
@@ -296,7 +301,7 @@ find_variance_beyond(const Test *tests, uint32 n, double apart)
 		sum += part;
 		mean += part * deviation * deviation;
 	}
-	return mean / sum;
+	return mean / sum / typical;
 }
 
 static void
@@ -313,7 +318,7 @@ find_beyond_trend(RaceTrend *trend, const RaceQuestion *questions,
 		CHECK_FOR_INTERRUPTS();
 		look_at(trend, questions, evidence, chosen[i], &tests[i]);
 	}
-	trend->beyond = find_variance_beyond(tests, n, count_apart(evidence, chosen, n));
+	trend->beyond = find_beyond_noise(tests, n, count_apart(evidence, chosen, n));
 }
 
 /* ------------------------------------------------------------------ making */
@@ -461,7 +466,8 @@ sum_at_place(const RaceTrend *trend, const double *records)
 /*
  * Linear splitting moves records, with a variance of a sixth of a squared step along each axis.
  * That changes g, the kernel sum of records times what their share is beyond `share`, by a twelfth
- * of its second difference.  At the place itself g is 0.
+ * of its second difference.  At the place itself g is 0.  To project what the trend says of nodes
+ * would do the same, but isolated nodes with few records would then have a negative sum.
  */
 static double
 moved_by_cells(const RaceTrend *trend, double share, double records)
@@ -501,9 +507,10 @@ race_trend_share(const RaceTrend *trend, const double *x, RaceTrendShare *share)
 	share->share = records > 0 ? sum_at_place(trend, trend->upper_records) / records :
 		share_at(trend, terms);
 	share->moved = records > 0 ? moved_by_cells(trend, share->share, records) : 0;
+	share->share = Max(Min(share->share - share->moved, 1), 0);
 	share->variance = 0;
 	for (i = 0; i < n; i++)
-		share->variance += terms[i] * dot(trend->covariance + i * n, terms, n);
+		share->variance += terms[i] * race_dot(trend->covariance + i * n, terms, n);
 	share->variance = Max(share->variance, 0);
 	share->beyond = trend->beyond;
 	return true;

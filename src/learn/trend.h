@@ -28,8 +28,9 @@ typedef struct RaceTrendShare
 {
 	double		share;
 	double		variance;		/* of what was fitted */
-	double		beyond;			/* of how shares lie around it, beyond noise */
-	double		moved;			/* by how much cells change it, about */
+	/* the variance of shares around it, in parts of the standard deviation of noise */
+	double		beyond;
+	double		moved;			/* by how much cells had changed it, about */
 } RaceTrendShare;
 
 /* At a vector.  False if it lies outside of what the trend covers. */

@@ -9,15 +9,23 @@
 
 #include "../lsh/lsh.h"
 
+/* In four sums, since each addition would wait for the one before */
 double
 race_dot(const double *x, const double *y, uint32_t n)
 {
-	double		sum = 0;
+	double		sums[4] = {0, 0, 0, 0};
 	uint32_t	i;
 
-	for (i = 0; i < n; i++)
-		sum += x[i] * y[i];
-	return sum;
+	for (i = 0; i + 4 <= n; i += 4)
+	{
+		sums[0] += x[i] * y[i];
+		sums[1] += x[i + 1] * y[i + 1];
+		sums[2] += x[i + 2] * y[i + 2];
+		sums[3] += x[i + 3] * y[i + 3];
+	}
+	for (; i < n; i++)
+		sums[0] += x[i] * y[i];
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /*
