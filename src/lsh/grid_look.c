@@ -23,9 +23,6 @@
 static const int within[TAPS] = {6, -36, 60, -36, 6};
 static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
 
-/* A record within is 60 times as much in a product as it is at its node. */
-#define OF_WAVELET		6.0
-
 /* Fewer cells have no wavelets of this form. */
 #define LEAST_CELLS		4
 
@@ -43,15 +40,6 @@ static const uint32_t times_spread[RACE_GRID_DIMS + 1] = {0, 0, 0, 30};
 #define MOST_NODE		(INT64_C(1) << 48)
 #define MOST_PRODUCT	(INT64_C(1) << 51)
 
-uint32_t
-race_grid_look_weight(const RaceParams *params)
-{
-	RaceGrid	grid;
-
-	race_grid_of(params, &grid);
-	return grid.halvings == 0 ? 0 : most_detail[grid.dims] + times_spread[grid.dims];
-}
-
 bool
 race_grid_looks_at(const RaceParams *params, int halvings)
 {
@@ -65,6 +53,18 @@ race_grid_looks_at(const RaceParams *params, int halvings)
 		if (grid.cells[i] >> (halvings - 1) < LEAST_CELLS)
 			return false;
 	return true;
+}
+
+uint32_t
+race_grid_look_weight(const RaceParams *params)
+{
+	return race_grid_looks_at(params, 1) ? most_detail[params->dims] + times_spread[params->dims] : 0;
+}
+
+double
+race_grid_spread_of(const RaceParams *params, double spread)
+{
+	return times_spread[params->dims] == 0 ? 0 : spread / times_spread[params->dims];
 }
 
 static int64_t

@@ -294,7 +294,7 @@ test_choice(void)
 		Wide		cost = product(256 * 50, s);
 		RaceChoiceBudget budget;
 
-		if (!race_choice_budget(epsilon, s, &budget))
+		if (!race_choice_budget(epsilon, 50, s, &budget))
 		{
 			refused++;
 			bad_scales += compare(epsilon, cost, wide(RACE_MAX_SCALE)) >= 0;
