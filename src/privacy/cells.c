@@ -16,10 +16,12 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 				RaceCells *cells)
 {
 	RaceKept	kept = {1, {0, 1}, 0};
+	RaceKept	of_one_level = kept;
 	double		least = INFINITY;
 
 	cells->n = 0;
 	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
+	{
 		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid) &&
 			 cells->n < RACE_MOST_CELLS; kept.grid.halvings++)
 		{
@@ -34,7 +36,11 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 				cells->usual = kept;
 			}
 		}
-	cells->loss = sqrt(race_expected_sampling(request, params, cells->usual, mass));
+		if (kept.grid.levels == 1)
+			of_one_level = cells->usual;
+	}
+	cells->halvings = of_one_level.grid.halvings;
+	cells->loss = sqrt(race_expected_sampling(request, params, of_one_level, mass));
 }
 
 /*
@@ -44,7 +50,7 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 int
 race_cells_look_at(const RaceParams *params, const RaceCells *cells)
 {
-	int			halvings = cells->usual.grid.halvings + (params->dims > 1 ? 1 : 0);
+	int			halvings = cells->halvings + (params->dims > 1 ? 1 : 0);
 
 	halvings = Max(halvings, 1);
 	while (halvings > 0 && !race_grid_looks_at(params, halvings))
@@ -186,7 +192,7 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	int			i;
 
 	losses.usual = cells->loss / sqrt(where_asked(CONCENTRATION * CONCENTRATION));
-	losses.from = cells->usual.grid.halvings;
+	losses.from = cells->halvings;
 	losses.where_asked = where_asked(concentration(params, seen, records));
 	weigh(&losses, params, seen, part);
 	for (i = 0; i < cells->n; i++)

@@ -20,8 +20,9 @@ typedef struct RaceCells
 	int			n;
 	RaceKept	kept[RACE_MOST_CELLS];
 	double		noise[RACE_MOST_CELLS];
-	RaceKept	usual;			/* the best of tables as they usually are */
-	double		loss;			/* and what these are expected to lose */
+	RaceKept	usual;			/* the best of tables as they usually are; */
+	int			halvings;		/* the best of one level, */
+	double		loss;			/* and what these tables are expected to lose then */
 } RaceCells;
 
 /* `mass` is how many records a typical kernel sum is. */
