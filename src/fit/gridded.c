@@ -19,8 +19,8 @@
 
 typedef struct Level
 {
-	RaceGrid	grid;
-	double	   *records;		/* at the nodes, projected */
+	RaceGrid	grid;			/* wider than the bounds, once it is projected */
+	double	   *records;		/* at the nodes */
 	double		reach;			/* where its kernel ends, in bandwidths; INFINITY */
 	RaceRadial *kernel;			/* of this level */
 	double	   *by_square;		/* the same by the square of the distance, or NULL: */
@@ -200,13 +200,27 @@ derive_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 }
 
 static void
+project_level(Level *level, MemoryContext context, Size *size)
+{
+	double	   *records = level->records;
+	RaceGrid	wide;
+
+	race_project_grid(&level->grid, &wide);
+	level->records = MemoryContextAllocHuge(context, wide.nodes * sizeof(double));
+	race_project_nodes(&level->grid, records, &wide, level->records);
+	*size += (wide.nodes - level->grid.nodes) * sizeof(double);
+	level->grid = wide;
+	pfree(records);
+}
+
+static void
 project_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 {
 	int			i;
 
 	for (i = 0; i < gridded->n; i++)
 	{
-		race_project_nodes(&gridded->levels[i]->grid, gridded->levels[i]->records);
+		project_level(gridded->levels[i], context, size);
 		make_kernel(gridded->levels[i], gridded->params, i == 0, i + 1 < gridded->n ?
 					gridded->levels[i + 1]->grid.mean_step : 0, context, size);
 	}
@@ -319,7 +333,8 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		for (axis = 0; axis < level->grid.dims; axis++)
 		{
 			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
-			at[axis] = Min(Max(at[axis], 0), level->grid.cells[axis]);
+			at[axis] = Min(Max(at[axis], RACE_PROJECT_OUTSIDE),
+						   level->grid.cells[axis] - RACE_PROJECT_OUTSIDE);
 		}
 		sum += sum_axes(level, at, 0, 0, 0);
 	}

@@ -183,7 +183,7 @@ race_grid_most_bias(const RaceParams *params)
  * on 37 made tables.  And by this at bounds, where half hats are moved, in squares of steps.
  */
 static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
-static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.1, 0.14};
+static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 
 /* Details are multiplied by this (grid_look.c). */
 #define TIMES_DETAIL	6.0
