@@ -2,8 +2,8 @@
 #
 # A record puts its unit M into each level that is kept, split over the nodes around it.
 # So the attacker looks at all of these nodes, and at the count.  What is kept of a grid depends
-# on the noisy count.  Here it is the same for counts up to 1,000 away, which noise of a count
-# (scale 19) exceeds once in 1e22 draws.
+# on the noisy count and on a noisy look at what coarser cells lose.  Here it is the same for counts up
+# to 1,000 away, which noise of a count (scale 19) exceeds once in 1e22 draws, and whatever was seen.
 #
 # False alarms: 3.4e-11 a run of this file (all tests: 030_audit.pl):
 #
@@ -111,7 +111,7 @@ sub test_pair {
 	my $most = $factor * $unit * @{$pair->{levels}};
 	make_grids($pair);
 	is(change($pair), $most, "$pair->{name}: they differ as much as they may");
-	add_expected_noise($pair, $most, $factor);
+	add_expected_noise($pair, $most, $factor, $pair->{look});
 	$pair->{alpha} = ALPHA;
 	audit($pair);
 	return;
