@@ -34,6 +34,7 @@ struct RaceGridded
 	Level	   *levels[MAX_LEVELS];
 	double		noise;
 	double		bias;			/* relative, squared */
+	double		lost;			/* a variance: what the nodes themselves tell of it */
 	RaceRecordCount count;
 };
 
@@ -226,6 +227,29 @@ project_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 	}
 }
 
+/* Nodes tell what cells twice as wide would lose, and so about what these do. */
+static double
+variance_lost(const RaceView *view)
+{
+	double		of_node = view->header->noise.counter_variance /
+		pow(race_record_unit(view->params), 2);
+	Size		n = view->params->range;
+	int64	   *nodes;
+	int64	   *space;
+	RaceGridLook look;
+
+	if (!race_grid_looks_at(view->params, 1))
+		return 0;
+	nodes = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	space = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	race_counters_load(view->counters, view->width, 0, n, nodes);
+	race_grid_look(view->params, 1, nodes, space, &look);
+	pfree(nodes);
+	pfree(space);
+	return race_grid_lost(view->params, Max(pow((double) look.detail, 2) -
+											race_grid_look_noise(view->params, of_node), 0));
+}
+
 RaceGridded *
 race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 {
@@ -241,6 +265,7 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);
+	gridded->lost = variance_lost(view);
 	return gridded;
 }
 
@@ -356,5 +381,5 @@ race_gridded_noise(const RaceGridded *gridded)
 double
 race_gridded_bias(const RaceGridded *gridded, double sum)
 {
-	return gridded->bias * sum * sum;
+	return gridded->bias * sum * sum + gridded->lost;
 }

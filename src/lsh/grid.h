@@ -142,6 +142,18 @@ extern double race_grid_loss(const RaceParams *params, int halvings);
 extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 
 /*
+ * Half of all questions are taken to be asked where records are.  So many times as much as on average
+ * over the box is lost there, or as much more often as records lie closer together.
+ */
+#define RACE_GRID_CONCENTRATION	3.3
+
+/*
+ * The variance that cells as they are give a kernel sum, from the square of a detail that one more
+ * halving would lose, less its noise
+ */
+extern double race_grid_lost(const RaceParams *params, double squared_detail);
+
+/*
  * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
  * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
  * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
@@ -162,6 +174,9 @@ extern bool race_grid_looks_at(const RaceParams *params, int halvings);
 extern double race_grid_spread_of(const RaceParams *params, double spread);
 extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
 						   RaceGridLook *look);
+
+/* What noise alone adds to the square of a detail, of nodes as they are, in records squared */
+extern double race_grid_look_noise(const RaceParams *params, double node_variance);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

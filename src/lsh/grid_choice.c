@@ -239,3 +239,20 @@ race_grid_loss_at_bounds(const RaceParams *params, int halvings)
 	return of_bounds[grid.dims] * peak_of(params) * grid.mean_step * grid.mean_step *
 		sqrt(near_bounds) / box;
 }
+
+/*
+ * A halving less loses at least by this factor less: where records share a few places; and the coarser
+ * one of two levels loses about as much as the finer one, and half as much again.
+ */
+#define FALLS_BY	2
+#define OF_LEVELS	2.5
+
+double
+race_grid_lost(const RaceParams *params, double squared_detail)
+{
+	double		where_asked = (1 + RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION) / 2;
+	double		loss = race_grid_loss(params, 1) / FALLS_BY;
+
+	return where_asked * loss * loss * squared_detail *
+		(race_grid_levels(params) > 1 ? OF_LEVELS : 1);
+}

@@ -170,3 +170,27 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 	look->detail = norm_in_units(detail, 1, unit);
 	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
 }
+
+/* A product has so many times the variance of a node, and a node that two others were joined to */
+#define OF_PRODUCT	(2.0 * 6 * 6 + 2.0 * 36 * 36 + 60.0 * 60)
+#define OF_JOINED	1.5
+
+double
+race_grid_look_noise(const RaceParams *params, double node_variance)
+{
+	double		sum = 0;
+	RaceGrid	grid;
+	uint32_t	i;
+	uint32_t	j;
+
+	race_grid_of(params, &grid);
+	for (i = 0; i < grid.dims; i++)
+	{
+		double		products = grid.cells[i] / 2;
+
+		for (j = 0; j < grid.dims; j++)
+			products *= i == j ? OF_PRODUCT : (grid.cells[j] / 2 + 1) * OF_JOINED;
+		sum += products;
+	}
+	return sum * node_variance;
+}

@@ -75,12 +75,6 @@ static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 /* What is seen is the true loss but for such a part, beside its noise. */
 #define OFF				0.2
 
-/*
- * Half of all questions are taken to be asked where records are, where more is lost: so many
- * times as much as on average, or as much more often as records lie closer together there.
- */
-#define CONCENTRATION	3.3
-
 typedef struct Losses
 {
 	double		usual;			/* on average over the box, after `from` halvings */
@@ -113,7 +107,7 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 	race_grid_of(params, &grid);
 	for (i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
-	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes, CONCENTRATION * CONCENTRATION);
+	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes, RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION);
 }
 
 static void
@@ -191,7 +185,7 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	Losses		losses;
 	int			i;
 
-	losses.usual = cells->loss / sqrt(where_asked(CONCENTRATION * CONCENTRATION));
+	losses.usual = cells->loss / sqrt(where_asked(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION));
 	losses.from = cells->halvings;
 	losses.where_asked = where_asked(concentration(params, seen, records));
 	weigh(&losses, params, seen, part);
