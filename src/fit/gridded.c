@@ -227,7 +227,10 @@ project_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 	}
 }
 
-/* Nodes tell what cells twice as wide would lose, and so about what these do. */
+/*
+ * Nodes tell what cells twice as wide would lose, and so about what these do.  Means of values are
+ * ratios of two halves, where it nearly cancels.
+ */
 static double
 variance_lost(const RaceView *view)
 {
@@ -238,7 +241,7 @@ variance_lost(const RaceView *view)
 	int64	   *space;
 	RaceGridLook look;
 
-	if (!race_grid_looks_at(view->params, 1))
+	if (view->header->noise.half != RACE_WHOLE || !race_grid_looks_at(view->params, 1))
 		return 0;
 	nodes = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
 	space = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
