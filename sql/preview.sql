@@ -10,7 +10,7 @@ SELECT count(*), min(x), max(x), bool_and(abs(error) < 0.05) AS near, bool_and(e
 	bool_and(lower < density AND density < upper) AS inside, max(truth) > 0.1 AS something
 FROM race_preview(:line, 1);
 -- the errors are those of the release that is asked for: more records or epsilon, less error
-SELECT avg(stderr) FILTER (WHERE n = 1) > 5 * avg(stderr) FILTER (WHERE n = 2) AS records, avg(stderr) FILTER (WHERE n = 2) > 5 * avg(stderr) FILTER (WHERE n = 3) AS epsilon
+SELECT avg(stderr) FILTER (WHERE n = 1) > 5 * avg(stderr) FILTER (WHERE n = 2) AS records, avg(stderr) FILTER (WHERE n = 2) > 3 * avg(stderr) FILTER (WHERE n = 3) AS epsilon
 FROM (SELECT 1 AS n, * FROM race_preview(:line, 1, records => 1000, fit => false, grid => true)
 	UNION ALL SELECT 2, * FROM race_preview(:line, 1, records => 100000, fit => false, grid => true)
 	UNION ALL SELECT 3, * FROM race_preview(:line, 100, records => 100000, fit => false, grid => true)) v;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "answers.h"
+#include "lattice.h"
 
 void
 race_check_askable(const RaceNoise *noise)
@@ -76,12 +77,10 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 	return (mean - p * n) / (1 - p);
 }
 
-#define DIMS_OF_GRIDS		2
-
 bool
 race_rows_hide(const RaceParams *params)
 {
-	return race_model_is_of_vectors(params) && params->dims > DIMS_OF_GRIDS &&
+	return race_model_is_of_vectors(params) && params->dims > RACE_LATTICE_DIMS &&
 		params->rows < RACE_ROWS_THAT_SHOW && !race_is_grid(params);
 }
 

@@ -19,8 +19,8 @@
 
 typedef struct Level
 {
-	RaceGrid	grid;
-	double	   *records;		/* at the nodes, projected */
+	RaceGrid	grid;			/* wider than the bounds, once it is projected */
+	double	   *records;		/* at the nodes */
 	double		reach;			/* where its kernel ends, in bandwidths; INFINITY */
 	RaceRadial *kernel;			/* of this level */
 	double	   *by_square;		/* the same by the square of the distance, or NULL: */
@@ -34,6 +34,7 @@ struct RaceGridded
 	Level	   *levels[MAX_LEVELS];
 	double		noise;
 	double		bias;			/* relative, squared */
+	double		lost;			/* a variance: what the nodes themselves tell of it */
 	RaceRecordCount count;
 };
 
@@ -200,16 +201,56 @@ derive_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 }
 
 static void
+project_level(Level *level, MemoryContext context, Size *size)
+{
+	double	   *records = level->records;
+	RaceGrid	wide;
+
+	race_project_grid(&level->grid, &wide);
+	level->records = MemoryContextAllocHuge(context, wide.nodes * sizeof(double));
+	race_project_nodes(&level->grid, records, &wide, level->records);
+	*size += (wide.nodes - level->grid.nodes) * sizeof(double);
+	level->grid = wide;
+	pfree(records);
+}
+
+static void
 project_levels(RaceGridded *gridded, MemoryContext context, Size *size)
 {
 	int			i;
 
 	for (i = 0; i < gridded->n; i++)
 	{
-		race_project_nodes(&gridded->levels[i]->grid, gridded->levels[i]->records);
+		project_level(gridded->levels[i], context, size);
 		make_kernel(gridded->levels[i], gridded->params, i == 0, i + 1 < gridded->n ?
 					gridded->levels[i + 1]->grid.mean_step : 0, context, size);
 	}
+}
+
+/*
+ * Nodes tell what cells twice as wide would lose, and so about what these do.  Means of values are
+ * ratios of two halves, where it nearly cancels.
+ */
+static double
+variance_lost(const RaceView *view)
+{
+	double		of_node = view->header->noise.counter_variance /
+		pow(race_record_unit(view->params), 2);
+	Size		n = view->params->range;
+	int64	   *nodes;
+	int64	   *space;
+	RaceGridLook look;
+
+	if (view->header->noise.half != RACE_WHOLE || !race_grid_looks_at(view->params, 1))
+		return 0;
+	nodes = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	space = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	race_counters_load(view->counters, view->width, 0, n, nodes);
+	race_grid_look(view->params, 1, nodes, space, &look);
+	pfree(nodes);
+	pfree(space);
+	return race_grid_lost(view->params, Max(pow((double) look.detail, 2) -
+											race_grid_look_noise(view->params, of_node), 0));
 }
 
 RaceGridded *
@@ -227,6 +268,7 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);
+	gridded->lost = variance_lost(view);
 	return gridded;
 }
 
@@ -319,7 +361,8 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		for (axis = 0; axis < level->grid.dims; axis++)
 		{
 			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
-			at[axis] = Min(Max(at[axis], 0), level->grid.cells[axis]);
+			at[axis] = Min(Max(at[axis], RACE_PROJECT_OUTSIDE),
+						   level->grid.cells[axis] - RACE_PROJECT_OUTSIDE);
 		}
 		sum += sum_axes(level, at, 0, 0, 0);
 	}
@@ -341,5 +384,5 @@ race_gridded_noise(const RaceGridded *gridded)
 double
 race_gridded_bias(const RaceGridded *gridded, double sum)
 {
-	return gridded->bias * sum * sum;
+	return gridded->bias * sum * sum + gridded->lost;
 }

@@ -39,7 +39,10 @@ extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
 /* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
 extern double race_gridded_noise(const RaceGridded *gridded);
 
-/* The variance that cells give it, for a sum of this size: what splitting moves */
+/*
+ * The variance that cells give it, for a sum of this size: what splitting moves, and what cells lose
+ * by what the nodes tell of the table
+ */
 extern double race_gridded_bias(const RaceGridded *gridded, double sum);
 
 #endif							/* RACE_GRIDDED_H */

@@ -30,25 +30,22 @@ make_ratios(uint32 cells, double *ratios)
 }
 
 /*
- * Half a hat has the mass, the mean and the variance of these weights of the three nodes next to the
- * bound; one of a single cell has those of two.
+ * Half a hat at a bound is a hat without the half that lies outside.  Questions are asked within,
+ * where it does not matter how the outer half lies, but for its mass, its mean and its variance.
+ * These nodes outside have all three.
  */
+static const double outer_half[RACE_PROJECT_OUTSIDE] = {13.0 / 12, -5.0 / 6, 1.0 / 4};
+
 static void
-share_ends(double *line, Size stride, uint32 cells)
+take_outer_halves(double *line, Size stride, uint32 cells)
 {
-	double		ends[2] = {line[0], line[cells * stride]};
-	int			end;
+	double	   *last = line + cells * stride;
+	int			i;
 
-	line[0] = line[cells * stride] = 0;
-	for (end = 0; end < 2; end++)
+	for (i = 0; i < RACE_PROJECT_OUTSIDE; i++)
 	{
-		double	   *bound = line + (end == 0 ? 0 : cells * stride);
-		ptrdiff_t	inward = end == 0 ? (ptrdiff_t) stride : -(ptrdiff_t) stride;
-
-		bound[0] += ends[end] * (cells == 1 ? 1.0 / 3 : 1.0 / 4);
-		bound[inward] += ends[end] * (cells == 1 ? 1.0 / 6 : 1.0 / 3);
-		if (cells > 1)
-			bound[2 * inward] -= ends[end] / 12;
+		*(line - (i + 1) * stride) = -outer_half[i] * line[0];
+		*(last + (i + 1) * stride) = -outer_half[i] * last[0];
 	}
 }
 
@@ -63,16 +60,58 @@ project_line(double *line, Size stride, uint32 cells, const double *ratios)
 			(ratios[k] / BESIDE);
 	for (k = cells; k-- > 0;)
 		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
-	share_ends(line, stride, cells);
+	take_outer_halves(line, stride, cells);
 }
 
 void
-race_project_nodes(const RaceGrid *grid, double *nodes)
+race_project_grid(const RaceGrid *grid, RaceGrid *wide)
 {
-	Size		stride = grid->nodes;
+	uint32		axis;
+
+	*wide = *grid;
+	wide->nodes = 1;
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		wide->cells[axis] += 2 * RACE_PROJECT_OUTSIDE;
+		wide->lower[axis] -= RACE_PROJECT_OUTSIDE * wide->width[axis];
+		wide->nodes *= wide->cells[axis] + 1;
+	}
+}
+
+/* Nodes of a grid in their places of a wider one, all others 0 */
+static void
+place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
+{
+	uint32		last = grid->dims - 1;
+	uint32		line = grid->cells[last] + 1;
+	Size		from;
+
+	memset(out, 0, wide->nodes * sizeof(double));
+	for (from = 0; from < grid->nodes; from += line)
+	{
+		Size		rest = from / line;
+		Size		stride = wide->cells[last] + 1;
+		Size		to = RACE_PROJECT_OUTSIDE;
+		uint32		axis;
+
+		for (axis = last; axis-- > 0;)
+		{
+			to += (rest % (grid->cells[axis] + 1) + RACE_PROJECT_OUTSIDE) * stride;
+			rest /= grid->cells[axis] + 1;
+			stride *= wide->cells[axis] + 1;
+		}
+		memcpy(out + to, nodes + from, line * sizeof(double));
+	}
+}
+
+void
+race_project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
+{
+	Size		stride = wide->nodes;
 	uint32		axis;
 	Size		at;
 
+	place_nodes(grid, nodes, wide, out);
 	for (axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		cells = grid->cells[axis];
@@ -80,14 +119,14 @@ race_project_nodes(const RaceGrid *grid, double *nodes)
 		Size		block = stride;
 
 		make_ratios(cells, ratios);
-		stride /= cells + 1;
-		for (at = 0; at < grid->nodes; at += block)
+		stride /= wide->cells[axis] + 1;
+		for (at = RACE_PROJECT_OUTSIDE * stride; at < wide->nodes; at += block)
 		{
 			Size		i;
 
 			CHECK_FOR_INTERRUPTS();
 			for (i = 0; i < stride; i++)
-				project_line(nodes + at + i, stride, cells, ratios);
+				project_line(out + at + i, stride, cells, ratios);
 		}
 		pfree(ratios);
 	}

@@ -22,10 +22,15 @@
 #include "../lsh/radial.h"
 
 /*
- * Turn the nodes of a grid into the weights of as many hats, each of mass 1: those on the
- * bounds, which are halves of a hat, become such weights of the nodes near them.
+ * Turn the nodes of a grid into the weights of as many hats, each of mass 1, and of some outside
+ * the bounds, which take away the outer halves of those on the bounds: on a wider grid.  out is
+ * [wide->nodes].
  */
-extern void race_project_nodes(const RaceGrid *grid, double *nodes);
+#define RACE_PROJECT_OUTSIDE	3	/* beyond each bound */
+
+extern void race_project_grid(const RaceGrid *grid, RaceGrid *wide);
+extern void race_project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide,
+							   double *out);
 
 /*
  * The mean of a kernel over a hat, for each distance between its node and the query: the mean

@@ -1,6 +1,6 @@
 /*
  * grid.c
- *		Grids: the nodes around a record, and coarser grids.
+ *		Grids: the nodes around a record, coarser grids, and the part of a kernel that they sum.
  */
 #include "grid.h"
 
@@ -347,4 +347,41 @@ void
 race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
 {
 	coarsen_double(fine, in, out);
+}
+
+void
+race_grid_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
+					   uint64_t inner)
+{
+	coarsen_axis_int64_t(in, out, outer, n, inner);
+}
+
+/* ------------------------------------------------------------------ kernel */
+
+/*
+ * The kernel without its peak: within RACE_GRID_REACH steps it is a polynomial in the square
+ * of the distance, which meets the kernel there with two derivatives.
+ */
+double
+race_grid_smooth(const RaceParams *params, double step, double distance)
+{
+	double		a = RACE_GRID_REACH * step;
+	double		e = 1.0 / 64;	/* this and all that follows in parts of a, which may be huge */
+	double		at = distance / a;
+	double		k[3];
+	double		slope;
+	double		curve;
+	double		fourth;
+	double		second;
+	int			i;
+
+	if (distance >= a)			/* step 0 has no smooth part */
+		return race_kernel_at(params, distance);
+	for (i = 0; i < 3; i++)
+		k[i] = race_kernel_at(params, a * (1 + (i - 1) * e));
+	slope = (k[2] - k[0]) / (2 * e);
+	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);
+	fourth = (curve - slope) / 8;
+	second = (slope - 4 * fourth) / 2;
+	return k[1] + second * (at * at - 1) + fourth * (pow(at, 4) - 1);
 }

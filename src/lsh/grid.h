@@ -101,6 +101,13 @@ extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
 extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
 extern void race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out);
 
+/*
+ * The same along one axis of n cells.  What comes before it is `outer` lines, what comes after
+ * it is `inner` nodes side by side.
+ */
+extern void race_grid_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
+								   uint64_t inner);
+
 /* Where a kernel sum is asked: in the middle, where its noise is largest, or anywhere */
 typedef enum RaceGridPlace
 {
@@ -125,6 +132,51 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 									   RaceGridPlace place, double counter_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
+
+/*
+ * What cells after so many halvings change in a kernel sum, as a root mean square over the box: for
+ * each record of a detail that the last halving loses (RaceGridLook); and near the bounds, for each
+ * record of a table that is uniform
+ */
+extern double race_grid_loss(const RaceParams *params, int halvings);
+extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
+
+/*
+ * Half of all questions are taken to be asked where records are.  So many times as much as on average
+ * over the box is lost there, or as much more often as records lie closer together.
+ */
+#define RACE_GRID_CONCENTRATION	3.3
+
+/*
+ * The variance that cells as they are give a kernel sum, from the square of a detail that one more
+ * halving would lose, less its noise
+ */
+extern double race_grid_lost(const RaceParams *params, double squared_detail);
+
+/*
+ * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
+ * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
+ * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
+ * record changes of both together, at most; 0 if there is no halving.
+ *
+ * `nodes` are those of the parameters, and are changed; `space` has as many.
+ */
+typedef struct RaceGridLook
+{
+	uint64_t	detail;
+	uint64_t	spread;
+} RaceGridLook;
+
+extern uint32_t race_grid_look_weight(const RaceParams *params);
+extern bool race_grid_looks_at(const RaceParams *params, int halvings);
+
+/* The norm of the nodes, in records, from a spread; 0 if it is not looked at */
+extern double race_grid_spread_of(const RaceParams *params, double spread);
+extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
+						   RaceGridLook *look);
+
+/* What noise alone adds to the square of a detail, of nodes as they are, in records squared */
+extern double race_grid_look_noise(const RaceParams *params, double node_variance);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

@@ -93,13 +93,14 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 }
 
 bool
-race_choice_budget(double epsilon, uint64_t sensitivity, RaceChoiceBudget *budget)
+race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
+				   RaceChoiceBudget *budget)
 {
-	budget->scale = scale_for(epsilon, sensitivity, RACE_CHOICE_SHARE, 1);
-	budget->rest = race_down(race_down(epsilon * (RACE_CHOICE_SHARE - 1)) / RACE_CHOICE_SHARE);
+	budget->scale = scale_for(epsilon, sensitivity, share, 1);
+	budget->rest = race_down(race_down(epsilon * (share - 1)) / share);
 	if (budget->scale == 0)
 		return false;
-	budget->cost = fmin(race_up(epsilon / RACE_CHOICE_SHARE),
+	budget->cost = fmin(race_up(epsilon / share),
 						cost_of(sensitivity, budget->scale));
 	return true;
 }

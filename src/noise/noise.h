@@ -89,20 +89,22 @@ extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 								RaceLaplaceBudget *budget);
 
 /*
- * How a pure release pays for choosing what it keeps: 1 / RACE_CHOICE_SHARE of epsilon for a
- * number of this sensitivity, by which it chooses, and the rest for the release itself.
+ * How a pure release pays for choosing what it keeps: 1 / share of epsilon for numbers that
+ * change by at most this sensitivity together, by which it chooses, and the rest for the release
+ * itself.
  */
-#define RACE_CHOICE_SHARE		50
+#define RACE_ROWS_SHARE			50
+#define RACE_CELLS_SHARE		20
 
 typedef struct RaceChoiceBudget
 {
-	uint64_t	scale;			/* of the noise of the number */
+	uint64_t	scale;			/* of the noise of each number */
 	double		cost;			/* its epsilon, rounded up */
 	double		rest;			/* of epsilon, rounded down */
 } RaceChoiceBudget;
 
 /* False when the noise would be too large; the same limits as above */
-extern bool race_choice_budget(double epsilon, uint64_t sensitivity,
+extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
 							   RaceChoiceBudget *budget);
 
 /*

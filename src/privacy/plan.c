@@ -25,7 +25,8 @@
  * Which rows serve best depends on the table.  A pure release that is to choose them spends a
  * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
  * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
- * the same whatever rows are chosen, so that all three add up.
+ * the same whatever rows are chosen, so that all three add up.  Of a grid that is to choose its cells
+ * it is two norms, of what coarser cells lose and of nodes (lsh/grid_look.c).
  *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
@@ -42,6 +43,7 @@
 #include "../lsh/moments.h"
 #include "../server/text.h"
 #include "../sketch/model.h"
+#include "cells.h"
 #include "plan.h"
 
 static double
@@ -193,11 +195,18 @@ kept_squared(const RaceParams *params, RaceKept kept)
 	return race_record_unit(params) * kept_weight(params, kept);
 }
 
-/* Does a release look at its rows before it chooses how many it keeps? */
-static bool
-looks_at_rows(const RaceRequest *request, const RaceParams *params)
+/*
+ * What a record changes, at most, of what a release looks at before it chooses what it keeps: the
+ * norms of its rows, or those of a grid; 0 if it does not look
+ */
+static uint64
+look_weight(const RaceRequest *request, const RaceParams *params)
 {
-	return request->rows == 0 && request->delta == 0 && params->rows > 1;
+	if (request->rows > 0 || request->delta > 0)
+		return 0;
+	if (race_is_grid(params))
+		return race_grid_look_weight(params);
+	return params->rows > 1 ? params->rows : 0;
 }
 
 static bool
@@ -207,13 +216,15 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	uint64		sensitivity = (uint64) request->max_contributions *
 		neighbors_factor(request);
 	uint64		weight = kept_weight(params, plan->kept);
+	uint64		look = look_weight(request, params);
+	uint32		share = race_is_grid(params) ? RACE_CELLS_SHARE : RACE_ROWS_SHARE;
 	RaceLaplaceBudget budget;
 
 	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */
 	if (sensitivity > RACE_MAX_SENSITIVITY / weight ||
-		(looks_at_rows(request, params) &&
-		 (sensitivity > RACE_MAX_SENSITIVITY / params->rows ||
-		  !race_choice_budget(request->epsilon, sensitivity * params->rows, &choice))) ||
+		(look > 0 &&
+		 (sensitivity > RACE_MAX_SENSITIVITY / look ||
+		  !race_choice_budget(request->epsilon, share, sensitivity * look, &choice))) ||
 		!race_laplace_budget(choice.rest, sensitivity * weight, sensitivity, &budget))
 		return false;
 	plan->choice_noise = choice.scale;
@@ -384,10 +395,8 @@ race_usual_mass(double records)
 	return race_kernel_mass(records) * records;
 }
 
-/* The expected variance of a kernel sum of a release that keeps so much */
-static double
-expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept kept,
-				  double mass)
+double
+race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKept kept)
 {
 	RacePlan	plan;
 	double		noise;
@@ -396,28 +405,7 @@ expected_variance(const RaceRequest *request, const RaceParams *params, RaceKept
 	noise = race_expected_noise(params, &plan);
 	if (request->fit && race_is_grid(params) && params->dims == 1)
 		noise *= FITTED_GRID_NOISE;
-	return noise + race_expected_sampling(request, params, kept, mass);
-}
-
-static RaceKept
-choose_grid(const RaceRequest *request, const RaceParams *params, double mass)
-{
-	RaceKept	best = {1, {0, 1}, 0};
-	RaceKept	kept = {1, {0, 1}, 0};
-	double		least = INFINITY;
-
-	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
-		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid); kept.grid.halvings++)
-		{
-			double		variance = expected_variance(request, params, kept, mass);
-
-			if (variance < least)
-			{
-				least = variance;
-				best = kept;
-			}
-		}
-	return best;
+	return noise;
 }
 
 /*
@@ -438,7 +426,8 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 		return params->rows;
 	for (;; kept.rows = Min(2 * kept.rows, params->rows))
 	{
-		double		variance = expected_variance(request, params, kept, mass);
+		double		variance = race_noise_if_kept(request, params, kept) +
+			race_expected_sampling(request, params, kept, mass);
 
 		if (kept.rows >= enough && variance < least)
 		{
@@ -454,11 +443,15 @@ RaceKept
 race_choose_kept(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceKept	kept = {1, {0, 1}, 0};
+	RaceCells	cells;
 
 	if (race_is_moments(params))
 		return kept;
 	if (race_is_grid(params))
-		return choose_grid(request, params, mass);
+	{
+		race_cells_list(request, params, mass, &cells);
+		return cells.usual;
+	}
 	kept.rows = choose_rows(request, params, mass);
 	return kept;
 }

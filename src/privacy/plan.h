@@ -113,6 +113,10 @@ extern double race_expected_noise(const RaceParams *params, const RacePlan *plan
 extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
 									 RaceKept kept, double mass);
 
+/* That of noise alone, after the fit that the request tells of */
+extern double race_noise_if_kept(const RaceRequest *request, const RaceParams *params,
+								 RaceKept kept);
+
 /* The same number by what is usual: where nothing is known of a table but its size */
 extern double race_usual_mass(double records);
 

@@ -2,8 +2,8 @@
  * privatize.c
  *		race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What depends on data: the noisy counters, the noisy count, a noisy sum of norms, and what is
- * computed from that count and that sum.  All else, errors included, depends on the arguments
+ * What depends on data: the noisy counters, the noisy count, noisy norms, and what is computed
+ * from that count and these norms.  All else, errors included, depends on the arguments
  * and public parameters alone.
  */
 #include "postgres.h"
@@ -19,6 +19,7 @@
 #include "../noise/noise.h"
 #include "../sketch/pool.h"
 #include "../sketch/sketch.h"
+#include "cells.h"
 #include "plan.h"
 #include "privatize.h"
 #include "random.h"
@@ -199,18 +200,69 @@ mass_by_norms(const RaceView *exact, int n, const RacePlan *plan, double records
  */
 #define PART_OF_HALVES	(1.0 / 24)
 
-/* What to keep, if the request leaves it open.  Halves of a grid are exact in fewer halvings. */
+/*
+ * The sum of the exact nodes of n halves, which is that of the whole, or the nodes of one sketch;
+ * `space` has as many.
+ */
+static void
+load_nodes(const RaceView *exact, int n, int64 *nodes, int64 *space)
+{
+	Size		range = exact->params->range;
+	Size		k;
+	int			i;
+
+	race_counters_load(exact->counters, exact->width, 0, range, nodes);
+	for (i = 1; i < n; i++)
+	{
+		race_counters_load(exact[i].counters, exact[i].width, 0, range, space);
+		for (k = 0; k < range; k++)
+			nodes[k] = race_bounded_sum(nodes[k], space[k], false);
+	}
+}
+
+/* A look at a grid, which costs what the plan says whatever is seen */
+static RaceCellsSeen
+look_at_grid(const RaceView *exact, int n, const RacePlan *plan, int halvings)
+{
+	Size		size = exact->params->range * sizeof(int64);
+	int64	   *nodes = palloc_extended(size, MCXT_ALLOC_HUGE);
+	int64	   *space = palloc_extended(size, MCXT_ALLOC_HUGE);
+	RaceCellsSeen seen;
+	RaceGridLook look;
+
+	load_nodes(exact, n, nodes, space);
+	race_grid_look(exact->params, halvings, nodes, space, &look);
+	pfree(nodes);
+	pfree(space);
+	seen.halvings = halvings;
+	seen.detail = noisy((int64) look.detail, plan, plan->choice_noise);
+	seen.spread = noisy((int64) look.spread, plan, plan->choice_noise);
+	seen.scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR;
+	return seen;
+}
+
+/* Halves of a grid are exact in fewer halvings. */
 static RaceKept
-choose(const RaceView *exact, int n, const RaceRequest *request, const RacePlan *plan,
-	   double records)
+choose_cells(const RaceView *exact, int n, const RaceRequest *request, const RacePlan *plan,
+			 double records)
 {
 	const RaceParams *params = exact->params;
-	bool		halves = race_is_grid(params) && exact->header->noise.half != RACE_WHOLE;
-	double		mass = plan->choice_noise > 0 ? mass_by_norms(exact, n, plan, records) :
-		race_usual_mass(records);
-	RaceKept	kept = race_choose_kept(request, params, halves ? mass * PART_OF_HALVES : mass);
+	bool		halves = exact->header->noise.half != RACE_WHOLE;
+	double		part = halves ? PART_OF_HALVES : 1;
+	RaceKept	kept;
+	RaceCells	cells;
 	RaceGrid	grid;
+	int			halvings;
 
+	race_cells_list(request, params, race_usual_mass(records) * part, &cells);
+	halvings = plan->choice_noise > 0 ? race_cells_look_at(params, &cells) : 0;
+	kept = cells.usual;
+	if (halvings > 0)
+	{
+		RaceCellsSeen seen = look_at_grid(exact, n, plan, halvings);
+
+		kept = race_cells_choose(params, &cells, &seen, records, part);
+	}
 	if (halves)
 	{
 		race_grid_of(params, &grid);
@@ -218,6 +270,17 @@ choose(const RaceView *exact, int n, const RaceRequest *request, const RacePlan 
 								 RACE_GRID_LEVEL_HALVINGS * (kept.grid.levels - 1));
 	}
 	return kept;
+}
+
+/* What to keep, if the request leaves it open */
+static RaceKept
+choose(const RaceView *exact, int n, const RaceRequest *request, const RacePlan *plan,
+	   double records)
+{
+	if (race_is_grid(exact->params))
+		return choose_cells(exact, n, request, plan, records);
+	return race_choose_kept(request, exact->params, plan->choice_noise > 0 ?
+							mass_by_norms(exact, n, plan, records) : race_usual_mass(records));
 }
 
 void

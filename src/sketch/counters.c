@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../lsh/integer_root.h"
 #include "../lsh/lsh.h"
 
 /* Expands `action` with `type` bound to the integer type of `width` bytes. */
@@ -197,19 +198,6 @@ race_counters_sum(const void *counters, int width, const uint32_t *buckets,
 	return total + (double) sum;
 }
 
-/* The root of x < 2^100, rounded down */
-static uint64_t
-integer_root(unsigned __int128 x)
-{
-	uint64_t	root = (uint64_t) sqrt((double) x);
-
-	while ((unsigned __int128) root * root > x)
-		root--;
-	while ((unsigned __int128) (root + 1) * (root + 1) <= x)
-		root++;
-	return root;
-}
-
 /* Counters beyond this count as this: so sums stay within 64 bits, of roots, and 128. */
 #define MOST_IN_NORM	(INT64_C(1) << 36)
 
@@ -236,7 +224,7 @@ race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t ran
 							  value < -MOST_IN_NORM ? -MOST_IN_NORM : value;
 					  sum += (unsigned __int128) ((__int128) value * value);
 				  }
-				  total += integer_root(sum);
+				  total += race_integer_root(sum);
 			  }
 		)
 	return total;

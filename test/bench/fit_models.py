@@ -137,13 +137,14 @@ class Models:
         counts = count_linearly(places, self.weights, shape) if linear else \
             count(places, self.weights, shape)
         random = np.random.default_rng(1)
-        noise = draws(random, (len(counts), SEEDS))
+        seeds = self.task.seeds()
+        noise = draws(random, (len(counts), seeds))
         sums = self.sum_of_cells(kernel, shape, size, 0 if linear else 0.5,
                                  np.column_stack([counts.astype(np.float32), *noise.values()]))
-        noise = dict(zip(noise, (sums[:, 1:SEEDS + 1].T, sums[:, SEEDS + 1:].T)))
+        noise = dict(zip(noise, (sums[:, 1:seeds + 1].T, sums[:, seeds + 1:].T)))
         of_queries = {kind: of[:, :-1] for kind, of in noise.items()}
         setting = f'{size:.2g}'
-        self.offer(best, setting, sums[:-1, 0], of_queries, draws(random, SEEDS))
+        self.offer(best, setting, sums[:-1, 0], of_queries, draws(random, seeds))
         for kind, epsilon in self.task.cells():     # without a count
             for of in noises(kind, epsilon, self.rho[epsilon]):
                 noisy = sums[:, 0] + of.scale(1) * noise[of.kind]

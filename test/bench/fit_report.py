@@ -3,8 +3,8 @@ import numpy as np
 
 from accuracy_tasks import DEFAULT_ROWS, DELTA
 from fit_classify import report_classified
-from fit_tasks import (APPROXIMATE, PURE, RELEASES, SEEDS, coverage_of_releases, ours,
-                       width_over)
+from fit_tasks import (APPROXIMATE, MORE_DIMS, MORE_SEEDS, PURE, RELEASES, SEEDS,
+                       coverage_of_releases, ours, width_over)
 from fit_times import report_times
 
 # the most that our error may be, in the unit of the task
@@ -21,7 +21,8 @@ INTRODUCTION = f"""# Fits
 
 Written by `test/bench/run fit`.
 
-Medians over {SEEDS} seeds.  Of {DEFAULT_ROWS} rows built, `rows => NULL`; pure is δ = 0, else
+Medians over {SEEDS} seeds; of grids and histograms in at most {MORE_DIMS} dimensions over {MORE_SEEDS}.
+Of {DEFAULT_ROWS} rows built, `rows => NULL`; pure is δ = 0, else
 δ = {DELTA:g}.  The same release is asked raw and fitted, `race_fit` within public bounds; in
 brackets its rows.  A grid is `sequence => 'grid'`, always pure.  In bold: what a user would take without
 hindsight, which is what limits hold.

@@ -8,6 +8,8 @@ from fit_mixtures import MIXTURES
 from server import load
 
 SEEDS = 10
+MORE_SEEDS = 40             # of grids and histograms in few dimensions, where noise is all that is random
+MORE_DIMS = 2
 EPSILONS = {'salaries': [0.01, 0.1, 1]}         # and of all others:
 USUAL_EPSILONS = [0.1, 1]
 BOUNDS = {'salaries': 260000, 'skin': 255, 'pulsar': 1}     # upper; lower is 0
@@ -51,6 +53,10 @@ class FitTask(Task):
     def cells(self):
         """Kinds of privacy with an epsilon"""
         return [(kind, epsilon) for kind in DELTAS for epsilon in self.epsilons]
+
+    def seeds(self):
+        """Of grids and histograms"""
+        return MORE_SEEDS if self.dims <= MORE_DIMS else SEEDS
 
     def bounds(self):
         """Lower and upper, as SQL"""
@@ -99,6 +105,10 @@ class FitAsked(Asked):
 
     def __init__(self, session, task):
         super().__init__(session, task, SEEDS)
+
+    def build(self, rows, sequence='sobol'):
+        self.seeds = self.task.seeds() if sequence == 'grid' else SEEDS
+        super().build(rows, sequence)
 
     def params(self, seed, rows, sequence='sobol'):
         if sequence != 'grid':

@@ -32,20 +32,22 @@ our $epsilon = sprintf '%.17g', EPSILON;
 
 # The scale b = ceil(256 * sensitivity * share / epsilon) / 256, exactly
 sub scale {
-	my ($sensitivity, $multiplier, $divisor) = @_;
-	my ($fraction, $exponent) = frexp(EPSILON);
+	my ($sensitivity, $multiplier, $divisor, $of) = @_;
+	my ($fraction, $exponent) = frexp($of // EPSILON);
 	my $below = Math::BigInt->new(sprintf '%d', $fraction * 2**53)->bmul($divisor);
 	my $above = Math::BigInt->new(256 * $sensitivity * $multiplier)->blsft(53 - $exponent);
 	return $above->badd($below)->bsub(1)->bdiv($below)->numify / 256;
 }
 
 # What a release should do: 19/20 of epsilon for the counters, 1/20 for the count, which
-# a person changes by so much
+# a person changes by so much.  1/20 of all may go to a look that she changes by so much.
 sub add_expected_noise {
-	my ($pair, $counters, $count) = @_;
-	$pair->{b_counter} = scale($counters, 20, 19);
-	$pair->{b_count} = scale($count, 20, 1);
-	$pair->{expected} = $counters / $pair->{b_counter} + $count / $pair->{b_count};
+	my ($pair, $counters, $count, $look) = @_;
+	my $rest = $look ? 1 - 2**-52 : EPSILON;	# 19/20 of it, rounded down
+	$pair->{b_counter} = scale($counters, 20, 19, $rest);
+	$pair->{b_count} = scale($count, 20, 1, $rest);
+	$pair->{expected} = $counters / $pair->{b_counter} + $count / $pair->{b_count}
+		+ ($look ? $look / scale($look, 20, 1) : 0);
 	return;
 }
 

@@ -279,7 +279,7 @@ test_known(void)
 
 /* 256 S / t <= epsilon / 50, by the smallest t; and the rest is at most 49 / 50, nearly that */
 static void
-test_choice(void)
+test_choice(uint32_t share)
 {
 	int			bad_scales = 0;
 	int			bad_costs = 0;
@@ -291,10 +291,10 @@ test_choice(void)
 	{
 		double		epsilon = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
 		uint64_t	s = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50);
-		Wide		cost = product(256 * 50, s);
+		Wide		cost = product(256 * share, s);
 		RaceChoiceBudget budget;
 
-		if (!race_choice_budget(epsilon, s, &budget))
+		if (!race_choice_budget(epsilon, share, s, &budget))
 		{
 			refused++;
 			bad_scales += compare(epsilon, cost, wide(RACE_MAX_SCALE)) >= 0;
@@ -303,13 +303,13 @@ test_choice(void)
 		bad_scales += compare(epsilon, cost, wide(budget.scale)) < 0 ||
 			(budget.scale > 1 && compare(epsilon, cost, wide(budget.scale - 1)) >= 0);
 		bad_costs += compare(budget.cost, product(256, s), wide(budget.scale)) < 0 ||
-			budget.cost > epsilon / 50 * (1 + 1e-15);
-		bad_rests += !(budget.rest * 50 <= epsilon * 49 * (1 + 1e-16) &&
-					   budget.rest >= epsilon * 49 / 50 * (1 - 1e-15));
+			budget.cost > epsilon / share * (1 + 1e-15);
+		bad_rests += !(budget.rest * share <= epsilon * (share - 1) * (1 + 1e-16) &&
+					   budget.rest >= epsilon * (share - 1) / share * (1 - 1e-15));
 	}
-	ok(bad_scales == 0, "choice: each scale is the smallest that suffices for a 50th of epsilon");
-	ok(bad_costs == 0, "choice: the cost is rounded up, and at most a 50th");
-	ok(bad_rests == 0, "choice: the rest is at most 49 / 50, rounded down");
+	ok(bad_scales == 0, "choice: each scale is the smallest that suffices for 1 / %u of epsilon", share);
+	ok(bad_costs == 0, "choice: the cost is rounded up, and at most this");
+	ok(bad_rests == 0, "choice: the rest is at most the rest, rounded down");
 	ok(refused > 0 && refused < 50000, "choice: some are refused, most are not");
 }
 
@@ -520,7 +520,8 @@ main(void)
 	test_random();
 	test_monotone();
 	test_known();
-	test_choice();
+	test_choice(RACE_ROWS_SHARE);
+	test_choice(RACE_CELLS_SHARE);
 	test_sums();
 	test_gaussian_awkward();
 	test_gaussian_random();

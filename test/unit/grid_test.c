@@ -301,9 +301,164 @@ test_dither(void)
 	ok(sure, "with share 1 all go up, with 0 none");
 }
 
+/* What a look sees of so many halvings, both norms together */
+static uint64_t
+seen(const RaceParams *params, int halvings, const int64_t *counters)
+{
+	static int64_t nodes[MOST_NODES];
+	static int64_t space[MOST_NODES];
+	RaceGridLook look;
+
+	memcpy(nodes, counters, params->range * sizeof(int64_t));
+	race_grid_look(params, halvings, nodes, space, &look);
+	return look.detail + look.spread;
+}
+
+/*
+ * Norms change by at most what they are of the change, which is at most what they are of a record at
+ * a node.  There are few enough nodes to try all, as if there were 1000 of a record in each.
+ */
+static void
+test_look_at_nodes(const RaceParams *params, int halvings)
+{
+	static int64_t counters[MOST_NODES];
+	int64_t		unit = (int64_t) race_record_unit(params);
+	uint64_t	weight = race_grid_look_weight(params);
+	uint64_t	most = 0;
+	uint64_t	most_of_mutant = 0;
+	uint64_t	i;
+
+	memset(counters, 0, sizeof(counters));
+	for (i = 0; i < params->range; i++)
+	{
+		uint64_t	of_node;
+
+		counters[i] = 1000 * unit;
+		of_node = seen(params, halvings, counters);
+		most = of_node > most ? of_node : most;
+		counters[i] = 1040 * unit;
+		of_node = seen(params, halvings, counters);
+		most_of_mutant = of_node > most_of_mutant ? of_node : most_of_mutant;
+		counters[i] = 0;
+	}
+	ok(most <= 1000 * weight,
+	   "%u dims, %d halvings: a look sees %.3f of a record at most, and allows for %u",
+	   params->dims, halvings, (double) most / 1000, (unsigned) weight);
+	/* fewer cells have no wavelet but those at bounds, which are smaller */
+	if ((uint32_t) race_array(params, RACE_ARRAY_CELLS)[0] >> (halvings - 1) >= 8)
+		ok(most_of_mutant > 1000 * weight, "a record of 1.04 units is too much");
+}
+
+/* Rounded down in records, with other records in the table */
+static void
+test_look_at_tables(const RaceParams *params, int halvings)
+{
+	static int64_t counters[MOST_NODES];
+	uint64_t	weight = race_grid_look_weight(params);
+	uint64_t	state = params->dims;
+	uint64_t	last = 0;
+	uint64_t	most = 0;
+	RaceGrid	grid;
+	int			i;
+
+	race_grid_of(params, &grid);
+	memset(counters, 0, sizeof(counters));
+	for (i = 0; i < 1000; i++)
+	{
+		double		x[RACE_GRID_DIMS];
+		uint32_t	nodes[RACE_GRID_CORNERS];
+		int64_t		weights[RACE_GRID_CORNERS];
+		uint64_t	now;
+		uint32_t	axis;
+		int			n;
+
+		/* now and then in the same place, where norms change most */
+		for (axis = 0; axis < params->dims; axis++)
+			x[axis] = i % 100 < 20 ? -1 + 3 * (i / 100) / 10.0 : -1 + 3 * random_number(&state);
+		n = race_grid_split(&grid, x, nodes, weights);
+		while (n-- > 0)
+			counters[nodes[n]] += weights[n];
+		now = seen(params, halvings, counters);
+		most = llabs((int64_t) (now - last)) > (int64_t) most ? (uint64_t) llabs((int64_t) (now - last)) : most;
+		last = now;
+	}
+	ok(most <= weight && most > weight / 4, "each of %d records changes it by %u at most", i,
+	   (unsigned) most);
+}
+
+/* A density that is linear loses nothing, up to the bounds. */
+static void
+test_look_at_line(void)
+{
+	RaceParams *params = make_grid(RACE_KERNEL_L2, 1, 64, 1);
+	int64_t		counters[65];
+	int			k;
+
+	for (k = 0; k <= 64; k++)
+		counters[k] = 4096 * 6 * (100 + 3 * k);
+	counters[0] = 4096 * (300 + 3);
+	counters[64] = 4096 * (3 * (100 + 3 * 64) - 3);
+	for (k = 1; k <= 4; k++)
+		ok(seen(params, k, counters) == 0, "%d halvings lose nothing of a line", k);
+	counters[10] += 4096;
+	ok(seen(params, 1, counters) >= 50, "but of what is not");
+	free(params);
+}
+
+/* Nodes that are too large for any table change nothing in the bound, and overflow nothing. */
+static void
+test_look_at_most(void)
+{
+	static int64_t counters[MOST_NODES];
+	RaceParams *params = make_grid(RACE_KERNEL_L2, 3, 32, 1);
+	uint64_t	i;
+	uint64_t	all;
+
+	for (i = 0; i < params->range; i++)
+		counters[i] = i % 2 == 0 ? INT64_MAX : -INT64_MAX;
+	all = seen(params, 1, counters);
+	ok(all > UINT64_C(1) << 30 && all < UINT64_C(1) << 62, "the largest nodes");
+	counters[5]++;
+	ok(seen(params, 1, counters) == all, "count as smaller ones");
+	free(params);
+}
+
+static void
+test_look(uint32_t dims, double cells)
+{
+	RaceParams *params = make_grid(RACE_KERNEL_L2, dims, cells, 1);
+	int			halvings;
+
+	for (halvings = 1; race_grid_looks_at(params, halvings); halvings++)
+	{
+		test_look_at_nodes(params, halvings);
+		test_look_at_tables(params, halvings);
+	}
+	ok(halvings > 2, "%d halvings were looked at", halvings - 1);
+	free(params);
+}
+
+static void
+test_no_look(void)
+{
+	RaceParams *odd = make_grid(RACE_KERNEL_L2, 2, 15, 1);
+	RaceParams *few = make_grid(RACE_KERNEL_L2, 2, 2, 1);
+
+	ok(race_grid_look_weight(odd) == 0 && race_grid_look_weight(few) == 0,
+	   "there is nothing to see where cells cannot be halved, or are too few");
+	free(odd);
+	free(few);
+}
+
 int
 main(void)
 {
+	test_look(1, 64);
+	test_look(2, 16);
+	test_look(3, 8);
+	test_look_at_line();
+	test_look_at_most();
+	test_no_look();
 	test_halves(1, 832);
 	test_halves(1, 1024);
 	test_halves(2, 64);
