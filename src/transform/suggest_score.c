@@ -10,6 +10,7 @@
  *
  * where N is how many records the class will have.  f (1 - f) / R is the most that
  * independent rows can vary by: then a class lies in one bucket.  A tenth is what was measured.
+ * That of a grid is noise / N^2 + (bias f)^2.
  */
 #include "postgres.h"
 
@@ -228,14 +229,31 @@ measure_distances(Scoring *s)
 
 /* ------------------------------------------------------------- classification */
 
-/* The variance of a density of a class, from so many rows; 0 without noise */
-static double
-variance_of(const Scoring *s, double density, int c, int rows)
+/* What errors the densities of a release have */
+typedef struct Errors
 {
-	if (rows < 0)
-		return 0;
-	return s->expected->noise[rows] / pow(Max(s->expected->records * s->shares[c], 1), 2) +
-		Max(density * (1 - density), 0) * SAMPLING / (1 << rows);
+	double		noise;			/* the variance of a kernel sum */
+	double		sampling;		/* of rows */
+	double		bias;			/* of a grid */
+} Errors;
+
+static const Errors no_errors = {0, 0, 0};
+
+static Errors
+errors_of_rows(const Scoring *s, int rows)
+{
+	return (Errors)
+	{
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0
+	};
+}
+
+/* The variance of a density of a class */
+static double
+variance_of(const Scoring *s, double density, int c, const Errors *errors)
+{
+	return errors->noise / pow(Max(s->expected->records * s->shares[c], 1), 2) +
+		Max(density * (1 - density), 0) * errors->sampling + pow(errors->bias * density, 2);
 }
 
 static double
@@ -279,7 +297,7 @@ probability_of_class(int y, int classes, const double *mean, const double *devia
 
 /* The share of examples that are classified rightly */
 static double
-accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
+accuracy(const Scoring *s, const float *densities, const Errors *errors, bool by_counts)
 {
 	const RaceExamples *e = s->examples;
 	double		mean[RACE_SUGGEST_CLASSES];
@@ -297,7 +315,7 @@ accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
 			double		prior = by_counts ? s->shares[c] : 1;
 
 			mean[c] = f * prior;
-			deviation[c] = sqrt(variance_of(s, f, c, rows)) * prior + 1e-12;
+			deviation[c] = sqrt(variance_of(s, f, c, errors)) * prior + 1e-12;
 		}
 		sum += probability_of_class(e->label[i], e->classes, mean, deviation);
 	}
@@ -332,7 +350,8 @@ log_volume(const Scoring *s, double bandwidth, int power)
  * deviation, and loses as much again.
  */
 static double
-likelihood(const Scoring *s, const float *densities, double bandwidth, int power, int rows)
+likelihood(const Scoring *s, const float *densities, double bandwidth, int power,
+		   const Errors *errors)
 {
 	double		sum = 0;
 	int			i;
@@ -342,47 +361,60 @@ likelihood(const Scoring *s, const float *densities, double bandwidth, int power
 	{
 		double		f = Max(densities[i], 1e-30);
 
-		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, rows) / (f * f));
+		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, errors) / (f * f));
 	}
 	return sum / s->examples->n - log_volume(s, bandwidth, power) + s->map->log_volume;
 }
 
 /* ------------------------------------------------------------- choosing */
 
+/* Of a choice: the bandwidth, and the power */
 static double
-score(const Scoring *s, int choice, int rows, bool by_counts)
+bandwidth_of(const Scoring *s, int choice)
+{
+	return s->unit * race_suggest_factor(choice / POWERS);
+}
+
+static int
+power_of(int choice)
+{
+	return 1 << choice % POWERS;
+}
+
+static double
+score(const Scoring *s, int choice, const Errors *errors, bool by_counts)
 {
 	const RaceExamples *e = s->examples;
 	const float *densities = s->densities + (Size) choice * e->classes * e->n;
 
-	return e->classes > 1 ? accuracy(s, densities, rows, by_counts) :
-		likelihood(s, densities, s->unit * race_suggest_factor(choice / POWERS), 1 << choice % POWERS,
-				   rows);
+	return e->classes > 1 ? accuracy(s, densities, errors, by_counts) :
+		likelihood(s, densities, bandwidth_of(s, choice), power_of(choice), errors);
 }
 
-/* Take a choice if it is better than the best so far. */
+/* Take a choice if it is better than the best so far.  0 rows are a grid. */
 static void
-try(const Scoring *s, int choice, int rows, bool by_counts, RaceSuggestion *best)
+try(const Scoring *s, int choice, int rows, const Errors *errors, bool by_counts,
+	RaceSuggestion *best)
 {
-	double		found = score(s, choice, rows, by_counts);
+	double		found = score(s, choice, errors, by_counts);
 
 	if (!(found > best->score))
 		return;
 	best->kind = s->kind;
-	best->bandwidth = s->unit * race_suggest_factor(choice / POWERS);
-	best->power = 1 << choice % POWERS;
-	best->rows = 1 << rows;
+	best->bandwidth = bandwidth_of(s, choice);
+	best->power = power_of(choice);
+	best->rows = rows;
 	best->by_counts = by_counts;
 	best->score = found;
-	best->without_noise = score(s, choice, -1, by_counts);
+	best->without_noise = score(s, choice, &no_errors, by_counts);
 }
 
 /*
- * Look for something better than `best` among all that a transform can be used with: with few
+ * Look for something better than `best` among all rows that a transform can be used with: with few
  * and with many rows, and what is best then with all numbers of them.
  */
 static void
-try_all(const Scoring *s, RaceSuggestion *best)
+try_rows(const Scoring *s, RaceSuggestion *best)
 {
 	int			priors = s->examples->classes > 1 ? 2 : 1;
 	double		scores[CHOICES];
@@ -394,8 +426,12 @@ try_all(const Scoring *s, RaceSuggestion *best)
 	{
 		scores[choice] = -INFINITY;
 		for (rows = FEW_ROWS; rows <= MANY_ROWS; rows += MANY_ROWS - FEW_ROWS)
+		{
+			Errors		errors = errors_of_rows(s, rows);
+
 			for (i = 0; i < priors; i++)
-				scores[choice] = Max(scores[choice], score(s, choice, rows, i == 1));
+				scores[choice] = Max(scores[choice], score(s, choice, &errors, i == 1));
+		}
 	}
 	for (i = 0; i < FINALISTS; i++)
 	{
@@ -407,11 +443,41 @@ try_all(const Scoring *s, RaceSuggestion *best)
 		scores[first] = -INFINITY;
 		for (rows = LEAST_ROWS; rows < RACE_SUGGEST_ROWS; rows++)
 		{
-			try(s, first, rows, false, best);
+			Errors		errors = errors_of_rows(s, rows);
+
+			try(s, first, 1 << rows, &errors, false, best);
 			if (priors > 1)
-				try(s, first, rows, true, best);
+				try(s, first, 1 << rows, &errors, true, best);
 		}
 	}
+}
+
+/* The same among all grids of what the transform gives, with labels */
+static void
+try_grids(const Scoring *s, RaceSuggestion *best)
+{
+	int			dims = s->map->m.outputs;
+	double	   *z = map_all(s->map, s->examples);
+	double	   *lower = palloc(2 * dims * sizeof(double));
+	double	   *upper = lower + dims;
+	bool		can;
+	int			choice;
+
+	race_suggest_box(z, s->examples->n, dims, lower, upper);
+	can = race_suggest_can_be_grid(dims, lower, upper);
+	for (choice = 0; choice < CHOICES && can; choice++)
+	{
+		Errors		errors = no_errors;
+		RaceDraft	draft;
+
+		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
+		race_suggest_grid_error(&draft, s->expected, s->expected->records / s->examples->classes,
+								&errors.noise, &errors.bias);
+		try(s, choice, 0, &errors, false, best);
+		try(s, choice, 0, &errors, true, best);
+	}
+	pfree(lower);
+	pfree(z);
 }
 
 static void
@@ -473,8 +539,11 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 		if (s.map->m.outputs == 0)
 			continue;
 		measure_distances(&s);
-		if (s.unit > 0 && find_densities(&s, fold))
-			try_all(&s, best);
+		if (!(s.unit > 0) || !find_densities(&s, fold))
+			continue;
+		try_rows(&s, best);
+		if (examples->classes > 1)
+			try_grids(&s, best);
 	}
 	pfree(s.map);
 	pfree(s.radial);
@@ -525,6 +594,6 @@ race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *exp
 		CHECK_FOR_INTERRUPTS();
 		ask_all(&s, values, context, i);
 	}
-	try_all(&s, best);
+	try_rows(&s, best);
 	pfree(s.densities);
 }

@@ -105,6 +105,8 @@ race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected)
 	draft.part.dims = 1;
 	draft.part.rows = 1 << (RACE_SUGGEST_ROWS - 1);
 	params = race_params_assemble(&draft, 1, NULL);
+	expected->epsilon = state->epsilon;
+	expected->delta = state->delta;
 	expected->records = (double) state->records;
 	for (i = 0; i < RACE_SUGGEST_ROWS; i++)
 	{
