@@ -75,6 +75,7 @@ typedef struct RaceSuggestion
 	bool		by_counts;		/* the prior; false without labels */
 	double		score;
 	double		without_noise;	/* the score that the exact kernel would have */
+	double		surprise;		/* with labels: minus the mean logarithm of the posterior */
 } RaceSuggestion;
 
 /*

@@ -30,6 +30,7 @@
 #define FEW_ROWS		5		/* 32 and */
 #define MANY_ROWS		8		/* 256, which all choices are tried with */
 #define FINALISTS		8
+#define LUCK			0.05
 
 /* Choices of bandwidth and power */
 #define CHOICES			(FACTORS * POWERS)
@@ -46,6 +47,10 @@ typedef struct Scoring
 	double		farthest;
 	double		shares[RACE_SUGGEST_CLASSES];
 	float	   *densities;		/* [CHOICES][classes][n], of the one who is left out */
+	RaceSuggestion *found;		/* all that may be best */
+	int			n_found;
+	int			capacity;
+	double		best;			/* the highest score of them */
 } Scoring;
 
 double
@@ -322,6 +327,38 @@ accuracy(const Scoring *s, const float *densities, const Errors *errors, bool by
 	return sum / e->n;
 }
 
+/*
+ * Minus the mean logarithm of the posterior of the right class.  A density is not known better
+ * than its deviation.
+ */
+static double
+surprise(const Scoring *s, const float *densities, const Errors *errors, bool by_counts)
+{
+	const RaceExamples *e = s->examples;
+	double		sum = 0;
+	int			i;
+	int			c;
+
+	for (i = 0; i < e->n; i++)
+	{
+		double		all = 0;
+		double		right = 0;
+
+		for (c = 0; c < e->classes; c++)
+		{
+			double		f = densities[c * e->n + i];
+			double		likelihood = (f + sqrt(variance_of(s, f, c, errors)) + 1e-12) *
+				(by_counts ? s->shares[c] : 1);
+
+			all += likelihood;
+			if (c == e->label[i])
+				right = likelihood;
+		}
+		sum -= log(right / all);
+	}
+	return sum / e->n;
+}
+
 /* ------------------------------------------------------------- likelihood */
 
 /*
@@ -381,40 +418,80 @@ power_of(int choice)
 	return 1 << choice % POWERS;
 }
 
+static const float *
+densities_of(const Scoring *s, int choice)
+{
+	return s->densities + (Size) choice * s->examples->classes * s->examples->n;
+}
+
 static double
 score(const Scoring *s, int choice, const Errors *errors, bool by_counts)
 {
 	const RaceExamples *e = s->examples;
-	const float *densities = s->densities + (Size) choice * e->classes * e->n;
 
-	return e->classes > 1 ? accuracy(s, densities, errors, by_counts) :
-		likelihood(s, densities, bandwidth_of(s, choice), power_of(choice), errors);
-}
-
-/* Take a choice if it is better than the best so far.  0 rows are a grid. */
-static void
-try(const Scoring *s, int choice, int rows, const Errors *errors, bool by_counts,
-	RaceSuggestion *best)
-{
-	double		found = score(s, choice, errors, by_counts);
-
-	if (!(found > best->score))
-		return;
-	best->kind = s->kind;
-	best->bandwidth = bandwidth_of(s, choice);
-	best->power = power_of(choice);
-	best->rows = rows;
-	best->by_counts = by_counts;
-	best->score = found;
-	best->without_noise = score(s, choice, &no_errors, by_counts);
+	return e->classes > 1 ? accuracy(s, densities_of(s, choice), errors, by_counts) :
+		likelihood(s, densities_of(s, choice), bandwidth_of(s, choice), power_of(choice), errors);
 }
 
 /*
- * Look for something better than `best` among all rows that a transform can be used with: with few
- * and with many rows, and what is best then with all numbers of them.
+ * With labels, scores that differ by no more than this may do so by luck: half a standard error of
+ * the difference, where one of 20 examples is classified otherwise.  Of those the one whose
+ * posteriors are least surprising is best.
+ */
+static double
+luck(const RaceExamples *examples)
+{
+	return examples->classes > 1 ? 0.5 * sqrt(LUCK / examples->n) : 0;
+}
+
+/* Keep a choice if it may be best.  0 rows are a grid. */
+static void
+try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
+{
+	double		found = score(s, choice, errors, by_counts);
+	RaceSuggestion *next;
+
+	if (!(found >= s->best - luck(s->examples)))
+		return;
+	s->best = Max(s->best, found);
+	if (s->n_found == s->capacity)
+	{
+		s->capacity = Max(2 * s->capacity, 64);
+		s->found = s->found == NULL ? palloc(s->capacity * sizeof(RaceSuggestion)) :
+			repalloc(s->found, s->capacity * sizeof(RaceSuggestion));
+	}
+	next = &s->found[s->n_found++];
+	next->kind = s->kind;
+	next->bandwidth = bandwidth_of(s, choice);
+	next->power = power_of(choice);
+	next->rows = rows;
+	next->by_counts = by_counts;
+	next->score = found;
+	next->without_noise = score(s, choice, &no_errors, by_counts);
+	next->surprise = s->examples->classes > 1 ?
+		surprise(s, densities_of(s, choice), errors, by_counts) : 0;
+}
+
+/* The best of all that were kept */
+static void
+choose(const Scoring *s, RaceSuggestion *best)
+{
+	double		least = s->best - luck(s->examples);
+	int			i;
+
+	best->score = -INFINITY;
+	for (i = 0; i < s->n_found; i++)
+		if (s->found[i].score >= least &&
+			(best->score == -INFINITY || s->found[i].surprise < best->surprise))
+			*best = s->found[i];
+}
+
+/*
+ * Look for the best rows that a transform can be used with: with few and with many rows, and what
+ * is best then with all numbers of them.
  */
 static void
-try_rows(const Scoring *s, RaceSuggestion *best)
+try_rows(Scoring *s)
 {
 	int			priors = s->examples->classes > 1 ? 2 : 1;
 	double		scores[CHOICES];
@@ -445,16 +522,16 @@ try_rows(const Scoring *s, RaceSuggestion *best)
 		{
 			Errors		errors = errors_of_rows(s, rows);
 
-			try(s, first, 1 << rows, &errors, false, best);
+			try(s, first, 1 << rows, &errors, false);
 			if (priors > 1)
-				try(s, first, 1 << rows, &errors, true, best);
+				try(s, first, 1 << rows, &errors, true);
 		}
 	}
 }
 
-/* The same among all grids of what the transform gives, with labels */
+/* The same of grids of what the transform gives, with labels */
 static void
-try_grids(const Scoring *s, RaceSuggestion *best)
+try_grids(Scoring *s)
 {
 	int			dims = s->map->m.outputs;
 	double	   *z = map_all(s->map, s->examples);
@@ -473,8 +550,8 @@ try_grids(const Scoring *s, RaceSuggestion *best)
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
 		race_suggest_grid_error(&draft, s->expected, s->expected->records / s->examples->classes,
 								&errors.noise, &errors.bias);
-		try(s, choice, 0, &errors, false, best);
-		try(s, choice, 0, &errors, true, best);
+		try(s, choice, 0, &errors, false);
+		try(s, choice, 0, &errors, true);
 	}
 	pfree(lower);
 	pfree(z);
@@ -488,6 +565,7 @@ start_scoring(Scoring *s, const RaceExamples *examples, const RaceExpected *expe
 	memset(s, 0, sizeof(Scoring));
 	s->examples = examples;
 	s->expected = expected;
+	s->best = -INFINITY;
 	s->densities = palloc_extended((Size) CHOICES * examples->classes * examples->n *
 								   sizeof(float), MCXT_ALLOC_HUGE);
 	for (i = 0; i < examples->n; i++)
@@ -531,7 +609,6 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
 	s.radial = make_radial();
-	best->score = -INFINITY;
 	for (kind = 0; kind < kinds_for(examples); kind++)
 	{
 		s.kind = kind;
@@ -541,10 +618,11 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 		measure_distances(&s);
 		if (!(s.unit > 0) || !find_densities(&s, fold))
 			continue;
-		try_rows(&s, best);
+		try_rows(&s);
 		if (examples->classes > 1)
-			try_grids(&s, best);
+			try_grids(&s);
 	}
+	choose(&s, best);
 	pfree(s.map);
 	pfree(s.radial);
 	pfree(s.densities);
@@ -588,12 +666,12 @@ race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *exp
 
 	start_scoring(&s, examples, expected);
 	s.unit = 1;
-	best->score = -INFINITY;
 	for (i = 0; i < examples->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ask_all(&s, values, context, i);
 	}
-	try_rows(&s, best);
+	try_rows(&s);
+	choose(&s, best);
 	pfree(s.densities);
 }
