@@ -18,6 +18,7 @@
 
 #include "miscadmin.h"
 
+#include "../learn/scores.h"
 #include "../lsh/radial.h"
 #include "suggest.h"
 
@@ -240,16 +241,15 @@ typedef struct Errors
 	double		noise;			/* the variance of a kernel sum */
 	double		sampling;		/* of rows */
 	double		bias;			/* of a grid */
+	bool		sharpened;		/* are densities sharpened with prior "counts"? */
 } Errors;
-
-static const Errors no_errors = {0, 0, 0};
 
 static Errors
 errors_of_rows(const Scoring *s, int rows)
 {
 	return (Errors)
 	{
-		s->expected->noise[rows], SAMPLING / (1 << rows), 0
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->map != NULL
 	};
 }
 
@@ -259,6 +259,27 @@ variance_of(const Scoring *s, double density, int c, const Errors *errors)
 {
 	return errors->noise / pow(Max(s->expected->records * s->shares[c], 1), 2) +
 		Max(density * (1 - density), 0) * errors->sampling + pow(errors->bias * density, 2);
+}
+
+/*
+ * The power that race_scores_sharpen() will take densities to, with prior "counts".  Instead, the
+ * shares of classes may be taken to one over it.
+ */
+static double
+sharpness(const Scoring *s, const float *densities, const Errors *errors)
+{
+	const RaceExamples *e = s->examples;
+	double		typical[RACE_SUGGEST_CLASSES] = {0};
+	double		flatness = 0;
+	int			i;
+
+	if (!errors->sharpened)
+		return 1;
+	for (i = 0; i < e->n; i++)
+		typical[e->label[i]] += densities[e->label[i] * e->n + i] / (s->shares[e->label[i]] * e->n);
+	for (i = 0; i < e->classes; i++)
+		flatness += s->shares[i] * race_flatness(typical[i], s->map->m.outputs);
+	return 1 / Max(1 - flatness, 1e-3);
 }
 
 static double
@@ -307,6 +328,7 @@ accuracy(const Scoring *s, const float *densities, const Errors *errors, bool by
 	const RaceExamples *e = s->examples;
 	double		mean[RACE_SUGGEST_CLASSES];
 	double		deviation[RACE_SUGGEST_CLASSES];
+	double		power = by_counts ? 1 / sharpness(s, densities, errors) : 0;
 	double		sum = 0;
 	int			i;
 	int			c;
@@ -317,7 +339,7 @@ accuracy(const Scoring *s, const float *densities, const Errors *errors, bool by
 		for (c = 0; c < e->classes; c++)
 		{
 			double		f = densities[c * e->n + i];
-			double		prior = by_counts ? s->shares[c] : 1;
+			double		prior = pow(s->shares[c], power);
 
 			mean[c] = f * prior;
 			deviation[c] = sqrt(variance_of(s, f, c, errors)) * prior + 1e-12;
@@ -335,26 +357,28 @@ static double
 surprise(const Scoring *s, const float *densities, const Errors *errors, bool by_counts)
 {
 	const RaceExamples *e = s->examples;
+	double		power = by_counts ? sharpness(s, densities, errors) : 1;
 	double		sum = 0;
 	int			i;
 	int			c;
 
 	for (i = 0; i < e->n; i++)
 	{
+		double		score[RACE_SUGGEST_CLASSES];
+		double		most = -INFINITY;
 		double		all = 0;
-		double		right = 0;
 
 		for (c = 0; c < e->classes; c++)
 		{
 			double		f = densities[c * e->n + i];
-			double		likelihood = (f + sqrt(variance_of(s, f, c, errors)) + 1e-12) *
-				(by_counts ? s->shares[c] : 1);
 
-			all += likelihood;
-			if (c == e->label[i])
-				right = likelihood;
+			score[c] = power * log(f + sqrt(variance_of(s, f, c, errors)) + 1e-12) +
+				(by_counts ? log(s->shares[c]) : 0);
+			most = Max(most, score[c]);
 		}
-		sum -= log(right / all);
+		for (c = 0; c < e->classes; c++)
+			all += exp(score[c] - most);
+		sum += most + log(all) - score[e->label[i]];
 	}
 	return sum / e->n;
 }
@@ -449,6 +473,7 @@ static void
 try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 {
 	double		found = score(s, choice, errors, by_counts);
+	Errors		exact = {0, 0, 0, errors->sharpened};
 	RaceSuggestion *next;
 
 	if (!(found >= s->best - luck(s->examples)))
@@ -467,7 +492,7 @@ try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 	next->rows = rows;
 	next->by_counts = by_counts;
 	next->score = found;
-	next->without_noise = score(s, choice, &no_errors, by_counts);
+	next->without_noise = score(s, choice, &exact, by_counts);
 	next->surprise = s->examples->classes > 1 ?
 		surprise(s, densities_of(s, choice), errors, by_counts) : 0;
 }
@@ -544,7 +569,7 @@ try_grids(Scoring *s)
 	can = race_suggest_can_be_grid(dims, lower, upper);
 	for (choice = 0; choice < CHOICES && can; choice++)
 	{
-		Errors		errors = no_errors;
+		Errors		errors = {0, 0, 0, false};
 		RaceDraft	draft;
 
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
