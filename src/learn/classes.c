@@ -128,6 +128,16 @@ race_classes_best(const RaceClasses *classes)
 	return race_scores_best(classes->scores, classes->comparison, C_COLLATION_OID)->label;
 }
 
+Datum
+race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration)
+{
+	int			best = (int) (race_classes_number(classes) / 2);
+
+	race_classes_calibrate(classes, calibration);
+	classes->scores->list[best].score += calibration->margin;
+	return race_classes_best(classes);
+}
+
 double
 race_classes_number(const RaceClasses *classes)
 {
