@@ -10,7 +10,7 @@
  * Flat kernels give flat densities, which counts of classes outweigh everywhere.  So with the
  * prior "counts" a fitted model is asked alone, with a kernel that falls faster: on four tables
  * that was up to 6 points better, and never worse.  Of rows of l2 the density is taken to a power
- * (race_scores_sharpen): on seven tables posteriors were calibrated far better, and the prior did
+ * (race_scores_sharpen): on five tables posteriors were calibrated far better, and the prior did
  * no harm.
  *
  * A release that is calibrated scores each private record by the sketches that it has just

@@ -113,7 +113,7 @@ race_scores_append(RaceScores *scores, RaceScore score, Datum label, MemoryConte
  * A normal distribution of variance s^2 in each of d dims, seen with a normal kernel of variance
  * h^2, is one of variance s^2 + h^2: to the power (s^2 + h^2) / s^2 it has its shape again.  The
  * mean density at a record is then (1 + 2 s^2 / h^2)^(-d / 2).  The kernels of l2 have longer
- * tails: with twice h^2 posteriors were calibrated best on seven tables.
+ * tails: with twice h^2 posteriors were calibrated best on five tables.
  */
 #define TAILS	2.0
 
