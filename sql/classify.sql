@@ -50,7 +50,7 @@ CREATE TABLE seen AS SELECT race_score(label, s, '{10}') AS score FROM classes;
 SELECT round((race_posterior(label, s, ARRAY[score], 'counts') ->> '2')::numeric, 2) AS calibrated
 FROM seen, (SELECT label, race_build(race_params('l2', 1, 0.2, 4, lower => '{0}', upper => '{5}', sequence => 'grid'), ARRAY[score]) AS s
             FROM seen, (VALUES (1, 30), (2, 70)) labels(label, n), generate_series(1, n) GROUP BY label) c GROUP BY score;
--- a flat kernel lets the larger class win everywhere; a fitted model tells them apart
+-- a flat kernel does not let the larger class win everywhere, by rows or by a fitted model
 CREATE TABLE unequal AS
 SELECT label, race_build(race_params('l2', 2, 1, rows => 64, lower => '{0,0}', upper => '{1,1}'), ARRAY[0.3 + 0.4 * label + 0.05 * sin(i), 0.5 + 0.05 * cos(i)]) AS s
 FROM (VALUES (0, 2700), (1, 300)) c(label, n), generate_series(1, n) i GROUP BY label;

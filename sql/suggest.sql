@@ -17,18 +17,21 @@ CREATE TABLE suggested AS
 SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400;
 SELECT value_of(statement) = params AS pasted, params::text::race_params = params AS text,
        score BETWEEN 0.7 AND 1 AS score, score_without_noise >= score - 0.01 AS noise_costs,
-       prior IN ('uniform', 'counts') AS prior, params::text LIKE '%rows=' || rows || ',%' AS rows,
-       params::text LIKE '%matrix=%' AS transformed FROM suggested;
+       prior IN ('uniform', 'counts') AS prior, rows IS NULL AND params::text LIKE '%sequence=grid%' AS grid,
+       expression LIKE 'race_project(x, ''{{%}}'', ''{%}'')' AS projected FROM suggested;
 -- it serves other rows, far better than one bandwidth for each column
-CREATE FUNCTION accuracy(p race_params) RETURNS float8 LANGUAGE sql AS $$
-WITH c AS MATERIALIZED (SELECT class, race_build(p, x) AS s FROM people WHERE i BETWEEN 401 AND 2000 GROUP BY class)
-SELECT avg((class = (SELECT race_classify(c.class, s, x) FROM c))::int) FROM people WHERE i > 2600 $$;
-SELECT accuracy(params) > 0.8 AS good,
-       accuracy(params) > accuracy(race_params('l2', 3, bandwidths => '{1000,1,1}', rows => rows)) + 0.03 AS better FROM suggested;
+CREATE FUNCTION record(expression text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
+$$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || expression || ' FROM (SELECT $1 AS x) v' INTO result USING x; RETURN result; END $$;
+CREATE FUNCTION accuracy(p race_params, expression text) RETURNS float8 LANGUAGE sql AS $$
+WITH c AS MATERIALIZED (SELECT class, race_build(p, record(expression, x)) AS s FROM people WHERE i BETWEEN 401 AND 2000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) FROM people WHERE i > 2600 $$;
+SELECT accuracy(params, expression) > 0.8 AS good,
+       accuracy(params, expression) > accuracy(race_params('l2', 3, bandwidths => '{1000,1,1}', rows => 64), 'x') + 0.03 AS better FROM suggested;
 -- more noise costs more, and asks for fewer rows
-SELECT a.score > b.score AS costs, a.rows > b.rows AS fewer
-FROM (SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) a,
+SELECT a.score > b.score AS costs FROM (SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) a,
      (SELECT (race_suggest(x, class, 0.01, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) b;
+SELECT a.score > b.score AS costs, a.rows > b.rows AS fewer FROM (SELECT (race_suggest(x, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) a,
+     (SELECT (race_suggest(x, 0.01, 0, 10000 ORDER BY i)).* FROM people WHERE i <= 400) b;
 -- labels of any type; with delta all rows are kept
 SELECT abs((r).score - score) < 0.01 AS same FROM suggested,
        (SELECT race_suggest(x::real[], 'class ' || class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
@@ -50,12 +53,18 @@ FROM (SELECT race_suggest(ARRAY[x[1]], 1, 0, 10000 ORDER BY i) a FROM people WHE
 CREATE TABLE skewed AS
 SELECT i, i % 2 AS class, ARRAY[exp(2 * normal(i, 1) + 2 * (i % 2)), exp(2 * normal(i, 2) - 2 * (i % 2))] AS x FROM generate_series(1, 1500) i;
 CREATE TABLE warped AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM skewed WHERE i <= 300;
-CREATE FUNCTION warp(call text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
-$$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || replace(call, '(x,', '($1,') INTO result USING x; RETURN result; END $$;
-SELECT expression LIKE 'race_warp(x, ''{{%}}'')' AS warped, score > 0.7 AS score FROM warped;
-WITH c AS MATERIALIZED (SELECT class, race_build(params, warp(expression, x)) AS s FROM skewed, warped WHERE i BETWEEN 301 AND 1000 GROUP BY class)
-SELECT avg((class = (SELECT race_classify(c.class, s, warp(expression, x)) FROM c))::int) > 0.7 AS good FROM skewed, warped WHERE i > 1000;
-SELECT DISTINCT expression FROM suggested;
+SELECT expression LIKE '%race_warp(x, ''{{%}}'')%' AS warped, score > 0.7 AS score FROM warped;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM skewed, warped WHERE i BETWEEN 301 AND 1000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.7 AS good FROM skewed, warped WHERE i > 1000;
+-- a linear map
+SELECT race_project('{3,4,5}', '{{1,0,0},{1,2,-1}}', '{1,1,1}') AS projected, race_project('{NaN,Infinity}', '{{1,0},{0,1}}', '{0,0}') AS odd,
+	race_project('{1}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{1,NULL}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{{1,2}}', '{{1,2}}', '{0,0}') IS NULL
+	AND race_project('{}', '{{1,2}}', '{0,0}') IS NULL AND race_project(NULL, '{{1,2}}', '{0,0}') IS NULL AS none;
+SELECT race_project('{1,2}', '{{1,NULL}}', '{0,0}');
+SELECT race_project('{1,2}', '{{1,Infinity}}', '{0,0}');
+SELECT race_project('{1,2}', '{1,2}', '{0,0}');
+SELECT race_project('{1,2}', '{{1,2}}', '{0}');
+SELECT race_project('{1,2}', '{{1,2}}', '{0,NaN}');
 SELECT race_warp('{-1,5}', '{{0,1,2,4},{5,5,5,6}}') AS below, race_warp('{1.5,5.5}', '{{0,1,2,4},{5,5,5,6}}') AS between, race_warp('{9,4}', '{{0,1,2,4},{5,5,5,6}}') AS beyond,
 	race_warp('{NaN,-Infinity}', '{{0,1},{0,1}}') AS odd, race_warp('{1e308}', '{{-1e308,1.7e308}}') AS wide,
 	race_warp('{1}', '{{0,1},{0,1}}') IS NULL AND race_warp('{1,NULL}', '{{0,1},{0,1}}') IS NULL AND race_warp('{{1,2}}', '{{0,1},{0,1}}') IS NULL AND race_warp('{}', '{{0,1}}') IS NULL AS none;
@@ -125,4 +134,4 @@ SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
 DROP TABLE people, suggested, skewed, warped, things, kernels;
-DROP FUNCTION accuracy(race_params), value_of(text), normal(int, int), number(int, int);
+DROP FUNCTION accuracy(race_params, text), record(text, float8[]), value_of(text), normal(int, int), number(int, int);

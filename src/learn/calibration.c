@@ -139,6 +139,7 @@ choose_cells(RaceCalibration *calibration, double variance)
 		join_cells(calibration);
 		variance *= 1.5;
 	}
+	calibration->margin = sqrt(2 * variance);
 }
 
 /* Replace what sketches say by the nearest numbers that there can be. */

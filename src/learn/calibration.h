@@ -20,6 +20,7 @@ typedef struct RaceCalibration
 {
 	int			classes;
 	uint32		cells;			/* of a lead, from 0 to 1 */
+	double		margin;			/* a standard error of a difference between labels */
 	double	   *records;		/* [class][best class][cells + 1] */
 	double	   *totals;			/* [class] */
 } RaceCalibration;

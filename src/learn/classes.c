@@ -9,7 +9,9 @@
  *
  * Flat kernels give flat densities, which counts of classes outweigh everywhere.  So with the
  * prior "counts" a fitted model is asked alone, with a kernel that falls faster: on four tables
- * that was up to 6 points better, and never worse.
+ * that was up to 6 points better, and never worse.  Of rows of l2 the density is taken to a power
+ * (race_scores_sharpen): on five tables posteriors were calibrated far better, and the prior did
+ * no harm.
  *
  * A release that is calibrated scores each private record by the sketches that it has just
  * made.  The query that does it has them as a constant, and calls race_score_of.
@@ -25,8 +27,23 @@
 #include "../query/estimate.h"
 #include "../server/argument.h"
 #include "classes.h"
+#include "typicality.h"
 
 PG_FUNCTION_INFO_V1(race_score_of);
+
+/* How flat is the density that rows tell? */
+static double
+flatness_of(const RaceQuestion *question)
+{
+	const RaceParams *params = question->view.params;
+	RaceTypical typical;
+
+	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 || race_is_grid(params))
+		return 0;
+	typical = race_typical(question->site, &question->view);
+	return typical.known ? race_flatness(typical.density, params->outputs > 0 ? params->outputs :
+										 params->dims) : -1;
+}
 
 RaceScore
 race_class_score(const RaceQuestion *question, RacePrior prior)
@@ -37,10 +54,14 @@ race_class_score(const RaceQuestion *question, RacePrior prior)
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
+	score.flatness = 0;
 	if (prior == RACE_PRIOR_COUNTS && race_estimate_sharp_sum(question, &sum))
 		score.score = sum;
 	else if (prior == RACE_PRIOR_COUNTS)
+	{
 		score.score = Max(race_estimate_sum(question), 0);
+		score.flatness = flatness_of(question);
+	}
 	else
 		score.score = Min(Max(race_estimate_mean(question), 0), 1);
 	return score;
@@ -105,6 +126,16 @@ Datum
 race_classes_best(const RaceClasses *classes)
 {
 	return race_scores_best(classes->scores, classes->comparison, C_COLLATION_OID)->label;
+}
+
+Datum
+race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration)
+{
+	int			best = (int) (race_classes_number(classes) / 2);
+
+	race_classes_calibrate(classes, calibration);
+	classes->scores->list[best].score += calibration->margin;
+	return race_classes_best(classes);
 }
 
 double

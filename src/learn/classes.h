@@ -34,6 +34,12 @@ extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum 
 /* Replace the scores by how many records of each class have the number of them. */
 extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration);
 
+/*
+ * The best label after that.  Another one than before must be better by more than noise may make
+ * it: the sketches have evidence, too.
+ */
+extern Datum race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration);
+
 /* What they say of the last query: the best label, or the number of race_scores_number() */
 extern Datum race_classes_best(const RaceClasses *classes);
 extern double race_classes_number(const RaceClasses *classes);

@@ -58,7 +58,7 @@ race_classify_final(PG_FUNCTION_ARGS)
 
 	if (scores == NULL || scores->n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_best(scores, race_scores_comparison(scores),
+	PG_RETURN_DATUM(race_scores_best(race_scores_sharpen(scores), race_scores_comparison(scores),
 									 PG_GET_COLLATION())->label);
 }
 
@@ -80,5 +80,5 @@ race_posterior_final(PG_FUNCTION_ARGS)
 
 	if (scores == NULL || scores->n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_posterior(scores));
+	PG_RETURN_DATUM(race_scores_posterior(race_scores_sharpen(scores)));
 }

@@ -36,7 +36,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", pr
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). With counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least: flat kernels would let large classes win everywhere';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and densities by rows of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality)';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,
@@ -50,7 +50,7 @@ CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", p
 	FINALFUNC = _race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
-	'race_posterior with a prior: uniform, or counts (the noisy counts)';
+	'race_posterior with a prior: uniform, or counts (the noisy counts, with densities as race_classify takes them)';
 
 CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,

@@ -22,6 +22,7 @@ typedef struct RaceScore
 	Datum		label;
 	double		score;
 	double		count;			/* records of the class, at least 0 */
+	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides it */
 } RaceScore;
 
 typedef struct RaceScores
@@ -54,6 +55,18 @@ extern void race_scores_add(RaceScores *scores, RaceScore score);
 /* The comparison of labels; what it says of two */
 extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
 extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b);
+
+/*
+ * How flat a kernel makes the density of a class: 0 for a kernel that is narrow beside the class,
+ * 1 for one that sees no difference.  The mean density at a record of the class tells.
+ */
+extern double race_flatness(double typical_density, uint32 dims);
+
+/*
+ * The same scores by densities that are not flat.  With prior "counts" and flat kernels the larger
+ * classes would win everywhere: densities differ less than counts.
+ */
+extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 
 /* The highest score; among equals the class with more records, then the smaller label */
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);

@@ -16,6 +16,7 @@
 #include "../query/estimate.h"
 #include "../sketch/known.h"
 #include "products.h"
+#include "typicality.h"
 
 PG_FUNCTION_INFO_V1(race_typicality);
 
@@ -23,7 +24,7 @@ PG_FUNCTION_INFO_V1(race_typicality);
 typedef struct Typical
 {
 	RaceKnown	known;			/* must be first */
-	double		density;
+	RaceTypical typical;
 } Typical;
 
 static RaceCache cache = RACE_CACHE_INIT(cache);
@@ -33,8 +34,8 @@ static RaceCache cache = RACE_CACHE_INIT(cache);
  * what one record gives, 1 / n, and not below twice its own standard error, under which it
  * says nothing.  No density is above 1.
  */
-static double
-typical_density(const RaceView *view)
+static RaceTypical
+typical_of(const RaceView *view)
 {
 	double		n = race_answers_divisor(race_answers_count(view, NULL));
 	double		p = race_collision_probability(view->params);
@@ -49,20 +50,23 @@ typical_density(const RaceView *view)
 	/* products go with the square of the count */
 	variance = (products.noise_variance + 4 * products.with_difference) / ((1 - p) * (1 - p)) +
 		4 * mean * mean * view->header->noise.count_variance / (n * n);
-	return Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1);
+	return (RaceTypical)
+	{
+		Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1), mean > 2 * sqrt(variance)
+	};
 }
 
 static Typical *
 create(const RaceView *view)
 {
-	double		density = typical_density(view);
+	RaceTypical value = typical_of(view);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "race sketch, typical density",
 												  ALLOCSET_SMALL_SIZES);
 	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
 
 	race_known_init(&typical->known, view, context);
-	typical->density = density;
+	typical->typical = value;
 	typical->known.base.context = context;
 	race_cache_add(&cache, &typical->known.base, sizeof(Typical) + race_params_size(view->params));
 	return typical;
@@ -74,19 +78,18 @@ release(void *entry)
 	race_cache_release(&cache, (RaceCacheEntry *) entry);
 }
 
-/* The same, computed once for a sketch */
-static double
-typical_density_at(RaceCallSite *site, const RaceView *view)
+RaceTypical
+race_typical(RaceCallSite *site, const RaceView *view)
 {
 	Typical    *typical = (Typical *) site->companions[RACE_COMPANION_TYPICAL].entry;
 
 	if (typical != NULL && race_known_is_of(&typical->known, view))
-		return typical->density;
+		return typical->typical;
 	typical = race_known_find(&cache, view);
 	if (typical == NULL)
 		typical = create(view);
 	race_call_site_keep(site, RACE_COMPANION_TYPICAL, typical, release);
-	return typical->density;
+	return typical->typical;
 }
 
 /* race_typicality(sketch, q) */
@@ -98,5 +101,5 @@ race_typicality(PG_FUNCTION_ARGS)
 
 	race_ask(fcinfo, 0, &question);
 	density = race_estimate_mean(&question);
-	PG_RETURN_FLOAT8(density / typical_density_at(question.site, &question.view));
+	PG_RETURN_FLOAT8(density / race_typical(question.site, &question.view).density);
 }

@@ -166,23 +166,23 @@ find(FunctionCallInfo fcinfo)
 	return site;
 }
 
-/* The labels of the release, with their scores of the query in argument 1 */
-static RaceClasses *
+/* The labels of the release, whose sketches were asked about the query in argument 1 */
+static Classified *
 ask(FunctionCallInfo fcinfo)
 {
 	Classified *site = find(fcinfo);
 
 	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1));
-	if (site->calibration != NULL)
-		race_classes_calibrate(site->classes, site->calibration);
-	return site->classes;
+	return site;
 }
 
 /* race_classify(name, q) */
 Datum
 race_classify_released(PG_FUNCTION_ARGS)
 {
-	Datum		best = race_classes_best(ask(fcinfo));
+	Classified *site = ask(fcinfo);
+	Datum		best = site->calibration == NULL ? race_classes_best(site->classes) :
+		race_classes_best_calibrated(site->classes, site->calibration);
 
 	PG_RETURN_DATUM(datumCopy(best, false, -1));
 }
@@ -191,5 +191,9 @@ race_classify_released(PG_FUNCTION_ARGS)
 Datum
 race_posterior_released(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_DATUM(race_scores_posterior(ask(fcinfo)->scores));
+	Classified *site = ask(fcinfo);
+
+	if (site->calibration != NULL)
+		race_classes_calibrate(site->classes, site->calibration);
+	PG_RETURN_DATUM(race_scores_posterior(site->classes->scores));
 }

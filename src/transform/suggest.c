@@ -23,7 +23,6 @@ PG_FUNCTION_INFO_V1(race_suggest_step);
 PG_FUNCTION_INFO_V1(race_suggest_final);
 
 #define MOST			1e50	/* of a number: squares of it can be added up */
-#define BEYOND			0.1		/* of a range, by which bounds are wider */
 
 typedef struct State
 {
@@ -112,16 +111,6 @@ race_suggest_step(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------- the result */
 
-/* Six digits are enough, and the statement shows all of them. */
-static double
-rounded(double x)
-{
-	char		digits[32];
-
-	snprintf(digits, sizeof(digits), "%.6g", x);
-	return strtod(digits, NULL);
-}
-
 static void
 append_numbers(StringInfo text, const double *x, int n)
 {
@@ -141,30 +130,44 @@ append_vector(StringInfo text, const char *name, const double *x, int n)
 	appendStringInfoChar(text, '\'');
 }
 
+/* The rows of a matrix, as an array of arrays in quotes */
+static void
+append_matrix(StringInfo text, const double *matrix, uint32 rows, uint32 columns)
+{
+	uint32		i;
+
+	appendStringInfoString(text, "'{");
+	for (i = 0; i < rows; i++)
+	{
+		appendStringInfoString(text, i == 0 ? "" : ",");
+		append_numbers(text, matrix + (Size) i * columns, columns);
+	}
+	appendStringInfoString(text, "}'");
+}
+
 static char *
 statement_of(const RaceDraft *draft)
 {
 	const RaceParams *part = &draft->part;
 	const double *matrix = draft->arrays[RACE_KEY_MATRIX];
 	StringInfoData text;
-	uint32		i;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u, rows => %u",
-					 part->dims, part->bandwidth, part->power, part->rows);
-	if (matrix == NULL)
+	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u",
+					 part->dims, part->bandwidth, part->power);
+	if (part->sequence == RACE_SEQUENCE_GRID)
+		appendStringInfoString(&text, ", sequence => 'grid'");
+	else
+		appendStringInfo(&text, ", rows => %u", part->rows);
+	if (draft->arrays[RACE_KEY_BANDWIDTHS] != NULL)
 		append_vector(&text, "bandwidths", draft->arrays[RACE_KEY_BANDWIDTHS], part->dims);
 	append_vector(&text, "lower", draft->arrays[RACE_KEY_LOWER], part->dims);
 	append_vector(&text, "upper", draft->arrays[RACE_KEY_UPPER], part->dims);
 	if (matrix != NULL)
 	{
-		appendStringInfoString(&text, ", transform => race_transform('{");
-		for (i = 0; i < part->outputs; i++)
-		{
-			appendStringInfoString(&text, i == 0 ? "" : ",");
-			append_numbers(&text, matrix + (Size) i * part->dims, part->dims);
-		}
-		appendStringInfoString(&text, "}', '");
+		appendStringInfoString(&text, ", transform => race_transform(");
+		append_matrix(&text, matrix, part->outputs, part->dims);
+		appendStringInfoString(&text, ", '");
 		append_numbers(&text, draft->arrays[RACE_KEY_OFFSET], part->dims);
 		appendStringInfoString(&text, "')");
 	}
@@ -172,29 +175,18 @@ statement_of(const RaceDraft *draft)
 	return text.data;
 }
 
-/* Bounds a little beyond the examples, and their center */
 static void
-find_bounds(const RaceExamples *e, double *lower, double *upper, double *center)
+find_center(const RaceExamples *e, double *center)
 {
 	int			i;
 	int			j;
 
 	for (j = 0; j < e->dims; j++)
 	{
-		double		beyond;
-
-		lower[j] = upper[j] = e->x[j];
 		center[j] = 0;
 		for (i = 0; i < e->n; i++)
-		{
-			lower[j] = Min(lower[j], e->x[i * e->dims + j]);
-			upper[j] = Max(upper[j], e->x[i * e->dims + j]);
 			center[j] += e->x[i * e->dims + j] / e->n;
-		}
-		beyond = BEYOND * (upper[j] - lower[j]);
-		lower[j] = rounded(lower[j] - beyond);
-		upper[j] = rounded(upper[j] + beyond);
-		center[j] = rounded(center[j]);
+		center[j] = race_suggest_rounded(center[j]);
 	}
 }
 
@@ -215,21 +207,20 @@ centered(const RaceExamples *e, const double *center)
 static void
 use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, RaceDraft *draft)
 {
-	double	   *numbers = palloc(map->outputs * map->dims * sizeof(double));
+	double	   *numbers;
 	uint32		i;
 
-	if (kind == RACE_TRANSFORM_SCALE)
+	if (kind != RACE_TRANSFORM_SCALE)
 	{
-		for (i = 0; i < map->dims; i++)
-			numbers[i] = rounded(1 / map->matrix[i * map->dims + i]);
-		draft->arrays[RACE_KEY_BANDWIDTHS] = numbers;
+		draft->part.outputs = map->outputs;
+		draft->arrays[RACE_KEY_MATRIX] = map->matrix;
+		draft->arrays[RACE_KEY_OFFSET] = center;
 		return;
 	}
-	for (i = 0; i < map->outputs * map->dims; i++)
-		numbers[i] = rounded(map->matrix[i]);
-	draft->part.outputs = map->outputs;
-	draft->arrays[RACE_KEY_MATRIX] = numbers;
-	draft->arrays[RACE_KEY_OFFSET] = center;
+	numbers = palloc(map->dims * sizeof(double));
+	for (i = 0; i < map->dims; i++)
+		numbers[i] = race_suggest_rounded(1 / map->matrix[i * map->dims + i]);
+	draft->arrays[RACE_KEY_BANDWIDTHS] = numbers;
 }
 
 /* Examples as they are or with places among knots, and what suits them best */
@@ -249,7 +240,8 @@ make_candidate(const RaceExamples *examples, double *knots, const RaceExpected *
 	Candidate  *candidate = palloc(sizeof(Candidate));
 
 	candidate->knots = knots;
-	find_bounds(examples, candidate->lower, candidate->upper, candidate->center);
+	race_suggest_box(examples->x, examples->n, examples->dims, candidate->lower, candidate->upper);
+	find_center(examples, candidate->center);
 	candidate->examples = centered(examples, candidate->center);
 	race_suggest_choose(&candidate->examples, expected, &candidate->best);
 	return candidate;
@@ -275,43 +267,88 @@ choose_candidate(const State *state, const RaceExpected *expected)
 	if (!state->labelled || !race_warp_learn(e, knots))
 		return plain;
 	for (i = 0; i < e->dims * RACE_WARP_KNOTS; i++)
-		knots[i] = rounded(knots[i]);
+		knots[i] = race_suggest_rounded(knots[i]);
 	places = race_warp_examples(e, knots);
 	warped = make_candidate(&places, knots, expected);
 	return warped->best.score > plain->best.score + sqrt(LUCK / e->n) ? warped : plain;
 }
 
-/* The call of race_warp; of x, which the caller replaces by her own vector */
-static char *
-expression_of(const Candidate *candidate)
+/* The best transform, with numbers as they are shown */
+static RaceMap *
+map_of(const Candidate *candidate)
 {
+	RaceMap    *map = palloc(sizeof(RaceMap));
+	uint32		i;
+
+	race_map_learn(candidate->best.kind, &candidate->examples, map);
+	for (i = 0; i < map->m.outputs * map->m.dims; i++)
+		map->numbers[i] = race_suggest_rounded(map->numbers[i]);
+	return map;
+}
+
+/* What records must be: calls of race_warp and race_project, where they are needed */
+static char *
+expression_of(const Candidate *candidate, const RaceMap *map)
+{
+	uint32		dims = candidate->examples.dims;
 	StringInfoData text;
-	int			j;
 
 	initStringInfo(&text);
-	appendStringInfoString(&text, "race_warp(x, '{");
-	for (j = 0; j < candidate->examples.dims; j++)
+	if (candidate->best.rows == 0)
+		appendStringInfoString(&text, "race_project(");
+	if (candidate->knots == NULL)
+		appendStringInfoChar(&text, 'x');
+	else
 	{
-		appendStringInfoString(&text, j == 0 ? "" : ",");
-		append_numbers(&text, candidate->knots + j * RACE_WARP_KNOTS, RACE_WARP_KNOTS);
+		appendStringInfoString(&text, "race_warp(x, ");
+		append_matrix(&text, candidate->knots, dims, RACE_WARP_KNOTS);
+		appendStringInfoChar(&text, ')');
 	}
-	appendStringInfoString(&text, "}')");
+	if (candidate->best.rows == 0)
+	{
+		appendStringInfoString(&text, ", ");
+		append_matrix(&text, map->m.matrix, map->m.outputs, dims);
+		appendStringInfoString(&text, ", '");
+		append_numbers(&text, candidate->center, dims);
+		appendStringInfoString(&text, "')");
+	}
 	return text.data;
 }
 
+/* A grid of the images of examples, which are centered */
 static void
-draft_of(Candidate *candidate, RaceDraft *draft)
+draft_grid(const Candidate *candidate, const RaceMap *map, RaceDraft *draft)
+{
+	const RaceExamples *e = &candidate->examples;
+	int			outputs = map->m.outputs;
+	double	   *z = palloc((Size) e->n * outputs * sizeof(double));
+	double	   *lower = palloc(2 * outputs * sizeof(double));
+	int			i;
+
+	for (i = 0; i < e->n; i++)
+		race_whitening_apply(&map->m, e->x + i * e->dims, z + i * outputs);
+	race_suggest_box(z, e->n, outputs, lower, lower + outputs);
+	race_suggest_draft_grid(draft, outputs, race_suggest_rounded(candidate->best.bandwidth),
+							candidate->best.power, lower, lower + outputs);
+	pfree(z);
+}
+
+static void
+draft_of(Candidate *candidate, const RaceMap *map, RaceDraft *draft)
 {
 	const RaceSuggestion *best = &candidate->best;
-	RaceMap    *map = palloc(sizeof(RaceMap));
 
-	race_map_learn(best->kind, &candidate->examples, map);
+	if (best->rows == 0)
+	{
+		draft_grid(candidate, map, draft);
+		return;
+	}
 	race_draft_default(draft);
 	draft->part.kernel = RACE_KERNEL_L2;
 	draft->part.dims = candidate->examples.dims;
 	draft->part.power = best->power;
 	draft->part.rows = best->rows;
-	draft->part.bandwidth = rounded(best->bandwidth);
+	draft->part.bandwidth = race_suggest_rounded(best->bandwidth);
 	draft->arrays[RACE_KEY_LOWER] = candidate->lower;
 	draft->arrays[RACE_KEY_UPPER] = candidate->upper;
 	use_map(&map->m, best->kind, candidate->center, draft);
@@ -323,6 +360,7 @@ suggest(const State *state, FunctionCallInfo fcinfo)
 	RaceExpected expected;
 	Candidate  *candidate;
 	const RaceSuggestion *best;
+	RaceMap    *map;
 	RaceDraft	draft;
 	RaceParams *params;
 
@@ -334,11 +372,12 @@ suggest(const State *state, FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the rows have nothing that parameters could follow"),
 				 errdetail("All vectors are alike.")));
-	draft_of(candidate, &draft);
+	map = map_of(candidate);
+	draft_of(candidate, map, &draft);
 
 	params = race_params_assemble(&draft, 1, NULL);
 	return race_suggest_row(fcinfo, params, best, state->labelled, statement_of(&draft),
-							candidate->knots == NULL ? "x" : expression_of(candidate));
+							expression_of(candidate, map));
 }
 
 Datum

@@ -7,12 +7,16 @@
  * examples is asked about by the other nine, with the exact kernel and with the noise and the
  * sampling error that a release is expected to have.  The transform is learned from the nine
  * as well: what is learned from an example must not be tested on it.
+ *
+ * With labels, what a transform makes of vectors may be counted in a grid instead of rows, where
+ * that is in at most 3 dimensions (suggest_grid.c).
  */
 #ifndef RACE_SUGGEST_H
 #define RACE_SUGGEST_H
 
 #include "postgres.h"
 
+#include "../params/draft.h"
 #include "whiten.h"
 
 #define RACE_SUGGEST_DIMS		64
@@ -56,6 +60,8 @@ extern void race_map_learn(RaceTransformKind kind, const RaceExamples *examples,
 
 typedef struct RaceExpected
 {
+	double		epsilon;
+	double		delta;
 	double		records;		/* of all classes */
 	double		noise[RACE_SUGGEST_ROWS];
 } RaceExpected;
@@ -65,10 +71,11 @@ typedef struct RaceSuggestion
 	RaceTransformKind kind;
 	double		bandwidth;		/* in units of what the map gives */
 	int			power;
-	int			rows;
+	int			rows;			/* 0 = a grid of what the map gives */
 	bool		by_counts;		/* the prior; false without labels */
 	double		score;
 	double		without_noise;	/* the score that the exact kernel would have */
+	double		surprise;		/* with labels: minus the mean logarithm of the posterior */
 } RaceSuggestion;
 
 /*
@@ -92,5 +99,25 @@ extern void race_suggest_choose_kernel(const RaceExamples *examples,
 									   const RaceExpected *expected,
 									   RaceSuggestValues values, void *context,
 									   RaceSuggestion *best);
+
+/* ------------------------------------------------------------------ grids */
+
+/* Six digits, as the statement shows them */
+extern double race_suggest_rounded(double x);
+
+/* A box a little beyond vectors [n][dims] */
+extern void race_suggest_box(const double *x, int n, int dims, double *lower, double *upper);
+
+/* Can there be a grid in a box, and the draft of one */
+extern bool race_suggest_can_be_grid(int dims, const double *lower, const double *upper);
+extern void race_suggest_draft_grid(RaceDraft *draft, int dims, double bandwidth, int power,
+									const double *lower, const double *upper);
+
+/*
+ * The error of a kernel sum of a class with so many records, after a release chose its cells: the
+ * variance of noise, and the share by which cells change it.
+ */
+extern void race_suggest_grid_error(RaceDraft *draft, const RaceExpected *expected,
+									double records, double *noise, double *bias);
 
 #endif							/* RACE_SUGGEST_H */

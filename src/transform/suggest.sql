@@ -5,12 +5,12 @@ CREATE TYPE race_suggest_result AS (
 	params race_params, rows int, prior text, score float8, score_without_noise float8, statement text, expression text);
 COMMENT ON TYPE race_suggest_result IS 'the result of race_suggest';
 COMMENT ON COLUMN race_suggest_result.params IS 'the parameters, with bounds a tenth of a range beyond the public rows';
-COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release';
+COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release; NULL for a grid, whose cells these choose';
 COMMENT ON COLUMN race_suggest_result.prior IS 'the prior that race_classify is best asked with, uniform or counts; NULL without labels';
 COMMENT ON COLUMN race_suggest_result.score IS 'what to expect of a release: with labels the share of records that are classified rightly, else the mean logarithm of the probability density';
 COMMENT ON COLUMN race_suggest_result.score_without_noise IS 'the same of the exact kernel: what noise and rows cost';
 COMMENT ON COLUMN race_suggest_result.statement IS 'the call of race_params that gives params';
-COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are, or a call of race_warp, where skewed columns are better compared by their places among quantiles';
+COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are; a call of race_warp, where skewed columns are better compared by their places among quantiles; a call of race_project, where a grid in few directions is better than rows';
 
 CREATE FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -32,7 +32,7 @@ CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8
 	SFUNC = _race_suggest_step, STYPE = internal, FINALFUNC = _race_suggest_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp; see expression). The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp), and the release is a grid of what the transform makes of vectors, in 1 to 3 dimensions (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
 
 CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;

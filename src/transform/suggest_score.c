@@ -10,6 +10,7 @@
  *
  * where N is how many records the class will have.  f (1 - f) / R is the most that
  * independent rows can vary by: then a class lies in one bucket.  A tenth is what was measured.
+ * That of a grid is noise / N^2 + (bias f)^2.
  */
 #include "postgres.h"
 
@@ -17,6 +18,7 @@
 
 #include "miscadmin.h"
 
+#include "../learn/scores.h"
 #include "../lsh/radial.h"
 #include "suggest.h"
 
@@ -29,6 +31,7 @@
 #define FEW_ROWS		5		/* 32 and */
 #define MANY_ROWS		8		/* 256, which all choices are tried with */
 #define FINALISTS		8
+#define LUCK			0.05
 
 /* Choices of bandwidth and power */
 #define CHOICES			(FACTORS * POWERS)
@@ -45,6 +48,10 @@ typedef struct Scoring
 	double		farthest;
 	double		shares[RACE_SUGGEST_CLASSES];
 	float	   *densities;		/* [CHOICES][classes][n], of the one who is left out */
+	RaceSuggestion *found;		/* all that may be best */
+	int			n_found;
+	int			capacity;
+	double		best;			/* the highest score of them */
 } Scoring;
 
 double
@@ -228,14 +235,51 @@ measure_distances(Scoring *s)
 
 /* ------------------------------------------------------------- classification */
 
-/* The variance of a density of a class, from so many rows; 0 without noise */
-static double
-variance_of(const Scoring *s, double density, int c, int rows)
+/* What errors the densities of a release have */
+typedef struct Errors
 {
-	if (rows < 0)
-		return 0;
-	return s->expected->noise[rows] / pow(Max(s->expected->records * s->shares[c], 1), 2) +
-		Max(density * (1 - density), 0) * SAMPLING / (1 << rows);
+	double		noise;			/* the variance of a kernel sum */
+	double		sampling;		/* of rows */
+	double		bias;			/* of a grid */
+	bool		sharpened;		/* are densities sharpened with prior "counts"? */
+} Errors;
+
+static Errors
+errors_of_rows(const Scoring *s, int rows)
+{
+	return (Errors)
+	{
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->map != NULL
+	};
+}
+
+/* The variance of a density of a class */
+static double
+variance_of(const Scoring *s, double density, int c, const Errors *errors)
+{
+	return errors->noise / pow(Max(s->expected->records * s->shares[c], 1), 2) +
+		Max(density * (1 - density), 0) * errors->sampling + pow(errors->bias * density, 2);
+}
+
+/*
+ * The power that race_scores_sharpen() will take densities to, with prior "counts".  Instead, the
+ * shares of classes may be taken to one over it.
+ */
+static double
+sharpness(const Scoring *s, const float *densities, const Errors *errors)
+{
+	const RaceExamples *e = s->examples;
+	double		typical[RACE_SUGGEST_CLASSES] = {0};
+	double		flatness = 0;
+	int			i;
+
+	if (!errors->sharpened)
+		return 1;
+	for (i = 0; i < e->n; i++)
+		typical[e->label[i]] += densities[e->label[i] * e->n + i] / (s->shares[e->label[i]] * e->n);
+	for (i = 0; i < e->classes; i++)
+		flatness += s->shares[i] * race_flatness(typical[i], s->map->m.outputs);
+	return 1 / Max(1 - flatness, 1e-3);
 }
 
 static double
@@ -279,11 +323,12 @@ probability_of_class(int y, int classes, const double *mean, const double *devia
 
 /* The share of examples that are classified rightly */
 static double
-accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
+accuracy(const Scoring *s, const float *densities, const Errors *errors, bool by_counts)
 {
 	const RaceExamples *e = s->examples;
 	double		mean[RACE_SUGGEST_CLASSES];
 	double		deviation[RACE_SUGGEST_CLASSES];
+	double		power = by_counts ? 1 / sharpness(s, densities, errors) : 0;
 	double		sum = 0;
 	int			i;
 	int			c;
@@ -294,12 +339,46 @@ accuracy(const Scoring *s, const float *densities, int rows, bool by_counts)
 		for (c = 0; c < e->classes; c++)
 		{
 			double		f = densities[c * e->n + i];
-			double		prior = by_counts ? s->shares[c] : 1;
+			double		prior = pow(s->shares[c], power);
 
 			mean[c] = f * prior;
-			deviation[c] = sqrt(variance_of(s, f, c, rows)) * prior + 1e-12;
+			deviation[c] = sqrt(variance_of(s, f, c, errors)) * prior + 1e-12;
 		}
 		sum += probability_of_class(e->label[i], e->classes, mean, deviation);
+	}
+	return sum / e->n;
+}
+
+/*
+ * Minus the mean logarithm of the posterior of the right class.  A density is not known better
+ * than its deviation.
+ */
+static double
+surprise(const Scoring *s, const float *densities, const Errors *errors, bool by_counts)
+{
+	const RaceExamples *e = s->examples;
+	double		power = by_counts ? sharpness(s, densities, errors) : 1;
+	double		sum = 0;
+	int			i;
+	int			c;
+
+	for (i = 0; i < e->n; i++)
+	{
+		double		score[RACE_SUGGEST_CLASSES];
+		double		most = -INFINITY;
+		double		all = 0;
+
+		for (c = 0; c < e->classes; c++)
+		{
+			double		f = densities[c * e->n + i];
+
+			score[c] = power * log(f + sqrt(variance_of(s, f, c, errors)) + 1e-12) +
+				(by_counts ? log(s->shares[c]) : 0);
+			most = Max(most, score[c]);
+		}
+		for (c = 0; c < e->classes; c++)
+			all += exp(score[c] - most);
+		sum += most + log(all) - score[e->label[i]];
 	}
 	return sum / e->n;
 }
@@ -332,7 +411,8 @@ log_volume(const Scoring *s, double bandwidth, int power)
  * deviation, and loses as much again.
  */
 static double
-likelihood(const Scoring *s, const float *densities, double bandwidth, int power, int rows)
+likelihood(const Scoring *s, const float *densities, double bandwidth, int power,
+		   const Errors *errors)
 {
 	double		sum = 0;
 	int			i;
@@ -342,47 +422,101 @@ likelihood(const Scoring *s, const float *densities, double bandwidth, int power
 	{
 		double		f = Max(densities[i], 1e-30);
 
-		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, rows) / (f * f));
+		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, errors) / (f * f));
 	}
 	return sum / s->examples->n - log_volume(s, bandwidth, power) + s->map->log_volume;
 }
 
 /* ------------------------------------------------------------- choosing */
 
+/* Of a choice: the bandwidth, and the power */
 static double
-score(const Scoring *s, int choice, int rows, bool by_counts)
+bandwidth_of(const Scoring *s, int choice)
 {
-	const RaceExamples *e = s->examples;
-	const float *densities = s->densities + (Size) choice * e->classes * e->n;
-
-	return e->classes > 1 ? accuracy(s, densities, rows, by_counts) :
-		likelihood(s, densities, s->unit * race_suggest_factor(choice / POWERS), 1 << choice % POWERS,
-				   rows);
+	return s->unit * race_suggest_factor(choice / POWERS);
 }
 
-/* Take a choice if it is better than the best so far. */
-static void
-try(const Scoring *s, int choice, int rows, bool by_counts, RaceSuggestion *best)
+static int
+power_of(int choice)
 {
-	double		found = score(s, choice, rows, by_counts);
+	return 1 << choice % POWERS;
+}
 
-	if (!(found > best->score))
-		return;
-	best->kind = s->kind;
-	best->bandwidth = s->unit * race_suggest_factor(choice / POWERS);
-	best->power = 1 << choice % POWERS;
-	best->rows = 1 << rows;
-	best->by_counts = by_counts;
-	best->score = found;
-	best->without_noise = score(s, choice, -1, by_counts);
+static const float *
+densities_of(const Scoring *s, int choice)
+{
+	return s->densities + (Size) choice * s->examples->classes * s->examples->n;
+}
+
+static double
+score(const Scoring *s, int choice, const Errors *errors, bool by_counts)
+{
+	const RaceExamples *e = s->examples;
+
+	return e->classes > 1 ? accuracy(s, densities_of(s, choice), errors, by_counts) :
+		likelihood(s, densities_of(s, choice), bandwidth_of(s, choice), power_of(choice), errors);
 }
 
 /*
- * Look for something better than `best` among all that a transform can be used with: with few
- * and with many rows, and what is best then with all numbers of them.
+ * With labels, scores that differ by no more than this may do so by luck: half a standard error of
+ * the difference, where one of 20 examples is classified otherwise.  Of those the one whose
+ * posteriors are least surprising is best.
+ */
+static double
+luck(const RaceExamples *examples)
+{
+	return examples->classes > 1 ? 0.5 * sqrt(LUCK / examples->n) : 0;
+}
+
+/* Keep a choice if it may be best.  0 rows are a grid. */
+static void
+try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
+{
+	double		found = score(s, choice, errors, by_counts);
+	Errors		exact = {0, 0, 0, errors->sharpened};
+	RaceSuggestion *next;
+
+	if (!(found >= s->best - luck(s->examples)))
+		return;
+	s->best = Max(s->best, found);
+	if (s->n_found == s->capacity)
+	{
+		s->capacity = Max(2 * s->capacity, 64);
+		s->found = s->found == NULL ? palloc(s->capacity * sizeof(RaceSuggestion)) :
+			repalloc(s->found, s->capacity * sizeof(RaceSuggestion));
+	}
+	next = &s->found[s->n_found++];
+	next->kind = s->kind;
+	next->bandwidth = bandwidth_of(s, choice);
+	next->power = power_of(choice);
+	next->rows = rows;
+	next->by_counts = by_counts;
+	next->score = found;
+	next->without_noise = score(s, choice, &exact, by_counts);
+	next->surprise = s->examples->classes > 1 ?
+		surprise(s, densities_of(s, choice), errors, by_counts) : 0;
+}
+
+/* The best of all that were kept */
+static void
+choose(const Scoring *s, RaceSuggestion *best)
+{
+	double		least = s->best - luck(s->examples);
+	int			i;
+
+	best->score = -INFINITY;
+	for (i = 0; i < s->n_found; i++)
+		if (s->found[i].score >= least &&
+			(best->score == -INFINITY || s->found[i].surprise < best->surprise))
+			*best = s->found[i];
+}
+
+/*
+ * Look for the best rows that a transform can be used with: with few and with many rows, and what
+ * is best then with all numbers of them.
  */
 static void
-try_all(const Scoring *s, RaceSuggestion *best)
+try_rows(Scoring *s)
 {
 	int			priors = s->examples->classes > 1 ? 2 : 1;
 	double		scores[CHOICES];
@@ -394,8 +528,12 @@ try_all(const Scoring *s, RaceSuggestion *best)
 	{
 		scores[choice] = -INFINITY;
 		for (rows = FEW_ROWS; rows <= MANY_ROWS; rows += MANY_ROWS - FEW_ROWS)
+		{
+			Errors		errors = errors_of_rows(s, rows);
+
 			for (i = 0; i < priors; i++)
-				scores[choice] = Max(scores[choice], score(s, choice, rows, i == 1));
+				scores[choice] = Max(scores[choice], score(s, choice, &errors, i == 1));
+		}
 	}
 	for (i = 0; i < FINALISTS; i++)
 	{
@@ -407,11 +545,41 @@ try_all(const Scoring *s, RaceSuggestion *best)
 		scores[first] = -INFINITY;
 		for (rows = LEAST_ROWS; rows < RACE_SUGGEST_ROWS; rows++)
 		{
-			try(s, first, rows, false, best);
+			Errors		errors = errors_of_rows(s, rows);
+
+			try(s, first, 1 << rows, &errors, false);
 			if (priors > 1)
-				try(s, first, rows, true, best);
+				try(s, first, 1 << rows, &errors, true);
 		}
 	}
+}
+
+/* The same of grids of what the transform gives, with labels */
+static void
+try_grids(Scoring *s)
+{
+	int			dims = s->map->m.outputs;
+	double	   *z = map_all(s->map, s->examples);
+	double	   *lower = palloc(2 * dims * sizeof(double));
+	double	   *upper = lower + dims;
+	bool		can;
+	int			choice;
+
+	race_suggest_box(z, s->examples->n, dims, lower, upper);
+	can = race_suggest_can_be_grid(dims, lower, upper);
+	for (choice = 0; choice < CHOICES && can; choice++)
+	{
+		Errors		errors = {0, 0, 0, false};
+		RaceDraft	draft;
+
+		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
+		race_suggest_grid_error(&draft, s->expected, s->expected->records / s->examples->classes,
+								&errors.noise, &errors.bias);
+		try(s, choice, 0, &errors, false);
+		try(s, choice, 0, &errors, true);
+	}
+	pfree(lower);
+	pfree(z);
 }
 
 static void
@@ -422,6 +590,7 @@ start_scoring(Scoring *s, const RaceExamples *examples, const RaceExpected *expe
 	memset(s, 0, sizeof(Scoring));
 	s->examples = examples;
 	s->expected = expected;
+	s->best = -INFINITY;
 	s->densities = palloc_extended((Size) CHOICES * examples->classes * examples->n *
 								   sizeof(float), MCXT_ALLOC_HUGE);
 	for (i = 0; i < examples->n; i++)
@@ -465,7 +634,6 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
 	s.radial = make_radial();
-	best->score = -INFINITY;
 	for (kind = 0; kind < kinds_for(examples); kind++)
 	{
 		s.kind = kind;
@@ -473,9 +641,13 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 		if (s.map->m.outputs == 0)
 			continue;
 		measure_distances(&s);
-		if (s.unit > 0 && find_densities(&s, fold))
-			try_all(&s, best);
+		if (!(s.unit > 0) || !find_densities(&s, fold))
+			continue;
+		try_rows(&s);
+		if (examples->classes > 1)
+			try_grids(&s);
 	}
+	choose(&s, best);
 	pfree(s.map);
 	pfree(s.radial);
 	pfree(s.densities);
@@ -519,12 +691,12 @@ race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *exp
 
 	start_scoring(&s, examples, expected);
 	s.unit = 1;
-	best->score = -INFINITY;
 	for (i = 0; i < examples->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ask_all(&s, values, context, i);
 	}
-	try_all(&s, best);
+	try_rows(&s);
+	choose(&s, best);
 	pfree(s.densities);
 }

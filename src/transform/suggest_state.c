@@ -106,6 +106,8 @@ race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected)
 	draft.part.dims = 1;
 	draft.part.rows = 1 << (RACE_SUGGEST_ROWS - 1);
 	params = race_params_assemble(&draft, 1, NULL);
+	expected->epsilon = state->epsilon;
+	expected->delta = state->delta;
 	expected->records = (double) state->records;
 	for (i = 0; i < RACE_SUGGEST_ROWS; i++)
 	{
@@ -140,7 +142,7 @@ race_suggest_row(FunctionCallInfo fcinfo, const RaceParams *params, const RaceSu
 
 	race_row_start(&row, fcinfo);
 	race_row_add(&row, PointerGetDatum(race_params_datum(params)));
-	race_row_add(&row, Int32GetDatum(best->rows));
+	race_row_add_if(&row, best->rows > 0, Int32GetDatum(best->rows));
 	if (labelled)
 		race_row_add_text(&row, best->by_counts ? "counts" : "uniform");
 	else

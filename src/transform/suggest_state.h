@@ -42,7 +42,7 @@ extern void race_suggest_expect(const RaceSuggestState *state, RaceExpected *exp
 extern void race_suggest_check_examples(int n, int classes);
 
 /*
- * The row that is returned; the prior is NULL without labels.  `statement` makes the parameters,
+ * The row that is returned; rows are NULL for a grid, and the prior without labels.  `statement` makes the parameters,
  * and `expression` the records.
  */
 extern Datum race_suggest_row(FunctionCallInfo fcinfo, const RaceParams *params,

@@ -2,7 +2,7 @@
 
 The bandwidth is not searched for: 0.4 of each column's public range.  Built is one half
 of the records (quarters 0 and 1 of accuracy.sql), the other half is classified, with a
-uniform prior.
+uniform prior; of fitted sketches with the prior "counts", too, which asks models alone.
 """
 import dataclasses
 
@@ -24,6 +24,7 @@ class Classified:
     chosen: bool                # are they what a user takes?
     raw: np.ndarray             # accuracy, [seed]
     fitted: np.ndarray
+    by_counts: np.ndarray       # fitted, with the prior "counts"
 
 
 def build(session):
@@ -35,11 +36,11 @@ def build(session):
         f'FROM generate_series(1, {SEEDS}) seed, (VALUES (0), (1)) c (class)')
 
 
-def accuracies(session, table):
+def accuracies(session, table, prior='uniform'):
     """[seed]"""
     lines, _ = session.run(
         f'SELECT avg((says = class)::int) FROM generate_series(1, {SEEDS}) seed, pulsars p, '
-        f'LATERAL (SELECT race_classify(class, s, x) AS says FROM {table} r '
+        f"LATERAL (SELECT race_classify(class, s, x, '{prior}') AS says FROM {table} r "
         'WHERE r.seed = seed.seed) c WHERE quarter > 1 GROUP BY seed')
     return np.array(lines, float)
 
@@ -52,7 +53,8 @@ def classify(epsilon, rows, chosen):
         session.run('CREATE TEMP TABLE fitted AS SELECT seed, class, '
                     f'race_fit(s, {BOX}) AS s FROM releases')
         return Classified(epsilon, rows, chosen, accuracies(session, 'releases'),
-                          accuracies(session, 'fitted'))
+                          accuracies(session, 'fitted'),
+                          accuracies(session, 'fitted', 'counts'))
 
 
 def settings(releases):
@@ -68,12 +70,13 @@ def report_classified(report, classified, larger, limits):
     """limits: the least accuracy by epsilon"""
     report.heading('Pulsar: accuracy of race_classify on the held-out half')
     report.write(f'Median, mean and worst over {SEEDS} seeds; pure ε, bandwidth {BANDWIDTH} of '
-                 f'the range of each\ncolumn, a uniform prior.  Always the larger class: {larger}.\n')
-    report.table(('ε', 'rows', 'raw', 'fitted'),
+                 f'the range of each\ncolumn, a uniform prior; and the prior counts.  Always the larger class: {larger}.\n'
+                 'With public rows for all parameters: LEARN-CLASSIFY.md.\n')
+    report.table(('ε', 'rows', 'raw', 'fitted', 'fitted, counts'),
                  [(f'{c.epsilon:g}', c.rows, *(
                      f'{np.median(of):.4f} / {of.mean():.4f} / {of.min():.4f}'
-                     for of in (c.raw, c.fitted))) for c in classified])
+                     for of in (c.raw, c.fitted, c.by_counts))) for c in classified])
     for c in classified:
         if c.chosen and c.epsilon in limits:
-            report.at_least(f'5 pulsar classes, ε = {c.epsilon:g}, {c.rows}: median accuracy',
-                            100 * np.median(c.fitted), limits[c.epsilon], ' %')
+            report.at_least(f'5 pulsar classes, ε = {c.epsilon:g}, {c.rows}, counts: median accuracy',
+                            100 * np.median(c.by_counts), limits[c.epsilon], ' %')
