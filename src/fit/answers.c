@@ -76,13 +76,10 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 	return (mean - p * n) / (1 - p);
 }
 
-#define DIMS_OF_GRIDS		2
-
 bool
-race_rows_hide(const RaceParams *params)
+race_rows_hide_errors(const RaceParams *params)
 {
-	return race_model_is_of_vectors(params) && params->dims > DIMS_OF_GRIDS &&
-		params->rows < RACE_ROWS_THAT_SHOW && !race_is_grid(params);
+	return race_model_moves(params) && params->rows < RACE_ROWS_THAT_SHOW;
 }
 
 RaceRecordCount
