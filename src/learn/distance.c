@@ -209,6 +209,13 @@ squared_distance(const RacePair *pair, const RaceProducts *products)
 		count_variance(pair) * products->kernel;
 }
 
+static double
+squared_by_scores(const RacePair *pair, const RaceProducts *products)
+{
+	return products->difference - count_variance(pair) * products->kernel -
+		(1 / pair->records[0] + 1 / pair->records[1]) * (products->self - products->kernel);
+}
+
 /*
  * Of the estimate, whether or not both are of one population: by the noise, and by the records
  * that were drawn; and at least by what rows show
@@ -258,7 +265,8 @@ test(const RacePair *pair, const RaceProducts *products)
 	if (seen.visible)
 		race_products(&seen, &visible);
 	null = find_null(pair, &visible);
-	return p_value(pair, &null, squared_distance(pair, &visible));
+	return p_value(pair, &null, visible.scored ? squared_by_scores(pair, &visible) :
+				   squared_distance(pair, &visible));
 }
 
 static Distance
