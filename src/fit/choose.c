@@ -2,9 +2,10 @@
  * choose.c
  *		Which of many candidates are the points of a model.
  *
- * A model has few points: a thousand for each gigabyte of all there might be.  So candidates
- * come in rounds.  Those that got most weight stay, and of the next ones those come in of which
- * the rows say most beyond the model so far: there a weight lessens the misfit fastest.
+ * A model has some thousand points at most, and there may be many more kinds of records.  So
+ * candidates come in rounds.  Points that got most weight stay, and of the next candidates those
+ * come in of which the sketch says most beyond the model so far: there a weight lessens the misfit
+ * fastest.
  */
 #include "postgres.h"
 
