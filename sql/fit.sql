@@ -179,11 +179,18 @@ SELECT race_fit(NULL::race_sketch, x) IS NULL AS no_sketch, race_fit(s, NULL::fl
 CREATE TABLE candidates AS SELECT ARRAY[i / 10.0]::float8[] AS x, i FROM generate_series(0, 100) i;
 SELECT (SELECT race_fit(CASE WHEN i % 3 > 0 THEN s END, CASE WHEN i % 2 = 0 THEN x END ORDER BY i) FROM s, candidates)::text = (SELECT race_fit(s, x ORDER BY i) FROM s, candidates WHERE i % 2 = 0 AND i % 3 > 0)::text AS "NULLs are left out";
 SELECT abs(race_kde(g, '{3}') - race_kde(f, '{3}')) < 0.02 AS near, is_model(g, '{0}', '{10}') FROM f, (SELECT race_fit(s, x) AS g FROM s, candidates) v;
+-- of many candidates it chooses some, the same ones each time: those near records, where few candidates are
+CREATE TABLE mixed AS SELECT ARRAY[0.9 + (i % 7) / 100.0]::float8[] AS x, ARRAY[i % 2, 1] AS c FROM generate_series(1, 200) i;
+CREATE TABLE many AS SELECT ARRAY[i / 6000.0]::float8[] AS x, ARRAY[j, k] AS c FROM generate_series(0, 5999) i, generate_series(i % 2, i % 2) j, generate_series(i / 2 % 2, i / 2 % 2) k;
+SELECT count(DISTINCT race_points::text) < 2001 AS "not all", abs(sum(weight) - 200) < 1e-6 AS "complete",
+       sum(weight) FILTER (WHERE record LIKE '%,1}%') > 180 AS "found"
+FROM (SELECT race_fit(s, ROW(x, c)) AS f FROM (SELECT race_build(race_params('l2', 1, 0.05, rows => 32, range => 64) * race_params('match', 2, power => 2, rows => 32, range => 64), ROW(x, c)) AS s FROM mixed) b, many) v, race_points(f);
+DROP TABLE mixed, many;
 -- points that are the same are only a waste, and one is enough for a model
 SELECT points, is_model(f, '{3}', '{3}') FROM (SELECT race_fit(s, '{3}'::float8[]) AS f FROM s) v, race_info(f);
 SELECT points BETWEEN 1 AND 5 AS points, (SELECT abs(sum(weight) - 400) < 1e-6 FROM race_points(f)) AS complete FROM (SELECT race_fit(s, '{3}'::float8[]) AS f FROM s, generate_series(1, 5)) v, race_info(f);
 \set VERBOSITY sqlstate
-SELECT race_fit(race_sketch('l2(dims=1, rows=4, range=16)'::race_params), ARRAY[i]) FROM generate_series(1, 4097) i;
+SELECT race_fit(race_sketch('l2(dims=1, rows=4, range=16)'::race_params), ARRAY[i]) FROM generate_series(1, 65537) i;
 SELECT race_fit(s, ARRAY[1, 2]) FROM s;
 SELECT race_fit(s, ARRAY['NaN'::float8]) FROM s;
 SELECT race_fit(s, ARRAY['a']) FROM s;

@@ -24,7 +24,7 @@
 #define RACE_ROWS_THAT_SHOW			512
 #define RACE_HIDDEN_VARIANCE		3.0
 
-extern bool race_rows_hide(const RaceParams *params);
+extern bool race_rows_hide_errors(const RaceParams *params);
 
 /* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
 extern void race_check_askable(const RaceNoise *noise);

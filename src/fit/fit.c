@@ -4,9 +4,10 @@
  *
  * The points are hashed.  The sketch answers at them, their Gram matrix is computed, and
  * the weights are found (solve.h).  Points of vectors are then moved, in rounds, and flow
- * (flow.h).  In the end weights are found from each half of the rows alone.  The residuals of the other half, which
- * has not been seen, tell how much a model misses: the mean of their squares, less the
- * variance that noise gives them.
+ * (flow.h).  Of many candidates that were given some are chosen (choose.h).  In the end weights
+ * are found from each half of the rows alone.  The residuals of the other half, which has not
+ * been seen, tell how much a model misses: the mean of their squares, less the variance that
+ * noise gives them.
  */
 #include "postgres.h"
 
@@ -18,6 +19,7 @@
 #include "../lsh/grid.h"
 #include "../lsh/surrogate.h"
 #include "../server/progress.h"
+#include "choose.h"
 #include "fit.h"
 #include "flow.h"
 #include "normal.h"
@@ -286,12 +288,22 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceRecords *points = records;
+	RaceRecords *tests = records;
 	RaceSketchDatum *flat;
-	RaceFitWork			fit;
+	RaceFitWork fit;
 
-	race_work_start(&fit, view, records, records->n);
-	fit.complete = true;
+	if (records->n > RACE_MAX_POINTS)
+	{
+		points = race_records_create(view->params, context);
+		race_records_reserve(points, RACE_CHOSEN_POINTS);
+		tests = race_choose_tests(records, view->params);
+	}
+	race_work_start(&fit, view, points, Min(records->n, RACE_MAX_POINTS));
+	fit.complete = points == records;
+	if (!fit.complete)
+		texts = race_choose_points(&fit, records, texts);
 	race_work_solve_halves(&fit);
-	flat = finish(&fit, records, texts);
+	flat = finish(&fit, tests, texts);
 	return leave(context, old, flat);
 }

@@ -14,6 +14,8 @@
 #include "../record/records.h"
 #include "../sketch/sketch.h"
 
+#define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points */
+
 typedef struct RaceFitRequest
 {
 	const double *lower;		/* [dims], finite */

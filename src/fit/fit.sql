@@ -28,7 +28,7 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
-	'the sketch with a fitted model whose points are some of the records x, at most 4096: all that there may be, or a sample that is public or made up. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
+	'the sketch with a fitted model whose points are some of the records x, at most 65536: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
 
 CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000

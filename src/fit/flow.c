@@ -28,9 +28,6 @@
 #define LOOK			0.25	/* so far to both sides, in bandwidths, and at most */
 #define LOOK_IN_BOX		0.125	/* so much of the box */
 #define LEAST_SPREAD	1e-4	/* of points along an axis, in parts of the box */
-#define LEAST_VARIANCE	0.1		/* by a map, what is left of a variance, */
-#define MOST_VARIANCE	4.0		/* and what it grows to; */
-#define LEAST_STEP		1e-3	/* shorter ones are not gone */
 
 typedef struct Flow
 {
@@ -319,23 +316,6 @@ weigh(const RacePolynomial *polynomial, double *shift, double *squares)
 	}
 }
 
-/* The covariance of h after a part of the step, as its Cholesky factor.  False if that is too long. */
-static bool
-spread_of(uint32 dims, double part, const double *shift, const double *squares, double *spread)
-{
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < dims; i++)
-		for (j = 0; j <= i; j++)
-			spread[(Size) i * dims + j] = (i == j) + part * squares[(Size) i * dims + j] -
-				part * part * shift[i] * shift[j];
-	for (i = 0; i < dims; i++)
-		if (!(spread[(Size) i * dims + i] <= MOST_VARIANCE))
-			return false;
-	return race_factorize(spread, dims, LEAST_VARIANCE);
-}
-
 /* v' = L v in place */
 static void
 multiply_lower(const double *factor, uint32 n, double *v)
@@ -383,14 +363,13 @@ map(Flow *flow, RacePolynomial *polynomial)
 	double	   *shift = race_fit_zeros(dims);
 	double	   *squares = race_fit_zeros((Size) dims * dims);
 	double	   *spread = race_fit_zeros((Size) dims * dims);
-	double		part = 1;
+	double		part;
 
 	whiten(flow, mean, factor, polynomial->h);
 	race_polynomial_find(polynomial);
 	weigh(polynomial, shift, squares);
-	while (part > LEAST_STEP && !spread_of(dims, part, shift, squares, spread))
-		part /= 2;
-	if (part > LEAST_STEP)
+	part = race_step_part(dims, shift, squares, spread);
+	if (part > 0)
 		place(flow, mean, factor, spread, shift, part, polynomial->h);
 	pfree(mean);
 	pfree(factor);

@@ -93,7 +93,8 @@ typedef struct Candidates
 	Datum		sketch;			/* of the first row, stored */
 	uint64		identity;		/* and which one the last row had */
 	RaceRecords *records;
-	char	  **texts;			/* of records that are not vectors by themselves */
+	bool		has_texts;		/* are they not vectors by themselves? */
+	char	  **texts;			/* then these are theirs */
 	FmgrInfo	output;			/* of their type */
 } Candidates;
 
@@ -115,19 +116,26 @@ start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 		return;
 	getTypeOutputInfo(race_argument_type(fcinfo->flinfo, 2), &output, &is_varlena);
 	fmgr_info_cxt(output, &candidates->output, CurrentMemoryContext);
-	candidates->texts = palloc(RACE_MAX_POINTS * sizeof(char *));
+	candidates->has_texts = true;
 }
 
 static void
-reserve(RaceRecords *records)
+reserve(Candidates *candidates)
 {
+	RaceRecords *records = candidates->records;
+	uint32		capacity = Min(Max(2 * records->capacity, 64), RACE_MAX_CANDIDATES);
+
 	if (records->n < records->capacity)
 		return;
-	if (records->n == RACE_MAX_POINTS)
+	if (records->n == RACE_MAX_CANDIDATES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a model can have at most %d candidates", RACE_MAX_POINTS)));
-	race_records_reserve(records, Min(Max(2 * records->capacity, 64), RACE_MAX_POINTS));
+				 errmsg("a model can have at most %d candidates", RACE_MAX_CANDIDATES)));
+	race_records_reserve(records, capacity);
+	if (!candidates->has_texts)
+		return;
+	candidates->texts = candidates->texts == NULL ? palloc(capacity * sizeof(char *)) :
+		repalloc(candidates->texts, capacity * sizeof(char *));
 }
 
 /* Put the elements of sets in order, as the kernel compares them. */
@@ -157,10 +165,10 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	RaceView	view;
 
 	race_sketch_view(candidates->sketch, &view);
-	reserve(candidates->records);
+	reserve(candidates);
 	race_record_read(&site->reader, view.params, x, candidates->records, false);
 	normalize_last(candidates->records);
-	if (candidates->texts != NULL)
+	if (candidates->has_texts)
 		candidates->texts[candidates->records->n] = OutputFunctionCall(&candidates->output, x);
 	candidates->records->n++;
 }

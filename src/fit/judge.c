@@ -26,7 +26,6 @@ typedef struct Residuals
 	double		square;			/* of what the rows of a half say beyond the model, */
 	double		noise;			/* and of what noise alone has in it */
 	double		variance;		/* of the residual of all rows, */
-	double		raw_variance;	/* and of what they say without a model */
 	double		answer;			/* square of what the model answers, */
 	double		disagreement;	/* and of how its halves differ in that */
 } Residuals;
@@ -46,9 +45,6 @@ add_residuals(const RaceView *view, RaceReady  *ready, const RaceColumn *record,
 	sum->square += (first * first + second * second) / 2;
 	sum->noise += (noise / half + noise / Max(rows - half, 1)) / 2;
 	sum->variance += race_answers_variance(view, ready, buckets, 0, rows, mean, noise / rows);
-	sum->raw_variance += race_answers_variance(view, NULL, buckets, 0, rows,
-											   race_answers_mean(view, NULL, buckets, 0, rows),
-											   noise / rows);
 	sum->answer += pow(race_ready_sum(ready, record), 2);
 	sum->disagreement += pow(race_ready_disagreement(ready, record), 2);
 }
@@ -63,7 +59,7 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
 	uint32	   *buckets = palloc_extended(together * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
 	RaceView	view = *fit->view;
-	Residuals	sum = {0, 0, 0, 0, 0, 0};
+	Residuals	sum = {0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
 	RaceReady  *ready;
 	uint32		from;
@@ -88,7 +84,6 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
 	sum.square /= tests->n;
 	sum.noise /= tests->n;
 	sum.variance /= tests->n;
-	sum.raw_variance /= tests->n;
 	sum.answer /= tests->n;
 	sum.disagreement /= tests->n;
 	return sum;
@@ -114,7 +109,7 @@ misfit_of(const RaceFitWork *fit, const Residuals *residuals)
 	double		unsaid = Max(residuals->square - residuals->noise - moved, 0);
 	double		missed = (fit->complete ? 1 : UNSEEN * UNSEEN) * unsaid + moved / 2;
 
-	if (!fit->complete && race_rows_hide(fit->view->params))
+	if (!fit->complete && race_rows_hide_errors(fit->view->params))
 		missed += RACE_HIDDEN_VARIANCE * residuals->variance;
 	return missed == 0 ? 0 : Min(sqrt(missed / residuals->answer), RACE_UNTESTED / 2);
 }

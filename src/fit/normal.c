@@ -25,9 +25,6 @@
 #define LAST_DRAWN		16384
 #define FIRST_PART		0.6		/* of the radius: the length of a point at first */
 #define LEAST_PART		1e-4	/* of the radius: what a point moves along an axis at least */
-#define LEAST_VARIANCE	0.1		/* by a step, what is left of a variance, */
-#define MOST_VARIANCE	4.0		/* and what it grows to; */
-#define LEAST_STEP		1e-3	/* shorter ones are not gone */
 
 typedef struct Normal
 {
@@ -145,29 +142,6 @@ standardize(Normal *normal)
 
 /* --------------------------------------------------------------- one round */
 
-/*
- * The covariance of h that a part of the polynomial gives, as its Cholesky factor.  False if
- * the step is too long: a variance would shrink, or grow, too much.
- */
-static bool
-spread_of(const Normal *normal, double part, double *spread)
-{
-	uint32		used = normal->polynomial.used;
-	const double *shift = normal->polynomial.right;
-	const double *square = normal->polynomial.right + used;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < used; i++)
-		for (j = 0; j <= i; j++, square++)
-			spread[(Size) i * used + j] = (i == j) + part * (1 + (i == j)) * *square -
-				part * part * shift[i] * shift[j];
-	for (i = 0; i < used; i++)
-		if (!(spread[(Size) i * used + i] <= MOST_VARIANCE))
-			return false;
-	return race_factorize(spread, used, LEAST_VARIANCE);
-}
-
 /* The moments that the polynomial gives, or a part of it */
 static void
 step(Normal *normal)
@@ -175,14 +149,18 @@ step(Normal *normal)
 	uint32		used = normal->polynomial.used;
 	double	   *spread = race_fit_zeros((Size) used * used);
 	double	   *factor = race_fit_zeros((Size) used * used);
-	double		part = 1;
+	double	   *squares = race_fit_zeros((Size) used * used);
+	const double *square = normal->polynomial.right + used;
+	double		part;
 	uint32		i;
 	uint32		j;
 	uint32		k;
 
-	while (part > LEAST_STEP && !spread_of(normal, part, spread))
-		part /= 2;
-	for (i = 0; i < used && part > LEAST_STEP; i++)
+	for (i = 0; i < used; i++)
+		for (j = 0; j <= i; j++)
+			squares[(Size) i * used + j] = (1 + (i == j)) * *square++;
+	part = race_step_part(used, normal->polynomial.right, squares, spread);
+	for (i = 0; i < used && part > 0; i++)
 		for (j = 0; j <= i; j++)
 		{
 			normal->mean[i] += part * normal->factor[(Size) i * used + j] * normal->polynomial.right[j];
@@ -190,13 +168,14 @@ step(Normal *normal)
 				factor[(Size) i * used + j] += normal->factor[(Size) i * used + k] *
 					spread[(Size) k * used + j];
 		}
-	for (i = 0; i < used && part > LEAST_STEP; i++)
+	for (i = 0; i < used && part > 0; i++)
 		factor[(Size) i * used + i] = Max(factor[(Size) i * used + i],
 										  LEAST_PART * normal->radius);
-	if (part > LEAST_STEP)
+	if (part > 0)
 		memcpy(normal->factor, factor, (Size) used * used * sizeof(double));
 	pfree(spread);
 	pfree(factor);
+	pfree(squares);
 }
 
 bool

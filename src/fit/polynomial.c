@@ -195,3 +195,37 @@ race_polynomial_at(const RacePolynomial *polynomial, const double *h)
 		sum += terms[t + 1] * polynomial->right[t];
 	return sum;
 }
+
+/* ------------------------------------------------------------------- steps */
+
+#define LEAST_VARIANCE	0.1		/* by a step, what is left of a variance, */
+#define MOST_VARIANCE	4.0		/* and what it grows to; */
+#define LEAST_PART		1e-3	/* shorter ones are not gone */
+
+/* The covariance of h after a part of a step, as its Cholesky factor.  False if that is too long. */
+static bool
+spread_of(uint32 n, double part, const double *shift, const double *squares, double *spread)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j <= i; j++)
+			spread[(Size) i * n + j] = (i == j) + part * squares[(Size) i * n + j] -
+				part * part * shift[i] * shift[j];
+	for (i = 0; i < n; i++)
+		if (!(spread[(Size) i * n + i] <= MOST_VARIANCE))
+			return false;
+	return race_factorize(spread, n, LEAST_VARIANCE);
+}
+
+double
+race_step_part(uint32 n, const double *shift, const double *squares, double *spread)
+{
+	double		part;
+
+	for (part = 1; part > LEAST_PART; part /= 2)
+		if (spread_of(n, part, shift, squares, spread))
+			return part;
+	return 0;
+}

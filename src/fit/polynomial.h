@@ -49,6 +49,15 @@ extern void race_polynomial_find(RacePolynomial *polynomial);
 /* What it is at h, without its constant */
 extern double race_polynomial_at(const RacePolynomial *polynomial, const double *h);
 
+/*
+ * By how much of a step the mean and the covariance of h may change: of 1, 1/2, 1/4 ... the
+ * largest part by which no variance shrinks or grows too much; 0 if only a tiny one would do.
+ * `squares` is what the step adds to E[h h'] (the lower triangle).  In `spread` is the Cholesky
+ * factor of the new covariance.
+ */
+extern double race_step_part(uint32 n, const double *shift, const double *squares,
+							 double *spread);
+
 /* So many zeros */
 extern double *race_fit_zeros(Size n);
 

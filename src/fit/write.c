@@ -43,7 +43,7 @@ write_value(uint64 *next, const RaceRecordsPart *part, uint32 i)
 static uint64 *
 write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 {
-	uint64		race_work_start = 0;
+	uint64		start = 0;
 	uint32		i;
 
 	if (part->kind == RACE_RECORD_SET)
@@ -51,7 +51,7 @@ write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 		*next++ = 0;
 		for (i = 0; i < fit->points->n; i++)
 			if (is_heavy(fit, i))
-				*next++ = race_work_start += part->starts[i + 1] - part->starts[i];
+				*next++ = start += part->starts[i + 1] - part->starts[i];
 	}
 	for (i = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
@@ -99,7 +99,7 @@ race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a model can be at most %d MB large",
 						(int) (RACE_MAX_MODEL_BYTES / (1024 * 1024))),
-				 errhint("RaceFitWork fewer points.")));
+				 errhint("Fit fewer points.")));
 	model = palloc_extended(*size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	model->points = heavy;
 	model->text_size = text_size;

@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 
 #include "../fit/answers.h"
-#include "../lsh/normal.h"
 #include "../query/question.h"
 #include "../server/result.h"
 #include "products.h"
@@ -82,26 +81,56 @@ typedef struct Null
 	double		with_shift;		/* by which such a shift raises the standard deviation */
 } Null;
 
-/* The parts by which the noise of a count may be off, all equally likely */
-#define PARTS	24
+/* By which shares counts are off, squared */
+static double
+count_variance(const RacePair *pair)
+{
+	double		sum = 0;
+	int			side;
+
+	for (side = 0; side < 2; side++)
+		sum += pair->view[side]->header->noise.count_variance /
+			(pair->records[side] * pair->records[side]);
+	return sum;
+}
+
+/*
+ * The parts by which the noise of a count may be off: cells of the same width, in standard
+ * deviations, to both sides.  Cells of the same probability would leave out the tails.
+ */
+#define PARTS	40
+#define CELL	0.3
+
+typedef struct CountNoise
+{
+	double		part;
+	double		probability;
+} CountNoise;
+
+/* The probability that noise is beyond so many standard deviations, to one side */
+static double
+beyond(const RaceNoise *noise, double deviations)
+{
+	return noise->mechanism == RACE_MECHANISM_GAUSSIAN ? race_normal_tail(deviations) :
+		exp(-sqrt(2) * deviations) / 2;
+}
 
 static void
-find_parts(const RacePair *pair, int side, double parts[PARTS])
+find_parts(const RacePair *pair, int side, CountNoise parts[PARTS])
 {
 	const RaceNoise *noise = &pair->view[side]->header->noise;
 	double		deviation = sqrt(noise->count_variance) / pair->records[side];
 	int			i;
 
-	for (i = 0; i < PARTS; i++)
+	for (i = 0; i < PARTS / 2; i++)
 	{
-		double		p = (i + 0.5) / PARTS;
-		double		of_one;
+		double		from = i * CELL;
+		double		outside = i + 1 == PARTS / 2 ? 0 : beyond(noise, from + CELL);
 
-		if (noise->mechanism == RACE_MECHANISM_GAUSSIAN)
-			of_one = race_inverse_normal(p);
-		else
-			of_one = p < 0.5 ? log(2 * p) / sqrt(2) : -log(2 - 2 * p) / sqrt(2);
-		parts[i] = deviation * of_one;
+		parts[2 * i].part = deviation * (from + CELL / 2);
+		parts[2 * i].probability = beyond(noise, from) - outside;
+		parts[2 * i + 1].part = -parts[2 * i].part;
+		parts[2 * i + 1].probability = parts[2 * i].probability;
 	}
 }
 
@@ -120,25 +149,22 @@ tail_given(const Null *null, double squared, double off, double off_variance)
 static double
 p_value(const RacePair *pair, const Null *null, double squared)
 {
-	double		parts[2][PARTS];
-	double		variance = 0;
+	CountNoise	parts[2][PARTS];
+	double		variance = count_variance(pair);
 	double		sum = 0;
 	int			side;
 	int			i;
 	int			j;
 
-	for (side = 0; side < 2; side++)
-	{
-		find_parts(pair, side, parts[side]);
-		for (i = 0; i < PARTS; i++)
-			variance += parts[side][i] * parts[side][i] / PARTS;
-	}
 	if (variance == 0)
 		return tail_given(null, squared, 0, 0);
+	for (side = 0; side < 2; side++)
+		find_parts(pair, side, parts[side]);
 	for (i = 0; i < PARTS; i++)
 		for (j = 0; j < PARTS; j++)
-			sum += tail_given(null, squared, parts[0][i] - parts[1][j], variance);
-	return sum / (PARTS * PARTS);
+			sum += parts[0][i].probability * parts[1][j].probability *
+				tail_given(null, squared, parts[0][i].part - parts[1][j].part, variance);
+	return Min(sum, 1);
 }
 
 static Null
@@ -159,6 +185,9 @@ find_null(const RacePair *pair, const RaceProducts *products)
 	/* the sum of third powers lies between second^2 / first and second^1.5 */
 	if (first > 0 && second > 0)
 		null.third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
+	/* of records and noise together */
+	null.third += 24 * samples * products->with_record *
+		(samples * second + Max(products->with_record - products->with_both, 0));
 	null.with_shift = products->with_both + samples * of_densities;
 	return null;
 }
@@ -172,25 +201,19 @@ of_two_records(double mean, double self, double records)
 	return (mean * records - self) / (records - 1);
 }
 
-/* By which shares counts are off, squared */
-static double
-count_variance(const RacePair *pair)
-{
-	double		sum = 0;
-	int			side;
-
-	for (side = 0; side < 2; side++)
-		sum += pair->view[side]->header->noise.count_variance /
-			(pair->records[side] * pair->records[side]);
-	return sum;
-}
-
 static double
 squared_distance(const RacePair *pair, const RaceProducts *products)
 {
 	return of_two_records(products->aa, products->self, pair->records[0]) - 2 * products->ab +
 		of_two_records(products->bb, products->self, pair->records[1]) -
 		count_variance(pair) * products->kernel;
+}
+
+static double
+squared_by_scores(const RacePair *pair, const RaceProducts *products)
+{
+	return products->difference - count_variance(pair) * products->kernel -
+		(1 / pair->records[0] + 1 / pair->records[1]) * (products->self - products->kernel);
 }
 
 /*
@@ -242,7 +265,8 @@ test(const RacePair *pair, const RaceProducts *products)
 	if (seen.visible)
 		race_products(&seen, &visible);
 	null = find_null(pair, &visible);
-	return p_value(pair, &null, squared_distance(pair, &visible));
+	return p_value(pair, &null, visible.scored ? squared_by_scores(pair, &visible) :
+				   squared_distance(pair, &visible));
 }
 
 static Distance

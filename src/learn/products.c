@@ -71,7 +71,8 @@ typedef struct Sums
 	double		aa;
 	double		ab;
 	double		bb;
-	double		difference;		/* of squares of D */
+	double		difference;		/* of squares of D, */
+	double		scores;			/* and of its scores */
 	double		witness;		/* of P times squares of D */
 	double		records;		/* of P, */
 	double		pairs;			/* and of P squared; */
@@ -84,6 +85,7 @@ typedef struct Sums
 /* A row of both sketches, and space for weights */
 typedef struct Row
 {
+	double		scale;			/* of the noise of each */
 	uint32		range;
 	double	   *x[2];			/* [range] */
 	double	   *p;				/* [range + RACE_SQUARE_LAGS]: the first follow the last again */
@@ -97,6 +99,7 @@ allocate_row(uint32 range)
 	int			side;
 
 	row.range = range;
+	row.scale = 0;
 	for (side = 0; side < 2; side++)
 		row.x[side] = palloc0(range * sizeof(double));
 	row.p = palloc((range + RACE_SQUARE_LAGS) * sizeof(double));
@@ -166,6 +169,28 @@ find_weights(const Row *row, double noise)
 	}
 }
 
+/*
+ * The difference of two Laplace variables of scale 1 has the density f(x) = (1 + |x|) e^-|x| / 4.
+ * What is small beside it, s, is told best by f''(x) / f(x), whose mean is s^2 SCORE_INFORMATION / 2:
+ * divided by that, it is in place of x^2 - 4.  Its variance and third moment are in parts of
+ * powers of the variance of noise, that of its product with s in parts of that of 2 x s.
+ */
+#define SCORE_INFORMATION	0.19269472
+#define SCORE_VARIANCE		1.2973890
+#define SCORE_THIRD			(-0.6381270)
+#define SCORE_WITH_OTHERS	4.0151305
+
+/* Chance may make such a part of the variance of noise */
+#define MOST_CHANCE			0.02
+
+static double
+score(double d, double scale)
+{
+	double		x = fabs(d) / scale;
+
+	return scale * scale * (x - 1) / (x + 1) * 2 / SCORE_INFORMATION;
+}
+
 static void
 add_counters(Sums *sums, const Row *row)
 {
@@ -183,6 +208,8 @@ add_counters(Sums *sums, const Row *row)
 		sums->ab += w * a * b;
 		sums->bb += w * b * b;
 		sums->difference += w * d * d;
+		if (row->scale > 0)
+			sums->scores += w * score(d, row->scale);
 		sums->witness += w * row->p[i] * d * d;
 		sums->records += w * row->p[i];
 		sums->weights[1] += w;
@@ -225,6 +252,7 @@ add_sums(Sums *total, const Sums *more)
 	total->ab += more->ab;
 	total->bb += more->bb;
 	total->difference += more->difference;
+	total->scores += more->scores;
 	total->witness += more->witness;
 	total->records += more->records;
 	total->pairs += more->pairs;
@@ -234,6 +262,25 @@ add_sums(Sums *total, const Sums *more)
 		total->weights[power] += more->weights[power];
 	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 		total->lags[lag] += more->lags[lag];
+}
+
+/* The scale of Laplace noise in each sketch, if it is about the same; else 0 */
+static double
+scale_of_both(const RacePair *pair)
+{
+	double		scale[2];
+	int			side;
+
+	for (side = 0; side < 2; side++)
+	{
+		const RaceView *view = pair->view[side];
+
+		if (!pair->visible || view == NULL || view->header->noise.releases != 1 ||
+			view->header->noise.mechanism != RACE_MECHANISM_LAPLACE)
+			return 0;
+		scale[side] = sqrt(race_noise_of(pair, side).second / 2);
+	}
+	return fabs(scale[0] / scale[1] - 1) > 0.05 ? 0 : (scale[0] + scale[1]) / 2;
 }
 
 /* Sums over all rows, and the variance of D's product with itself by how blocks of rows differ */
@@ -248,6 +295,7 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 	uint32		i;
 
 	memset(&total, 0, sizeof(Sums));
+	space.scale = scale_of_both(pair);
 	for (i = 0; i < blocks; i++)
 	{
 		uint64		end = (uint64) (i + 1) * rows / blocks;
@@ -357,6 +405,17 @@ mean_weight(const RacePair *pair, double sum)
 }
 
 static void
+use_scores(RaceProducts *products, const Sums *sums, uint32 rows, double noise)
+{
+	products->scored = true;
+	products->difference = sums->scores / rows;
+	products->noise_variance = SCORE_VARIANCE * sums->weights[2] / rows / rows * pow(noise, 2);
+	products->noise_third = SCORE_THIRD * sums->weights[3] / rows / rows / rows * pow(noise, 3);
+	products->with_record *= SCORE_WITH_OTHERS;
+	products->with_both *= SCORE_WITH_OTHERS;
+}
+
+static void
 row_products(const RacePair *pair, RaceProducts *products)
 {
 	const RaceView *b = pair->view[1];
@@ -388,6 +447,11 @@ row_products(const RacePair *pair, RaceProducts *products)
 		mean_kernel(sums.squared_pairs / rows, squares * race_noise_of_both(pair), squared_self,
 					pair->records[0] + pair->records[1]);
 	products->difference_square = Max(sums.witness / rows - noise.second, 0);
+	products->difference = sums.difference / rows - range * noise.second;
+	if (scale_of_both(pair) > 0 &&
+		(1 / pair->records[0] + 1 / pair->records[1]) * products->self <
+		MOST_CHANCE * range * noise.second)
+		use_scores(products, &sums, rows, noise.second);
 }
 
 bool

@@ -13,6 +13,10 @@
  * Most buckets of a row may be empty, and have nothing but noise.  For a test, buckets can get
  * weights of 0 to 1: about 1 where what both sketches have in the buckets beside it is far above
  * its noise.  Noise in a bucket does not depend on its own weight.
+ *
+ * Where Laplace noise is much larger than what chance makes of records, a test can have scores of
+ * D in place of its squares: what tells best that there is something small in D beside its noise.
+ * Squares of it would have three times the variance.
  */
 #ifndef RACE_PRODUCTS_H
 #define RACE_PRODUCTS_H
@@ -41,6 +45,8 @@ typedef struct RacePair
 typedef struct RaceProducts
 {
 	bool		same;			/* both are one and the same */
+	bool		scored;			/* is what follows of D by scores? */
+	double		difference;		/* D's product with itself, without the share of noise */
 	double		aa;				/* products, without the share of noise */
 	double		ab;
 	double		bb;

@@ -168,7 +168,7 @@ static double
 variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double shown)
 {
 	const RaceParams *params = question->view.params;
-	double		variance = race_rows_hide(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
+	double		variance = race_rows_hide_errors(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
 
 	if (parts->gridded != NULL || params->rows >= RACE_ROWS_FOR_INTERVALS)
 		return variance;

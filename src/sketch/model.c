@@ -8,6 +8,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "model.h"
 
@@ -46,10 +47,24 @@ race_model_first_rows(const RaceParams *params)
 	return (Min(params->rows, RACE_MAX_FITTED_ROWS) + 1) / 2;
 }
 
+#define DIMS_OF_GRIDS		2
+
+bool
+race_model_moves(const RaceParams *params)
+{
+	return race_model_is_of_vectors(params) && params->dims > DIMS_OF_GRIDS &&
+		!race_is_grid(params);
+}
+
 uint32
 race_model_least_rows(const RaceParams *params)
 {
-	return race_model_is_of_vectors(params) ? 2 * (params->dims + 1) : 2;
+	const RaceParams *part;
+	uint32		columns = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;
+	return (race_model_moves(params) ? 4 : 2) * (columns + 1);
 }
 
 double *

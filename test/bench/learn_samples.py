@@ -207,7 +207,7 @@ def pulsar(session, report):
 
 CATEGORIES = {'sex': 2, 'town': 7, 'school': 4}
 BINS = 10               # of numbers, for marginals
-CANDIDATES = 3000       # records made up at random, that are fitted to
+CANDIDATES = 20_000     # records made up at random, of which a fit chooses its points
 MIXED_BANDWIDTH = 0.125
 OURS = ('race_sample', 'race_moments of indicators')
 
@@ -294,7 +294,7 @@ def mixed(session, report, folder):
     session.run('CREATE TYPE mixed_row AS (age float8, income float8, '
                 + ', '.join(f'{name} int' for name in CATEGORIES) + ')')
     report.heading('A mixed table: two-way marginals of samples')
-    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}, fitted\nto {CANDIDATES} records made up at random.  '
+    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}, fitted\nto {CANDIDATES:,} records made up at random.  '
                  'Mean total variation distance of all pairs of columns, pure ε: median and worst.\n')
     lines = []
     for epsilon in (0.1, 1):
