@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "answers.h"
-#include "lattice.h"
 
 void
 race_check_askable(const RaceNoise *noise)
@@ -80,8 +79,7 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 bool
 race_rows_hide_errors(const RaceParams *params)
 {
-	return race_model_is_of_vectors(params) && params->dims > RACE_LATTICE_DIMS &&
-		params->rows < RACE_ROWS_THAT_SHOW && !race_is_grid(params);
+	return race_model_moves(params) && params->rows < RACE_ROWS_THAT_SHOW;
 }
 
 RaceRecordCount

@@ -12,6 +12,8 @@
 #include "fit.h"
 #include "work.h"
 
+StaticAssertDecl(RACE_MODEL_GRID_DIMS == RACE_LATTICE_DIMS, "a lattice has as many dimensions as a grid of points");
+
 #define ITERATIONS		60		/* in a round */
 #define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
 

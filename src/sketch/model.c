@@ -47,12 +47,10 @@ race_model_first_rows(const RaceParams *params)
 	return (Min(params->rows, RACE_MAX_FITTED_ROWS) + 1) / 2;
 }
 
-#define DIMS_OF_GRIDS		2
-
 bool
 race_model_moves(const RaceParams *params)
 {
-	return race_model_is_of_vectors(params) && params->dims > DIMS_OF_GRIDS &&
+	return race_model_is_of_vectors(params) && params->dims > RACE_MODEL_GRID_DIMS &&
 		!race_is_grid(params);
 }
 

@@ -57,18 +57,17 @@ extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 el
 /* How many rows are the first half.  Of one row both halves are the same. */
 extern uint32 race_model_first_rows(const RaceParams *params);
 
-/*
- * Are points of vectors moved to suit rows?  Where there are more dimensions than a grid of
- * points covers.
- */
+/* Are points of vectors moved to suit rows?  In more dimensions than a grid of points covers. */
+#define RACE_MODEL_GRID_DIMS	2
+
 extern bool race_model_moves(const RaceParams *params);
 
 /*
  * How many rows can test a model that race_fit() makes.  A row function of vectors has one
  * number more than there are dimensions: points that were moved to suit fewer than four times as
  * many rows suit them by chance.  In 8 dimensions models of 32 rows were up to twice as far off as
- * the rows, and of 64 nearer.  Others have seen all columns in each half of the rows.  Of a product each half of the rows should have seen all
- * columns, too: else samples know nothing of some of them together.
+ * the rows, and of 64 nearer.  Of others, products too, each half of the rows should have seen all
+ * columns: else samples know nothing of some of them together.
  */
 extern uint32 race_model_least_rows(const RaceParams *params);
 
