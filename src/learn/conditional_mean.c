@@ -21,6 +21,8 @@
 
 #include "fmgr.h"
 
+#include "../fit/gridded.h"
+#include "../fit/ready.h"
 #include "../lsh/grid.h"
 #include "../query/estimate.h"
 #include "../server/argument.h"
@@ -151,13 +153,26 @@ estimate_by_ratio(const RaceRatio *share, double t)
 /* A square that is so many times the variance of noise is not noise: it is believed. */
 #define TOO_LARGE	16.0
 
+/* The variance of a sum that is noise */
+static double
+noise_of(const RaceQuestion *question, const RaceDensity *density)
+{
+	return race_is_grid(question->view.params) ?
+		race_gridded_noise(race_ready_grid(race_ready_at(question->site, &question->view))) :
+		density->sum_variance;
+}
+
 /*
+ * Noise weighs the sums against the trend.  What cells may change counts for the interval alone: it
+ * is a bound for all places, and nearly cancels in shares.
+ *
  * The error of the trend and that of the sums are not independent; their covariance is at most
  * the variance of the trend.  What cells move in the sums of nodes is more than what they move in
  * those of their projection (fit/projection.h), so the interval holds it once.
  */
 static Estimate
-estimate_by_trend(const RaceDensity densities[RACE_HALVES], const RaceRatio *share,
+estimate_by_trend(const RaceQuestion questions[RACE_HALVES],
+				  const RaceDensity densities[RACE_HALVES], const RaceRatio *share,
 				  const RaceTrendShare *trend, double t)
 {
 	double		m = trend->share;
@@ -166,13 +181,19 @@ estimate_by_trend(const RaceDensity densities[RACE_HALVES], const RaceRatio *sha
 					 m * densities[RACE_LOWER].kernel_sum) / whole;
 	double		v = Max(share->a_variance - 2 * m * share->covariance +
 						m * m * share->b_variance, 0) / (whole * whole);
-	double		beyond = Max(trend->beyond * sqrt(v), e * e - TOO_LARGE * v);
-	double		part = isfinite(v) && beyond + v > 0 ? beyond / (beyond + v) : 0;
+	double		noise = ((1 - m) * (1 - m) * noise_of(&questions[RACE_UPPER], &densities[RACE_UPPER]) +
+						 m * m * noise_of(&questions[RACE_LOWER], &densities[RACE_LOWER])) /
+		(whole * whole);
+	double		beyond;
+	double		part;
 	Estimate	estimate;
 
+	noise = Min(noise, v);
+	beyond = Max(trend->beyond * sqrt(noise), e * e - TOO_LARGE * v);
+	part = isfinite(v) && beyond + noise > 0 ? beyond / (beyond + noise) : 0;
 	estimate.known = true;
 	estimate.share = Max(Min(m + part * e, 1), 0);
-	estimate.deviation = sqrt((part > 0 ? part * v : beyond) +
+	estimate.deviation = sqrt((part > 0 ? part * (noise + part * (v - noise)) : beyond) +
 							  (1 - part * part) * trend->variance + trend->moved * trend->moved);
 	estimate.lower = estimate.share - t * estimate.deviation;
 	estimate.upper = estimate.share + t * estimate.deviation;
@@ -220,7 +241,8 @@ estimate(RaceQuestion questions[RACE_HALVES], const RaceTrend *trend, double con
 		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
 	}
 	return find_trend(questions, trend, &trend_share) ?
-		estimate_by_trend(densities, &share, &trend_share, t) : estimate_by_ratio(&share, t);
+		estimate_by_trend(questions, densities, &share, &trend_share, t) :
+		estimate_by_ratio(&share, t);
 }
 
 Datum

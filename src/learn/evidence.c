@@ -347,7 +347,7 @@ race_evidence_sum(const RaceEvidence *evidence, const RaceQuestion *question, in
 		return evidence->said[half][i];
 	gridded = race_ready_grid(race_ready_at(question->site, &question->view));
 	sum = race_gridded_sum(gridded, evidence->x + (Size) i * question->view.params->dims);
-	*variance = race_gridded_noise(gridded) + race_gridded_bias(gridded, sum);
+	*variance = race_gridded_noise(gridded);
 	return sum;
 }
 

@@ -34,7 +34,7 @@ extern void race_evidence_gather(RaceQuestion questions[RACE_HALVES], RaceEviden
 
 /*
  * The kernel sum of a half at place i without bias, and its variance.  The variance of a grid
- * is that in the middle, where it is largest.
+ * is that of noise in the middle, where it is largest.
  */
 extern double race_evidence_sum(const RaceEvidence *evidence, const RaceQuestion *question,
 								int half, uint32 i, double *variance);
