@@ -299,7 +299,7 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 		race_records_reserve(points, RACE_CHOSEN_POINTS);
 		tests = race_choose_tests(records, view->params);
 	}
-	race_work_start(&fit, view, points, Min(records->n, RACE_MAX_POINTS));
+	race_work_start(&fit, view, points, points == records ? records->n : RACE_CHOSEN_POINTS);
 	fit.complete = points == records;
 	if (!fit.complete)
 		texts = race_choose_points(&fit, records, texts);

@@ -13,6 +13,9 @@
  * known (products.h).  Given the noise of counts, the form is taken for a shifted gamma variable
  * with these moments, as Gretton et al. take a gamma variable where there is no noise.  The
  * p-value is the mean of its tails over the noise of counts.
+ *
+ * Where Laplace noise is much larger than all else, scores are in place of squares (products.h).
+ * They are bounded, and noise alone decides their variance.
  */
 #include "postgres.h"
 
