@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -31,7 +33,10 @@
 
 PG_FUNCTION_INFO_V1(race_score_of);
 
-/* How flat is the density that rows tell? */
+/*
+ * How flat is the density that rows tell?  Rather too flat: what is not flat enough lets the larger
+ * classes win.
+ */
 static double
 flatness_of(const RaceQuestion *question)
 {
@@ -41,8 +46,10 @@ flatness_of(const RaceQuestion *question)
 	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 || race_is_grid(params))
 		return 0;
 	typical = race_typical(question->site, &question->view);
-	return typical.known ? race_flatness(typical.density, params->outputs > 0 ? params->outputs :
-										 params->dims) : -1;
+	if (isinf(typical.error))
+		return -1;
+	return race_flatness(Min(typical.density + 2 * typical.error, 1),
+						 params->outputs > 0 ? params->outputs : params->dims);
 }
 
 RaceScore

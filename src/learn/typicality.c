@@ -52,7 +52,8 @@ typical_of(const RaceView *view)
 		4 * mean * mean * view->header->noise.count_variance / (n * n);
 	return (RaceTypical)
 	{
-		Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1), mean > 2 * sqrt(variance)
+		Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1),
+			mean > 2 * sqrt(variance) ? sqrt(variance) : INFINITY
 	};
 }
 

@@ -13,7 +13,7 @@
 typedef struct RaceTypical
 {
 	double		density;		/* at least twice its standard error */
-	bool		known;			/* is it above that by itself? */
+	double		error;			/* this standard error; INFINITY if it is not above that by itself */
 } RaceTypical;
 
 /* Computed once for a sketch */
