@@ -93,8 +93,8 @@ extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
  * change by at most this sensitivity together, by which it chooses, and the rest for the release
  * itself.
  */
-#define RACE_ROWS_SHARE			50
-#define RACE_CELLS_SHARE		20
+#define RACE_CHOICE_SHARE		50
+#define RACE_CELLS_SHARE		20	/* of a grid with several axes, where more is to be gained */
 
 typedef struct RaceChoiceBudget
 {

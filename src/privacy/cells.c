@@ -20,6 +20,7 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 	double		least = INFINITY;
 
 	cells->n = 0;
+	cells->usual = kept;
 	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
 	{
 		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid) &&
@@ -107,7 +108,8 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 	race_grid_of(params, &grid);
 	for (i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
-	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes, RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION);
+	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes,
+			   RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION);
 }
 
 static void
@@ -185,7 +187,8 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	Losses		losses;
 	int			i;
 
-	losses.usual = cells->loss / sqrt(where_asked(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION));
+	losses.usual = cells->loss /
+		sqrt(where_asked(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION));
 	losses.from = cells->halvings;
 	losses.where_asked = where_asked(concentration(params, seen, records));
 	weigh(&losses, params, seen, part);

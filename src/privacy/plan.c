@@ -217,7 +217,8 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 		neighbors_factor(request);
 	uint64		weight = kept_weight(params, plan->kept);
 	uint64		look = look_weight(request, params);
-	uint32		share = race_is_grid(params) ? RACE_CELLS_SHARE : RACE_ROWS_SHARE;
+	uint32		share = race_is_grid(params) && params->dims > 1 ? RACE_CELLS_SHARE :
+		RACE_CHOICE_SHARE;
 	RaceLaplaceBudget budget;
 
 	/* at most 2^31 * 2 * 2^25; beyond the limit the noise is too large */

@@ -111,7 +111,7 @@ sub test_pair {
 	my $most = $factor * $unit * @{$pair->{levels}};
 	make_grids($pair);
 	is(change($pair), $most, "$pair->{name}: they differ as much as they may");
-	add_expected_noise($pair, $most, $factor, $pair->{look});
+	add_expected_noise($pair, $most, $factor, $pair->{look}, $pair->{dims} == 1 ? 50 : 20);
 	$pair->{alpha} = ALPHA;
 	audit($pair);
 	return;

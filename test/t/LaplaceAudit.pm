@@ -40,14 +40,15 @@ sub scale {
 }
 
 # What a release should do: 19/20 of epsilon for the counters, 1/20 for the count, which
-# a person changes by so much.  1/20 of all may go to a look that she changes by so much.
+# a person changes by so much.  A share of all may go to a look that she changes by so much.
 sub add_expected_noise {
-	my ($pair, $counters, $count, $look) = @_;
-	my $rest = $look ? 1 - 2**-52 : EPSILON;	# 19/20 of it, rounded down
+	my ($pair, $counters, $count, $look, $share) = @_;
+	my $rest = EPSILON;
+	$rest *= (1 - 1 / $share) * (1 - 2**-52) if $look;	# rounded down
 	$pair->{b_counter} = scale($counters, 20, 19, $rest);
 	$pair->{b_count} = scale($count, 20, 1, $rest);
 	$pair->{expected} = $counters / $pair->{b_counter} + $count / $pair->{b_count}
-		+ ($look ? $look / scale($look, 20, 1) : 0);
+		+ ($look ? $look / scale($look, $share, 1) : 0);
 	return;
 }
 

@@ -520,7 +520,7 @@ main(void)
 	test_random();
 	test_monotone();
 	test_known();
-	test_choice(RACE_ROWS_SHARE);
+	test_choice(RACE_CHOICE_SHARE);
 	test_choice(RACE_CELLS_SHARE);
 	test_sums();
 	test_gaussian_awkward();
