@@ -189,7 +189,8 @@ estimate_by_trend(const RaceQuestion questions[RACE_HALVES],
 	Estimate	estimate;
 
 	noise = Min(noise, v);
-	beyond = Max(trend->beyond * sqrt(noise), e * e - TOO_LARGE * v);
+	beyond = Max(trend->beyond * (race_is_grid(questions[0].view.params) ? sqrt(noise) : 1),
+				 e * e - TOO_LARGE * v);
 	part = isfinite(v) && beyond + noise > 0 ? beyond / (beyond + noise) : 0;
 	estimate.known = true;
 	estimate.share = Max(Min(m + part * e, 1), 0);

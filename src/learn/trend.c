@@ -265,12 +265,13 @@ typical_noise(const Test *tests, uint32 n)
  * The variance of shares around the trend, in parts of the standard deviation of noise: the mean
  * over its posterior.  The trend misses more where there are fewer records, and thus more noise,
  * since it is fitted to all of them.  On real tables this was likelier than a variance that is
- * the same everywhere, and than one in proportion to that of noise.
+ * the same everywhere, and than one in proportion to that of noise.  Of rows, whose places are those of
+ * a model, it is a variance that is the same everywhere: that erred less.
  */
 static double
-find_beyond_noise(const Test *tests, uint32 n, double apart)
+find_beyond_noise(const Test *tests, uint32 n, double apart, bool grid)
 {
-	double		typical = typical_noise(tests, n);
+	double		typical = grid ? typical_noise(tests, n) : 1;
 	double		logs[BEYONDS];
 	double		most = -INFINITY;
 	double		sum = 0;
@@ -285,7 +286,8 @@ find_beyond_noise(const Test *tests, uint32 n, double apart)
 		logs[k] = 0;
 		for (i = 0; i < n; i++)
 		{
-			double		variance = beyond * sqrt(tests[i].variance) + tests[i].variance;
+			double		variance = beyond * (grid ? sqrt(tests[i].variance) : 1) +
+				tests[i].variance;
 
 			logs[k] -= apart / n / 2 *
 				(log(variance) + tests[i].share * tests[i].share / variance);
@@ -318,7 +320,8 @@ find_beyond_trend(RaceTrend *trend, const RaceQuestion *questions,
 		CHECK_FOR_INTERRUPTS();
 		look_at(trend, questions, evidence, chosen[i], &tests[i]);
 	}
-	trend->beyond = find_beyond_noise(tests, n, count_apart(evidence, chosen, n));
+	trend->beyond = find_beyond_noise(tests, n, count_apart(evidence, chosen, n),
+									   evidence->gram == NULL);
 }
 
 /* ------------------------------------------------------------------ making */

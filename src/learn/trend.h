@@ -28,7 +28,7 @@ typedef struct RaceTrendShare
 {
 	double		share;
 	double		variance;		/* of what was fitted */
-	/* the variance of shares around it, in parts of the standard deviation of noise */
+	/* the variance of shares around it; of a grid in parts of the standard deviation of noise */
 	double		beyond;
 	double		moved;			/* by how much cells had changed it, about */
 } RaceTrendShare;
