@@ -428,6 +428,8 @@ COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4
 
 COMMENT ON COLUMN race_info_result.storage_bytes IS 'bytes of the whole value, stored';
 
+COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. 1000000 says that nobody can tell, and that the model is not asked at all: of a grid in more than one dimension, and of vectors with fewer than 2 (dims + 1) rows, or 4 (dims + 1) in three dimensions and more. NULL without a model';
+
 CREATE TYPE race_moments_info_result AS (
 	dims int, norm float8, features int, targets int, count bigint, width int, bytes bigint,
 	status text, mechanism text, epsilon float8, delta float8, rho float8,

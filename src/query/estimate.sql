@@ -120,7 +120,7 @@ COMMENT ON COLUMN race_info_result.merged IS 'how many private sketches or share
 COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
 COMMENT ON COLUMN race_info_result.count_noise_stddev IS 'the standard deviation of the noise in count';
 COMMENT ON COLUMN race_info_result.points IS 'how many points the fitted model has; NULL without a model';
-COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. 1000000 says that nobody can tell, and that the model is not asked at all: of a grid in more than one dimension, and of vectors with fewer than 2 (dims + 1) rows. NULL without a model';
+COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. 1000000 says that nobody can tell, and that the model is not asked at all: of a grid in more than one dimension, and of vectors with fewer than 2 (dims + 1) rows, or 4 (dims + 1) in three dimensions and more. NULL without a model';
 
 CREATE FUNCTION race_info(sketch race_sketch)
 	RETURNS race_info_result
