@@ -140,7 +140,8 @@ def coverage_of_releases(answers, truth):
 
 
 def width_over(answers: Answers, others: Answers):
-    """Mean width of intervals over that of others, where both are bounded"""
-    widths = [a.upper - a.lower for a in (answers, others)]
+    """Mean width of intervals over that of others, of the seeds of both, where both are bounded"""
+    seeds = min(len(answers.lower), len(others.lower))
+    widths = [(a.upper - a.lower)[:seeds] for a in (answers, others)]
     bounded = np.isfinite(widths[0]) & np.isfinite(widths[1])
     return np.mean(widths[0][bounded]) / np.mean(widths[1][bounded]) if bounded.any() else np.nan
