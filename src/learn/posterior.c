@@ -89,7 +89,7 @@ add_covariance(const RaceEquations *equations, const double *prior, const double
 	weigh_by_prior(equations, prior, equations->factor);
 	race_factorize(equations->factor, n, 1);
 	race_invert_lower(equations->factor, n);
-	race_square_root(equations->factor, n, equations->inverse);
+	race_root_product(equations->factor, n, equations->inverse);
 	for (i = 0; i < n; i++)
 		for (j = 0; j < n; j++)
 			covariance[i * n + j] += part * (prior[i] * prior[j] * equations->inverse[i * n + j] +

@@ -161,13 +161,13 @@ race_inverse_root(double *c, uint32_t n)
 }
 
 void
-race_square_root(const double *root, uint32_t n, double *square)
+race_root_product(const double *root, uint32_t n, double *product)
 {
 	uint32_t	i;
 	uint32_t	j;
 	uint32_t	k;
 
-	memset(square, 0, (size_t) n * n * sizeof(double));
+	memset(product, 0, (size_t) n * n * sizeof(double));
 	for (k = 0; k < n; k++)
 	{
 		const double *row = root + (size_t) k * n;
@@ -175,6 +175,6 @@ race_square_root(const double *root, uint32_t n, double *square)
 		race_look_for_interrupts();
 		for (i = 0; i <= k; i++)
 			for (j = 0; j <= k; j++)
-				square[(size_t) i * n + j] += row[i] * row[j];
+				product[(size_t) i * n + j] += row[i] * row[j];
 	}
 }

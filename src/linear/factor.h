@@ -34,8 +34,8 @@ extern void race_invert_lower(double *factor, uint32_t n);
 /* Replace c[n][n] = L L' by the inverse of L.  False if there is none. */
 extern bool race_inverse_root(double *c, uint32_t n);
 
-/* square = R'R, where R is lower triangular: of an inverse root the inverse */
-extern void race_square_root(const double *root, uint32_t n, double *square);
+/* product = R'R, where R is lower triangular: of an inverse root it is the inverse */
+extern void race_root_product(const double *root, uint32_t n, double *product);
 
 /*
  * If this share of the variance of a column, or less, is left after what the columns before

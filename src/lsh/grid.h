@@ -154,7 +154,7 @@ extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 extern double race_grid_lost(const RaceParams *params, double squared_detail);
 
 /*
- * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
+ * A look at the nodes of a grid, exact ones before noise or noisy ones after: what it loses with the last of so many
  * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
  * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
  * record changes of both together, at most; 0 if there is no halving.

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../lsh/lsh.h"
 #include "../linear/eigen.h"
+#include "../lsh/lsh.h"
 
 /*
  * A direction in which the means lie apart by less than this share of the first one, or of a

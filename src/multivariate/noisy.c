@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../lsh/lsh.h"
 #include "../linear/eigen.h"
+#include "../lsh/lsh.h"
 
 /*
  * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On

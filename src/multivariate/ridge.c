@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../lsh/lsh.h"
 #include "../linear/factor.h"
+#include "../lsh/lsh.h"
 
 /* Entry of two predictors, or of one and the target */
 #define At(noisy, which, i, j)	((noisy)->which[(size_t) (i) * (noisy)->n + (j)])
@@ -26,7 +26,7 @@ invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inv
 										  ridge->predictors[j]);
 	if (!race_inverse_root(root, n))
 		return false;
-	race_square_root(root, n, inverse);
+	race_root_product(root, n, inverse);
 	return true;
 }
 

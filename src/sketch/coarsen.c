@@ -66,6 +66,7 @@ race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 	Size		kept = 0;
 	int			width = 1;
 	int			level;
+	int			i;
 
 	race_grid_of(sketch->params, &first);
 	for (level = 0; level < choice.levels; level++)
@@ -77,8 +78,8 @@ race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 		pfree(nodes);
 		from += first.nodes;
 		kept += grid.nodes;
-		race_grid_halve(&first);
-		race_grid_halve(&first);
+		for (i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
+			race_grid_halve(&first);
 	}
 	race_sketch_widen(sketch, width);
 	race_grid_apply(sketch->params, choice);

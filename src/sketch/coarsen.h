@@ -2,7 +2,7 @@
  * coarsen.h
  *		Private grids with the cells that they have in common.
  *
- * Noise and counts decide how many cells each private grid keeps (privacy/plan.c).  Linear
+ * Noise and counts decide how many cells each private grid keeps (privacy/cells.c).  Linear
  * weights nest, so that a grid with noise can be made coarser, too.
  */
 #ifndef RACE_COARSEN_H

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#include "discriminant.h"
 #include "../linear/eigen.h"
+#include "discriminant.h"
 
 PG_FUNCTION_INFO_V1(race_discriminant_step);
 PG_FUNCTION_INFO_V1(race_discriminant_final);

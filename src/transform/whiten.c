@@ -20,8 +20,8 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 
-#include "../server/result.h"
 #include "../linear/eigen.h"
+#include "../server/result.h"
 #include "whiten.h"
 
 PG_FUNCTION_INFO_V1(race_whiten_step);

@@ -193,7 +193,7 @@ test_factor(uint32_t n)
 	}
 	ok(most < 1e-9, "... which solves equations");
 	race_invert_lower(factor, n);
-	race_square_root(factor, n, inverse);
+	race_root_product(factor, n, inverse);
 	for (i = 0; i < n; i++)
 	{
 		double		left = -x[i];
