@@ -160,17 +160,19 @@ extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, i
 						 int64_t *work, int64_t *triangle);
 
 /*
- * By how much rounding can move each entry of a sum of products with the difference of two of them,
- * from one table to its neighbor; and what the steps cost in which normal numbers are drawn.
+ * Where a table has more records than its neighbor: by how much rounding moves each entry of
+ * sums of products with the difference of two Wishart matrices; and what the steps cost in which
+ * normal numbers are drawn.
  */
 extern uint64_t race_wishart_rounding(uint32_t columns, uint64_t scale);
 extern double race_wishart_steps(uint32_t columns);
 
 /*
- * How a pure release of sums of v v' spends epsilon.  The trace of what neighbors add and of what
- * they leave out is at most `trace`, together.  Laplace noise on each entry hides what rounding does:
+ * How a pure release of sums of v v' spends epsilon.  A neighbor has more records or fewer, one
+ * side, or both, two sides.  On each side the trace of their sum is at most `trace`, and the count
+ * changes by count_sensitivity.  Laplace noise on each entry hides what rounding does:
  *
- *		epsilon_true = trace / (2 scale) + steps + rounding entries / b + count_sensitivity / b_count
+ *		epsilon_true = sides (trace / (2 scale) + steps + rounding entries / b + count_sensitivity / b_count)
  */
 typedef struct RaceWishartBudget
 {
@@ -182,8 +184,9 @@ typedef struct RaceWishartBudget
 } RaceWishartBudget;
 
 /* False if the noise would be too large, or for too many columns; limits as for Laplace noise */
-extern bool race_wishart_budget(double epsilon, uint32_t columns, uint64_t trace,
-								uint64_t count_sensitivity, RaceWishartBudget *budget);
+extern bool race_wishart_budget(double epsilon, uint32_t columns, uint32_t sides,
+								uint64_t trace, uint64_t count_sensitivity,
+								RaceWishartBudget *budget);
 
 /*
  * rho of a vector of integers, `cells` long, that changes by `squared` at most in

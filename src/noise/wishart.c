@@ -5,15 +5,15 @@
  * X is a matrix of p rows and p + 1 columns of independent normal numbers of variance c.  Then the
  * density of W = X X' is proportional to exp(-trace(W) / (2 c)) on all matrices without a negative
  * eigenvalue (Wishart 1928; with p + 1 degrees of freedom the power of the determinant is 0).  So
- * W + v v' is exp(-|v|^2 / (2 c)) times as likely as W, for every W.  doc/privacy.md concludes what the difference of two
- * of them costs, and what it costs that X is drawn in steps and W is rounded.
+ * W + v v' is exp(-|v|^2 / (2 c)) times as likely as W, for every W.  doc/privacy.md concludes what
+ * the difference of two of them costs, and what it costs that X is drawn in steps and W is rounded.
  */
 #include "noise.h"
 
 typedef __int128 int128;
 typedef unsigned __int128 uint128;
 
-/* X has the standard deviation 2^DEVIATION_BITS, the last STEP_BITS of which are below that of a sampler */
+/* The standard deviation of a number of X; the sampler of discrete Gaussians lacks the last bits. */
 #define DEVIATION_BITS	48
 #define STEP_BITS		20
 #define COARSE_VARIANCE	(UINT64_C(1) << 2 * (DEVIATION_BITS - STEP_BITS))
@@ -61,7 +61,7 @@ race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int
 
 			for (k = 0; k < n; k++)
 				sum += (int128) work[i * n + k] * work[j * n + k];
-			/* below 2^117; so far less than 2^110 are multiplied, and 2^61 are left */
+			/* below 2^117: after the shift and the scale below 2^109, and 2^61 are left */
 			*triangle++ += sign * (int64_t) (((sum >> DEVIATION_BITS) * (int128) scale) >> DEVIATION_BITS);
 		}
 }
@@ -69,13 +69,14 @@ race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int
 uint64_t
 race_wishart_rounding(uint32_t columns, uint64_t scale)
 {
+	/* no number of X is above 64.1 standard deviations, and each is at most 1 nearer to 0 */
 	uint128		truncated = (uint128) scale * (columns + 1) * 131;
 
-	return 4 * (3 + (uint64_t) (truncated >> DEVIATION_BITS)) + 1;
+	return 2 * (3 + (uint64_t) (truncated >> DEVIATION_BITS)) + 1;
 }
 
 double
 race_wishart_steps(uint32_t columns)
 {
-	return (double) columns * (columns + 1) * 132 / 0x1p48;
+	return (double) columns * (columns + 1) * 66 / 0x1p48;
 }

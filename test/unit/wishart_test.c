@@ -157,21 +157,22 @@ test_variance(void)
 
 /* The cost that was computed, by its formula, and what is left of epsilon */
 static void
-test_budget(double epsilon, uint32_t columns, uint64_t trace)
+test_budget(double epsilon, uint32_t columns, uint32_t sides, uint64_t trace)
 {
 	RaceWishartBudget budget;
 	long double cost;
-	bool		found = race_wishart_budget(epsilon, columns, trace, 2, &budget);
+	bool		found = race_wishart_budget(epsilon, columns, sides, trace, 2, &budget);
 
 	ok(found, "a budget of epsilon %g for %u columns, trace %llu", epsilon, columns,
 	   (unsigned long long) trace);
 	if (!found)
 		return;
 	cost = (long double) trace / (2 * (long double) budget.scale) +
-		(long double) columns * (columns + 1) * 132 / 0x1p48L +
+		(long double) columns * (columns + 1) * 66 / 0x1p48L +
 		(long double) race_wishart_rounding(columns, budget.scale) * (columns * (columns + 1) / 2) *
 		RACE_SCALE_DENOMINATOR / budget.entry_scale +
 		2.0L * RACE_SCALE_DENOMINATOR / budget.count_scale;
+	cost *= sides;
 	ok(cost <= budget.epsilon && budget.epsilon <= epsilon, "... costs what it says, and not more");
 	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it", cost / epsilon);
 }
@@ -185,12 +186,12 @@ main(void)
 	test_reach("all columns", 1, -2, 3, 1);
 	test_one();
 	test_variance();
-	test_budget(1, 7, 9500000);
-	test_budget(0.001, 2, 67000000);
-	test_budget(3, RACE_WISHART_COLUMNS, 67000000);
-	test_budget(1e6, 5, 9500000);
-	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1000000, 1, &budget), "not of too many columns");
-	ok(!race_wishart_budget(1e-6, 7, 9500000, 1, &budget), "not of a scale that is too large");
-	ok(!race_wishart_budget(1e-8, 100, 1, 1, &budget), "not where steps of normal numbers cost too much");
+	test_budget(1, 7, 1, 9500000);
+	test_budget(0.001, 2, 2, 67000000);
+	test_budget(3, RACE_WISHART_COLUMNS, 2, 67000000);
+	test_budget(1e6, 5, 1, 9500000);
+	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, 1, &budget), "not of too many columns");
+	ok(!race_wishart_budget(1e-6, 7, 1, 9500000, 1, &budget), "not of a scale that is too large");
+	ok(!race_wishart_budget(1e-8, 100, 1, 1, 1, &budget), "not where steps of normal numbers cost too much");
 	return done_testing();
 }
