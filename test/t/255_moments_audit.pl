@@ -3,9 +3,10 @@
 #
 # Each label of a release is a trial of its own, as in 170_release_audit.pl: it has a person
 # or nobody.  Records are beyond the norm, so that they are scaled down to it, and change the sums
-# as much as may be.  Laplace noise is audited with one column, in the middle of its bounds: of more
-# counters, an attacker learns all of epsilon too rarely to be seen.  Wishart noise has two columns: then
-# the noise along a record has the density (1 + |z|) exp(-|z|), if z is in units of twice the scale.
+# as much as may be.  Pure noise is audited with columns in the middle of their bounds: of more
+# counters that change, an attacker learns all of epsilon too rarely to be seen.  There are two: with one there
+# is no Laplace noise; and Wishart noise along a record then has the density (1 + |z|) exp(-|z|), if z
+# is in units of twice the scale.
 # Noise with delta, of three columns beyond their bounds, is drawn in coarser integers.
 #
 # The mutants are made of true noise: half of it; noise for the upper triangle alone, where
@@ -46,7 +47,7 @@ use constant {
 # more without the bound
 my %delta = (laplace => 0, wishart => 0, gaussian => DELTA);
 my %epsilon = (laplace => sprintf('%.17g', EPSILON), wishart => sprintf('%.17g', EPSILON), gaussian => DELTA_EPSILON);
-my %columns = (laplace => 1, wishart => 2, gaussian => 3);
+my %columns = (laplace => 2, wishart => 2, gaussian => 3);
 my %value = (laplace => 0, wishart => 0, gaussian => 7);
 my %norm = (laplace => 0.7, wishart => 0.7, gaussian => 1.5);
 my %unbounded_norm = (laplace => 1, wishart => 1, gaussian => 2);
@@ -143,7 +144,8 @@ sub with {
 my ($person, $nobody, $unclipped) = person('laplace');
 my @pure = trials('bounded', 'laplace');
 is(scalar @{$pure[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
-my ($deviation, $count_deviation, $recorded) = recorded('bounded', 'laplace', 'epsilon');
+my ($deviation, $count_deviation, $recorded, $mechanism) = recorded('bounded', 'laplace', 'epsilon');
+is($mechanism, 'discrete Laplace', 'Laplace noise');
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 
 # The largest change of the sums in L1, times two records: what the scale must be
@@ -185,7 +187,6 @@ cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilo
 
 ($person, $nobody, $unclipped) = person('wishart');
 @pure = trials('bounded', 'wishart');
-my $mechanism;
 ($deviation, $count_deviation, $recorded, $mechanism) = recorded('bounded', 'wishart', 'epsilon');
 is($mechanism, 'Wishart', 'Wishart noise');
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
