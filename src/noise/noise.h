@@ -172,7 +172,8 @@ extern double race_wishart_steps(uint32_t columns);
  * side, or both, two sides.  On each side the trace of their sum is at most `trace`, and the count
  * changes by count_sensitivity.  Laplace noise on each entry hides what rounding does:
  *
- *		epsilon_true = sides (trace / (2 scale) + steps + rounding entries / b + count_sensitivity / b_count)
+ *		epsilon_true = sides (trace / (2 scale) + steps + rounding entries / b +
+ *							  count_sensitivity / b_count)
  */
 typedef struct RaceWishartBudget
 {

@@ -131,8 +131,9 @@ wishart_noise(uint32 columns, const RacePlan *plan)
 
 /*
  * Add noise to moments, in integers that are as coarse as planned: twice the variance on the
- * diagonal, if it is Gaussian; a Wishart matrix has that by itself.  Private moments have the bits again that their noise does not
- * have, so that they can be added up; noise shares stay as coarse, as their sum must be.
+ * diagonal, if it is Gaussian; a Wishart matrix has that by itself.  Private moments have the bits
+ * again that their noise does not have, so that they can be added up; noise shares stay as coarse,
+ * as their sum must be.
  */
 static void
 add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)

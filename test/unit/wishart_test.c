@@ -180,7 +180,7 @@ test_budget(double epsilon, uint32_t columns, uint32_t sides, uint64_t trace)
 int
 main(void)
 {
-	RaceWishartBudget budget;
+	RaceWishartBudget budget = {0};
 
 	test_reach("one column", 0, 0, 0, 1);
 	test_reach("all columns", 1, -2, 3, 1);
@@ -190,8 +190,10 @@ main(void)
 	test_budget(0.001, 2, 2, 67000000);
 	test_budget(3, RACE_WISHART_COLUMNS, 2, 67000000);
 	test_budget(1e6, 5, 1, 9500000);
-	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, 1, &budget), "not of too many columns");
+	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, 1, &budget),
+	   "not of too many columns");
 	ok(!race_wishart_budget(1e-6, 7, 1, 9500000, 1, &budget), "not of a scale that is too large");
-	ok(!race_wishart_budget(1e-8, 100, 1, 1, 1, &budget), "not where steps of normal numbers cost too much");
+	ok(!race_wishart_budget(1e-8, 100, 1, 1, 1, &budget),
+	   "not where steps of normal numbers cost too much");
 	return done_testing();
 }
