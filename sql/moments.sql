@@ -119,12 +119,16 @@ SELECT p.mechanism, p.epsilon = i.epsilon AS epsilon, p.rho = i.rho AS rho, p.co
        i.noise_stddev = x.noise_stddev AS same, round((square_noise_stddev / x.noise_stddev)::numeric, 4) AS squares
 FROM states, (VALUES (0.1, 0), (1, 0), (0.01, 1e-6), (1, 1e-6), (1, 1e-9)) b (e, d), race_privacy_cost(:params, e, d) p,
      LATERAL (SELECT race_privatize(m, e, d) AS private OFFSET 0) v, race_info(private) i, race_moments_matrix(private) x;
--- and follows from the norm: |v|^2 is 4, and of four columns |v| adds up to 4
+-- and follows from the norm: |v|^2 is 4.  A Wishart matrix of four columns has 5 degrees of freedom
 SELECT abs(noise_stddev ^ 2 * 2 * rho * 19 / 20 / (4 ^ 2 / 2.0) - 1) < 1e-3 AS gaussian
 FROM states, race_info(race_privatize(m, 1, 1e-6));
-SELECT abs(noise_stddev / sqrt(2) * 0.95 / ((4 ^ 2 + 4) / 2) - 1) < 1e-3 AS laplace
+SELECT mechanism, abs(noise_stddev / sqrt(2 * 5) / (4 / (2 * 298.0 / 320)) - 1) < 1e-2 AS wishart
 FROM states, race_info(race_privatize(m, 1));
-SELECT abs(noise_stddev / sqrt(2) * 0.95 - 1) < 1e-2 AS laplace
+SELECT race_privatize(m, 1)::text::race_moments IS NOT NULL AS read FROM states;
+-- of more than 255 columns there is Laplace noise
+SELECT mechanism FROM generate_series(255, 256) n, race_privacy_cost(race_moment_params(array_fill(0, ARRAY[n])::float8[], array_fill(1, ARRAY[n])::float8[], 1, targets => 0), 1);
+-- and of sums of absolute values: a record that has but a 1 counts for as much as in the norm
+SELECT mechanism, abs(noise_stddev / sqrt(2) * 0.95 - 1) < 1e-2 AS laplace
 FROM race_info(race_privatize(race_moments(race_moment_params('{0,0,0,0}', '{1,1,1,1}', 1, targets => 0, clip => 'absolute')), 1));
 SELECT (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 2))).mechanism, (race_info(race_privatize(m, 1, 1e-6) + race_privatize(m, 0.1, 1e-6))).releases FROM states;
 SELECT (race_info(s)).epsilon < 2 AS disjoint FROM (SELECT race_merge_disjoint(race_privatize(m, 1)) AS s FROM states, generate_series(1, 3)) v;
@@ -152,15 +156,14 @@ SELECT race_share(m, 1, 0, 3) FROM states;
 -- releases
 SELECT race_moments_matrix(race_released_moments('no such'));
 CALL race_protect('moment points', 'points', 1e7, 1e-3, 'i');
--- for pure noise the norm is that of absolute values: sqrt((4 + 4 ^ 2) / 2) changes nothing
-CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 3.2, targets => 0), 'x', 1e5);
-CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 3.2, targets => 0), 'x', 1e5);
+CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
+CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
 CALL race_release('moments of classes', 'moment points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
 CALL race_release_next('moments of classes');
 SELECT name, version, label, abs(round(count / 10.0)) AS count, epsilon <= 1e5 AS within, delta, sketch IS NULL AS no_sketch FROM race_latest_releases WHERE dataset = 'moment points' ORDER BY name, label;
 SELECT (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means FROM race_moments_matrix(race_released_moments('moments of all'));
 SELECT round(count / 10) AS count FROM race_moments_matrix(race_released_moments('moments of classes', '1'));
-SELECT race_params(race_released_moments('moments of all'))::text LIKE '%clip=absolute%' AS pure, race_params(race_released_moments('moments of classes', '1'))::text LIKE '%clip%' AS gaussian;
+SELECT race_params(race_released_moments('moments of all'))::text LIKE '%clip%' AS pure, race_params(race_released_moments('moments of classes', '1'))::text LIKE '%clip%' AS gaussian;
 SELECT race_released('moments of all');
 SELECT race_released_moments('moments of classes');
 SELECT race_released_moments('moments of classes', '9');

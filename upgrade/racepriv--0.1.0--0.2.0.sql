@@ -77,7 +77,7 @@ CREATE FUNCTION race_moment_params(
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn. These three are for features only. targets: that many last columns are scaled to 2 2/3 times as much, because regressions that explain them have less noise then; to find its factor, a record counts as if its targets were 0.35 of that at least. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, which halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release with delta 0. Error 22023 outside the limits';
+	'parameters for race_moments: records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, orthogonal, auto): how they are drawn. These three are for features only. targets: that many last columns are scaled to 2 2/3 times as much, because regressions that explain them have less noise then; to find its factor, a record counts as if its targets were 0.35 of that at least. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, for Laplace noise: with more than 255 columns it halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release where there is Laplace noise. Error 22023 outside the limits';
 
 CREATE TYPE race_record;
 
@@ -309,6 +309,10 @@ CREATE AGGREGATE race_merge_disjoint(moments race_moments) (
 COMMENT ON AGGREGATE race_merge_disjoint(race_moments) IS
 	'as race_merge, for private moments when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in race_merge_disjoint of sketches';
 
+COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
+
+COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace or Wishart noise; NULL for Gaussian noise';
+
 COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
 
 COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
@@ -326,7 +330,7 @@ REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_moments, float8, float8, int, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION race_privatize(race_moments, float8, float8, int, text) IS
-	'differentially private moments of exact ones. Every sum and product gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: discrete Laplace noise, epsilon-differential privacy. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy, of half the variance off the diagonal (Canonne, Kamath & Steinke 2020). How large it is, follows from the norm that the parameters clip records to. max_contributions, neighbors and errors are those of race_privatize of a sketch. Every call draws new noise and costs its budget again';
+	'differentially private moments of exact ones. Every sum and product gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: the difference of two Wishart matrices, epsilon-differential privacy; or discrete Laplace noise where that is less, with clip absolute, or more than 255 columns. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy (Canonne, Kamath & Steinke 2020). With up to some 15 columns there is less noise without a delta than with one of 1e-6, at epsilon 1. Noise off the diagonal has half of the variance, but for Laplace noise. How large it is, follows from the norm that the parameters clip records to. max_contributions, neighbors and errors are those of race_privatize of a sketch. Every call draws new noise and costs its budget again';
 
 CREATE FUNCTION race_share(
 	moments race_moments, epsilon float8, delta float8, parties int,
@@ -427,6 +431,8 @@ COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, 
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
 
 COMMENT ON COLUMN race_info_result.storage_bytes IS 'bytes of the whole value, stored';
+
+COMMENT ON COLUMN race_info_result.mechanism IS 'the noise: discrete Laplace, discrete Gaussian, Wishart (of moments), or several; this and all further columns are NULL in an exact sketch';
 
 COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. 1000000 says that nobody can tell, and that the model is not asked at all: of a grid in more than one dimension, and of vectors with fewer than 2 (dims + 1) rows, or 4 (dims + 1) in three dimensions and more. NULL without a model';
 

@@ -229,6 +229,13 @@ race_moments_squares(const RaceParams *params, int coarser)
 	return (norm * norm + 1) / 2;
 }
 
+uint64_t
+race_moments_trace(const RaceParams *params, int coarser)
+{
+	/* the norm of absolute values is not below that of squares */
+	return shift_up(race_moments_squared(params), coarser);
+}
+
 int
 race_moments_least_coarse(const RaceParams *params)
 {

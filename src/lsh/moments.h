@@ -96,6 +96,9 @@ extern uint64_t race_moments_squared(const RaceParams *params);
 extern uint64_t race_moments_weight(const RaceParams *params, int coarser);
 extern uint64_t race_moments_squares(const RaceParams *params, int coarser);
 extern uint64_t race_moments_unit(const RaceParams *params);
+
+/* The largest trace of what a record adds, in coarser integers before they are rounded */
+extern uint64_t race_moments_trace(const RaceParams *params, int coarser);
 extern int	race_moments_least_coarse(const RaceParams *params);
 
 /* A counter in coarser integers: rounded to the nearest */

@@ -14,6 +14,15 @@ is_cost(double x)
 	return isfinite(x) && x >= 0;
 }
 
+/* A sum of several mechanisms has one with a delta, or is one of pure ones. */
+static bool
+is_pure(const RaceNoise *noise)
+{
+	return noise->mechanism == RACE_MECHANISM_LAPLACE ||
+		noise->mechanism == RACE_MECHANISM_WISHART ||
+		(noise->mechanism == RACE_MECHANISM_SEVERAL && noise->delta == 0);
+}
+
 /* Can a sketch have these shares?  They are Gaussian, of integer variance. */
 static bool
 are_shares(const RaceNoise *noise)
@@ -59,7 +68,7 @@ race_noise_problem(const RaceNoise *noise)
 	if (!is_cost(noise->epsilon) || signbit(noise->epsilon) ||
 		(noise->epsilon == 0 && noise->delta == 0) ||
 		!is_cost(noise->delta) || signbit(noise->delta) ||
-		(noise->delta == 0) != (noise->mechanism == RACE_MECHANISM_LAPLACE) ||
+		(noise->delta == 0) != is_pure(noise) ||
 		!is_cost(noise->rho) ||
 		!is_cost(noise->counter_variance) || !is_cost(noise->count_variance))
 		return "A privacy cost or variance is out of range.";

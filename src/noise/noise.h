@@ -148,6 +148,48 @@ extern bool race_gaussian_budget(double epsilon, double delta,
 								 RaceGaussianBudget *budget);
 
 /*
+ * Add sign times a Wishart matrix to a triangle, the entries on and above the diagonal row by row:
+ * columns + 1 degrees of freedom, of the matrix scale I, so that its trace has the mean
+ * scale columns (columns + 1).  scale is at most RACE_MAX_WISHART_SCALE; work has
+ * columns (columns + 1) numbers.
+ */
+#define RACE_MAX_WISHART_SCALE		((uint64_t) 1 << 40)
+#define RACE_WISHART_COLUMNS		256
+
+extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign,
+						 int64_t *work, int64_t *triangle);
+
+/*
+ * Where a table has more records than its neighbor: by how much rounding moves each entry of
+ * sums of products with the difference of two Wishart matrices; and what the steps cost in which
+ * normal numbers are drawn.
+ */
+extern uint64_t race_wishart_rounding(uint32_t columns, uint64_t scale);
+extern double race_wishart_steps(uint32_t columns);
+
+/*
+ * How a pure release of sums of v v' spends epsilon.  A neighbor has more records or fewer, one
+ * side, or both, two sides.  On each side the trace of their sum is at most `trace`, and the count
+ * changes by count_sensitivity.  Laplace noise on each entry hides what rounding does:
+ *
+ *		epsilon_true = sides (trace / (2 scale) + steps + rounding entries / b +
+ *							  count_sensitivity / b_count)
+ */
+typedef struct RaceWishartBudget
+{
+	uint64_t	scale;
+	uint64_t	entry_scale;	/* of the Laplace noise of an entry */
+	uint64_t	count_scale;
+	double		epsilon;		/* the true cost, rounded up, <= asked */
+	double		variance;		/* of the noise of an entry off the diagonal */
+} RaceWishartBudget;
+
+/* False if the noise would be too large, or for too many columns; limits as for Laplace noise */
+extern bool race_wishart_budget(double epsilon, uint32_t columns, uint32_t sides,
+								uint64_t trace, uint64_t count_sensitivity,
+								RaceWishartBudget *budget);
+
+/*
  * rho of a vector of integers, `cells` long, that changes by `squared` at most in
  * squared L2 norm, under the sum of as many independent draws as there are
  * shares, each of this variance; rounded up.  One draw alone is what a release

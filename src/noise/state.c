@@ -18,7 +18,8 @@ race_mechanism_name(int mechanism)
 {
 	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" :
 		mechanism == RACE_MECHANISM_GAUSSIAN ? "discrete Gaussian" :
-		mechanism == RACE_MECHANISM_SEVERAL ? "several" : NULL;
+		mechanism == RACE_MECHANISM_SEVERAL ? "several" :
+		mechanism == RACE_MECHANISM_WISHART ? "Wishart" : NULL;
 }
 
 RaceSensitivity

@@ -25,7 +25,8 @@ typedef enum RaceMechanism
 	RACE_MECHANISM_NONE = 0,
 	RACE_MECHANISM_LAPLACE = 1, /* discrete Laplace: pure privacy */
 	RACE_MECHANISM_GAUSSIAN = 2,	/* discrete Gaussian: delta > 0 */
-	RACE_MECHANISM_SEVERAL = 3	/* a sum of both */
+	RACE_MECHANISM_SEVERAL = 3, /* a sum of different ones */
+	RACE_MECHANISM_WISHART = 4	/* of moments: a difference of Wishart matrices: pure privacy */
 } RaceMechanism;
 
 typedef enum RaceNeighbors

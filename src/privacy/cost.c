@@ -97,7 +97,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 		warn_of_loss(params, noise, records);
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.kept.rows));
-	race_row_add_if(&row, plan.noise.mechanism == RACE_MECHANISM_LAPLACE,
+	race_row_add_if(&row, plan.noise.delta == 0,
 					Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.delta));

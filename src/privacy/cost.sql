@@ -6,9 +6,9 @@ CREATE TYPE race_privacy_cost_result AS (
 	counter_noise_stddev float8, count_noise_stddev float8,
 	kernel_sum_noise_stddev float8, density_stddev float8);
 COMMENT ON TYPE race_privacy_cost_result IS 'the result of race_privacy_cost';
-COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian';
+COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
 COMMENT ON COLUMN race_privacy_cost_result.rows IS 'how many rows the release would have';
-COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace noise; NULL for Gaussian noise';
+COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace or Wishart noise; NULL for Gaussian noise';
 COMMENT ON COLUMN race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
 COMMENT ON COLUMN race_privacy_cost_result.delta IS 'the delta';
 COMMENT ON COLUMN race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';

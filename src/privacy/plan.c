@@ -20,7 +20,8 @@
  * diagonal has half the variance of one on it: in units of its own noise, the entry counts
  * twice, since it is there twice.  So the norm of the change is that of the whole matrix, |v|^2.
  * Matrices v v' have no negative inner product, so that substituting costs what is said below
- * here, too; doc/privacy.md has the proof, and the part of rounding.
+ * here, too; doc/privacy.md has the proof, and the part of rounding.  With delta 0, a difference of
+ * Wishart matrices makes v v' exp(-|v|^2 / (2 scale)) times as likely (noise/wishart.c).
  *
  * Which rows serve best depends on the table.  A pure release that is to choose them spends a
  * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
@@ -239,6 +240,41 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	return true;
 }
 
+/*
+ * Moments of which all records have a small norm: a Wishart matrix, where it has less variance than
+ * the Laplace noise of a plan, if there is one.
+ */
+static bool
+plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace, RacePlan *plan)
+{
+	uint64		records = request->max_contributions;
+	uint64		trace = race_moments_trace(params, plan->kept.coarser);
+	RaceWishartBudget budget;
+
+	if (records > RACE_MAX_SENSITIVITY / 2 / trace ||
+		!race_wishart_budget(request->epsilon, race_moments_columns(params),
+							 neighbors_factor(request), records * trace, records, &budget) ||
+		(laplace && plan->noise.counter_variance <= budget.variance))
+		return false;
+	plan->counter_noise = budget.scale;
+	plan->entry_noise = budget.entry_scale;
+	plan->count_noise = budget.count_scale;
+	plan->noise.mechanism = RACE_MECHANISM_WISHART;
+	plan->noise.epsilon = budget.epsilon;
+	plan->noise.rho = race_rho_of_pure(budget.epsilon);
+	plan->noise.counter_variance = budget.variance;
+	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
+	return true;
+}
+
+static bool
+plan_pure(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+{
+	bool		laplace = plan_laplace(request, params, plan);
+
+	return (race_is_moments(params) && plan_wishart(request, params, laplace, plan)) || laplace;
+}
+
 static void
 use_gaussian(RacePlan *plan, const RaceRequest *request,
 			 const RaceGaussianBudget *budget)
@@ -333,7 +369,7 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept
 				  RacePlan *plan)
 {
 	start_plan(request, params, kept, RACE_STATUS_PRIVATE, plan);
-	while (!(request->delta == 0 ? plan_laplace(request, params, plan) :
+	while (!(request->delta == 0 ? plan_pure(request, params, plan) :
 			 plan_gaussian(request, params, plan)))
 		if (!make_coarser(params, plan))
 			refuse_noise(request, kept.rows);

@@ -47,9 +47,11 @@ typedef struct RacePlan
 	RaceKept	kept;
 	/*
 	 * Scale of discrete Laplace, or variance of discrete Gaussian noise, as noise.h has them.
-	 * In moments, Gaussian noise on the diagonal has twice the variance.
+	 * In moments, Gaussian noise on the diagonal has twice the variance; and of a Wishart matrix it
+	 * is the scale, and entry_noise that of the Laplace noise beside it.
 	 */
 	uint64		counter_noise;
+	uint64		entry_noise;
 	uint64		count_noise;
 	uint64		choice_noise;	/* scale of discrete Laplace, or 0 (noise.h): no choice */
 	RaceNoise	noise;			/* what the sketch will say of it */

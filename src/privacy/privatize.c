@@ -34,9 +34,9 @@ static int64
 noisy(int64 value, const RacePlan *plan, uint64 noise)
 {
 	RaceRandom *random = race_strong_random();
-	int64		draw = plan->noise.mechanism == RACE_MECHANISM_LAPLACE ?
-		race_discrete_laplace(random, noise) :
-		race_discrete_gaussian(random, noise);
+	int64		draw = plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
+		race_discrete_gaussian(random, noise) :
+		race_discrete_laplace(random, noise);
 
 	return race_bounded_sum(value, draw, false);
 }
@@ -112,10 +112,28 @@ add_noise(RaceSketch *sketch, const RacePlan *plan)
 	}
 }
 
+/* The difference of two Wishart matrices, as planned: the triangle of as many columns */
+static int64 *
+wishart_noise(uint32 columns, const RacePlan *plan)
+{
+	int64	   *triangle = palloc0(race_moments_counters(columns) * sizeof(int64));
+	int64	   *work = palloc((Size) columns * (columns + 1) * sizeof(int64));
+	int			sign;
+
+	for (sign = -1; sign <= 1; sign += 2)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_wishart(race_strong_random(), columns, plan->counter_noise, sign, work, triangle);
+	}
+	pfree(work);
+	return triangle;
+}
+
 /*
  * Add noise to moments, in integers that are as coarse as planned: twice the variance on the
- * diagonal, if it is Gaussian.  Private moments have the bits again that their noise does not
- * have, so that they can be added up; noise shares stay as coarse, as their sum must be.
+ * diagonal, if it is Gaussian; a Wishart matrix has that by itself.  Private moments have the bits
+ * again that their noise does not have, so that they can be added up; noise shares stay as coarse,
+ * as their sum must be.
  */
 static void
 add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)
@@ -125,8 +143,10 @@ add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)
 	bool		share = plan->noise.status == RACE_STATUS_SHARE;
 	int			coarser = plan->kept.coarser;
 	int64		limit = RACE_MAX_COUNT >> coarser;
-	uint64		on_diagonal = plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
-		2 * plan->counter_noise : plan->counter_noise;
+	bool		wishart = plan->noise.mechanism == RACE_MECHANISM_WISHART;
+	int64	   *matrix = wishart ? wishart_noise(columns, plan) : NULL;
+	uint64		noise = wishart ? plan->entry_noise : plan->counter_noise;
+	uint64		on_diagonal = plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * noise : noise;
 	uint32		i;
 	uint32		j;
 
@@ -136,7 +156,9 @@ add_noise_to_moments(RaceSketch *sketch, const RacePlan *plan)
 		for (j = i; j < columns; j++, counter++)
 		{
 			*counter = noisy(race_moments_coarsen(*counter, coarser), plan,
-							 i == j ? on_diagonal : plan->counter_noise);
+							 i == j ? on_diagonal : noise);
+			if (wishart)
+				*counter = race_bounded_sum(*counter, *matrix++, false);
 			if (!share)
 				*counter = Max(Min(*counter, limit), -limit) * ((int64) 1 << coarser);
 		}

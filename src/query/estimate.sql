@@ -110,7 +110,7 @@ COMMENT ON COLUMN race_info_result.count IS 'the number of records, as race_coun
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
 COMMENT ON COLUMN race_info_result.storage_bytes IS 'bytes of the whole value, stored';
 COMMENT ON COLUMN race_info_result.status IS 'exact, private, or share (noise shares of which there are not enough yet)';
-COMMENT ON COLUMN race_info_result.mechanism IS 'the noise: discrete Laplace, discrete Gaussian, or several; this and all further columns are NULL in an exact sketch';
+COMMENT ON COLUMN race_info_result.mechanism IS 'the noise: discrete Laplace, discrete Gaussian, Wishart (of moments), or several; this and all further columns are NULL in an exact sketch';
 COMMENT ON COLUMN race_info_result.epsilon IS 'the true epsilon, rounded up';
 COMMENT ON COLUMN race_info_result.delta IS 'the delta; 0 for pure differential privacy';
 COMMENT ON COLUMN race_info_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';

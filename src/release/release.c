@@ -497,8 +497,9 @@ check_description(const Release *release)
 }
 
 /*
- * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  For
- * pure noise, sums of absolute values are clipped, unless the parameters say how.
+ * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  With too
+ * many columns for a Wishart matrix, pure noise is Laplace noise: then sums of absolute values are
+ * clipped, unless the parameters say how.
  */
 static void
 prepare_moments(RaceAsked *asked, FunctionCallInfo fcinfo)
@@ -506,7 +507,8 @@ prepare_moments(RaceAsked *asked, FunctionCallInfo fcinfo)
 	if (!race_is_moments(asked->params))
 		return;
 	race_params_check_moments(asked->params);
-	if (asked->params->clip == 0 && asked->delta == 0)
+	if (asked->params->clip == 0 && asked->delta == 0 &&
+		race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
 		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;

@@ -65,7 +65,7 @@ enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL, GRID, STRUCTURED, PARTITION, GROUPED};
 enum {FOLD = 1, MULTILINEAR};
 enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
 enum {EXACT, SHARE, PRIVATE};
-enum {LAPLACE = 1, GAUSSIAN, SEVERAL};
+enum {LAPLACE = 1, GAUSSIAN, SEVERAL, WISHART};
 
 /* The end of a value grows by a number of so many bytes. */
 static void
@@ -293,9 +293,10 @@ choose_noise(uint64_t *header)
 
 	header[CONTRIBUTIONS] = one_of(contributions);
 	header[NEIGHBORS] = 1 + below(2);
-	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(3);
+	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(4);
 	header[EPSILON] = BITS(one_of(epsilons));
-	header[DELTA] = header[MECHANISM] == LAPLACE ? 0 : BITS(one_of(deltas));
+	header[DELTA] = header[MECHANISM] == LAPLACE || header[MECHANISM] == WISHART ? 0 :
+		BITS(one_of(deltas));
 	header[RHO] = BITS(one_of(costs));
 	if (header[STATUS] == SHARE)
 	{

@@ -3,18 +3,20 @@
 #
 # Each label of a release is a trial of its own, as in 170_release_audit.pl: it has a person
 # or nobody.  Records are beyond the norm, so that they are scaled down to it, and change the sums
-# as much as may be.  Pure noise is audited with one column, in the middle of its bounds: of more
-# counters, an attacker learns all of epsilon too rarely to be seen.  Noise with delta, of three
-# columns beyond their bounds, is drawn in coarser integers.
+# as much as may be.  Pure noise is audited with columns in the middle of their bounds: of more
+# counters that change, an attacker learns all of epsilon too rarely to be seen.  There are two: with one there
+# is no Laplace noise; and Wishart noise along a record then has the density (1 + |z|) exp(-|z|), if z
+# is in units of twice the scale.
+# Noise with delta, of three columns beyond their bounds, is drawn in coarser integers.
 #
 # The mutants are made of true noise: half of it; noise for the upper triangle alone, where
 # products of two columns count once; and records that are not scaled down.
 #
-# False alarms: 7.0e-12 a run of this file (all tests: 030_audit.pl):
+# False alarms: 1.2e-11 a run of this file (all tests: 030_audit.pl):
 #
-#	audit	1 in 2 directions of 2 bounds at 1e-12			4.0e-12
+#	audit	2 in 2 directions of 2 bounds at 1e-12			8.0e-12
 #	mu	|z| < 7.5, 6.4e-14, and size and mean of the noise,
-#		20 of the same						1.4e-12
+#		34 of the same						2.3e-12
 #	what is left is for normal approximations
 use strict;
 use warnings;
@@ -41,28 +43,30 @@ use constant {
 	MAX_Z => 7.5,
 	ONE => 8192,
 };
-my %epsilon = (0 => sprintf('%.17g', EPSILON), DELTA, DELTA_EPSILON);
-
-# So many columns, of this value, and their norm, which is more without the bound: for each delta
-my %columns = (0 => 1, DELTA, 3);
-my %value = (0 => 0, DELTA, 7);
-my %norm = (0 => 0.7, DELTA, 1.5);
-my %unbounded_norm = (0 => 1, DELTA, 2);
+# Of each kind of noise: what a release costs; so many columns, of this value; and their norm, which is
+# more without the bound
+my %delta = (laplace => 0, wishart => 0, gaussian => DELTA);
+my %epsilon = (laplace => sprintf('%.17g', EPSILON), wishart => sprintf('%.17g', EPSILON), gaussian => DELTA_EPSILON);
+my %columns = (laplace => 2, wishart => 2, gaussian => 3);
+my %value = (laplace => 0, wishart => 0, gaussian => 7);
+my %norm = (laplace => 0.7, wishart => 0.7, gaussian => 1.5);
+my %unbounded_norm = (laplace => 1, wishart => 1, gaussian => 2);
+my %clip = (laplace => 'absolute', wishart => 'norm', gaussian => 'norm');
 
 sub params
 {
-	my ($delta, $norm) = @_;
-	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$delta}) . '}' } -1, 1;
-	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$delta}) . ', targets => 0)';
+	my ($kind, $norm) = @_;
+	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$kind}) . '}' } -1, 1;
+	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$kind}) . ", targets => 0, clip => '$clip{$kind}')";
 }
 
-sub record { my ($delta) = @_; return 'ARRAY[' . join(',', ($value{$delta}) x $columns{$delta}) . ']' }
+sub record { my ($kind) = @_; return 'ARRAY[' . join(',', ($value{$kind}) x $columns{$kind}) . ']' }
 
 # The entries that there are counters of
 sub triangle
 {
-	my ($delta) = @_;
-	my $n = $columns{$delta};
+	my ($kind) = @_;
+	my $n = $columns{$kind};
 	return map { my $i = $_; map { [$i, $_] } $i .. $n } 0 .. $n;
 }
 
@@ -78,49 +82,49 @@ END
 
 # What so many records of a person add: [count, counters ...]
 sub exact {
-	my ($delta, $n, $norm) = @_;
-	my $empty = "race_moments(@{[params($delta, $norm)]})";
+	my ($kind, $n, $norm) = @_;
+	my $empty = "race_moments(@{[params($kind, $norm)]})";
 	return decode(sql(<<"END"));
-SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($delta)]}))), 'hex') FROM generate_series(1, $n)
+SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
 END
 }
 
 # The sums that a person changes; none; and those without the norm
 sub person {
-	my ($delta) = @_;
-	my @triangle = triangle($delta);
-	my $person = exact($delta, BOUND);
+	my ($kind) = @_;
+	my @triangle = triangle($kind);
+	my $person = exact($kind, BOUND);
 	my $squares = sum(map { $person->[1 + $_] / BOUND / ONE**2 * ($triangle[$_][0] == $triangle[$_][1]) } 0 .. $#triangle);
-	cmp_ok(abs($squares / $norm{$delta}**2 - 1), '<', 1e-3, 'a record is scaled down to the norm');
-	return ($person, [(0) x @$person], exact($delta, BOUND, $unbounded_norm{$delta}));
+	cmp_ok(abs($squares / $norm{$kind}**2 - 1), '<', 1e-3, 'a record is scaled down to the norm');
+	return ($person, [(0) x @$person], exact($kind, BOUND, $unbounded_norm{$kind}));
 }
 
 # The releases of labels with nobody, and with a person
 sub trials {
-	my ($dataset, $delta) = @_;
+	my ($dataset, $kind) = @_;
 	my $all = join ',', 1 .. 2 * PERSONS;
 	sql(<<"END");
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset $delta ' || i, '$dataset', @{[params($delta)]}, \$x\$@{[record($delta)]}\$x\$, $epsilon{$delta}, $delta, label => 'id', labels => '{$all}');
+		CALL race_release('$dataset $kind ' || i, '$dataset', @{[params($kind)]}, \$x\$@{[record($kind)]}\$x\$, $epsilon{$kind}, $delta{$kind}, label => 'id', labels => '{$all}');
 	END LOOP;
 END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
 SELECT encode(_race_moments_send(moments), 'hex') FROM race_releases
-WHERE name LIKE '$dataset $delta %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
+WHERE name LIKE '$dataset $kind %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
 }
 
 # What is recorded of releases: the standard deviation of entries and of the count, and a cost
 sub recorded {
-	my ($dataset, $delta, $cost) = @_;
+	my ($dataset, $kind, $cost) = @_;
 	return split /\|/, sql(<<"END");
-SELECT min(noise_stddev), min(count_noise_stddev), max($cost)
-FROM race_releases, race_info(moments) WHERE name LIKE '$dataset $delta %'
+SELECT min(noise_stddev), min(count_noise_stddev), max($cost), min(mechanism)
+FROM race_releases, race_info(moments) WHERE name LIKE '$dataset $kind %'
 END
 }
 
@@ -135,16 +139,17 @@ sub with {
 	return [map { my $draw = $_; [map { $exact->[$_] + $factor * $draw->[$_] } 0 .. $#$exact] } @$noise];
 }
 
-# ----------------------------------------------------------------- pure noise
+# -------------------------------------------------------------- Laplace noise
 
-my ($person, $nobody, $unclipped) = person(0);
-my @pure = trials('bounded', 0);
+my ($person, $nobody, $unclipped) = person('laplace');
+my @pure = trials('bounded', 'laplace');
 is(scalar @{$pure[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
-my ($deviation, $count_deviation, $recorded) = recorded('bounded', 0, 'epsilon');
+my ($deviation, $count_deviation, $recorded, $mechanism) = recorded('bounded', 'laplace', 'epsilon');
+is($mechanism, 'discrete Laplace', 'Laplace noise');
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 
 # The largest change of the sums in L1, times two records: what the scale must be
-my $l1 = BOUND * $norm{0}**2;
+my $l1 = BOUND * $norm{laplace}**2;
 my $b = $deviation / sqrt(2);
 my $b_count = $count_deviation / sqrt(2);
 cmp_ok(abs($b * 0.95 * EPSILON / $l1 - 1), '<', 1e-3, 'the scale is that of the largest change');
@@ -176,20 +181,73 @@ sub caught {
 caught('half the noise', $person, 1 / 2);
 caught('clipping left out', $unclipped, 1);
 cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
-	for bounds(trials('unbounded', 0), $person);
+	for bounds(trials('unbounded', 'laplace'), $person);
+
+# -------------------------------------------------------------- Wishart noise
+
+($person, $nobody, $unclipped) = person('wishart');
+@pure = trials('bounded', 'wishart');
+($deviation, $count_deviation, $recorded, $mechanism) = recorded('bounded', 'wishart', 'epsilon');
+is($mechanism, 'Wishart', 'Wishart noise');
+cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
+
+# Of 3 counters and so 4 degrees of freedom the variance is 8 times the square of the scale.
+my $scale = $deviation / sqrt(8);
+$b_count = $count_deviation / sqrt(2);
+my $trace = BOUND * $norm{wishart}**2;
+cmp_ok(abs($scale * 2 * EPSILON * 298 / 320 / $trace - 1), '<', 2e-3, 'the scale is that of the largest trace');
+
+# The record has nothing but the constant.
+sub wishart_llrs {
+	my ($releases, $changes) = @_;
+	my $log_density = sub { my $z = abs($_[0]) / 2 / $scale / ONE**2; log(1 + $z) - $z };
+	return [map {
+		my $release = $_;
+		my $count = abs($release->[COUNT]) - abs($release->[COUNT] - $changes->[COUNT]);
+		sprintf '%.2f', $log_density->($release->[1] - $changes->[1]) - $log_density->($release->[1]) + $count / $b_count;
+	} @$releases];
+}
+
+sub wishart_bounds {
+	my ($less, $more, $changes) = @_;
+	return epsilon_bounds(wishart_llrs($less, $changes), wishart_llrs($more, $changes), PILOT, ALPHA_HERE);
+}
+cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows, Wishart: epsilon is at least %.3f', ROWS, $_)
+	for wishart_bounds(@pure, $person);
+
+$pure_noise = [noise_of($nobody, $pure[0]), noise_of($person, $pure[1])];
+sub wishart_caught {
+	my ($what, $changes, $factor) = @_;
+	cmp_ok($_, '>', $recorded, sprintf 'mutant, Wishart, %s: caught, epsilon is at least %.3f', $what, $_)
+		for wishart_bounds(with($nobody, $pure_noise->[0], $factor), with($changes, $pure_noise->[1], $factor), $changes);
+	return;
+}
+wishart_caught('half the noise', $person, 1 / 2);
+wishart_caught('clipping left out', $unclipped, 1);
+
+# no entry has a kurtosis above 6
+my @entries = triangle('wishart');
+for my $i (0 .. $#entries)
+{
+	my @noise = map { $_->[1 + $i] } map { @$_ } @$pure_noise;
+	my $variance = $deviation**2 * ONE**4 * ($entries[$i][0] == $entries[$i][1] ? 2 : 1);
+	my $size = (sum(map { $_**2 } @noise) / @noise / $variance - 1) * sqrt(@noise / 5);
+	my $mean = sum(@noise) / sqrt(@noise * $variance);
+	cmp_ok(abs $_, '<', MAX_Z, sprintf 'Wishart noise of entry (@{$entries[$i]}), z = %.1f', $_) for $size, $mean;
+}
 
 # ------------------------------------------------------------- Gaussian noise
 
-($person, $nobody, $unclipped) = person(DELTA);
-my @triangle = triangle(DELTA);
-my @gaussian = trials('bounded', DELTA);
+($person, $nobody, $unclipped) = person('gaussian');
+my @triangle = triangle('gaussian');
+my @gaussian = trials('bounded', 'gaussian');
 my $rho;
-($deviation, $count_deviation, $rho) = recorded('bounded', DELTA, 'rho');
+($deviation, $count_deviation, $rho) = recorded('bounded', 'gaussian', 'rho');
 my @variance = ($count_deviation**2,
 	map { $deviation**2 * ONE**4 * ($_->[0] == $_->[1] ? 2 : 1) } @triangle);
 
 # half of the square of |v|^2, since the diagonal has twice the variance
-my $squared = $norm{+DELTA}**4 / 2;
+my $squared = $norm{gaussian}**4 / 2;
 cmp_ok(abs($deviation**2 * 2 * $rho * 0.95 / $squared / BOUND**2 - 1), '<', 1e-3,
 	'the variance is that of the largest change');
 
@@ -237,10 +295,10 @@ sub mu_caught {
 	return;
 }
 # products of two columns counted once: half of the square of |v|^2, and half of the diagonal's
-my $once = ($norm{+DELTA}**4 + $norm{+DELTA}**4 / (1 + $columns{+DELTA})) / 4;
+my $once = ($norm{gaussian}**4 + $norm{gaussian}**4 / (1 + $columns{gaussian})) / 4;
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);
-is(sql("SELECT spent_epsilon = @{[CALLS]} * (_race_exact_decimal($epsilon{0}) + $epsilon{+DELTA}) FROM race_budgets WHERE budget = 'bounded'"), 't',
+is(sql("SELECT spent_epsilon = @{[CALLS]} * (2 * _race_exact_decimal($epsilon{laplace}) + $epsilon{gaussian}) FROM race_budgets WHERE budget = 'bounded'"), 't',
 	'all labels of a release together cost its epsilon once');
 done_testing();

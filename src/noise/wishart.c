@@ -1,0 +1,82 @@
+/*
+ * wishart.c
+ *		Noise for sums of v v': the difference of two Wishart matrices, by exact integers.
+ *
+ * X is a matrix of p rows and p + 1 columns of independent normal numbers of variance c.  Then the
+ * density of W = X X' is proportional to exp(-trace(W) / (2 c)) on all matrices without a negative
+ * eigenvalue (Wishart 1928; with p + 1 degrees of freedom the power of the determinant is 0).  So
+ * W + v v' is exp(-|v|^2 / (2 c)) times as likely as W, for every W.  doc/privacy.md concludes what
+ * the difference of two of them costs, and what it costs that X is drawn in steps and W is rounded.
+ */
+#include "noise.h"
+
+typedef __int128 int128;
+typedef unsigned __int128 uint128;
+
+/* The standard deviation of a number of X; the sampler of discrete Gaussians lacks the last bits. */
+#define DEVIATION_BITS	48
+#define STEP_BITS		20
+#define COARSE_VARIANCE	(UINT64_C(1) << 2 * (DEVIATION_BITS - STEP_BITS))
+
+/*
+ * A normal number towards 0: of |x| the integer below it, with probability proportional to
+ * exp(-x^2 / 2^97).  All bits but the last ones are those of a discrete Gaussian.
+ */
+static int64_t
+draw_normal(RaceRandom *random)
+{
+	for (;;)
+	{
+		int64_t		high = race_discrete_gaussian(random, COARSE_VARIANCE);
+		uint64_t	low;
+
+		if (high < 0)
+			continue;			/* the sign is drawn apart */
+		high <<= STEP_BITS;
+		low = race_random_below(random, UINT64_C(1) << STEP_BITS);
+		/* (high + low)^2 - high^2, below 2^76 */
+		if (!race_bernoulli_exp(random, (uint128) low * (2 * (uint64_t) high + low),
+								(uint128) 1 << (2 * DEVIATION_BITS + 1)))
+			continue;
+		high += low;
+		return race_random_below(random, 2) == 1 ? -high : high;
+	}
+}
+
+void
+race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int64_t *work,
+			 int64_t *triangle)
+{
+	size_t		n = (size_t) columns + 1;
+	size_t		i;
+	size_t		j;
+	size_t		k;
+
+	for (k = 0; k < columns * n; k++)
+		work[k] = draw_normal(random);
+	for (i = 0; i < columns; i++)
+		for (j = i; j < columns; j++)
+		{
+			int128		sum = 0;
+
+			for (k = 0; k < n; k++)
+				sum += (int128) work[i * n + k] * work[j * n + k];
+			/* below 2^117: after the shift and the scale below 2^109, and 2^61 are left */
+			*triangle++ += sign * (int64_t) (((sum >> DEVIATION_BITS) * (int128) scale) >> DEVIATION_BITS);
+		}
+}
+
+uint64_t
+race_wishart_rounding(uint32_t columns, uint64_t scale)
+{
+	/* no number of X is above 64.1 standard deviations, and each is at most 1 nearer to 0 */
+	uint128		truncated = (uint128) scale * (columns + 1) * 131;
+
+	return 2 * (3 + (uint64_t) (truncated >> DEVIATION_BITS)) + 1;
+}
+
+double
+race_wishart_steps(uint32_t columns)
+{
+	return (double) columns * (columns + 1) * 66 / 0x1p48;
+}
