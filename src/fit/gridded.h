@@ -2,10 +2,7 @@
  * gridded.h
  *		The answers of a grid.
  *
- * A question sums the kernel over the nodes.  So that it need not visit all of them, the
- * kernel is split by distance, as the multilevel summation method does (Hardy 2006): the
- * fine nodes sum what is near, coarser ones, which follow from them exactly, the smooth
- * rest.  Each level answers for what its nodes say of the table (projection.h).
+ * A question sums the kernel over the nodes of levels (levels.h).
  */
 #ifndef RACE_GRIDDED_H
 #define RACE_GRIDDED_H
@@ -40,9 +37,9 @@ extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
 extern double race_gridded_noise(const RaceGridded *gridded);
 
 /*
- * The variance that cells give it, for a sum of this size: what splitting moves, and what cells lose
- * by what the nodes tell of the table
+ * The variance that cells give it at x, for a sum of this size: what splitting moves, and what cells
+ * lose nearby (lost.h)
  */
-extern double race_gridded_bias(const RaceGridded *gridded, double sum);
+extern double race_gridded_bias(const RaceGridded *gridded, const double *x, double sum);
 
 #endif							/* RACE_GRIDDED_H */

@@ -117,34 +117,46 @@ misfit_of(const RaceFitWork *fit, const Residuals *residuals)
 /* The middle of many squares of normal variables is this part of their variance. */
 #define MIDDLE_OF_SQUARES	0.4549
 
-/*
- * A grid has no second half to test a model with.  But its noise is the same everywhere: the
- * middle square of what it says beyond the model, at all points, is what noise leaves where
- * the model is right.
- */
+/* What noise leaves of a kernel sum, on average over the box */
 static double
-usual_residual(const RaceFitWork *fit)
+noise_of_grid(const RaceFitWork *fit)
 {
-	uint32		n = fit->points->n;
-	double	   *squares = fit->space;
-	uint32		i;
+	const RaceParams *params = fit->view->params;
+	RaceGridChoice as_it_is = {0, race_grid_levels(params)};
 
-	race_gram_multiply(&fit->gram, fit->weights, squares);
-	for (i = 0; i < n; i++)
-		squares[i] = pow(fit->answers[i] - squares[i], 2);
-	race_sort_descending(squares, n);
-	return squares[n / 2] / MIDDLE_OF_SQUARES;
+	return race_grid_noise_variance(params, as_it_is, RACE_GRID_ANYWHERE,
+									fit->view->header->noise.counter_variance);
 }
 
 /*
+ * A grid has no second half to test a model with.  But its noise is known.  The middle square of what it
+ * says beyond the model, at all points, is what noise leaves where the model is right, if it is less.
+ * What the squares have on average beyond the noise is missed.
+ *
  * In more than one dimension the points are too coarse for what a grid says of records on a
  * line, and the grid by itself is good: its model is not asked.
  */
 void
 race_judge_by_noise(const RaceFitWork *fit, RaceModel *model)
 {
-	model->residual_variance = usual_residual(fit);
-	model->misfit = fit->complete && fit->view->params->dims == 1 ? 0 : RACE_UNTESTED;
+	uint32		n = fit->points->n;
+	double	   *squares = fit->space;
+	double		noise = noise_of_grid(fit);
+	double		square = 0;
+	double		answer = 0;
+	uint32		i;
+
+	race_gram_multiply(&fit->gram, fit->weights, squares);
+	for (i = 0; i < n; i++)
+	{
+		answer += squares[i] * squares[i] / n;
+		squares[i] = pow(fit->answers[i] - squares[i], 2);
+		square += squares[i] / n;
+	}
+	race_sort_descending(squares, n);
+	model->residual_variance = Min(squares[n / 2] / MIDDLE_OF_SQUARES, noise);
+	model->misfit = !fit->complete || fit->view->params->dims > 1 ? RACE_UNTESTED :
+		square <= noise ? 0 : Min(sqrt((square - noise) / answer), RACE_UNTESTED / 2);
 }
 
 /* What rows say that the model has not seen */

@@ -49,8 +49,29 @@ take_outer_halves(double *line, Size stride, uint32 cells)
 	}
 }
 
+/*
+ * A kernel without a peak does not tell them from these nodes within, which have the same mass, mean
+ * and variance.
+ */
+static const double inner_nodes[] = {19.0 / 24, -5.0 / 12, 1.0 / 8};
+
 static void
-project_line(double *line, Size stride, uint32 cells, const double *ratios)
+fold_outer_halves(double *line, Size stride, uint32 cells)
+{
+	double	   *last = line + cells * stride;
+	double		first_node = line[0];
+	double		last_node = last[0];
+	int			i;
+
+	for (i = 0; i < (int) lengthof(inner_nodes); i++)
+	{
+		*(line + i * stride) -= inner_nodes[i] * first_node;
+		*(last - i * stride) -= inner_nodes[i] * last_node;
+	}
+}
+
+static void
+project_line(double *line, Size stride, uint32 cells, const double *ratios, bool wider)
 {
 	uint32		k;
 
@@ -60,11 +81,25 @@ project_line(double *line, Size stride, uint32 cells, const double *ratios)
 			(ratios[k] / BESIDE);
 	for (k = cells; k-- > 0;)
 		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
-	take_outer_halves(line, stride, cells);
+	if (wider)
+		take_outer_halves(line, stride, cells);
+	else
+		fold_outer_halves(line, stride, cells);
+}
+
+uint32
+race_project_outside(const RaceGrid *grid, bool peak)
+{
+	uint32		axis;
+
+	for (axis = 0; axis < grid->dims; axis++)
+		if (grid->cells[axis] + 1 < lengthof(inner_nodes))
+			return RACE_PROJECT_OUTSIDE;
+	return peak ? RACE_PROJECT_OUTSIDE : 0;
 }
 
 void
-race_project_grid(const RaceGrid *grid, RaceGrid *wide)
+race_project_grid(const RaceGrid *grid, uint32 outside, RaceGrid *wide)
 {
 	uint32		axis;
 
@@ -72,15 +107,16 @@ race_project_grid(const RaceGrid *grid, RaceGrid *wide)
 	wide->nodes = 1;
 	for (axis = 0; axis < grid->dims; axis++)
 	{
-		wide->cells[axis] += 2 * RACE_PROJECT_OUTSIDE;
-		wide->lower[axis] -= RACE_PROJECT_OUTSIDE * wide->width[axis];
+		wide->cells[axis] += 2 * outside;
+		wide->lower[axis] -= outside * wide->width[axis];
 		wide->nodes *= wide->cells[axis] + 1;
 	}
 }
 
 /* Nodes of a grid in their places of a wider one, all others 0 */
 static void
-place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
+place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, uint32 outside,
+			double *out)
 {
 	uint32		last = grid->dims - 1;
 	uint32		line = grid->cells[last] + 1;
@@ -91,12 +127,12 @@ place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, dou
 	{
 		Size		rest = from / line;
 		Size		stride = wide->cells[last] + 1;
-		Size		to = RACE_PROJECT_OUTSIDE;
+		Size		to = outside;
 		uint32		axis;
 
 		for (axis = last; axis-- > 0;)
 		{
-			to += (rest % (grid->cells[axis] + 1) + RACE_PROJECT_OUTSIDE) * stride;
+			to += (rest % (grid->cells[axis] + 1) + outside) * stride;
 			rest /= grid->cells[axis] + 1;
 			stride *= wide->cells[axis] + 1;
 		}
@@ -107,11 +143,12 @@ place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, dou
 void
 race_project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
 {
+	uint32		outside = (wide->cells[0] - grid->cells[0]) / 2;
 	Size		stride = wide->nodes;
 	uint32		axis;
 	Size		at;
 
-	place_nodes(grid, nodes, wide, out);
+	place_nodes(grid, nodes, wide, outside, out);
 	for (axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		cells = grid->cells[axis];
@@ -120,13 +157,13 @@ race_project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wi
 
 		make_ratios(cells, ratios);
 		stride /= wide->cells[axis] + 1;
-		for (at = RACE_PROJECT_OUTSIDE * stride; at < wide->nodes; at += block)
+		for (at = outside * stride; at < wide->nodes; at += block)
 		{
 			Size		i;
 
 			CHECK_FOR_INTERRUPTS();
 			for (i = 0; i < stride; i++)
-				project_line(out + at + i, stride, cells, ratios);
+				project_line(out + at + i, stride, cells, ratios, outside > 0);
 		}
 		pfree(ratios);
 	}

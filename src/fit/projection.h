@@ -22,13 +22,16 @@
 #include "../lsh/radial.h"
 
 /*
- * Turn the nodes of a grid into the weights of as many hats, each of mass 1, and of some outside
- * the bounds, which take away the outer halves of those on the bounds: on a wider grid.  out is
- * [wide->nodes].
+ * Turn the nodes of a grid into the weights of as many hats, each of mass 1.  The outer halves of those
+ * on the bounds are taken away: by some hats outside the bounds, on a wider grid, or by those within.
+ * out is [wide->nodes].
  */
-#define RACE_PROJECT_OUTSIDE	3	/* beyond each bound */
+#define RACE_PROJECT_OUTSIDE	3	/* hats beyond each bound */
 
-extern void race_project_grid(const RaceGrid *grid, RaceGrid *wide);
+/* How many there must be: none, where the kernel has no peak and there are nodes enough within */
+extern uint32 race_project_outside(const RaceGrid *grid, bool peak);
+
+extern void race_project_grid(const RaceGrid *grid, uint32 outside, RaceGrid *wide);
 extern void race_project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide,
 							   double *out);
 

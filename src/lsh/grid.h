@@ -148,10 +148,10 @@ extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 #define RACE_GRID_CONCENTRATION	3.3
 
 /*
- * The variance that cells as they are give a kernel sum, from the square of a detail that one more
- * halving would lose, less its noise
+ * The variance that cells as they are give a kernel sum at a place, from the squares of details that one
+ * more halving would lose around it: of all axes, in records, for each coarse cell
  */
-extern double race_grid_lost(const RaceParams *params, double squared_detail);
+extern double race_grid_lost(const RaceParams *params, double squares);
 
 /*
  * A look at the nodes of a grid, exact ones before noise or noisy ones after: what it loses with the last of so many
@@ -175,8 +175,24 @@ extern double race_grid_spread_of(const RaceParams *params, double spread);
 extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
 						   RaceGridLook *look);
 
-/* What noise alone adds to the square of a detail, of nodes as they are, in records squared */
-extern double race_grid_look_noise(const RaceParams *params, double node_variance);
+/*
+ * Details themselves: the products of nodes, which are clamped, with the wavelets along an axis.  `space` has room for all nodes.  There is one for each cell of the axis, and for each node of the
+ * others, after one more halving.  They lie in lines: number c, of the line that comes after o lines and i
+ * others beside it, is space[(o * length + c) * inner + i].
+ */
+typedef struct RaceGridLines
+{
+	uint64_t	outer;
+	uint64_t	length;
+	uint64_t	inner;
+} RaceGridLines;
+
+extern void race_grid_clamp(int64_t *nodes, uint64_t n);
+extern void race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes,
+							  int64_t *space, RaceGridLines *lines);
+
+/* What noise alone adds to the square of one of them, in units squared as the variance of a node */
+extern double race_grid_detail_noise(uint32_t dims, double node_variance);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

@@ -241,18 +241,23 @@ race_grid_loss_at_bounds(const RaceParams *params, int halvings)
 }
 
 /*
- * A halving less loses at least by this factor less: where records share a few places; and the coarser
- * one of two levels loses about as much as the finer one, and half as much again.
+ * A halving less loses half as much or less.  At a place that many records share, a sum loses more than
+ * around it: 3, 4 and 5 times as much in one, two and three dimensions, or less in 95 of 100 made tables of
+ * one place each.  Three times is right where few records are so alone.  The coarser one of two levels
+ * loses about as much as the finer one, and half as much again.
  */
-#define FALLS_BY	2
-#define OF_LEVELS	2.5
+#define AT_A_PLACE		(3.0 / 2)
+#define OF_LEVELS		2.5
 
 double
-race_grid_lost(const RaceParams *params, double squared_detail)
+race_grid_lost(const RaceParams *params, double squares)
 {
-	double		where_asked = (1 + RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION) / 2;
-	double		loss = race_grid_loss(params, 1) / FALLS_BY;
+	double		loss = race_grid_loss(params, 1) * AT_A_PLACE;
+	RaceGrid	grid = halved(params, 1);
+	double		cells = 1;
+	uint32_t	i;
 
-	return where_asked * loss * loss * squared_detail *
-		(race_grid_levels(params) > 1 ? OF_LEVELS : 1);
+	for (i = 0; i < grid.dims; i++)
+		cells *= grid.cells[i];
+	return loss * loss * cells * squares * (race_grid_levels(params) > 1 ? OF_LEVELS : 1);
 }

@@ -13,6 +13,7 @@
  */
 #include "grid.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "integer_root.h"
@@ -73,6 +74,15 @@ clamp(__int128 x, int64_t most)
 	return (int64_t) (x > most ? most : x < -most ? -most : x);
 }
 
+void
+race_grid_clamp(int64_t *nodes, uint64_t n)
+{
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		nodes[i] = clamp(nodes[i], MOST_NODE);
+}
+
 /* The product of one wavelet, which begins at a node, with a line */
 static int64_t
 product(const int64_t *from, int64_t step, const int *taps, int n)
@@ -85,33 +95,28 @@ product(const int64_t *from, int64_t step, const int *taps, int n)
 	return clamp(sum, MOST_PRODUCT);
 }
 
-static unsigned __int128
-square(int64_t x)
+/*
+ * The wavelets of a line of n + 1 nodes, whose neighbours are `step` apart: n / 2 products, one for each
+ * coarse cell, in place of its first nodes.  The nodes of a product come after those before it.
+ */
+static void
+products_of_line(int64_t *line, int64_t step, uint64_t n)
 {
-	return (unsigned __int128) ((__int128) x * x);
-}
-
-/* Of all wavelets of a line of n + 1 nodes, whose neighbours are `step` apart */
-static unsigned __int128
-squares_of_line(const int64_t *line, int64_t step, uint64_t n)
-{
-	unsigned __int128 sum = square(product(line, step, at_bound, TAPS_AT_BOUND)) +
-		square(product(line + n * step, -step, at_bound, TAPS_AT_BOUND));
+	int64_t		last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
 	uint64_t	k;
 
-	for (k = 1; k + TAPS <= n; k += 2)
-		sum += square(product(line + k * step, step, within, TAPS));
-	return sum;
+	line[0] = product(line, step, at_bound, TAPS_AT_BOUND);
+	for (k = 1; k < n / 2 - 1; k++)
+		line[k * step] = product(line + (2 * k - 1) * step, step, within, TAPS);
+	line[k * step] = last;
 }
 
-/* The same along one axis of nodes that are coarse along all others */
-static unsigned __int128
-squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
+void
+race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space,
+				  RaceGridLines *lines)
 {
 	uint64_t	outer = 1;
 	uint64_t	inner = grid->nodes;
-	uint64_t	before = 1;
-	unsigned __int128 sum = 0;
 	uint32_t	i;
 	uint64_t	o;
 	uint64_t	j;
@@ -122,17 +127,38 @@ squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t
 		race_look_for_interrupts();
 		inner /= grid->cells[i] + 1;
 		if (i == axis)
-			before = outer;
+			lines->outer = outer;
 		else
 			race_grid_coarsen_axis(space, space, outer, grid->cells[i], inner);
 		outer *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
 	}
 	/* what comes after the axis is coarse now */
-	inner = outer / before / (grid->cells[axis] + 1);
-	for (o = 0; o < before; o++)
-		for (j = 0; j < inner; j++)
-			sum += squares_of_line(space + o * (grid->cells[axis] + 1) * inner + j, inner,
-								   grid->cells[axis]);
+	lines->length = grid->cells[axis] + 1;
+	lines->inner = outer / lines->outer / lines->length;
+	for (o = 0; o < lines->outer; o++)
+		for (j = 0; j < lines->inner; j++)
+			products_of_line(space + o * lines->length * lines->inner + j, lines->inner,
+							 grid->cells[axis]);
+}
+
+static unsigned __int128
+square(int64_t x)
+{
+	return (unsigned __int128) ((__int128) x * x);
+}
+
+static unsigned __int128
+squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
+{
+	RaceGridLines lines;
+	unsigned __int128 sum = 0;
+	uint64_t	o;
+	uint64_t	i;
+
+	race_grid_details(grid, axis, nodes, space, &lines);
+	for (o = 0; o < lines.outer; o++)
+		for (i = 0; i < grid->cells[axis] / 2 * lines.inner; i++)
+			sum += square(space[o * lines.length * lines.inner + i]);
 	return sum;
 }
 
@@ -154,8 +180,7 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 	uint32_t	axis;
 
 	race_grid_of(params, &grid);
-	for (i = 0; i < grid.nodes; i++)
-		nodes[i] = clamp(nodes[i], MOST_NODE);
+	race_grid_clamp(nodes, grid.nodes);
 	for (; halvings > 1; halvings--)
 	{
 		race_grid_coarsen(&grid, nodes, nodes);
@@ -165,7 +190,7 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 		detail += squares_along(&grid, axis, nodes, space);
 	race_grid_coarsen(&grid, nodes, nodes);
 	race_grid_halve(&grid);
-	for (i = 0; i < grid.nodes; i++)
+	for (i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
 		spread += square(clamp(nodes[i], MOST_PRODUCT));
 	look->detail = norm_in_units(detail, 1, unit);
 	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
@@ -176,21 +201,7 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 #define OF_JOINED	1.5
 
 double
-race_grid_look_noise(const RaceParams *params, double node_variance)
+race_grid_detail_noise(uint32_t dims, double node_variance)
 {
-	double		sum = 0;
-	RaceGrid	grid;
-	uint32_t	i;
-	uint32_t	j;
-
-	race_grid_of(params, &grid);
-	for (i = 0; i < grid.dims; i++)
-	{
-		double		products = grid.cells[i] / 2;
-
-		for (j = 0; j < grid.dims; j++)
-			products *= i == j ? OF_PRODUCT : (grid.cells[j] / 2 + 1) * OF_JOINED;
-		sum += products;
-	}
-	return sum * node_variance;
+	return OF_PRODUCT * pow(OF_JOINED, dims - 1.0) * node_variance;
 }

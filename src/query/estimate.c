@@ -50,14 +50,19 @@ typedef struct Parts
 	double		scale;			/* of residuals, in a partial question (partial.h) */
 } Parts;
 
-/* Residuals that are so many times their variance are not noise: they are believed. */
-#define TOO_LARGE	9.0
+/*
+ * Residuals whose square is so many times their variance are not noise: they are believed.  Those of a grid
+ * are, earlier: its noise is known, and it may say of round numbers what its model cannot.
+ */
+#define TOO_LARGE			9.0
+#define TOO_LARGE_OF_GRID	4.0
 
 static double
-weight_of_residual(const RaceModel *model, double answer, double residual)
+weight_of_residual(const Parts *parts, double answer, double residual)
 {
-	double		v = model->residual_variance;
-	double		e = Max(pow(model->misfit * answer, 2), residual * residual - TOO_LARGE * v);
+	double		v = parts->trusted->residual_variance;
+	double		most = v * (parts->gridded == NULL ? TOO_LARGE : TOO_LARGE_OF_GRID);
+	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - most);
 
 	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
 }
@@ -85,7 +90,7 @@ take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts
 	parts->model = partial.model;
 	parts->mean = partial.scale * partial.residual;
 	parts->scale = partial.scale;
-	parts->weight = weight_of_residual(parts->trusted, partial.whole, partial.residual);
+	parts->weight = weight_of_residual(parts, partial.whole, partial.residual);
 }
 
 static Parts
@@ -119,7 +124,7 @@ take_apart(const RaceQuestion *question)
 	}
 	parts.mean = residual_of(question, &parts, record);
 	if (parts.trusted != NULL)
-		parts.weight = weight_of_residual(parts.trusted, parts.model, parts.mean);
+		parts.weight = weight_of_residual(&parts, parts.model, parts.mean);
 	return parts;
 }
 
@@ -208,6 +213,16 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 	return shown + variance_of_few_rows(question, parts, shown);
 }
 
+static double
+variance_of_grid(const RaceQuestion *question, const Parts *parts)
+{
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	race_question_record(question, record);
+	return race_gridded_noise(parts->gridded) +
+		race_gridded_bias(parts->gridded, record[0].numbers, parts->model + parts->mean);
+}
+
 /* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
 static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
@@ -219,8 +234,7 @@ describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *res
 	result->least_variance = least_variance(view, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
-		result->rows_variance = race_gridded_noise(parts->gridded) +
-			race_gridded_bias(parts->gridded, parts->model + parts->mean);
+		result->rows_variance = variance_of_grid(question, parts);
 	else if (!question->partial)
 		result->rows_variance = race_answers_variance(view, result->fitted,
 													  question->buckets, 0,

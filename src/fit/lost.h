@@ -1,0 +1,23 @@
+/*
+ * lost.h
+ *		What the cells of a grid lose of its table, near a place.
+ *
+ * Where records share a few places, the functions that are linear between nodes tell these apart
+ * worst.  Nodes show what cells twice as wide would lose there (lsh/grid.h), and so about what
+ * these do, which a question asked nearby errs by.
+ */
+#ifndef RACE_LOST_H
+#define RACE_LOST_H
+
+#include "../lsh/grid.h"
+#include "../sketch/sketch.h"
+
+typedef struct RaceLost RaceLost;
+
+/* Of the nodes of a sketch, in a memory context, whose size it adds; NULL if there are too few */
+extern RaceLost *race_lost_create(const RaceView *view, MemoryContext context, Size *size);
+
+/* The variance that it gives a kernel sum at x, which lies within the bounds */
+extern double race_lost_near(const RaceLost *lost, const double *x);
+
+#endif							/* RACE_LOST_H */
