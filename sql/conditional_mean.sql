@@ -247,6 +247,8 @@ CALL race_release('charged for no value', 'spared', :narrow, 'ARRAY[x, x]', 1, 1
 CALL race_release('charged in zCDP', 'spared in zCDP', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false :v);
 SELECT name, version, c.delta, i.delta AS "of the sketch", i.mechanism, i.sequence, i.epsilon > 0.99 AS "all of epsilon" FROM race_releases r JOIN race_charges c USING (charge), race_info(sketch) i WHERE name ~ '^(spared|charged)' AND part = 1 ORDER BY 1, 2;
 SELECT spent_epsilon, spent_delta FROM race_budgets WHERE budget = 'spared';
+-- cells of halves in two columns have one halving more
+SELECT (regexp_match(request->>'params', 'cells=\{(\d+)'))[1]::int % 32 AS rest FROM race_charges WHERE request->>'name' = 'spared by default' AND request->>'version' = '1';
 -- the same without a ledger
 SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6) AS r FROM u) p, race_info((p.r).upper) i;
 SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6, rows => 1) AS r FROM u) p, race_info((p.r).upper) i;

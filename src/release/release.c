@@ -448,6 +448,8 @@ choose_grid(Release *release, FunctionCallInfo fcinfo)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 	if (grid == NULL)
 		return;
+	if (asked->value != NULL && !race_is_grid(asked->params))
+		race_grid_round_for_halves(grid);
 	pure = spares_delta(release, wanted ? grid : asked->params, grid);
 	if (wanted || pure || asked->delta == 0)
 	{
