@@ -228,6 +228,31 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT count((race_released_mean('mean', ARRAY[x])).mean) AS means FROM t WHERE x <> 'NaN';
 RESET max_parallel_workers_per_gather;
+-- a delta is spared where a grid with pure noise is better, and charged where rows are: narrow and wide kernels
+SET client_min_messages = error;
+\set narrow '''l2(dims=2, bandwidth=2, power=4, rows=16, range=32, lower={0,0}, upper={40,40})'''
+\set wide '''l2(dims=3, bandwidth=4, rows=1024, range=64, lower={0,0,0}, upper={40,40,40})'''
+CREATE TABLE u AS SELECT id, x, y FROM t WHERE x <> 'NaN' AND y <> 'NaN';
+CREATE TABLE w AS TABLE u;
+CALL race_protect('spared', 'u', 100, 0.1);
+CALL race_protect('spared in zCDP', 'w', 100, 0.1, accounting => 'zcdp');
+CALL race_release('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
+CALL race_release('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
+CALL race_release_next('spared by default');
+CALL race_release('spared on a grid', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, grid => true :v);
+CALL race_release('charged for rows', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, rows => 16, fit => false :v);
+CALL race_release('charged for no grid', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, grid => false, fit => false :v);
+CALL race_release('charged for wide', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, fit => false :v);
+CALL race_release('charged for no value', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false);
+CALL race_release('charged in zCDP', 'spared in zCDP', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false :v);
+SELECT name, version, c.delta, i.delta AS "of the sketch", i.mechanism, i.sequence, i.epsilon > 0.99 AS "all of epsilon" FROM race_releases r JOIN race_charges c USING (charge), race_info(sketch) i WHERE name ~ '^(spared|charged)' AND part = 1 ORDER BY 1, 2;
+SELECT spent_epsilon, spent_delta FROM race_budgets WHERE budget = 'spared';
+-- cells of halves in two columns have one halving more
+SELECT (regexp_match(request->>'params', 'cells=\{(\d+)'))[1]::int % 32 AS rest FROM race_charges WHERE request->>'name' = 'spared by default' AND request->>'version' = '1';
+-- the same without a ledger
+SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6) AS r FROM u) p, race_info((p.r).upper) i;
+SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6, rows => 1) AS r FROM u) p, race_info((p.r).upper) i;
+SET client_min_messages = warning;
 -- what a value may be
 \set r 'CALL race_release(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value_lower => 0, value_upper => 1, value =>'
 :r 'site');

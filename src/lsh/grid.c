@@ -186,6 +186,25 @@ race_grid_choose_cells(const RaceParams *part, double sharpness, const double *b
 	} while (nodes > most && isfinite(step));
 }
 
+void
+race_grid_round_for_halves(RaceParams *params)
+{
+	double		multiple = 2 << by_dims[params->dims].halvings;
+	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
+	double		rounded[RACE_GRID_DIMS];
+	uint64_t	nodes;
+	uint32_t	i;
+
+	for (i = 0; i < params->dims; i++)
+		rounded[i] = multiple * ceil(cells[i] / multiple);
+	nodes = race_grid_nodes(rounded, params->dims, 1);
+	if (params->dims > 2 || race_grid_levels(params) > 1 || nodes == 0 ||
+		(!race_kernel_type(params->kernel)->euclidean && nodes > RACE_GRID_L1_NODES))
+		return;
+	memcpy(cells, rounded, params->dims * sizeof(double));
+	params->range = (uint32_t) nodes;
+}
+
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
 const char *

@@ -70,6 +70,12 @@ extern void race_grid_choose_cells(const RaceParams *part, double sharpness,
 								   const double *bandwidths, const double *lower,
 								   const double *upper, double *cells);
 
+/*
+ * Halves of a grid in one and two dimensions want coarser cells where there are few records: from cells
+ * that were chosen on, as many more that there is one more halving
+ */
+extern void race_grid_round_for_halves(RaceParams *params);
+
 /* The number of nodes of so many levels with these cells; 0 if cells are not valid */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 

@@ -103,7 +103,7 @@ sum_of_squares(const RaceParams *params, const RaceGrid *grid, RaceGridPlace pla
 			thickness *= inside(grid->dims, r / radius);
 		sum += k * k * area * pow(r, grid->dims - 1.0) * thickness;
 	}
-	return fmax(sum / cell, 1);
+	return sum / cell;
 }
 
 double

@@ -492,3 +492,60 @@ race_choose_kept(const RaceRequest *request, const RaceParams *params, double ma
 	kept.rows = choose_rows(request, params, mass);
 	return kept;
 }
+
+/* Can the noise of all that a pure release may keep be drawn? */
+static bool
+can_be_pure(const RaceRequest *pure, const RaceParams *grid)
+{
+	RacePlan	plan;
+
+	start_plan(pure, grid, race_most_kept(pure, grid), RACE_STATUS_PRIVATE, &plan);
+	return plan_laplace(pure, grid, &plan);
+}
+
+/*
+ * What is compared is a release of so many records for each 1 / epsilon, which lie evenly between
+ * the bounds.  How many there are is not public.
+ */
+#define COMPARED_RECORDS	10000
+
+/* A typical kernel sum of theirs: the root mean square of the kernel, where nodes are finest */
+static double
+mass_compared(const RaceRequest *request, const RaceParams *grid)
+{
+	RaceGridChoice finest = {0, 1};
+	double		unit = (double) race_record_unit(grid);
+	RaceGrid	nodes;
+
+	race_grid_of(grid, &nodes);
+	return COMPARED_RECORDS / request->epsilon *
+		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit) / nodes.nodes);
+}
+
+/*
+ * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
+ * beside a narrow one: then rows are better.  In 9 of 11 cases of a table this chose what was better
+ * on it, and in none what had four times the error of the other.
+ */
+bool
+race_pure_grid_serves(const RaceRequest *request, const RaceParams *params,
+					  const RaceParams *grid)
+{
+	RaceRequest pure = *request;
+	RaceKept	all = {params->rows, {0, 1}, 0};
+	RaceKept	kept;
+	double		noise;
+	double		mass;
+
+	pure.delta = 0;
+	pure.fit = false;
+	if (!can_be_pure(&pure, grid))
+		return false;
+	noise = race_noise_if_kept(request, params, all);
+	if (race_is_grid(params))
+		return race_noise_if_kept(&pure, grid, all) < noise;
+	mass = mass_compared(request, grid);
+	kept = race_choose_kept(&pure, grid, mass);
+	return race_noise_if_kept(&pure, grid, kept) + race_expected_sampling(&pure, grid, kept, mass) <
+		noise + race_expected_sampling(request, params, all, mass);
+}

@@ -394,33 +394,72 @@ count_parts(const RaceAsked *asked)
 												 ARR_DIMS(DatumGetArrayTypeP(asked->labels))));
 }
 
+static bool
+counts_in_zcdp(const RaceLedger *ledger, const char *budget)
+{
+	RaceParameter name = RaceText(budget);
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT accounting = 'zcdp' FROM $schema.race_budgets WHERE budget = $1",
+					1, &name);
+	return DatumGetBool(race_ledger_value(1, &isnull));
+}
+
+/*
+ * With a value and a delta: does a grid with pure noise serve better than these parameters?  A
+ * budget in zCDP charges more for pure noise than for what was asked.
+ */
+static bool
+spares_delta(const Release *release, const RaceParams *params, const RaceParams *grid)
+{
+	const RaceAsked *asked = &release->asked;
+	const RaceDataset *dataset;
+	RaceRequest request;
+
+	if (asked->value == NULL || asked->delta == 0 || !asked->choose_rows)
+		return false;
+	dataset = race_ledger_dataset(&release->ledger, asked->dataset);
+	if (counts_in_zcdp(&release->ledger, dataset->budget))
+		return false;
+	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
+								dataset->max_contributions, dataset->neighbors, true);
+	return race_pure_grid_serves(&request, params, grid);
+}
+
 /*
  * grid, argument 9.  By default a grid is made where its errors are smaller: for pure
- * privacy, unless the request states rows.
+ * privacy, unless the request states rows; and with a value where it spares the delta.
  */
 static void
-choose_grid(RaceAsked *asked, FunctionCallInfo fcinfo)
+choose_grid(Release *release, FunctionCallInfo fcinfo)
 {
-	bool		wanted = PG_ARGISNULL(9) ? asked->delta == 0 && asked->choose_rows :
-		PG_GETARG_BOOL(9);
-	RaceParams *grid;
+	RaceAsked  *asked = &release->asked;
+	bool		wanted = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	bool		usual = PG_ARGISNULL(9) && asked->choose_rows &&
+		(asked->delta == 0 || asked->value != NULL);
+	RaceParams *grid = wanted || usual ? race_params_as_grid(asked->params) : NULL;
+	bool		pure;
 
-	if (!wanted)
+	if (wanted && grid == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
+						RACE_GRID_DIMS),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+	if (grid == NULL)
 		return;
-	grid = race_params_as_grid(asked->params);
-	if (grid != NULL)
+	if (asked->value != NULL && !race_is_grid(asked->params))
+		race_grid_round_for_halves(grid);
+	pure = spares_delta(release, wanted ? grid : asked->params, grid);
+	if (wanted || pure || asked->delta == 0)
 	{
 		RaceParamsDatum *datum = race_params_datum(grid);
 
 		asked->params_datum = PointerGetDatum(datum);
 		asked->params = &datum->params;
 	}
-	else if (!PG_ARGISNULL(9))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
-						RACE_GRID_DIMS),
-				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+	if (pure)
+		asked->delta = 0;
 }
 
 /*
@@ -545,8 +584,8 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
 	prepare_moments(asked, fcinfo);
-	choose_grid(asked, fcinfo);
 	read_value(asked, fcinfo);
+	choose_grid(release, fcinfo);
 	asked->label = text_arg(fcinfo, 7);
 	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
 	read_calibrate(asked, fcinfo);

@@ -193,6 +193,7 @@ test_choices(void)
 	RaceGridChoice fine = {0, 1};
 	RaceGridChoice coarse = {2, 1};
 	RaceGridChoice both = {2, 2};
+	RaceGridChoice wide = {5, 1};
 	RaceGridChoice never = {7, 1};
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 
@@ -204,6 +205,9 @@ test_choices(void)
 	   "finer cells have more noise, and change less");
 	ok(race_grid_noise_variance(params, fine, RACE_GRID_MIDDLE, 1) >
 	   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1), "in the middle is most noise");
+	/* a sum takes a part of a node where cells are wider than the kernel */
+	ok(race_grid_noise_variance(params, wide, RACE_GRID_MIDDLE, pow((double) race_record_unit(params), 2)) < 1,
+	   "of wide cells a sum has less noise than a node");
 	race_grid_apply(params, both);
 	ok(cells[0] == 16 && params->range == 17 * 17 + 5 * 5 && race_grid_levels(params) == 2,
 	   "a choice is applied");
