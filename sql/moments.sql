@@ -160,6 +160,11 @@ CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4
 CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
 CALL race_release('moments of classes', 'moment points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
 CALL race_release_next('moments of classes');
+-- pure noise is less for these columns, so no delta is spent; but in zCDP it would cost more
+CREATE TABLE points_in_zcdp AS TABLE points;
+CALL race_protect('moment points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', accounting => 'zcdp');
+CALL race_release('moments in zCDP', 'moment points in zCDP', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1, 1e-6);
+SELECT c.delta FROM race_releases JOIN race_charges c USING (charge) WHERE name = 'moments in zCDP';
 SELECT name, version, label, abs(round(count / 10.0)) AS count, epsilon <= 1e5 AS within, delta, sketch IS NULL AS no_sketch FROM race_latest_releases WHERE dataset = 'moment points' ORDER BY name, label;
 SELECT (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means FROM race_moments_matrix(race_released_moments('moments of all'));
 SELECT round(count / 10) AS count FROM race_moments_matrix(race_released_moments('moments of classes', '1'));

@@ -322,9 +322,6 @@ race_privatize_pair(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || !view_pair(fcinfo, exact) ||
 		!race_read_request(fcinfo, exact[0].params, 3, 6, &request))
 		PG_RETURN_NULL();
-	if (request.delta > 0 && request.rows == 0 && race_is_grid(exact[0].params) &&
-		race_pure_grid_serves(&request, exact[0].params, exact[0].params))
-		request.delta = 0;
 	race_row_start(&row, fcinfo);
 	race_private_sketches(exact, RACE_HALVES, &request, CurrentMemoryContext, sketches);
 	for (i = 0; i < RACE_HALVES; i++)

@@ -34,7 +34,7 @@ CREATE FUNCTION race_privatize(
 REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
-	'both halves of race_build_value made private, with the same rows or cells and the same noise, at the cost of one sketch: (epsilon, delta) is what both together cost, and what each of them says. Arguments and their errors are those of race_privatize of a sketch, which refuses a half by itself: with other rows in each half, the cost could be twice epsilon. Of a grid, with rows NULL, delta is not spent where pure noise is less, which is also (epsilon, delta) private. Every call draws new noise and costs its budget again. NULL if an argument other than rows, or a half, is NULL. Errors: 22023 for halves that do not belong together, 55000 for private ones';
+	'both halves of race_build_value made private, with the same rows or cells and the same noise, at the cost of one sketch: (epsilon, delta) is what both together cost, and what each of them says. Arguments and their errors are those of race_privatize of a sketch, which refuses a half by itself: with other rows in each half, the cost could be twice epsilon. Every call draws new noise and costs its budget again. NULL if an argument other than rows, or a half, is NULL. Errors: 22023 for halves that do not belong together, 55000 for private ones';
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (

@@ -406,38 +406,47 @@ counts_in_zcdp(const RaceLedger *ledger, const char *budget)
 }
 
 /*
- * With a value and a delta: does a grid with pure noise serve better than these parameters?  A
- * budget in zCDP charges more for pure noise than for what was asked.
+ * With a delta: does a pure release of other parameters, or of the same, serve better than what was
+ * asked?  A budget in zCDP charges more for it.
  */
 static bool
-spares_delta(const Release *release, const RaceParams *params, const RaceParams *grid)
+spares_delta(const Release *release, const RaceParams *params, const RaceParams *pure_params)
 {
 	const RaceAsked *asked = &release->asked;
 	const RaceDataset *dataset;
 	RaceRequest request;
 
-	if (asked->value == NULL || asked->delta == 0 || !asked->choose_rows)
+	if (asked->delta == 0 || !asked->choose_rows)
 		return false;
 	dataset = race_ledger_dataset(&release->ledger, asked->dataset);
 	if (counts_in_zcdp(&release->ledger, dataset->budget))
 		return false;
 	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
-								dataset->max_contributions, dataset->neighbors, true);
-	return race_pure_grid_serves(&request, params, grid);
+								dataset->max_contributions, dataset->neighbors,
+								!race_is_moments(params));
+	return race_pure_serves(&request, params, pure_params);
 }
 
 /*
- * grid, argument 9.  By default a grid is made where its errors are smaller: for pure
- * privacy, unless the request states rows; and with a value where it spares the delta.
+ * By default a grid is made where its errors are smaller, unless the request states rows: for pure
+ * privacy, and where it may spare the delta.  Densities in more than one dimension are better by
+ * fitted rows.
  */
+static bool
+usually_grid(const RaceAsked *asked)
+{
+	return asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
+								  asked->params->dims == 1 || race_is_grid(asked->params));
+}
+
+/* grid, argument 9 */
 static void
 choose_grid(Release *release, FunctionCallInfo fcinfo)
 {
 	RaceAsked  *asked = &release->asked;
 	bool		wanted = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
-	bool		usual = PG_ARGISNULL(9) && asked->choose_rows &&
-		(asked->delta == 0 || asked->value != NULL);
-	RaceParams *grid = wanted || usual ? race_params_as_grid(asked->params) : NULL;
+	RaceParams *grid = wanted || (PG_ARGISNULL(9) && usually_grid(asked)) ?
+		race_params_as_grid(asked->params) : NULL;
 	bool		pure;
 
 	if (wanted && grid == NULL)
@@ -541,22 +550,26 @@ check_description(const Release *release)
  * clipped, unless the parameters say how.
  */
 static void
-prepare_moments(RaceAsked *asked, FunctionCallInfo fcinfo)
+prepare_moments(Release *release, FunctionCallInfo fcinfo)
 {
+	RaceAsked  *asked = &release->asked;
+
 	if (!race_is_moments(asked->params))
 		return;
 	race_params_check_moments(asked->params);
-	if (asked->params->clip == 0 && asked->delta == 0 &&
-		race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
-	{
-		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
-	}
 	if (!asked->choose_rows || !PG_ARGISNULL(9) || !PG_ARGISNULL(10) || !PG_ARGISNULL(11))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows, grid, fit and value are for releases of sketches"),
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+	if (spares_delta(release, asked->params, asked->params))
+		asked->delta = 0;
+	else if (asked->params->clip == 0 && asked->delta == 0 &&
+			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
+	{
+		/* params_datum is our own copy */
+		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+	}
 }
 
 static void
@@ -583,7 +596,7 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	asked->delta = PG_GETARG_FLOAT8(5);
 	asked->choose_rows = PG_ARGISNULL(6);
 	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
-	prepare_moments(asked, fcinfo);
+	prepare_moments(release, fcinfo);
 	read_value(asked, fcinfo);
 	choose_grid(release, fcinfo);
 	asked->label = text_arg(fcinfo, 7);
