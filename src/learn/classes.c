@@ -9,9 +9,9 @@
  *
  * Flat kernels give flat densities, which counts of classes outweigh everywhere.  So with the
  * prior "counts" a fitted model is asked alone, with a kernel that falls faster: on four tables
- * that was up to 6 points better, and never worse.  Of rows of l2 the density is taken to a power
+ * that was up to 6 points better, and never worse.  Other densities of l2 are taken to a power
  * (race_scores_sharpen): on five tables posteriors were calibrated far better, and the prior did
- * no harm.
+ * no harm.  Sketches of scores say how frequent scores are as they are.
  *
  * A release that is calibrated scores each private record by the sketches that it has just
  * made.  The query that does it has them as a constant, and calls race_score_of.
@@ -34,22 +34,21 @@
 PG_FUNCTION_INFO_V1(race_score_of);
 
 /*
- * How flat is the density that rows tell?  Rather too flat: what is not flat enough lets the larger
+ * How flat is the density that a sketch tells?  Rather too flat: what is not flat enough lets the larger
  * classes win.
  */
 static double
 flatness_of(const RaceQuestion *question)
 {
-	const RaceParams *params = question->view.params;
+	uint32		dims = race_scores_sharp_dims(question->view.params);
 	RaceTypical typical;
 
-	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 || race_is_grid(params))
+	if (dims == 0)
 		return 0;
 	typical = race_typical(question->site, &question->view);
 	if (isinf(typical.error))
-		return -1;
-	return race_flatness(Min(typical.density + 2 * typical.error, 1),
-						 params->outputs > 0 ? params->outputs : params->dims);
+		return -race_flatness(typical.density, dims);
+	return race_flatness(Min(typical.density + 2 * typical.error, 1), dims);
 }
 
 RaceScore

@@ -18,6 +18,7 @@
 
 #include "../server/argument.h"
 #include "../server/text.h"
+#include "calibration.h"
 #include "scores.h"
 
 RacePrior
@@ -125,33 +126,61 @@ race_flatness(double typical_density, uint32 dims)
 	return isfinite(ratio) ? TAILS / (TAILS + Max(ratio, 0)) : 0;
 }
 
+uint32
+race_scores_sharp_dims(const RaceParams *params)
+{
+	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 ||
+		race_is_of_scores(params))
+		return 0;
+	return params->outputs > 0 ? params->outputs : params->dims;
+}
+
 /* A power beyond this is not told from it. */
 #define MOST_FLAT	0.999
 
-const RaceScores *
-race_scores_sharpen(const RaceScores *scores)
+/*
+ * The flatness of all classes.  Those whose noise hides it are taken to be as flat as the others.
+ * If it hides all, the most that it may be is taken: then no prior is better than a wrong one.
+ */
+static double
+mean_flatness(const RaceScores *scores)
 {
-	RaceScores *sharp;
-	double		records = 0;
-	double		flatness = 0;
-	double		highest = 0;
+	double		known = 0;
+	double		sum = 0;
+	double		count = 0;
+	double		most = 0;
 	int			i;
 
 	for (i = 0; i < scores->n; i++)
 	{
 		const RaceScore *score = &scores->list[i];
 
-		/* classes whose noise hides it are taken to be as flat as the others */
+		count += score->count;
+		most += score->count * fabs(score->flatness);
 		if (score->flatness >= 0)
 		{
-			records += score->count;
-			flatness += score->count * score->flatness;
+			known += score->count;
+			sum += score->count * score->flatness;
 		}
-		highest = Max(highest, score->score / Max(score->count, 1));
 	}
+	if (known > 0)
+		return sum / known;
+	return count > 0 ? most / count : 0;
+}
+
+const RaceScores *
+race_scores_sharpen(const RaceScores *scores)
+{
+	RaceScores *sharp;
+	double		flatness = mean_flatness(scores);
+	double		highest = 0;
+	int			i;
+
+	for (i = 0; i < scores->n; i++)
+		highest = Max(highest, scores->list[i].score / Max(scores->list[i].count, 1));
 	if (scores->prior != RACE_PRIOR_COUNTS || !(flatness > 0) || !(highest > 0))
 		return scores;
-	flatness = Min(flatness / records, MOST_FLAT);
+	flatness = Min(flatness, MOST_FLAT);
 	sharp = palloc(sizeof(RaceScores));
 	*sharp = *scores;
 	sharp->list = palloc_extended(scores->n * sizeof(RaceScore), MCXT_ALLOC_HUGE);

@@ -11,6 +11,8 @@
 
 #include "fmgr.h"
 
+#include "../lsh/lsh.h"
+
 typedef enum RacePrior
 {
 	RACE_PRIOR_UNIFORM,			/* maximum likelihood */
@@ -22,7 +24,8 @@ typedef struct RaceScore
 	Datum		label;
 	double		score;
 	double		count;			/* records of the class, at least 0 */
-	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides it */
+	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides
+								 * it, and then it is at most so much */
 } RaceScore;
 
 typedef struct RaceScores
@@ -61,6 +64,13 @@ extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum 
  * 1 for one that sees no difference.  The mean density at a record of the class tells.
  */
 extern double race_flatness(double typical_density, uint32 dims);
+
+/*
+ * In how many dims densities of a sketch with these parameters are sharpened with prior "counts"; 0
+ * for kernels and products whose are not, and for sketches of scores, which say how frequent those
+ * are.
+ */
+extern uint32 race_scores_sharp_dims(const RaceParams *params);
 
 /*
  * The same scores by densities that are not flat.  With prior "counts" and flat kernels the larger
