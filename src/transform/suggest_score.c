@@ -43,6 +43,7 @@ typedef struct Scoring
 	RaceTransformKind kind;
 	RaceMap    *map;			/* of all examples */
 	RaceRadial *radial;			/* power 1, in bandwidths */
+	int			sharp_dims;		/* in which densities are sharpened; 0 = they are not */
 	double		unit;			/* the median distance */
 	double		scales[FACTORS];	/* one over bandwidth */
 	double		farthest;
@@ -249,7 +250,7 @@ errors_of_rows(const Scoring *s, int rows)
 {
 	return (Errors)
 	{
-		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->map != NULL
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->sharp_dims > 0
 	};
 }
 
@@ -278,7 +279,7 @@ sharpness(const Scoring *s, const float *densities, const Errors *errors)
 	for (i = 0; i < e->n; i++)
 		typical[e->label[i]] += densities[e->label[i] * e->n + i] / (s->shares[e->label[i]] * e->n);
 	for (i = 0; i < e->classes; i++)
-		flatness += s->shares[i] * race_flatness(typical[i], s->map->m.outputs);
+		flatness += s->shares[i] * race_flatness(typical[i], s->sharp_dims);
 	return 1 / Max(1 - flatness, 1e-3);
 }
 
@@ -457,15 +458,27 @@ score(const Scoring *s, int choice, const Errors *errors, bool by_counts)
 		likelihood(s, densities_of(s, choice), bandwidth_of(s, choice), power_of(choice), errors);
 }
 
-/*
- * With labels, scores that differ by no more than this may do so by luck: half a standard error of
- * the difference, where one of 20 examples is classified otherwise.  Of those the one whose
- * posteriors are least surprising is best.
- */
+/* A standard error of the difference, where one of 20 examples is classified otherwise */
 static double
 luck(const RaceExamples *examples)
 {
-	return examples->classes > 1 ? 0.5 * sqrt(LUCK / examples->n) : 0;
+	return examples->classes > 1 ? sqrt(LUCK / examples->n) : 0;
+}
+
+int
+race_suggest_pick(const RaceExamples *examples, const RaceSuggestion *list, int n)
+{
+	double		most = list[0].score;
+	int			best = -1;
+	int			i;
+
+	for (i = 1; i < n; i++)
+		most = Max(most, list[i].score);
+	for (i = 0; i < n; i++)
+		if (list[i].score >= most - luck(examples) &&
+			(best < 0 || list[i].surprise < list[best].surprise))
+			best = i;
+	return best;
 }
 
 /* Keep a choice if it may be best.  0 rows are a grid. */
@@ -497,18 +510,13 @@ try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 		surprise(s, densities_of(s, choice), errors, by_counts) : 0;
 }
 
-/* The best of all that were kept */
+/* The best of all that were kept; the score is minus infinity if there is none */
 static void
 choose(const Scoring *s, RaceSuggestion *best)
 {
-	double		least = s->best - luck(s->examples);
-	int			i;
-
 	best->score = -INFINITY;
-	for (i = 0; i < s->n_found; i++)
-		if (s->found[i].score >= least &&
-			(best->score == -INFINITY || s->found[i].surprise < best->surprise))
-			*best = s->found[i];
+	if (s->n_found > 0)
+		*best = s->found[race_suggest_pick(s->examples, s->found, s->n_found)];
 }
 
 /*
@@ -569,7 +577,7 @@ try_grids(Scoring *s)
 	can = race_suggest_can_be_grid(dims, lower, upper);
 	for (choice = 0; choice < CHOICES && can; choice++)
 	{
-		Errors		errors = {0, 0, 0, false};
+		Errors		errors = {0, 0, 0, true};
 		RaceDraft	draft;
 
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
@@ -640,6 +648,7 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 		race_map_learn(kind, examples, s.map);
 		if (s.map->m.outputs == 0)
 			continue;
+		s.sharp_dims = s.map->m.outputs;
 		measure_distances(&s);
 		if (!(s.unit > 0) || !find_densities(&s, fold))
 			continue;
@@ -684,13 +693,15 @@ ask_all(Scoring *s, RaceSuggestValues values, void *context, int i)
 
 void
 race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *expected,
-						   RaceSuggestValues values, void *context, RaceSuggestion *best)
+						   RaceSuggestValues values, void *context, int sharp_dims,
+						   RaceSuggestion *best)
 {
 	Scoring		s;
 	int			i;
 
 	start_scoring(&s, examples, expected);
 	s.unit = 1;
+	s.sharp_dims = sharp_dims;
 	for (i = 0; i < examples->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -698,5 +709,7 @@ race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *exp
 	}
 	try_rows(&s);
 	choose(&s, best);
+	if (s.found != NULL)
+		pfree(s.found);
 	pfree(s.densities);
 }
