@@ -93,19 +93,19 @@ race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 }
 
 void
-race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query)
+race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query, RacePrior prior)
 {
 	RaceQuestion question;
 	int			i;
 
-	race_scores_clear(classes->scores, RACE_PRIOR_UNIFORM);
+	race_scores_clear(classes->scores, prior);
 	for (i = 0; i < classes->n; i++)
 	{
 		RaceScore	score;
 
 		race_ask_sketch(classes->sites[i], sketches[i], &question);
 		race_ask_about(&question, query);
-		score = race_class_score(&question, RACE_PRIOR_UNIFORM);
+		score = race_class_score(&question, prior);
 		score.label = classes->labels[i];
 		race_scores_add(classes->scores, score);
 	}
@@ -124,6 +124,7 @@ race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
 	{
 		scores->list[i].score = records[i];
 		scores->list[i].count = calibration->totals[i];
+		scores->list[i].flatness = 0;
 	}
 	pfree(records);
 }
@@ -202,7 +203,7 @@ score_of(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* race_score_of(sketches, q): race_score of classes in the order of an array */
+/* race_score_of(sketches, q): race_score with prior "counts" of classes in the order of an array */
 Datum
 race_score_of(PG_FUNCTION_ARGS)
 {
@@ -210,6 +211,6 @@ race_score_of(PG_FUNCTION_ARGS)
 
 	if (state == NULL)
 		state = score_of(fcinfo);
-	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1));
+	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1), RACE_PRIOR_COUNTS);
 	PG_RETURN_FLOAT8(race_classes_number(state->classes));
 }

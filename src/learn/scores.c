@@ -65,6 +65,7 @@ race_scores_create(Oid label_type, MemoryContext context)
 
 	scores->label_type = label_type;
 	get_typlenbyval(label_type, &scores->label_length, &scores->label_by_value);
+	scores->power = 1;
 	scores->capacity = 4;
 	scores->list = MemoryContextAlloc(context, scores->capacity * sizeof(RaceScore));
 	return scores;
@@ -180,9 +181,9 @@ race_scores_sharpen(const RaceScores *scores)
 		highest = Max(highest, scores->list[i].score / Max(scores->list[i].count, 1));
 	if (scores->prior != RACE_PRIOR_COUNTS || !(flatness > 0) || !(highest > 0))
 		return scores;
-	flatness = Min(flatness, MOST_FLAT);
 	sharp = palloc(sizeof(RaceScores));
 	*sharp = *scores;
+	sharp->power = 1 / (1 - Min(flatness, MOST_FLAT));
 	sharp->list = palloc_extended(scores->n * sizeof(RaceScore), MCXT_ALLOC_HUGE);
 	for (i = 0; i < scores->n; i++)
 	{
@@ -191,7 +192,7 @@ race_scores_sharpen(const RaceScores *scores)
 
 		*score = scores->list[i];
 		n = Max(score->count, 1);
-		score->score = n * pow(score->score / n / highest, 1 / (1 - flatness));
+		score->score = n * pow(score->score / n / highest, sharp->power);
 	}
 	return sharp;
 }
@@ -245,13 +246,13 @@ race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 
 /*
  * How far the best score is ahead of the second best, from 0 to 1.  With L the logarithm of
- * their ratio it is L / (L + 1/4): flat kernels, whose L are small, spread over it as well as
- * others.
+ * their ratio, as it was before they were sharpened, it is L / (L + 1/4): flat kernels, whose L are
+ * small, spread over it as well as others.
  */
 static double
-lead_of(double best, double second)
+lead_of(double best, double second, double power)
 {
-	double		l = best > 0 ? log(best / second) : 0;
+	double		l = best > 0 ? log(best / second) / power : 0;
 
 	return isfinite(l) ? l / (l + 0.25) : 1;
 }
@@ -259,14 +260,15 @@ lead_of(double best, double second)
 double
 race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 {
-	const RaceScore *best = race_scores_best(scores, compare, collation);
+	const RaceScores *sharp = race_scores_sharpen(scores);
+	const RaceScore *best = race_scores_best(sharp, compare, collation);
 	double		second = 0;
 	double		smaller = 0;
 	int			i;
 
-	for (i = 0; i < scores->n; i++)
+	for (i = 0; i < sharp->n; i++)
 	{
-		const RaceScore *other = &scores->list[i];
+		const RaceScore *other = &sharp->list[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (other == best)
@@ -274,7 +276,7 @@ race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 		second = Max(second, other->score);
 		smaller += race_compare_labels(compare, collation, other->label, best->label) < 0;
 	}
-	return 2 * smaller + lead_of(best->score, second);
+	return 2 * smaller + lead_of(best->score, second, sharp->power);
 }
 
 /*

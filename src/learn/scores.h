@@ -37,6 +37,7 @@ typedef struct RaceScores
 	int			n;
 	int			capacity;
 	RaceScore  *list;
+	double		power;			/* that sharpened densities were taken to, else 1 */
 } RaceScores;
 
 /* The prior of this name; 22023 for an unknown one */
@@ -82,8 +83,8 @@ extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /*
- * The best class and its lead as one number: twice how many labels are smaller than its own,
- * and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
+ * The best class, by sharpened scores, and its lead as one number: twice how many labels are smaller
+ * than its own, and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
  */
 extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
