@@ -63,6 +63,12 @@ CREATE TABLE pulled AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).*
 SELECT expression LIKE '%race_project(x, ''{{%}}'', ''{%}'', %)%' AS pulled, score > 0.65 AS score, value_of(statement) = params AS pasted FROM pulled;
 WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM heavy, pulled WHERE i BETWEEN 401 AND 1000 GROUP BY class)
 SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.65 AS good FROM heavy, pulled WHERE i > 1000;
+-- columns that differ one by one and have heavy tails: distances along axes; and classes that differ by which columns are large: angles
+CREATE TABLE others AS
+SELECT 'l1' AS kernel, (race_suggest(ARRAY(SELECT tan(3.14 * (number(i, j) - 0.5)) + (i % 2 + j) % 2 FROM generate_series(1, 8) j), i % 2, 1, 0, 10000 ORDER BY i)).* FROM generate_series(1, 400) i UNION ALL
+SELECT 'angular', (race_suggest(ARRAY[normal(i, 1) * (0.1 + 3 * (i % 2)), normal(i, 2) * (3.1 - 3 * (i % 2)), normal(i, 3) * (0.1 + 3 * (i % 2)), normal(i, 4) * (3.1 - 3 * (i % 2))], i % 2, 1, 0, 10000 ORDER BY i)).*
+FROM generate_series(1, 400) i;
+SELECT kernel, params::text LIKE kernel || '(%' AS chosen, value_of(statement) = params AS pasted, score > 0.7 AS good FROM others ORDER BY 1;
 -- a linear map
 SELECT race_project('{3,4,5}', '{{1,0,0},{1,2,-1}}', '{1,1,1}') AS projected, race_project('{NaN,Infinity}', '{{1,0},{0,1}}', '{0,0}') AS odd,
 	race_project('{1}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{1,NULL}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{{1,2}}', '{{1,2}}', '{0,0}') IS NULL
@@ -163,5 +169,5 @@ SELECT race_suggest_kernel(('l2(dims=2, seed=' || i || ')')::race_params, x, cla
 SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
-DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best;
+DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best, others;
 DROP FUNCTION accuracy(race_params, text), record(text, float8[]), value_of(text), normal(int, int), number(int, int);

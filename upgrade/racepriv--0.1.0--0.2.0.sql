@@ -537,17 +537,30 @@ CREATE FUNCTION _race_histogram(
 COMMENT ON FUNCTION _race_histogram(race_sketch, int, float8[], float8) IS
 	'race_histogram of a sketch with a model';
 
+CREATE FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
+
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
 	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and other densities of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality); where noise hides that of all classes, to the highest power that may be, which leaves the prior little to say. Sketches with race_score_params, which say how frequent scores are, are asked as they are';
 
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
 	'race_posterior with a prior: uniform, or counts (the noisy counts, with densities as race_classify takes them)';
 
+CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text) (
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any", text) IS
+	'race_score with a prior: with counts the best class is that of race_classify with this prior, and L is on the scale of the densities. A release that is calibrated has these scores';
+
 CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
-	'race_score of classes in the order of a constant array';
+	'race_score with prior counts of classes in the order of a constant array';
 
 CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -680,7 +693,7 @@ COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_priv
 COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are; a call of race_warp, where skewed columns are better compared by their places among quantiles; a call of race_project, where a grid in few directions is better than rows, or with a radius where far records are better pulled to a sphere';
 
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp), or far records are pulled to a sphere (race_project with a radius), and the release is a grid of what the transform makes of vectors, in 1 to 3 dimensions (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Kernels are l2, l1 and angular. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp), or far records are pulled to a sphere (race_project with a radius), and the release is a grid of what the transform makes of vectors, in 1 to 3 dimensions (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
 
 CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -709,7 +722,7 @@ CREATE AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta
 );
 
 COMMENT ON AGGREGATE race_suggest_kernel("any", "any", float8, float8, bigint) IS
-	'the same for the best kernel of those that fit all records: l2, l1 and angular for vectors; match and jaccard for arrays of anything else, match while all have the same length; and for a row the products of those that fit its columns, of which the first 16 are tried. Vectors get a scale for each column and bounds a tenth of a range beyond the public rows. Among kernels whose scores differ by luck the one with the likeliest posteriors is taken. For vectors alone, race_suggest tries transforms as well. Errors as above; 42804 for what is no record';
+	'the same for the best kernel of those that fit all records: l2, l1 and angular for vectors; match and jaccard for arrays of anything else, match while all have the same length; and for a row the products of those that fit its columns, of which the first 16 are tried. Vectors get a scale for each column and bounds a tenth of a range beyond the public rows. Among kernels whose scores differ by luck the one with the likeliest posteriors is taken. For vectors alone, race_suggest tries transforms as well, and angles from their center. Errors as above; 42804 for what is no record';
 
 CREATE FUNCTION race_warp(x float8[], knots float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;

@@ -13,6 +13,7 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
+#include "../lsh/kernels.h"
 #include "../params/draft.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
@@ -149,8 +150,10 @@ statement_of(const RaceDraft *draft)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u",
-					 part->dims, part->bandwidth, part->power);
+	appendStringInfo(&text, "race_params('%s', %u", race_kernel_name(part->kernel), part->dims);
+	if (part->kernel != RACE_KERNEL_ANGULAR)
+		appendStringInfo(&text, ", bandwidth => %.6g", part->bandwidth);
+	appendStringInfo(&text, ", power => %u", part->power);
 	if (part->sequence == RACE_SEQUENCE_GRID)
 		appendStringInfoString(&text, ", sequence => 'grid'");
 	else
@@ -385,11 +388,12 @@ draft_of(Candidate *candidate, const RaceMap *map, RaceDraft *draft)
 		return;
 	}
 	race_draft_default(draft);
-	draft->part.kernel = RACE_KERNEL_L2;
+	draft->part.kernel = best->kernel;
 	draft->part.dims = candidate->examples.dims;
 	draft->part.power = best->power;
 	draft->part.rows = best->rows;
-	draft->part.bandwidth = race_suggest_rounded(best->bandwidth);
+	if (best->kernel != RACE_KERNEL_ANGULAR)
+		draft->part.bandwidth = race_suggest_rounded(best->bandwidth);
 	draft->arrays[RACE_KEY_LOWER] = candidate->lower;
 	draft->arrays[RACE_KEY_UPPER] = candidate->upper;
 	use_map(&map->m, best->kind, candidate->center, draft);

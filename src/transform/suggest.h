@@ -77,6 +77,7 @@ typedef struct RaceExpected
 
 typedef struct RaceSuggestion
 {
+	int			kernel;
 	RaceTransformKind kind;
 	double		bandwidth;		/* in units of what the map gives */
 	int			power;
