@@ -51,6 +51,12 @@ flatness_of(const RaceQuestion *question)
 	return race_flatness(Min(typical.density + 2 * typical.error, 1), dims);
 }
 
+/*
+ * The count of a class with few records may be far too low by noise, and then its density would be
+ * high everywhere.  Two standard deviations of it are added, which large classes do not feel.
+ */
+#define DOUBT	4			/* variances of it */
+
 RaceScore
 race_class_score(const RaceQuestion *question, RacePrior prior)
 {
@@ -60,6 +66,7 @@ race_class_score(const RaceQuestion *question, RacePrior prior)
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
+	score.divisor = sqrt(score.count * score.count + DOUBT * header->noise.count_variance);
 	score.flatness = 0;
 	if (prior == RACE_PRIOR_COUNTS && race_estimate_sharp_sum(question, &sum))
 		score.score = sum;

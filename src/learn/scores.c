@@ -169,6 +169,12 @@ mean_flatness(const RaceScores *scores)
 	return count > 0 ? most / count : 0;
 }
 
+static double
+density_of(const RaceScore *score)
+{
+	return Min(score->score / Max(score->divisor, 1), 1);
+}
+
 const RaceScores *
 race_scores_sharpen(const RaceScores *scores)
 {
@@ -178,7 +184,7 @@ race_scores_sharpen(const RaceScores *scores)
 	int			i;
 
 	for (i = 0; i < scores->n; i++)
-		highest = Max(highest, scores->list[i].score / Max(scores->list[i].count, 1));
+		highest = Max(highest, density_of(&scores->list[i]));
 	if (scores->prior != RACE_PRIOR_COUNTS || !(flatness > 0) || !(highest > 0))
 		return scores;
 	sharp = palloc(sizeof(RaceScores));
@@ -188,11 +194,9 @@ race_scores_sharpen(const RaceScores *scores)
 	for (i = 0; i < scores->n; i++)
 	{
 		RaceScore  *score = &sharp->list[i];
-		double		n;
 
 		*score = scores->list[i];
-		n = Max(score->count, 1);
-		score->score = n * pow(score->score / n / highest, sharp->power);
+		score->score = Max(score->count, 1) * pow(density_of(score) / highest, sharp->power);
 	}
 	return sharp;
 }

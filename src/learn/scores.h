@@ -24,6 +24,7 @@ typedef struct RaceScore
 	Datum		label;
 	double		score;
 	double		count;			/* records of the class, at least 0 */
+	double		divisor;		/* of the score, for a density that no noise in the count makes high */
 	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides
 								 * it, and then it is at most so much */
 } RaceScore;
