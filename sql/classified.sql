@@ -28,7 +28,7 @@ SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('
 FROM unnest('{0.1,0.7}'::float8[]) q ORDER BY 1;
 -- the same by hand: records and the question are split over the same nodes
 CREATE FUNCTION score(x float8[]) RETURNS float8 LANGUAGE sql STABLE AS
-	$$ SELECT race_score(label COLLATE "C", sketch, x) FROM race_latest_releases WHERE name = 'classified 1' $$;
+	$$ SELECT race_score(label COLLATE "C", sketch, x, 'counts') FROM race_latest_releases WHERE name = 'classified 1' $$;
 CREATE TABLE nodes AS
 SELECT node, class, sum(greatest(0, 1 - abs(score - node * 0.05) / 0.05)) AS records
 FROM (SELECT class, score(x) AS score FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored, generate_series(0, 60) node GROUP BY 1, 2;

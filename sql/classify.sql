@@ -57,4 +57,14 @@ FROM (VALUES (0, 2700), (1, 300)) c(label, n), generate_series(1, n) i GROUP BY 
 CREATE TABLE fitted AS SELECT label, race_fit(s, NULL, NULL, 200) AS f FROM unequal;
 SELECT (SELECT race_classify(label, s, '{0.7,0.5}', 'counts') FROM unequal) AS raw,
        (SELECT race_classify(label, f, '{0.7,0.5}', 'counts') FROM fitted) AS fitted, (SELECT race_classify(label, f, '{0.3,0.5}', 'counts') FROM fitted) AS other;
-DROP TABLE classes, seen, unequal, fitted;
+-- nor by a grid; but sketches of scores say how frequent those are, and so they stay
+CREATE TABLE unequal_grids AS
+SELECT label, race_build(race_params('l2', 2, 1, lower => '{0,0}', upper => '{1,1}', sequence => 'grid'), ARRAY[0.3 + 0.4 * label + 0.05 * sin(i), 0.5 + 0.05 * cos(i)]) AS s
+FROM (VALUES (0, 2700), (1, 300)) c(label, n), generate_series(1, n) i GROUP BY label;
+SELECT race_classify(label, s, '{0.7,0.5}', 'counts') AS near, race_classify(label, s, '{0.3,0.5}', 'counts') AS other,
+       (race_posterior(label, s, '{0.7,0.5}', 'counts') ->> '1')::float8 > 0.9 AS sure FROM unequal_grids;
+CREATE TABLE score_grids AS
+SELECT label, race_build(race_score_params(2), ARRAY[0.1 + label + 0.8 * (i % 40) / 40.0]) AS s FROM (VALUES (0, 400), (1, 1200)) c(label, n), generate_series(1, n) i GROUP BY label;
+SELECT abs(a - 3 * b / (1 + 2 * b)) < 1e-6 AS as_frequent FROM (
+       SELECT (race_posterior(label, s, '{0.9}', 'counts') ->> '1')::float8 AS a, (race_posterior(label, s, '{0.9}') ->> '1')::float8 AS b FROM score_grids) v;
+DROP TABLE classes, seen, unequal, fitted, unequal_grids, score_grids;

@@ -36,7 +36,7 @@ SELECT a.score > b.score AS costs, a.rows > b.rows AS fewer FROM (SELECT (race_s
 SELECT abs((r).score - score) < 0.01 AS same FROM suggested,
        (SELECT race_suggest(x::real[], 'class ' || class, 1, 0, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
 SELECT (r).rows, value_of((r).statement) = (r).params AS pasted
-FROM (SELECT race_suggest(x, class, 1, 1e-6, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
+FROM (SELECT race_suggest(x, 1, 1e-6, 10000 ORDER BY i) AS r FROM people WHERE i <= 400) v;
 
 -- without labels: by likelihood, which columns that belong together raise when they are made white
 SELECT prior, value_of(statement) = params AS pasted, params::text LIKE '%matrix=%' AS white, score < score_without_noise AS noise_costs
@@ -56,10 +56,27 @@ CREATE TABLE warped AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).*
 SELECT expression LIKE '%race_warp(x, ''{{%}}'')%' AS warped, score > 0.7 AS score FROM warped;
 WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM skewed, warped WHERE i BETWEEN 301 AND 1000 GROUP BY class)
 SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.7 AS good FROM skewed, warped WHERE i > 1000;
+-- heavy tails: most of a covariance is that of a few far records, whose directions tell the class
+CREATE TABLE heavy AS
+SELECT i, i % 2 AS class, ARRAY(SELECT normal(i, j) / (number(i, 99) + 1e-3) + 0.8 * (i % 2) FROM generate_series(1, 6) j) AS x FROM generate_series(1, 1500) i;
+CREATE TABLE pulled AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM heavy WHERE i <= 400;
+SELECT expression LIKE '%race_project(x, ''{{%}}'', ''{%}'', %)%' AS pulled, score > 0.65 AS score, value_of(statement) = params AS pasted FROM pulled;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM heavy, pulled WHERE i BETWEEN 401 AND 1000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.65 AS good FROM heavy, pulled WHERE i > 1000;
+-- columns that differ one by one and have heavy tails: distances along axes; and classes that differ by which columns are large: angles
+CREATE TABLE others AS
+SELECT 'l1' AS kernel, (race_suggest(ARRAY(SELECT tan(3.14 * (number(i, j) - 0.5)) + (i % 2 + j) % 2 FROM generate_series(1, 8) j), i % 2, 1, 0, 10000 ORDER BY i)).* FROM generate_series(1, 400) i UNION ALL
+SELECT 'angular', (race_suggest(ARRAY[normal(i, 1) * (0.1 + 3 * (i % 2)), normal(i, 2) * (3.1 - 3 * (i % 2)), normal(i, 3) * (0.1 + 3 * (i % 2)), normal(i, 4) * (3.1 - 3 * (i % 2))], i % 2, 1, 0, 10000 ORDER BY i)).*
+FROM generate_series(1, 400) i;
+SELECT kernel, params::text LIKE kernel || '(%' AS chosen, value_of(statement) = params AS pasted, score > 0.7 AS good FROM others ORDER BY 1;
 -- a linear map
 SELECT race_project('{3,4,5}', '{{1,0,0},{1,2,-1}}', '{1,1,1}') AS projected, race_project('{NaN,Infinity}', '{{1,0},{0,1}}', '{0,0}') AS odd,
 	race_project('{1}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{1,NULL}', '{{1,2}}', '{0,0}') IS NULL AND race_project('{{1,2}}', '{{1,2}}', '{0,0}') IS NULL
 	AND race_project('{}', '{{1,2}}', '{0,0}') IS NULL AND race_project(NULL, '{{1,2}}', '{0,0}') IS NULL AS none;
+SELECT race_project('{6,8}', '{{1,0},{0,1}}', '{0,0}', 5) AS pulled, race_project('{3,4}', '{{1,0},{0,1}}', '{0,0}', 5) AS near, race_project('{0,0}', '{{1,0},{0,1}}', '{0,0}', 5) AS zero,
+	race_project('{3e200,4e200}', '{{1,0},{0,1}}', '{0,0}', 5) AS far, race_project('{NaN,Infinity}', '{{1,0},{0,1}}', '{0,0}', 5) AS odd;
+SELECT race_project('{1,2}', '{{1,2}}', '{0,0}', 0);
+SELECT race_project('{1,2}', '{{1,2}}', '{0,0}', 'NaN');
 SELECT race_project('{1,2}', '{{1,NULL}}', '{0,0}');
 SELECT race_project('{1,2}', '{{1,Infinity}}', '{0,0}');
 SELECT race_project('{1,2}', '{1,2}', '{0,0}');
@@ -125,6 +142,25 @@ SELECT max(score) FILTER (WHERE kernel = 'l2 * match') > max(score) FILTER (WHER
 WITH c AS MATERIALIZED (SELECT class, race_build(params, ROW(x, kinds)) AS s FROM things, kernels WHERE kernel = 'l2 * match' AND i <= 200 GROUP BY class)
 SELECT avg((class = (SELECT race_classify(c.class, s, ROW(x, kinds)) FROM c))::int) > 0.8 AS good FROM things WHERE i > 200;
 SELECT (race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100)).params IS NULL AS none FROM things WHERE i < 0;
+-- which kernel fits best: of vectors, of sets and rows of categories, and of products of them
+CREATE TABLE best AS
+SELECT 1 AS i, 'l2 or l1' AS says, (race_suggest_kernel(x, class, 1, 0, 10000 ORDER BY i)).* FROM things WHERE i <= 120 UNION ALL
+SELECT 2, 'only angles', (race_suggest_kernel(ARRAY[(x[1] - 1) * far, x[2] * far], class, 1, 0, 10000 ORDER BY i)).*
+FROM (SELECT i, class, ARRAY[4 * (i % 2) - 1 + 0.3 * normal(i, 1), normal(i, 2)] AS x, 1 + 1000 * number(i, 7) ^ 4 AS far FROM things WHERE i <= 120) v UNION ALL
+SELECT 3, 'sets', (race_suggest_kernel(tags, class, 1, 0, 10000 ORDER BY i)).* FROM (SELECT i, class, tags || ARRAY[tags[1] || 'x'] || CASE i % 2 WHEN 0 THEN ARRAY['y'] END AS tags FROM things WHERE i <= 120) v UNION ALL
+SELECT 4, 'both', (race_suggest_kernel(ROW(x, kinds), class, 1, 0, 10000 ORDER BY i)).* FROM things WHERE i <= 120;
+SELECT says, params::text ~ CASE i WHEN 1 THEN '^l[12]\(' WHEN 2 THEN '^angular' WHEN 3 THEN '^jaccard' ELSE '^l[12].* (match|jaccard)' END AS fits, value_of(statement) = params AS pasted,
+       params::text LIKE '%lower={%' AS bounds, score > 0.75 AS good FROM best ORDER BY i;
+SELECT max(score) FILTER (WHERE i = 4) > max(score) FILTER (WHERE i = 1) AS better FROM best;
+SELECT (race_suggest_kernel(ARRAY[0, 0], class, 1, 0, 1000)).score < 0.6 AS nothing FROM things;
+SELECT race_suggest_kernel(NULL::text[], class, 1, 0, 1000) IS NULL AS none FROM things;
+SELECT race_suggest_kernel(5, class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(ROW(x, 5), class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(ROW(x, x, x, x, x), class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(ARRAY['NaN'::float8], class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(ARRAY[1e60 * i], class, 1, 0, 100) FROM things;
+SELECT race_suggest_kernel(CASE i WHEN 50 THEN x || x ELSE x END, class, 1, 0, 100 ORDER BY i) FROM things;
+SELECT race_suggest_kernel(CASE i WHEN 50 THEN ARRAY[NULL] ELSE tags END, class, 1, 0, 100 ORDER BY i) FROM things;
 SELECT race_suggest_kernel(NULL, x, class, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2(dims=3)', x, class, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2', x, class, 1, 0, 100) FROM things;
@@ -133,5 +169,5 @@ SELECT race_suggest_kernel(('l2(dims=2, seed=' || i || ')')::race_params, x, cla
 SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
-DROP TABLE people, suggested, skewed, warped, things, kernels;
+DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best, others;
 DROP FUNCTION accuracy(race_params, text), record(text, float8[]), value_of(text), normal(int, int), number(int, int);

@@ -543,17 +543,30 @@ CREATE FUNCTION _race_histogram(
 COMMENT ON FUNCTION _race_histogram(race_sketch, int, float8[], float8) IS
 	'race_histogram of a sketch with a model';
 
+CREATE FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
+
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and densities by rows of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality)';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and other densities of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality); where noise hides that of all classes, to the highest power that may be, which leaves the prior little to say. Sketches with race_score_params, which say how frequent scores are, are asked as they are';
 
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any", text) IS
 	'race_posterior with a prior: uniform, or counts (the noisy counts, with densities as race_classify takes them)';
+
+CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text) (
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any", text) IS
+	'race_score with a prior: with counts the best class is that of race_classify with this prior, and L is on the scale of the densities. A release that is calibrated has these scores';
 
 CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
-	'race_score of classes in the order of a constant array';
+	'race_score with prior counts of classes in the order of a constant array';
 
 CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -673,28 +686,33 @@ CREATE FUNCTION race_preview(
 COMMENT ON FUNCTION race_preview(race_params, float8, float8, bigint, int, float8[], float8[], int, int, int, int, text, boolean, boolean, float8, bigint) IS
 	'what race_release with these arguments would give, on made-up vectors: a curve of the density beside the truth, with errors and intervals. It reads no table and spends nothing; each call draws new noise. records: how many records to make up, of all labels together. mixture: rows {weight, means, standard deviations} of normals that they are drawn from; or public_rows, vectors that they are drawn from; else three normals between the bounds of the parameters. Neither may be private: the truth is shown. The curve has steps points along column number axis, between its bounds or else the least and the largest made-up value, and goes through the mean of the other columns. labels: so many sketches, among which the records are divided. rows, max_contributions, neighbors, grid and fit as in race_release and race_protect; confidence as in race_estimate; seed of the made-up vectors. No rows if an argument other than rows, mixture, public_rows, grid and fit is NULL. Errors: 22023 for what is outside its limits, for kernels of other records than vectors and for products, and without bounds, mixture or public_rows';
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8 DEFAULT 'Infinity') RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
-	'M (x - o), for a matrix M of up to 1024 rows and an offset o, which must be public, as those of a race_transform: for grids, which have no transform of their own, in the few directions that classes differ in. race_suggest proposes them. Records and queries must be projected alike. NULL for a vector of another length than the rows of M or with a NULL, so that a release leaves it out. Error 22023 for a bad matrix or offset';
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8) IS
+	'M (x - o), for a matrix M of up to 1024 rows and an offset o, which must be public, as those of a race_transform: for grids, which have no transform of their own, in the few directions that classes differ in. race_suggest proposes them. What is longer than radius is shortened to it: where columns have heavy tails, a few far records would make most of the range. Records and queries must be projected alike. NULL for a vector of another length than the rows of M or with a NULL, so that a release leaves it out. Error 22023 for a bad matrix or offset, or a radius that is not above 0';
 
 ALTER TYPE race_suggest_result ADD ATTRIBUTE expression text;
 
 COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release; NULL for a grid, whose cells these choose';
 
-COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are; a call of race_warp, where skewed columns are better compared by their places among quantiles; a call of race_project, where a grid in few directions is better than rows';
+COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are; a call of race_warp, where skewed columns are better compared by their places among quantiles; a call of race_project, where a grid in few directions is better than rows, or with a radius where far records are better pulled to a sphere';
 
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp), and the release is a grid of what the transform makes of vectors, in 1 to 3 dimensions (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
+	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Kernels are l2, l1 and angular. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936, or a logistic regression). Where that is better, columns are replaced by their places among their quantiles first (race_warp), or far records are pulled to a sphere (race_project with a radius), and the release is a grid of what the transform makes of vectors, in 1 to 3 dimensions (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
 
 CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION _race_suggest_kernel_final(internal) RETURNS race_suggest_result
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
 
 COMMENT ON FUNCTION _race_suggest_kernel_final(internal) IS 'aggregate final function';
 
@@ -704,6 +722,13 @@ CREATE AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", e
 
 COMMENT ON AGGREGATE race_suggest_kernel(race_params, "any", "any", float8, float8, bigint) IS
 	'race_suggest with labels for records of any kind, and for the kernel of params: a set, a row of categories, a vector, or a row for a product. It chooses a factor of all bandwidths, from 1/8 to 8, a factor of all powers, from 1 to 16, rows, and the prior, by the accuracy with which each public record is classified by all others, under the noise of a release of so many records with epsilon and delta; everything else stays as in params. Compare the scores of several kernels. Of more than 500 rows a sample is used. Never use private rows. Rows with a NULL x or label are left out. NULL for no rows. Errors: 22004 for NULL params, 22023 for fewer than 20 rows, one label alone or more than 32, parameters or a request that is not the same in all rows, and as in race_build';
+
+CREATE AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint) (
+	SFUNC = _race_suggest_kernel_step, STYPE = internal, FINALFUNC = _race_suggest_kernel_final, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_suggest_kernel("any", "any", float8, float8, bigint) IS
+	'the same for the best kernel of those that fit all records: l2, l1 and angular for vectors; match and jaccard for arrays of anything else, match while all have the same length; and for a row the products of those that fit its columns, of which the first 16 are tried. Vectors get a scale for each column and bounds a tenth of a range beyond the public rows. Among kernels whose scores differ by luck the one with the likeliest posteriors is taken. For vectors alone, race_suggest tries transforms as well, and angles from their center. Errors as above; 42804 for what is no record';
 
 CREATE FUNCTION race_warp(x float8[], knots float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;

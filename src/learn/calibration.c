@@ -24,6 +24,18 @@
 
 /* ------------------------------------------------------------------ loading */
 
+/* race_score_params() gives these for some number of classes. */
+bool
+race_is_of_scores(const RaceParams *params)
+{
+	RaceGrid	grid;
+
+	if (!race_is_grid(params) || params->dims != 1 || params->bandwidth != 0.2 || params->power != 4)
+		return false;
+	race_grid_of(params, &grid);
+	return grid.lower[0] == 0 && fabs(fmod(grid.cells[0] * grid.width[0], 2) - 1) < 1e-6;
+}
+
 /* How many cells a lead has in a sketch of scores */
 static uint32
 cells_of(int classes, const RaceView *view)

@@ -25,6 +25,9 @@ typedef struct RaceCalibration
 	double	   *totals;			/* [class] */
 } RaceCalibration;
 
+/* Are these the parameters of sketches of scores, for any number of classes? */
+extern bool race_is_of_scores(const RaceParams *params);
+
 /*
  * Of the sketches of the classes, of which the counts matter, and of their scores.  Raises
  * 22023 unless the latter are grids with the parameters of race_score_params.

@@ -9,9 +9,9 @@
  *
  * Flat kernels give flat densities, which counts of classes outweigh everywhere.  So with the
  * prior "counts" a fitted model is asked alone, with a kernel that falls faster: on four tables
- * that was up to 6 points better, and never worse.  Of rows of l2 the density is taken to a power
+ * that was up to 6 points better, and never worse.  Other densities of l2 are taken to a power
  * (race_scores_sharpen): on five tables posteriors were calibrated far better, and the prior did
- * no harm.
+ * no harm.  Sketches of scores say how frequent scores are as they are.
  *
  * A release that is calibrated scores each private record by the sketches that it has just
  * made.  The query that does it has them as a constant, and calls race_score_of.
@@ -34,23 +34,28 @@
 PG_FUNCTION_INFO_V1(race_score_of);
 
 /*
- * How flat is the density that rows tell?  Rather too flat: what is not flat enough lets the larger
+ * How flat is the density that a sketch tells?  Rather too flat: what is not flat enough lets the larger
  * classes win.
  */
 static double
 flatness_of(const RaceQuestion *question)
 {
-	const RaceParams *params = question->view.params;
+	uint32		dims = race_scores_sharp_dims(question->view.params);
 	RaceTypical typical;
 
-	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 || race_is_grid(params))
+	if (dims == 0)
 		return 0;
 	typical = race_typical(question->site, &question->view);
 	if (isinf(typical.error))
-		return -1;
-	return race_flatness(Min(typical.density + 2 * typical.error, 1),
-						 params->outputs > 0 ? params->outputs : params->dims);
+		return -race_flatness(typical.density, dims);
+	return race_flatness(Min(typical.density + 2 * typical.error, 1), dims);
 }
+
+/*
+ * The count of a class with few records may be far too low by noise, and then its density would be
+ * high everywhere.  Two standard deviations of it are added, which large classes do not feel.
+ */
+#define DOUBT	4			/* variances of it */
 
 RaceScore
 race_class_score(const RaceQuestion *question, RacePrior prior)
@@ -61,6 +66,7 @@ race_class_score(const RaceQuestion *question, RacePrior prior)
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
+	score.divisor = sqrt(score.count * score.count + DOUBT * header->noise.count_variance);
 	score.flatness = 0;
 	if (prior == RACE_PRIOR_COUNTS && race_estimate_sharp_sum(question, &sum))
 		score.score = sum;
@@ -94,19 +100,19 @@ race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 }
 
 void
-race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query)
+race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query, RacePrior prior)
 {
 	RaceQuestion question;
 	int			i;
 
-	race_scores_clear(classes->scores, RACE_PRIOR_UNIFORM);
+	race_scores_clear(classes->scores, prior);
 	for (i = 0; i < classes->n; i++)
 	{
 		RaceScore	score;
 
 		race_ask_sketch(classes->sites[i], sketches[i], &question);
 		race_ask_about(&question, query);
-		score = race_class_score(&question, RACE_PRIOR_UNIFORM);
+		score = race_class_score(&question, prior);
 		score.label = classes->labels[i];
 		race_scores_add(classes->scores, score);
 	}
@@ -125,6 +131,7 @@ race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
 	{
 		scores->list[i].score = records[i];
 		scores->list[i].count = calibration->totals[i];
+		scores->list[i].flatness = 0;
 	}
 	pfree(records);
 }
@@ -203,7 +210,7 @@ score_of(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* race_score_of(sketches, q): race_score of classes in the order of an array */
+/* race_score_of(sketches, q): race_score with prior "counts" of classes in the order of an array */
 Datum
 race_score_of(PG_FUNCTION_ARGS)
 {
@@ -211,6 +218,6 @@ race_score_of(PG_FUNCTION_ARGS)
 
 	if (state == NULL)
 		state = score_of(fcinfo);
-	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1));
+	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1), RACE_PRIOR_COUNTS);
 	PG_RETURN_FLOAT8(race_classes_number(state->classes));
 }

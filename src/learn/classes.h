@@ -28,8 +28,9 @@ typedef struct RaceClasses
 extern RaceClasses *race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 										MemoryContext context);
 
-/* Score the sketches, one for each class, by their densities at a query. */
-extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query);
+/* Score the sketches, one for each class, at a query. */
+extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query,
+							 RacePrior prior);
 
 /* Replace the scores by how many records of each class have the number of them. */
 extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration);

@@ -16,6 +16,9 @@ CREATE FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", 
 	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _race_score_final(internal, anyelement, race_sketch, "any") RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) IS 'aggregate final function';
 COMMENT ON FUNCTION _race_score_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
 COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any") IS 'aggregate transition function';
 COMMENT ON FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text) IS 'aggregate transition function';
@@ -36,7 +39,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", pr
 	FINALFUNC = _race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any", text) IS
-	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and densities by rows of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality)';
+	'race_classify with a prior: uniform (maximum likelihood), or counts (maximum a posteriori, with the noisy counts as the prior). Flat kernels would let large classes win everywhere. So with counts, fitted sketches of vectors are asked for their model alone, with the kernel to a power of 8 at least, and other densities of l2 alone are taken to a power, which follows from how high they are at their own records (race_typicality); where noise hides that of all classes, to the highest power that may be, which leaves the prior little to say. Sketches with race_score_params, which say how frequent scores are, are asked as they are';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any") (
 	SFUNC = _race_classify_step, STYPE = internal,
@@ -59,10 +62,17 @@ CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any") (
 COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
 	'what race_classify says and how sure it is, as one number to calibrate by, over one row for each of K classes: 2 i + lead, where i = 0 ... K - 1 is the place of the best label in the order of labels, and lead, from 0 to 1, is L / (L + 1/4) for the logarithm L of best over second best density. Sketches of this number, one for each class, say how many records of each class have it; so race_posterior of them is calibrated. Sketches of private records cost epsilon again. No class gives NULL';
 
+CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text) (
+	SFUNC = _race_classify_step, STYPE = internal,
+	FINALFUNC = _race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any", text) IS
+	'race_score with a prior: with counts the best class is that of race_classify with this prior, and L is on the scale of the densities. A release that is calibrated has these scores';
+
 CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
-	'race_score of classes in the order of a constant array';
+	'race_score with prior counts of classes in the order of a constant array';
 
 CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000

@@ -18,6 +18,7 @@
 
 #include "../server/argument.h"
 #include "../server/text.h"
+#include "calibration.h"
 #include "scores.h"
 
 RacePrior
@@ -64,6 +65,7 @@ race_scores_create(Oid label_type, MemoryContext context)
 
 	scores->label_type = label_type;
 	get_typlenbyval(label_type, &scores->label_length, &scores->label_by_value);
+	scores->power = 1;
 	scores->capacity = 4;
 	scores->list = MemoryContextAlloc(context, scores->capacity * sizeof(RaceScore));
 	return scores;
@@ -125,44 +127,76 @@ race_flatness(double typical_density, uint32 dims)
 	return isfinite(ratio) ? TAILS / (TAILS + Max(ratio, 0)) : 0;
 }
 
+uint32
+race_scores_sharp_dims(const RaceParams *params)
+{
+	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 ||
+		race_is_of_scores(params))
+		return 0;
+	return params->outputs > 0 ? params->outputs : params->dims;
+}
+
 /* A power beyond this is not told from it. */
 #define MOST_FLAT	0.999
 
-const RaceScores *
-race_scores_sharpen(const RaceScores *scores)
+/*
+ * The flatness of all classes.  Those whose noise hides it are taken to be as flat as the others.
+ * If it hides all, the most that it may be is taken: then no prior is better than a wrong one.
+ */
+static double
+mean_flatness(const RaceScores *scores)
 {
-	RaceScores *sharp;
-	double		records = 0;
-	double		flatness = 0;
-	double		highest = 0;
+	double		known = 0;
+	double		sum = 0;
+	double		count = 0;
+	double		most = 0;
 	int			i;
 
 	for (i = 0; i < scores->n; i++)
 	{
 		const RaceScore *score = &scores->list[i];
 
-		/* classes whose noise hides it are taken to be as flat as the others */
+		count += score->count;
+		most += score->count * fabs(score->flatness);
 		if (score->flatness >= 0)
 		{
-			records += score->count;
-			flatness += score->count * score->flatness;
+			known += score->count;
+			sum += score->count * score->flatness;
 		}
-		highest = Max(highest, score->score / Max(score->count, 1));
 	}
+	if (known > 0)
+		return sum / known;
+	return count > 0 ? most / count : 0;
+}
+
+static double
+density_of(const RaceScore *score)
+{
+	return Min(score->score / Max(score->divisor, 1), 1);
+}
+
+const RaceScores *
+race_scores_sharpen(const RaceScores *scores)
+{
+	RaceScores *sharp;
+	double		flatness = mean_flatness(scores);
+	double		highest = 0;
+	int			i;
+
+	for (i = 0; i < scores->n; i++)
+		highest = Max(highest, density_of(&scores->list[i]));
 	if (scores->prior != RACE_PRIOR_COUNTS || !(flatness > 0) || !(highest > 0))
 		return scores;
-	flatness = Min(flatness / records, MOST_FLAT);
 	sharp = palloc(sizeof(RaceScores));
 	*sharp = *scores;
+	sharp->power = 1 / (1 - Min(flatness, MOST_FLAT));
 	sharp->list = palloc_extended(scores->n * sizeof(RaceScore), MCXT_ALLOC_HUGE);
 	for (i = 0; i < scores->n; i++)
 	{
 		RaceScore  *score = &sharp->list[i];
-		double		n;
 
 		*score = scores->list[i];
-		n = Max(score->count, 1);
-		score->score = n * pow(score->score / n / highest, 1 / (1 - flatness));
+		score->score = Max(score->count, 1) * pow(density_of(score) / highest, sharp->power);
 	}
 	return sharp;
 }
@@ -216,13 +250,13 @@ race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 
 /*
  * How far the best score is ahead of the second best, from 0 to 1.  With L the logarithm of
- * their ratio it is L / (L + 1/4): flat kernels, whose L are small, spread over it as well as
- * others.
+ * their ratio, as it was before they were sharpened, it is L / (L + 1/4): flat kernels, whose L are
+ * small, spread over it as well as others.
  */
 static double
-lead_of(double best, double second)
+lead_of(double best, double second, double power)
 {
-	double		l = best > 0 ? log(best / second) : 0;
+	double		l = best > 0 ? log(best / second) / power : 0;
 
 	return isfinite(l) ? l / (l + 0.25) : 1;
 }
@@ -230,14 +264,15 @@ lead_of(double best, double second)
 double
 race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 {
-	const RaceScore *best = race_scores_best(scores, compare, collation);
+	const RaceScores *sharp = race_scores_sharpen(scores);
+	const RaceScore *best = race_scores_best(sharp, compare, collation);
 	double		second = 0;
 	double		smaller = 0;
 	int			i;
 
-	for (i = 0; i < scores->n; i++)
+	for (i = 0; i < sharp->n; i++)
 	{
-		const RaceScore *other = &scores->list[i];
+		const RaceScore *other = &sharp->list[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (other == best)
@@ -245,7 +280,7 @@ race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 		second = Max(second, other->score);
 		smaller += race_compare_labels(compare, collation, other->label, best->label) < 0;
 	}
-	return 2 * smaller + lead_of(best->score, second);
+	return 2 * smaller + lead_of(best->score, second, sharp->power);
 }
 
 /*

@@ -11,6 +11,8 @@
 
 #include "fmgr.h"
 
+#include "../lsh/lsh.h"
+
 typedef enum RacePrior
 {
 	RACE_PRIOR_UNIFORM,			/* maximum likelihood */
@@ -22,7 +24,9 @@ typedef struct RaceScore
 	Datum		label;
 	double		score;
 	double		count;			/* records of the class, at least 0 */
-	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides it */
+	double		divisor;		/* of the score, for a density that no noise in the count makes high */
+	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides
+								 * it, and then it is at most so much */
 } RaceScore;
 
 typedef struct RaceScores
@@ -34,6 +38,7 @@ typedef struct RaceScores
 	int			n;
 	int			capacity;
 	RaceScore  *list;
+	double		power;			/* that sharpened densities were taken to, else 1 */
 } RaceScores;
 
 /* The prior of this name; 22023 for an unknown one */
@@ -63,6 +68,13 @@ extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum 
 extern double race_flatness(double typical_density, uint32 dims);
 
 /*
+ * In how many dims densities of a sketch with these parameters are sharpened with prior "counts"; 0
+ * for kernels and products whose are not, and for sketches of scores, which say how frequent those
+ * are.
+ */
+extern uint32 race_scores_sharp_dims(const RaceParams *params);
+
+/*
  * The same scores by densities that are not flat.  With prior "counts" and flat kernels the larger
  * classes would win everywhere: densities differ less than counts.
  */
@@ -72,8 +84,8 @@ extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /*
- * The best class and its lead as one number: twice how many labels are smaller than its own,
- * and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
+ * The best class, by sharpened scores, and its lead as one number: twice how many labels are smaller
+ * than its own, and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
  */
 extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 

@@ -172,7 +172,8 @@ ask(FunctionCallInfo fcinfo)
 {
 	Classified *site = find(fcinfo);
 
-	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1));
+	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1),
+					 site->calibration != NULL ? RACE_PRIOR_COUNTS : RACE_PRIOR_UNIFORM);
 	return site;
 }
 

@@ -10,6 +10,8 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "pull.h"
+
 PG_FUNCTION_INFO_V1(race_project);
 
 #define MOST_OUTPUTS	1024
@@ -44,9 +46,21 @@ check_map(ArrayType *matrix, ArrayType *offset)
 				 errmsg("an offset must be as many finite numbers as the matrix has columns")));
 }
 
+static ArrayType *
+array_of(const double *numbers, int n)
+{
+	Datum	   *datums = palloc(n * sizeof(Datum));
+	int			i;
+
+	for (i = 0; i < n; i++)
+		datums[i] = Float8GetDatum(numbers[i]);
+	return construct_array(datums, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						   TYPALIGN_DOUBLE);
+}
+
 /*
- * race_project(x, matrix, offset).  A vector of another length or with a NULL, which is a matter
- * of data, gives NULL, so that a release leaves it out.
+ * race_project(x, matrix, offset, radius).  A vector of another length or with a NULL, which is a
+ * matter of data, gives NULL, so that a release leaves it out.
  */
 Datum
 race_project(PG_FUNCTION_ARGS)
@@ -54,26 +68,28 @@ race_project(PG_FUNCTION_ARGS)
 	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
 	ArrayType  *offset = PG_GETARG_ARRAYTYPE_P(2);
+	double		radius = PG_GETARG_FLOAT8(3);
 	const double *from = (const double *) ARR_DATA_PTR(x);
 	const double *row = (const double *) ARR_DATA_PTR(matrix);
 	const double *origin = (const double *) ARR_DATA_PTR(offset);
-	Datum		to[MOST_OUTPUTS];
+	double		to[MOST_OUTPUTS];
+	int			outputs;
 	int			columns;
 	int			i;
 	int			j;
 
 	check_map(matrix, offset);
+	if (!(radius > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a radius must be above 0")));
+	outputs = ARR_DIMS(matrix)[0];
 	columns = ARR_DIMS(matrix)[1];
 	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
 		PG_RETURN_NULL();
-	for (i = 0; i < ARR_DIMS(matrix)[0]; i++, row += columns)
-	{
-		double		sum = 0;
-
-		for (j = 0; j < columns; j++)
-			sum += row[j] * (from[j] - origin[j]);
-		to[i] = Float8GetDatum(sum);
-	}
-	PG_RETURN_ARRAYTYPE_P(construct_array(to, ARR_DIMS(matrix)[0], FLOAT8OID, sizeof(float8),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	for (i = 0; i < outputs; i++, row += columns)
+		for (to[i] = j = 0; j < columns; j++)
+			to[i] += row[j] * (from[j] - origin[j]);
+	race_pull(to, outputs, radius);
+	PG_RETURN_ARRAYTYPE_P(array_of(to, outputs));
 }

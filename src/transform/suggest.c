@@ -13,16 +13,16 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
+#include "../lsh/kernels.h"
 #include "../params/draft.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
+#include "pull.h"
 #include "suggest_state.h"
 #include "warp.h"
 
 PG_FUNCTION_INFO_V1(race_suggest_step);
 PG_FUNCTION_INFO_V1(race_suggest_final);
-
-#define MOST			1e50	/* of a number: squares of it can be added up */
 
 typedef struct State
 {
@@ -65,10 +65,7 @@ read_example(State *state, Datum x, double *to, MemoryContext context)
 						RACE_SUGGEST_DIMS)));
 	race_vector_convert(&state->reader, &elements, NULL, to, false);
 	for (i = 0; i < (int) elements.n; i++)
-		if (fabs(to[i]) > MOST)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("race_suggest takes numbers between %g and %g", -MOST, MOST)));
+		race_suggest_check_number(to[i]);
 	if (e->x == NULL)
 	{
 		e->dims = elements.n;
@@ -153,8 +150,10 @@ statement_of(const RaceDraft *draft)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u",
-					 part->dims, part->bandwidth, part->power);
+	appendStringInfo(&text, "race_params('%s', %u", race_kernel_name(part->kernel), part->dims);
+	if (part->kernel != RACE_KERNEL_ANGULAR)
+		appendStringInfo(&text, ", bandwidth => %.6g", part->bandwidth);
+	appendStringInfo(&text, ", power => %u", part->power);
 	if (part->sequence == RACE_SEQUENCE_GRID)
 		appendStringInfoString(&text, ", sequence => 'grid'");
 	else
@@ -223,11 +222,13 @@ use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, 
 	draft->arrays[RACE_KEY_BANDWIDTHS] = numbers;
 }
 
-/* Examples as they are or with places among knots, and what suits them best */
+/* Examples as they are, with places among knots, or pulled; and what suits them best */
 typedef struct Candidate
 {
 	RaceExamples examples;		/* centered */
-	double	   *knots;			/* or NULL */
+	const double *knots;		/* or NULL */
+	const RacePull *pull;		/* or NULL; it is of examples with another center, */
+	const double *origin;		/* which is this */
 	double		lower[RACE_SUGGEST_DIMS];
 	double		upper[RACE_SUGGEST_DIMS];
 	double		center[RACE_SUGGEST_DIMS];
@@ -235,11 +236,10 @@ typedef struct Candidate
 } Candidate;
 
 static Candidate *
-make_candidate(const RaceExamples *examples, double *knots, const RaceExpected *expected)
+make_candidate(const RaceExamples *examples, const RaceExpected *expected)
 {
-	Candidate  *candidate = palloc(sizeof(Candidate));
+	Candidate  *candidate = palloc0(sizeof(Candidate));
 
-	candidate->knots = knots;
 	race_suggest_box(examples->x, examples->n, examples->dims, candidate->lower, candidate->upper);
 	find_center(examples, candidate->center);
 	candidate->examples = centered(examples, candidate->center);
@@ -247,30 +247,61 @@ make_candidate(const RaceExamples *examples, double *knots, const RaceExpected *
 	return candidate;
 }
 
-/*
- * With labels, columns may be warped if that is better by more than luck: by a standard error
- * of the difference, where one of 20 examples is classified otherwise.
- */
-#define LUCK	0.05
-
+/* Columns warped, or NULL if that changes little */
 static Candidate *
-choose_candidate(const State *state, const RaceExpected *expected)
+warped_candidate(const RaceExamples *e, const RaceExpected *expected)
 {
-	const RaceExamples *e = &state->examples;
-	Candidate  *plain = make_candidate(e, NULL, expected);
-	Candidate  *warped;
+	double	   *knots = palloc(e->dims * RACE_WARP_KNOTS * sizeof(double));
 	RaceExamples places;
-	double	   *knots;
+	Candidate  *candidate;
 	int			i;
 
-	knots = palloc(e->dims * RACE_WARP_KNOTS * sizeof(double));
-	if (!state->labelled || !race_warp_learn(e, knots))
-		return plain;
+	if (!race_warp_learn(e, knots))
+		return NULL;
 	for (i = 0; i < e->dims * RACE_WARP_KNOTS; i++)
 		knots[i] = race_suggest_rounded(knots[i]);
 	places = race_warp_examples(e, knots);
-	warped = make_candidate(&places, knots, expected);
-	return warped->best.score > plain->best.score + sqrt(LUCK / e->n) ? warped : plain;
+	candidate = make_candidate(&places, expected);
+	candidate->knots = knots;
+	return candidate;
+}
+
+/* Far records pulled to a sphere, or NULL if there are none */
+static Candidate *
+pulled_candidate(const Candidate *plain, const RaceExpected *expected)
+{
+	RacePull   *pull = palloc(sizeof(RacePull));
+	RaceExamples pulled;
+	Candidate  *candidate;
+
+	if (!race_pull_learn(&plain->examples, pull))
+		return NULL;
+	pulled = race_pull_examples(&plain->examples, pull);
+	candidate = make_candidate(&pulled, expected);
+	candidate->pull = pull;
+	candidate->origin = plain->center;
+	return candidate;
+}
+
+/* With labels there are other candidates. */
+static Candidate *
+choose_candidate(const State *state, const RaceExpected *expected)
+{
+	Candidate  *list[3] = {make_candidate(&state->examples, expected)};
+	RaceSuggestion best[3];
+	int			n = 1;
+	int			i;
+
+	if (state->labelled)
+	{
+		list[n] = warped_candidate(&state->examples, expected);
+		n += list[n] != NULL;
+		list[n] = pulled_candidate(list[0], expected);
+		n += list[n] != NULL;
+	}
+	for (i = 0; i < n; i++)
+		best[i] = list[i]->best;
+	return list[race_suggest_pick(&state->examples, best, n)];
 }
 
 /* The best transform, with numbers as they are shown */
@@ -286,31 +317,44 @@ map_of(const Candidate *candidate)
 	return map;
 }
 
+/* The rest of a call of race_project */
+static void
+append_map(StringInfo text, const RaceWhitening *map, const double *offset)
+{
+	appendStringInfoString(text, ", ");
+	append_matrix(text, map->matrix, map->outputs, map->dims);
+	appendStringInfoString(text, ", '");
+	append_numbers(text, offset, map->dims);
+	appendStringInfoChar(text, '\'');
+}
+
 /* What records must be: calls of race_warp and race_project, where they are needed */
 static char *
 expression_of(const Candidate *candidate, const RaceMap *map)
 {
-	uint32		dims = candidate->examples.dims;
 	StringInfoData text;
 
 	initStringInfo(&text);
 	if (candidate->best.rows == 0)
 		appendStringInfoString(&text, "race_project(");
-	if (candidate->knots == NULL)
-		appendStringInfoChar(&text, 'x');
-	else
+	if (candidate->knots != NULL)
 	{
 		appendStringInfoString(&text, "race_warp(x, ");
-		append_matrix(&text, candidate->knots, dims, RACE_WARP_KNOTS);
+		append_matrix(&text, candidate->knots, candidate->examples.dims, RACE_WARP_KNOTS);
 		appendStringInfoChar(&text, ')');
 	}
+	else if (candidate->pull != NULL)
+	{
+		appendStringInfoString(&text, "race_project(x");
+		append_map(&text, &candidate->pull->map.m, candidate->origin);
+		appendStringInfo(&text, ", %.6g)", candidate->pull->radius);
+	}
+	else
+		appendStringInfoChar(&text, 'x');
 	if (candidate->best.rows == 0)
 	{
-		appendStringInfoString(&text, ", ");
-		append_matrix(&text, map->m.matrix, map->m.outputs, dims);
-		appendStringInfoString(&text, ", '");
-		append_numbers(&text, candidate->center, dims);
-		appendStringInfoString(&text, "')");
+		append_map(&text, &map->m, candidate->center);
+		appendStringInfoChar(&text, ')');
 	}
 	return text.data;
 }
@@ -344,11 +388,12 @@ draft_of(Candidate *candidate, const RaceMap *map, RaceDraft *draft)
 		return;
 	}
 	race_draft_default(draft);
-	draft->part.kernel = RACE_KERNEL_L2;
+	draft->part.kernel = best->kernel;
 	draft->part.dims = candidate->examples.dims;
 	draft->part.power = best->power;
 	draft->part.rows = best->rows;
-	draft->part.bandwidth = race_suggest_rounded(best->bandwidth);
+	if (best->kernel != RACE_KERNEL_ANGULAR)
+		draft->part.bandwidth = race_suggest_rounded(best->bandwidth);
 	draft->arrays[RACE_KEY_LOWER] = candidate->lower;
 	draft->arrays[RACE_KEY_UPPER] = candidate->upper;
 	use_map(&map->m, best->kind, candidate->center, draft);

@@ -40,7 +40,8 @@ typedef enum RaceTransformKind
 	RACE_TRANSFORM_WHITE,		/* covariance 1 within classes */
 	RACE_TRANSFORM_FISHER,		/* the directions in which the means of classes differ, */
 	RACE_TRANSFORM_SPREAD,		/* and two more, in which their covariances do */
-	RACE_TRANSFORM_LOGISTIC,	/* the directions of a logistic regression */
+	RACE_TRANSFORM_LOGISTIC,	/* the directions of a logistic regression, */
+	RACE_TRANSFORM_SPARSE,		/* and of one that leaves columns out */
 	RACE_TRANSFORMS
 } RaceTransformKind;
 
@@ -55,6 +56,14 @@ typedef struct RaceMap
 /* Learn a transform from examples. */
 extern void race_map_learn(RaceTransformKind kind, const RaceExamples *examples, RaceMap *map);
 
+/*
+ * Weights [classes][dims + 1], palloc'd, of a logistic regression of z [n][dims], by accelerated
+ * gradient descent (Nesterov 1983; with shrinkage Beck & Teboulle 2009): with an L2 penalty, and with
+ * one of the length of the weights of each column (group lasso)
+ */
+extern double *race_suggest_regress(const RaceExamples *e, const double *z, double penalty,
+									double sparsity);
+
 /* What a release costs in error: the variance of a kernel sum, for 2^i rows */
 #define RACE_SUGGEST_ROWS		11	/* 1 to 1024 rows */
 
@@ -68,6 +77,7 @@ typedef struct RaceExpected
 
 typedef struct RaceSuggestion
 {
+	int			kernel;
 	RaceTransformKind kind;
 	double		bandwidth;		/* in units of what the map gives */
 	int			power;
@@ -86,9 +96,16 @@ extern void race_suggest_choose(const RaceExamples *examples, const RaceExpected
 								RaceSuggestion *best);
 
 /*
+ * Which of the suggestions is best: with labels, scores may differ by luck.  Of those the one whose
+ * posteriors are least surprising is best.
+ */
+extern int	race_suggest_pick(const RaceExamples *examples, const RaceSuggestion *list, int n);
+
+/*
  * The same for a kernel of records of any kind, with labels: `values` says what it is, with
  * power 1, between examples i and j at each factor of the bandwidth.  Each example is asked
- * about by all others.  The best has a factor for a bandwidth.
+ * about by all others.  Densities with prior "counts" are sharpened in so many dims, or not if that
+ * is 0 (race_scores_sharpen).  The best has a factor for a bandwidth.
  */
 #define RACE_SUGGEST_FACTORS	13
 
@@ -98,7 +115,7 @@ extern double race_suggest_factor(int i);
 extern void race_suggest_choose_kernel(const RaceExamples *examples,
 									   const RaceExpected *expected,
 									   RaceSuggestValues values, void *context,
-									   RaceSuggestion *best);
+									   int sharp_dims, RaceSuggestion *best);
 
 /* ------------------------------------------------------------------ grids */
 

@@ -25,9 +25,12 @@
 /* Added to the diagonal of correlations: columns that are sums of others do no harm. */
 #define RIDGE				1e-6
 
-/* Logistic regression in white coordinates: L2 penalty, and steps */
-#define PENALTY				1.0
-#define STEPS				200
+/*
+ * Logistic regression: an L2 penalty in white coordinates; and, times the root of examples, one that
+ * leaves out columns which do not matter
+ */
+#define PENALTY				3.0
+#define SPARSITY			0.2
 
 #define SPREAD_OUTPUTS		2	/* directions of different covariance */
 #define POWER_STEPS			60	/* to find one */
@@ -238,132 +241,58 @@ spread_directions(const RaceExamples *e, const double *z, double *basis, int n)
 	return n;
 }
 
-/* Weights of classes at a row, after a step of the regression: the softmax */
-static void
-softmax(const double *weights, const double *z, int classes, int d, double *p)
-{
-	double		most = -INFINITY;
-	double		sum = 0;
-	int			c;
-	int			j;
-
-	for (c = 0; c < classes; c++)
-	{
-		const double *w = weights + c * (d + 1);
-
-		p[c] = w[d];
-		for (j = 0; j < d; j++)
-			p[c] += w[j] * z[j];
-		most = Max(most, p[c]);
-	}
-	for (c = 0; c < classes; c++)
-		sum += p[c] = exp(p[c] - most);
-	for (c = 0; c < classes; c++)
-		p[c] /= sum;
-}
-
-/* A bound of the curvature of the loss, from the largest eigenvalue of z' z */
-static double
-curvature(const double *z, int n, int d)
-{
-	double		v[RACE_SUGGEST_DIMS + 1];
-	double		product[RACE_SUGGEST_DIMS + 1];
-	double		length = 1;
-	int			step;
-	int			i;
-	int			j;
-
-	for (j = 0; j <= d; j++)
-		v[j] = 1 / sqrt(d + 1);
-	for (step = 0; step < 20; step++)
-	{
-		memset(product, 0, sizeof(product));
-		for (i = 0; i < n; i++)
-		{
-			double		along = v[d];
-
-			for (j = 0; j < d; j++)
-				along += z[i * d + j] * v[j];
-			for (j = 0; j < d; j++)
-				product[j] += along * z[i * d + j];
-			product[d] += along;
-		}
-		length = 0;
-		for (j = 0; j <= d; j++)
-			length += product[j] * product[j];
-		length = sqrt(length);
-		for (j = 0; j <= d; j++)
-			v[j] = product[j] / length;
-	}
-	return 0.5 * 1.1 * length + PENALTY;
-}
-
-/* The gradient of the penalized loss of a multinomial logistic regression at `weights` */
-static void
-loss_gradient(const RaceExamples *e, const double *z, const double *weights, double *gradient)
-{
-	int			d = e->dims;
-	double		p[RACE_SUGGEST_CLASSES];
-	int			c;
-	int			i;
-	int			j;
-
-	for (j = 0; j < e->classes * (d + 1); j++)
-		gradient[j] = j % (d + 1) == d ? 0 : PENALTY * weights[j];
-	for (i = 0; i < e->n; i++)
-	{
-		softmax(weights, z + i * d, e->classes, d, p);
-		p[e->label[i]]--;
-		for (c = 0; c < e->classes; c++)
-		{
-			double	   *g = gradient + c * (d + 1);
-
-			for (j = 0; j < d; j++)
-				g[j] += p[c] * z[i * d + j];
-			g[d] += p[c];
-		}
-	}
-}
-
-/* The directions of its weights, by accelerated gradient descent (Nesterov 1983) */
+/* The directions of weights: of the differences between classes */
 static int
-logistic_directions(const RaceExamples *e, const double *z, double *basis)
+weight_directions(double *weights, int classes, int d, double *basis)
 {
-	int			size = e->classes * (e->dims + 1);
-	double	   *weights = palloc0(3 * size * sizeof(double));
-	double	   *ahead = weights + size;
-	double	   *gradient = ahead + size;
-	double		steepest = curvature(z, e->n, e->dims);
-	double		t = 1;
 	int			n = 0;
-	int			step;
+	int			c;
 	int			j;
 
-	for (step = 0; step < STEPS; step++)
+	for (c = 1; c < classes; c++)
 	{
-		double		next = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double	   *w = weights + c * (d + 1);
 
-		CHECK_FOR_INTERRUPTS();
-		loss_gradient(e, z, ahead, gradient);
-		for (j = 0; j < size; j++)
-		{
-			double		w = ahead[j] - gradient[j] / steepest;
-
-			ahead[j] = w + (t - 1) / next * (w - weights[j]);
-			weights[j] = w;
-		}
-		t = next;
-	}
-	for (j = 1; j < e->classes; j++)
-	{
-		double	   *w = weights + j * (e->dims + 1);
-		int			i;
-
-		for (i = 0; i < e->dims; i++)
-			w[i] -= weights[i];
-		n = add_direction(basis, n, e->dims, w);
+		for (j = 0; j < d; j++)
+			w[j] -= weights[j];
+		n = add_direction(basis, n, d, w);
 	}
 	return n;
+}
+
+/*
+ * The same of few columns.  Weights w of columns that are only scaled become v of white vectors:
+ * w D = v M, where D has one over the deviations, and M is lower triangular.
+ */
+static int
+sparse_directions(const RaceExamples *e, const RaceScatter *scatter, const RaceWhitening *map,
+				  double *basis)
+{
+	int			d = e->dims;
+	double	   *z = palloc((Size) e->n * d * sizeof(double));
+	double	   *weights;
+	RaceColumns columns;
+	int			i;
+	int			j;
+	int			c;
+
+	find_columns(scatter, &columns);
+	for (i = 0; i < e->n * d; i++)
+		z[i] = e->x[i] / columns.deviation[i % d];
+	weights = race_suggest_regress(e, z, 0, SPARSITY * sqrt(e->n));
+	for (c = 0; c < e->classes; c++)
+	{
+		double	   *w = weights + c * (d + 1);
+
+		for (j = d - 1; j >= 0; j--)
+		{
+			w[j] /= columns.deviation[j];
+			for (i = j + 1; i < d; i++)
+				w[j] -= w[i] * map->matrix[i * d + j];
+			w[j] /= map->matrix[j * d + j];
+		}
+	}
+	return weight_directions(weights, e->classes, d, basis);
 }
 
 /* Of a map that makes vectors white keep only the directions in which classes differ. */
@@ -380,7 +309,9 @@ keep_directions(RaceTransformKind kind, const RaceExamples *e, const RaceScatter
 	for (i = 0; i < e->n; i++)
 		race_whitening_apply(map, e->x + i * d, z + i * d);
 	if (kind == RACE_TRANSFORM_LOGISTIC)
-		n = logistic_directions(e, z, basis);
+		n = weight_directions(race_suggest_regress(e, z, PENALTY, 0), e->classes, d, basis);
+	else if (kind == RACE_TRANSFORM_SPARSE)
+		n = sparse_directions(e, scatter, map, basis);
 	else
 		n = race_discriminant_directions(scatter, map, basis);
 	if (kind == RACE_TRANSFORM_SPREAD)

@@ -40,9 +40,11 @@ typedef struct Scoring
 {
 	const RaceExamples *examples;
 	const RaceExpected *expected;
+	int			kernel;
 	RaceTransformKind kind;
 	RaceMap    *map;			/* of all examples */
-	RaceRadial *radial;			/* power 1, in bandwidths */
+	RaceRadial *radial;			/* of the kernel with power 1, in bandwidths; not of angles */
+	int			sharp_dims;		/* in which densities are sharpened; 0 = they are not */
 	double		unit;			/* the median distance */
 	double		scales[FACTORS];	/* one over bandwidth */
 	double		farthest;
@@ -60,15 +62,37 @@ race_suggest_factor(int i)
 	return LEAST_FACTOR * pow(2, i / 2.0);
 }
 
+/* The angle between vectors, in parts of half a turn; of a vector without a direction a quarter */
 static double
-distance(const double *a, const double *b, int n)
+angle(const double *a, const double *b, int n)
+{
+	double		product = 0;
+	double		squares[2] = {0, 0};
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		product += a[i] * b[i];
+		squares[0] += a[i] * a[i];
+		squares[1] += b[i] * b[i];
+	}
+	if (!(squares[0] > 0 && squares[1] > 0))
+		return 0.5;
+	return acos(Min(Max(product / sqrt(squares[0]) / sqrt(squares[1]), -1), 1)) / RACE_PI;
+}
+
+/* The distance that a kernel is a function of */
+static double
+distance(const Scoring *s, const double *a, const double *b, int n)
 {
 	double		sum = 0;
 	int			i;
 
+	if (s->kernel == RACE_KERNEL_ANGULAR)
+		return angle(a, b, n);
 	for (i = 0; i < n; i++)
-		sum += (a[i] - b[i]) * (a[i] - b[i]);
-	return sqrt(sum);
+		sum += s->kernel == RACE_KERNEL_L1 ? fabs(a[i] - b[i]) : (a[i] - b[i]) * (a[i] - b[i]);
+	return s->kernel == RACE_KERNEL_L1 ? sum : sqrt(sum);
 }
 
 static double *
@@ -137,7 +161,8 @@ add_pair(const Scoring *s, double apart, float *sums)
 	int			a;
 
 	for (a = 0; a < FACTORS; a++)
-		add_powers(race_radial_value(s->radial, apart * s->scales[a]), sums + a * POWERS);
+		add_powers(s->kernel == RACE_KERNEL_ANGULAR ? 1 - apart :
+				   race_radial_value(s->radial, apart * s->scales[a]), sums + a * POWERS);
 }
 
 /* The densities of all classes at example i, whose image is z */
@@ -155,7 +180,7 @@ ask_others(Scoring *s, const RaceExamples *others, const double *images, const d
 	{
 		c = others->label[j];
 		count[c]++;
-		add_pair(s, distance(images + j * outputs, z, outputs), sums[c]);
+		add_pair(s, distance(s, images + j * outputs, z, outputs), sums[c]);
 	}
 	for (j = 0; j < CHOICES; j++)
 		for (c = 0; c < e->classes; c++)
@@ -219,7 +244,7 @@ measure_distances(Scoring *s)
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < 16; j++)
-			apart[pairs++] = distance(z + i * s->map->m.outputs,
+			apart[pairs++] = distance(s, z + i * s->map->m.outputs,
 									  z + (i + 1 + j * (n - 1) / 16) % n * s->map->m.outputs,
 									  s->map->m.outputs);
 	qsort(apart, pairs, sizeof(double), compare_doubles);
@@ -249,7 +274,7 @@ errors_of_rows(const Scoring *s, int rows)
 {
 	return (Errors)
 	{
-		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->map != NULL
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->sharp_dims > 0
 	};
 }
 
@@ -278,7 +303,7 @@ sharpness(const Scoring *s, const float *densities, const Errors *errors)
 	for (i = 0; i < e->n; i++)
 		typical[e->label[i]] += densities[e->label[i] * e->n + i] / (s->shares[e->label[i]] * e->n);
 	for (i = 0; i < e->classes; i++)
-		flatness += s->shares[i] * race_flatness(typical[i], s->map->m.outputs);
+		flatness += s->shares[i] * race_flatness(typical[i], s->sharp_dims);
 	return 1 / Max(1 - flatness, 1e-3);
 }
 
@@ -457,15 +482,27 @@ score(const Scoring *s, int choice, const Errors *errors, bool by_counts)
 		likelihood(s, densities_of(s, choice), bandwidth_of(s, choice), power_of(choice), errors);
 }
 
-/*
- * With labels, scores that differ by no more than this may do so by luck: half a standard error of
- * the difference, where one of 20 examples is classified otherwise.  Of those the one whose
- * posteriors are least surprising is best.
- */
+/* A standard error of the difference, where one of 20 examples is classified otherwise */
 static double
 luck(const RaceExamples *examples)
 {
-	return examples->classes > 1 ? 0.5 * sqrt(LUCK / examples->n) : 0;
+	return examples->classes > 1 ? sqrt(LUCK / examples->n) : 0;
+}
+
+int
+race_suggest_pick(const RaceExamples *examples, const RaceSuggestion *list, int n)
+{
+	double		most = list[0].score;
+	int			best = -1;
+	int			i;
+
+	for (i = 1; i < n; i++)
+		most = Max(most, list[i].score);
+	for (i = 0; i < n; i++)
+		if (list[i].score >= most - luck(examples) &&
+			(best < 0 || list[i].surprise < list[best].surprise))
+			best = i;
+	return best;
 }
 
 /* Keep a choice if it may be best.  0 rows are a grid. */
@@ -486,6 +523,7 @@ try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 			repalloc(s->found, s->capacity * sizeof(RaceSuggestion));
 	}
 	next = &s->found[s->n_found++];
+	next->kernel = s->kernel;
 	next->kind = s->kind;
 	next->bandwidth = bandwidth_of(s, choice);
 	next->power = power_of(choice);
@@ -497,18 +535,13 @@ try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 		surprise(s, densities_of(s, choice), errors, by_counts) : 0;
 }
 
-/* The best of all that were kept */
+/* The best of all that were kept; the score is minus infinity if there is none */
 static void
 choose(const Scoring *s, RaceSuggestion *best)
 {
-	double		least = s->best - luck(s->examples);
-	int			i;
-
 	best->score = -INFINITY;
-	for (i = 0; i < s->n_found; i++)
-		if (s->found[i].score >= least &&
-			(best->score == -INFINITY || s->found[i].surprise < best->surprise))
-			*best = s->found[i];
+	if (s->n_found > 0)
+		*best = s->found[race_suggest_pick(s->examples, s->found, s->n_found)];
 }
 
 /*
@@ -519,12 +552,13 @@ static void
 try_rows(Scoring *s)
 {
 	int			priors = s->examples->classes > 1 ? 2 : 1;
+	int			choices = s->kernel == RACE_KERNEL_ANGULAR ? POWERS : CHOICES;	/* no bandwidth */
 	double		scores[CHOICES];
 	int			choice;
 	int			rows;
 	int			i;
 
-	for (choice = 0; choice < CHOICES; choice++)
+	for (choice = 0; choice < choices; choice++)
 	{
 		scores[choice] = -INFINITY;
 		for (rows = FEW_ROWS; rows <= MANY_ROWS; rows += MANY_ROWS - FEW_ROWS)
@@ -535,11 +569,11 @@ try_rows(Scoring *s)
 				scores[choice] = Max(scores[choice], score(s, choice, &errors, i == 1));
 		}
 	}
-	for (i = 0; i < FINALISTS; i++)
+	for (i = 0; i < Min(FINALISTS, choices); i++)
 	{
 		int			first = 0;
 
-		for (choice = 1; choice < CHOICES; choice++)
+		for (choice = 1; choice < choices; choice++)
 			if (scores[choice] > scores[first])
 				first = choice;
 		scores[first] = -INFINITY;
@@ -569,7 +603,7 @@ try_grids(Scoring *s)
 	can = race_suggest_can_be_grid(dims, lower, upper);
 	for (choice = 0; choice < CHOICES && can; choice++)
 	{
-		Errors		errors = {0, 0, 0, false};
+		Errors		errors = {0, 0, 0, true};
 		RaceDraft	draft;
 
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
@@ -599,13 +633,13 @@ start_scoring(Scoring *s, const RaceExamples *examples, const RaceExpected *expe
 
 /* A kernel of power 1, in bandwidths of 1 */
 static RaceRadial *
-make_radial(void)
+make_radial(int kernel)
 {
 	RaceParams	params;
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
 
 	memset(&params, 0, sizeof(RaceParams));
-	params.kernel = RACE_KERNEL_L2;
+	params.kernel = kernel;
 	params.dims = params.power = params.rows = 1;
 	params.range = 2;
 	params.bandwidth = 1;
@@ -614,13 +648,40 @@ make_radial(void)
 }
 
 /*
- * A whitening of one class is a map that keeps volumes comparable; directions have none, and
- * without labels there are none.
+ * What is tried; without labels the first two, which keep volumes comparable.  A race_transform is
+ * not for l1, and angles are those of vectors from their center.
  */
-static int
-kinds_for(const RaceExamples *e)
+static const struct
 {
-	return e->classes > 1 ? RACE_TRANSFORMS : RACE_TRANSFORM_WHITE + 1;
+	int			kernel;
+	RaceTransformKind kind;
+}			attempts[] = {
+	{RACE_KERNEL_L2, RACE_TRANSFORM_SCALE},
+	{RACE_KERNEL_L2, RACE_TRANSFORM_WHITE},
+	{RACE_KERNEL_L2, RACE_TRANSFORM_FISHER},
+	{RACE_KERNEL_L2, RACE_TRANSFORM_SPREAD},
+	{RACE_KERNEL_L2, RACE_TRANSFORM_LOGISTIC},
+	{RACE_KERNEL_L2, RACE_TRANSFORM_SPARSE},
+	{RACE_KERNEL_L1, RACE_TRANSFORM_SCALE},
+	{RACE_KERNEL_ANGULAR, RACE_TRANSFORM_WHITE}
+};
+
+/* Try a kernel with a transform, if there is such a transform. */
+static void
+attempt(Scoring *s, const int *fold)
+{
+	bool		l2 = s->kernel == RACE_KERNEL_L2;
+
+	race_map_learn(s->kind, s->examples, s->map);
+	if (s->map->m.outputs == 0)
+		return;
+	s->sharp_dims = l2 ? s->map->m.outputs : 0;
+	measure_distances(s);
+	if (!(s->unit > 0) || !find_densities(s, fold))
+		return;
+	try_rows(s);
+	if (l2 && s->examples->classes > 1)
+		try_grids(s);
 }
 
 void
@@ -629,27 +690,23 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 {
 	Scoring		s;
 	int		   *fold = deal_folds(examples);
-	int			kind;
+	RaceRadial *l2 = make_radial(RACE_KERNEL_L2);
+	RaceRadial *l1 = make_radial(RACE_KERNEL_L1);
+	int			i;
 
 	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
-	s.radial = make_radial();
-	for (kind = 0; kind < kinds_for(examples); kind++)
+	for (i = 0; i < (examples->classes > 1 ? (int) lengthof(attempts) : 2); i++)
 	{
-		s.kind = kind;
-		race_map_learn(kind, examples, s.map);
-		if (s.map->m.outputs == 0)
-			continue;
-		measure_distances(&s);
-		if (!(s.unit > 0) || !find_densities(&s, fold))
-			continue;
-		try_rows(&s);
-		if (examples->classes > 1)
-			try_grids(&s);
+		s.kernel = attempts[i].kernel;
+		s.kind = attempts[i].kind;
+		s.radial = s.kernel == RACE_KERNEL_L1 ? l1 : l2;
+		attempt(&s, fold);
 	}
 	choose(&s, best);
 	pfree(s.map);
-	pfree(s.radial);
+	pfree(l1);
+	pfree(l2);
 	pfree(s.densities);
 	pfree(fold);
 }
@@ -684,13 +741,15 @@ ask_all(Scoring *s, RaceSuggestValues values, void *context, int i)
 
 void
 race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *expected,
-						   RaceSuggestValues values, void *context, RaceSuggestion *best)
+						   RaceSuggestValues values, void *context, int sharp_dims,
+						   RaceSuggestion *best)
 {
 	Scoring		s;
 	int			i;
 
 	start_scoring(&s, examples, expected);
 	s.unit = 1;
+	s.sharp_dims = sharp_dims;
 	for (i = 0; i < examples->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -698,5 +757,7 @@ race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *exp
 	}
 	try_rows(&s);
 	choose(&s, best);
+	if (s.found != NULL)
+		pfree(s.found);
 	pfree(s.densities);
 }

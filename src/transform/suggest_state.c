@@ -121,6 +121,17 @@ race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected)
 	}
 }
 
+#define MOST			1e50	/* of a number: squares of it can be added up */
+
+void
+race_suggest_check_number(double x)
+{
+	if (fabs(x) > MOST)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest takes numbers between %g and %g", -MOST, MOST)));
+}
+
 void
 race_suggest_check_examples(int n, int classes)
 {

@@ -38,6 +38,9 @@ extern int	race_suggest_place(RaceSuggestState *state, int *n, int most);
 /* What a release of the records with each number of rows has for noise */
 extern void race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected);
 
+/* Raise 22023 for a number that is too large. */
+extern void race_suggest_check_number(double x);
+
 /* Raise 22023 for too few examples or classes. */
 extern void race_suggest_check_examples(int n, int classes);
 

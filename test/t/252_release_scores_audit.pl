@@ -67,7 +67,7 @@ END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
 SELECT score, encode(_race_sketch_send(scores), 'hex') FROM race_releases
-JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40]) AS score FROM race_releases GROUP BY name) s USING (name)
+JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40], 'counts') AS score FROM race_releases GROUP BY name) s USING (name)
 WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
