@@ -523,8 +523,8 @@ mass_compared(const RaceRequest *request, const RaceParams *grid)
 
 /*
  * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
- * beside a narrow one: then rows are better.  In 9 of 11 cases of a table this chose what was better
- * on it, and in none what had four times the error of the other.
+ * beside a narrow one: then rows are better.  In 8 of 11 cases of a table this chose what was better
+ * on it, and in none what had three times the error of the other (test/bench/LEARN-CONDITIONAL.md).
  */
 static bool
 grid_beats_rows(const RaceRequest *request, const RaceParams *params, const RaceRequest *pure,
