@@ -367,13 +367,13 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
  * A fit removes most of the sampling error of rows in one dimension: an eighth to a sixteenth of
  * them is best.  In two it removes less: of a table on a line, models of 8 and 16 rows were up to
  * four times as far off as their intervals.  In more, where points are moved, how much it removes
- * depends on the table.  With the rows that are best without it, it was 1.3 to 3.6 times better
- * on five tables; with an eighth of them it was worse on one than no fit.  Of a grid in one
- * dimension a fit removes about half of the variance of noise.
+ * depends on the table.  With the rows that are best without it, a fit was 1 to 3.6 times better on
+ * four tables; with as few as in one dimension it was 1.4 and 1.6 times worse on two of them than
+ * those rows without a fit.  Of a grid in one dimension a fit removes about half of the variance of noise.
  */
 #define FITTED_SAMPLING_IN_LINE		(1.0 / 128)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
-#define FITTED_GRID_NOISE	0.5
+#define FITTED_GRID_NOISE			0.5
 
 double
 race_expected_noise(const RaceParams *params, const RacePlan *plan)
