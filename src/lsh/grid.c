@@ -198,7 +198,9 @@ race_grid_round_for_halves(RaceParams *params)
 	for (i = 0; i < params->dims; i++)
 		rounded[i] = multiple * ceil(cells[i] / multiple);
 	nodes = race_grid_nodes(rounded, params->dims, 1);
-	if (params->dims > 2 || race_grid_levels(params) > 1 || nodes == 0 ||
+	/* there must be room for coarse cells besides */
+	if (params->dims > 2 || race_grid_levels(params) > 1 ||
+		race_grid_nodes(rounded, params->dims, RACE_GRID_LEVELS) == 0 ||
 		(!race_kernel_type(params->kernel)->euclidean && nodes > RACE_GRID_L1_NODES))
 		return;
 	memcpy(cells, rounded, params->dims * sizeof(double));

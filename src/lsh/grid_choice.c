@@ -10,11 +10,18 @@ bool
 race_grid_allows(const RaceParams *params, RaceGridChoice choice)
 {
 	RaceGrid	grid;
+	double		cells[RACE_GRID_DIMS];
+	uint32_t	i;
 
 	race_grid_of(params, &grid);
 	if (choice.levels > 1 && !race_kernel_type(params->kernel)->euclidean)
 		return false;
-	return grid.halvings >= (uint32_t) choice.halvings + (choice.levels > 1 ? 2 : 0);
+	if (grid.halvings < (uint32_t) choice.halvings + (choice.levels > 1 ? 2 : 0))
+		return false;
+	/* two levels of the finest cells may be too many nodes */
+	for (i = 0; i < grid.dims; i++)
+		cells[i] = grid.cells[i] >> choice.halvings;
+	return race_grid_nodes(cells, grid.dims, choice.levels) > 0;
 }
 
 void

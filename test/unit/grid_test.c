@@ -194,11 +194,16 @@ test_choices(void)
 	RaceGridChoice coarse = {2, 1};
 	RaceGridChoice both = {2, 2};
 	RaceGridChoice wide = {5, 1};
+	RaceGridChoice all = {0, 2};
+	RaceGridChoice half = {1, 2};
+	RaceParams *large = make_grid(RACE_KERNEL_L2, 2, 1424, 1);
 	RaceGridChoice never = {7, 1};
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 
 	ok(race_grid_allows(params, both) && race_grid_allows(l1, coarse) && !race_grid_allows(l1, both) &&
 	   !race_grid_allows(params, never), "what a grid allows");
+	ok(race_grid_allows(large, fine) && race_grid_allows(large, half) && !race_grid_allows(large, all),
+	   "two levels must not have too many nodes");
 	ok(race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1) >
 	   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1) &&
 	   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
@@ -213,6 +218,7 @@ test_choices(void)
 	   "a choice is applied");
 	free(params);
 	free(l1);
+	free(large);
 }
 
 /* Halves of a record: in every level they are not negative, and add up to the record. */
