@@ -541,15 +541,15 @@ mass_compared(const RaceRequest *request, const RaceParams *grid)
  * on it, and in none what had three times the error of the other (test/bench/LEARN-CONDITIONAL.md).
  */
 static bool
-grid_beats_rows(const RaceRequest *request, const RaceParams *params, const RaceRequest *pure,
-				const RaceParams *grid, double noise)
+grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,
+				double noise)
 {
-	double		mass = mass_compared(request, grid);
-	RaceKept	all = {params->rows, {0, 1}, 0};
+	double		mass = mass_compared(pure, grid);
 	RaceKept	kept = race_choose_kept(pure, grid, mass);
 
+	/* all rows are kept, and a fit then leaves as little in more dimensions */
 	return race_noise_if_kept(pure, grid, kept) + race_expected_sampling(pure, grid, kept, mass) <
-		noise + race_expected_sampling(request, params, all, mass);
+		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
 bool
@@ -571,6 +571,5 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 	if (race_is_grid(params))
 		return race_noise_if_kept(&pure, pure_params, all) <
 			race_expected_noise(params, &asked_plan);
-	return grid_beats_rows(request, params, &pure, pure_params,
-						   race_expected_noise(params, &asked_plan));
+	return grid_beats_rows(params, &pure, pure_params, race_expected_noise(params, &asked_plan));
 }
