@@ -51,8 +51,8 @@ typedef struct Parts
 } Parts;
 
 /*
- * Residuals whose square is so many times their variance are not noise: they are believed.  Those of a grid
- * are, earlier: its noise is known, and it may say of round numbers what its model cannot.
+ * Residuals whose square is so many times their variance are not noise: they are believed.  The limit is
+ * lower for a grid: its noise is known, and it says more of round numbers than its model can.
  */
 #define TOO_LARGE			9.0
 #define TOO_LARGE_OF_GRID	4.0
