@@ -7,7 +7,8 @@
 # counters that change, an attacker learns all of epsilon too rarely to be seen.  There are two: with one there
 # is no Laplace noise; and Wishart noise along a record then has the density (1 + |z|) exp(-|z|), if z
 # is in units of twice the scale.
-# Noise with delta, of three columns beyond their bounds, is drawn in coarser integers.
+# Noise with delta, of three columns beyond their bounds, is drawn in coarser integers.  Budgets are in zCDP,
+# where releases do not spare the delta.
 #
 # The mutants are made of true noise: half of it; noise for the upper triangle alone, where
 # products of two columns count once; and records that are not scaled down.
@@ -76,8 +77,8 @@ CREATE TABLE visits AS
 SELECT id AS person FROM people, generate_series(1, @{[ROWS]}) WHERE id <= @{[PERSONS]};
 CREATE VIEW joined AS SELECT id FROM people JOIN visits ON person = id;
 CREATE TABLE unbounded AS SELECT * FROM joined;
-CALL race_protect('bounded', 'joined', 1000000, 0.1, 'id', @{[BOUND]});
-CALL race_protect('unbounded', 'unbounded', 1000000, 0.1, NULL, @{[BOUND]});
+CALL race_protect('bounded', 'joined', 1000000, 0.1, 'id', @{[BOUND]}, accounting => 'zcdp');
+CALL race_protect('unbounded', 'unbounded', 1000000, 0.1, NULL, @{[BOUND]}, accounting => 'zcdp');
 END
 
 # What so many records of a person add: [count, counters ...]
