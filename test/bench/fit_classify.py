@@ -53,12 +53,11 @@ def build(session):
 
 
 def accuracies(session, table, asked, prior='uniform'):
-    """[seed]"""
-    lines, _ = session.run(
-        f'SELECT avg((says = class)::int) FROM generate_series(1, {SEEDS}) seed, {asked} p, '
+    """[seed], one after the other: a session keeps few fitted sketches at hand"""
+    return np.array([session.value(
+        f'SELECT avg((says = class)::int) FROM {asked} p, '
         f"LATERAL (SELECT race_classify(class, s, x, '{prior}') AS says FROM {table} r "
-        'WHERE r.seed = seed.seed) c GROUP BY seed')
-    return np.array(lines, float)
+        f'WHERE r.seed = {seed}) c') for seed in range(1, SEEDS + 1)], float)
 
 
 def classify(epsilon, rows, chosen):
