@@ -160,7 +160,7 @@ extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 extern double race_grid_lost(const RaceParams *params, double squares);
 
 /*
- * A look at the nodes of a grid, exact ones before noise or noisy ones after: what it loses with the last of so many
+ * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
  * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
  * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
  * record changes of both together, at most; 0 if there is no halving.
@@ -182,9 +182,12 @@ extern void race_grid_look(const RaceParams *params, int halvings, int64_t *node
 						   RaceGridLook *look);
 
 /*
- * Details themselves: the products of nodes, which are clamped, with the wavelets along an axis.  `space` has room for all nodes.  There is one for each cell of the axis, and for each node of the
- * others, after one more halving.  They lie in lines: number c, of the line that comes after o lines and i
- * others beside it, is space[(o * length + c) * inner + i].
+ * Details themselves: the products of nodes with the wavelets along an axis.  `space` has room for all
+ * nodes.  There is one for each cell of the axis, and for each node of the others, after one more
+ * halving.  They lie in lines: number c, of the line that comes after o lines and i others beside it, is
+ * space[(o * length + c) * inner + i].
+ *
+ * Nodes are clamped first, to 2^48, so that sums and products of noisy or hostile ones do not overflow.
  */
 typedef struct RaceGridLines
 {

@@ -35,15 +35,6 @@ race_pull(double *z, int n, double radius)
  */
 #define HEAVY	1.2
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* The radius; false if tails are not heavy */
 static bool
 learn_radius(const RaceExamples *examples, RacePull *pull)
@@ -62,7 +53,7 @@ learn_radius(const RaceExamples *examples, RacePull *pull)
 			squares[i] += z[j] * z[j];
 		kurtosis += squares[i] * squares[i] / examples->n;
 	}
-	qsort(squares, examples->n, sizeof(double), compare_numbers);
+	race_suggest_sort(squares, examples->n);
 	pull->radius = race_suggest_rounded(sqrt(squares[examples->n / 2]));
 	pfree(squares);
 	return kurtosis > HEAVY * d * (d + 2) && pull->radius > 0;

@@ -21,8 +21,8 @@ typedef struct RacePull
 extern void race_pull(double *z, int n, double radius);
 
 /*
- * Learn a map from examples, whose center is 0, and the median length of their images for a radius.  False if their
- * tails are no heavier than those of a normal distribution.
+ * Learn a map from examples, whose center is 0, and the median length of their images for a radius.
+ * False if their tails are no heavier than those of a normal distribution.
  */
 extern bool race_pull_learn(const RaceExamples *examples, RacePull *pull);
 

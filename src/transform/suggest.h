@@ -122,6 +122,9 @@ extern void race_suggest_choose_kernel(const RaceExamples *examples,
 /* Six digits, as the statement shows them */
 extern double race_suggest_rounded(double x);
 
+/* Sort numbers, the least first. */
+extern void race_suggest_sort(double *x, int n);
+
 /* A box a little beyond vectors [n][dims] */
 extern void race_suggest_box(const double *x, int n, int dims, double *lower, double *upper);
 

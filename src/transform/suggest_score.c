@@ -231,6 +231,12 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void
+race_suggest_sort(double *x, int n)
+{
+	qsort(x, n, sizeof(double), compare_doubles);
+}
+
 /* The median and the largest distance, of pairs that are far from each other in the list */
 static void
 measure_distances(Scoring *s)
@@ -247,7 +253,7 @@ measure_distances(Scoring *s)
 			apart[pairs++] = distance(s, z + i * s->map->m.outputs,
 									  z + (i + 1 + j * (n - 1) / 16) % n * s->map->m.outputs,
 									  s->map->m.outputs);
-	qsort(apart, pairs, sizeof(double), compare_doubles);
+	race_suggest_sort(apart, pairs);
 	s->unit = apart[pairs / 2];
 	s->farthest = apart[pairs - 1];
 	if (!(s->unit > 0))

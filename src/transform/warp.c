@@ -36,15 +36,6 @@ race_warp_number(const double *knots, int n, double x)
 
 /* ------------------------------------------------------------- race_suggest */
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Are the knots of a column far from a line?  A few hundred normally distributed numbers leave
  * less than 1 % of the variance of their knots unexplained.
@@ -87,7 +78,7 @@ race_warp_learn(const RaceExamples *examples, double *knots)
 	{
 		for (i = 0; i < n; i++)
 			column[i] = examples->x[i * examples->dims + j];
-		qsort(column, n, sizeof(double), compare_numbers);
+		race_suggest_sort(column, n);
 		for (i = 0; i < RACE_WARP_KNOTS; i++)
 		{
 			/* normal scores from -2.25 to 2.25 */
