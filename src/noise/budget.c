@@ -145,15 +145,15 @@ bool
 race_gaussian_budget(double epsilon, double delta,
 					 unsigned __int128 counter_squared,
 					 unsigned __int128 count_squared,
-					 RaceGaussianBudget *budget)
+					 uint32_t count_share, RaceGaussianBudget *budget)
 {
 	double		allowed = race_rho_allowed(epsilon, delta);
 
 	if (allowed <= 0)
 		return false;
-	budget->counter_variance = variance_for(allowed, counter_squared, RACE_COUNT_SHARE,
-											RACE_COUNT_SHARE - 1);
-	budget->count_variance = variance_for(allowed, count_squared, RACE_COUNT_SHARE, 1);
+	budget->counter_variance = variance_for(allowed, counter_squared, count_share,
+											count_share - 1);
+	budget->count_variance = variance_for(allowed, count_squared, count_share, 1);
 	if (budget->counter_variance == 0 || budget->count_variance == 0)
 		return false;
 

@@ -55,8 +55,12 @@ extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
 /* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
-/* The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho. */
+/*
+ * The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho.  A fit leaves so little of Gaussian noise
+ * in kernel sums, that where one follows, the count gets more.
+ */
 #define RACE_COUNT_SHARE		20
+#define RACE_COUNT_SHARE_FITTED	8
 
 /*
  * How a pure release spends epsilon.
@@ -118,8 +122,8 @@ extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitiv
 extern int64_t race_discrete_gaussian(RaceRandom *random, uint64_t variance);
 
 /*
- * How a release with delta > 0 spends rho: 19 parts of 20 on the counters, one on
- * the count.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
+ * How a release with delta > 0 spends rho: 1 / count_share on the count, the rest on the
+ * counters.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
  * zero-concentrated private under this noise (ibid., theorem 14); variances are
  * integers, rounded up, so that
  *
@@ -140,12 +144,12 @@ typedef struct RaceGaussianBudget
 /*
  * False when the noise would be too large: a variance above RACE_MAX_VARIANCE.
  * epsilon lies within the limits above, delta in [RACE_MIN_DELTA, 1); squared
- * sensitivities in L2, each at least 1 and below 2^100.
+ * sensitivities in L2, each at least 1 and below 2^100; count_share from 2 to 100.
  */
 extern bool race_gaussian_budget(double epsilon, double delta,
 								 unsigned __int128 counter_squared,
 								 unsigned __int128 count_squared,
-								 RaceGaussianBudget *budget);
+								 uint32_t count_share, RaceGaussianBudget *budget);
 
 /*
  * Add sign times a Wishart matrix to a triangle, the entries on and above the diagonal row by row:

@@ -289,6 +289,14 @@ use_gaussian(RacePlan *plan, const RaceRequest *request,
 	plan->noise.count_variance = budget->count_variance;
 }
 
+/* The answers of a grid do not need the count: the sum of its nodes is one. */
+static uint32
+count_share(const RaceRequest *request, const RaceParams *params)
+{
+	return request->fit && !race_is_grid(params) && !race_is_moments(params) ?
+		RACE_COUNT_SHARE_FITTED : RACE_COUNT_SHARE;
+}
+
 static bool
 plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
@@ -299,7 +307,8 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
-							  sensitivity.counters, sensitivity.count, &budget) ||
+							  sensitivity.counters, sensitivity.count,
+							  count_share(request, params), &budget) ||
 		(race_is_moments(params) && budget.counter_variance > RACE_MAX_VARIANCE / 2))
 		return false;
 	use_gaussian(plan, request, &budget);

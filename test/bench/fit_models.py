@@ -1,7 +1,7 @@
 """What fits are compared with, in NumPy: the paper's algorithm, histograms and random
 Fourier features, each at the best of its settings in hindsight.
 
-Histograms and features get a noisy count of the records like ours, for COUNT_SHARE of the
+Histograms and features get a noisy count of the records like ours, for one of COUNT_SHARES of the
 budget.  A histogram may do without and take the sum of its cells; the better one counts.
 With δ noise may be Laplace as well as Gaussian: what is pure is private with δ, too.
 """
@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from accuracy_models import COUNT_SHARE, PAPER_ROWS, paper_errors
+from accuracy_models import PAPER_ROWS, paper_errors
 from accuracy_tasks import RANGE
 from fit_tasks import APPROXIMATE, GRID_DIMS, PURE, SEEDS
 from paper import Race
@@ -17,6 +17,7 @@ from transforms import Kernel
 
 CELL_SIZES = 2 ** np.arange(-4, 1.25, 0.5)      # in bandwidths: 1/16 to 2
 MOST_CELLS = 1_200_000
+COUNT_SHARES = (1 / 20, 1 / 8)                  # of the budget
 FEATURES = 2 ** np.arange(4, 12)                # pairs, 16 to 2048
 TABLE_STEP = 1 / 4000                           # of a bandwidth
 AT_ONCE = 2 ** 20                               # kernels, or features
@@ -86,13 +87,13 @@ class Models:
     def offer(self, best, setting, sums, noise, counts, features=None):
         """Of each cell the median error of sums with noise, [seed, query]"""
         n = self.weights.sum()
-        for kind, epsilon in self.task.cells():
+        for (kind, epsilon), share in itertools.product(self.task.cells(), COUNT_SHARES):
             for of in noises(kind, epsilon, self.rho[epsilon]):
                 if features is None:
-                    scale = of.scale(1 - COUNT_SHARE)
+                    scale = of.scale(1 - share)
                 else:
-                    scale = of.scale(1 - COUNT_SHARE, np.sqrt(2) * features, np.sqrt(features))
-                count = n + of.scale(COUNT_SHARE) * counts[of.kind]
+                    scale = of.scale(1 - share, np.sqrt(2) * features, np.sqrt(features))
+                count = n + of.scale(share) * counts[of.kind]
                 self.offer_densities(best, (kind, epsilon), setting,
                                      sums + scale * noise[of.kind], count)
 

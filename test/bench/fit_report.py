@@ -31,7 +31,8 @@ The others are NumPy at the best setting in hindsight, in brackets: the paper's 
 1 and 2; a histogram whose cells are summed with the exact kernel (the size of a cell in
 bandwidths), each record in one cell, or binned: split among the corners around it; random
 Fourier features (pairs).  Theirs is the better of Laplace and Gaussian noise where δ > 0,
-the better of a noisy count and the sum of cells, and never more than the budget."""
+the better of a noisy count for 1/20 or 1/8 of the budget and the sum of cells.  None spends more than
+the budget."""
 
 
 def name_of(cell):

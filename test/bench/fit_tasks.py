@@ -35,7 +35,7 @@ class Release:
 
 
 ROWS = Release('rows', (PURE, APPROXIMATE))
-ROWS_TO_FIT = Release('rows to fit', (PURE,), rows='fit => true',
+ROWS_TO_FIT = Release('rows to fit', (PURE, APPROXIMATE), rows='fit => true',
                       probe='SELECT race_privatize(NULL::race_sketch, 1, 0, fit => true)')
 GRID = Release('grid', (PURE, APPROXIMATE), sequence='grid', rows='fit => true', dims=GRID_DIMS,
                always_pure=True,

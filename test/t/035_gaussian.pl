@@ -29,19 +29,21 @@ use constant {
 	EPSILON => 3,
 	DELTA => 1e-6,
 	RHO => 0.18506984065340148,	# by CKS 2020, with 40 digits
+	PARTS => 20,	# of rho, one of which is for the count
+	FITTED_PARTS => 8,
 	RELEASES => 8_000,
 	MAX_Z => 7,
 };
 
 # ------------------------------------------------------------------ noise
 
-# What a release should do: 19/20 of rho for the counters, 1/20 for the count.
+# What a release should do: one of so many parts of rho for the count, the others for the counters.
 # `squared` is by how much a person changes the count, squared.
 sub add_expected_noise {
-	my ($pair) = @_;
+	my ($pair, $parts) = @_;
 	my $counters = $pair->{squared} * $pair->{rows};
-	$pair->{counter_variance} = ceiling($counters * 20 / 19 / 2 / RHO);
-	$pair->{count_variance} = ceiling($pair->{squared} * 20 / 2 / RHO);
+	$pair->{counter_variance} = ceiling($counters * $parts / ($parts - 1) / 2 / RHO);
+	$pair->{count_variance} = ceiling($pair->{squared} * $parts / 2 / RHO);
 	$pair->{rho} = $counters / 2 / $pair->{counter_variance}
 		+ $pair->{squared} / 2 / $pair->{count_variance};
 	return;
@@ -96,11 +98,21 @@ END
 	return;
 }
 
+# If a fit will follow, the count gets more.
+sub test_fitted {
+	my ($pair) = @_;
+	my $fitted = {%$pair, call => "$pair->{call}, fit => true"};
+	add_expected_noise($fitted, FITTED_PARTS);
+	test_recorded($fitted);
+	return;
+}
+
 sub test_pair {
 	my ($pair) = @_;
 	my $name = $pair->{name};
 	make_pair($pair);
-	add_expected_noise($pair);
+	test_fitted($pair);
+	add_expected_noise($pair, PARTS);
 	test_recorded($pair);
 
 	my $expected = expected_mu($pair);
@@ -198,7 +210,7 @@ test_pair($_) for @pairs;
 my $half = {name => 'two records of a person', rows => 2, squared => 4, cells => 2,
 	records => [@table, 40, 40]};
 make_pair($half);
-add_expected_noise($half);
+add_expected_noise($half, PARTS);
 test_control($half, 'half the deviation', $pairs[1]);
 test_control($pairs[2], 'max_contributions left out', $pairs[1]);
 test_control($pairs[3], 'add_remove where records are substituted', $pairs[1]);

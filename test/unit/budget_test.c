@@ -352,21 +352,21 @@ test_sums(void)
 typedef unsigned __int128 uint128;
 
 /*
- * Does a variance suffice for a share `part` / 20 of rho?
- * squared / (2 variance) <= part rho / 20
+ * Does a variance suffice for `part` of so many parts of rho?
+ * squared / (2 variance) <= part rho / parts
  */
 static bool
-variance_suffices(uint64_t variance, double rho, uint128 squared, int part)
+variance_suffices(uint64_t variance, double rho, uint128 squared, int part, int parts)
 {
-	return compare(rho, times(wide_128(squared), 20), times(product(variance, part), 2)) >= 0;
+	return compare(rho, times(wide_128(squared), parts), times(product(variance, part), 2)) >= 0;
 }
 
 static bool
-smallest_variance(uint64_t variance, double rho, uint128 squared, int part)
+smallest_variance(uint64_t variance, double rho, uint128 squared, int part, int parts)
 {
 	return variance >= 1 && variance <= RACE_MAX_VARIANCE &&
-		variance_suffices(variance, rho, squared, part) &&
-		(variance == 1 || !variance_suffices(variance - 1, rho, squared, part));
+		variance_suffices(variance, rho, squared, part, parts) &&
+		(variance == 1 || !variance_suffices(variance - 1, rho, squared, part, parts));
 }
 
 /*
@@ -374,7 +374,8 @@ smallest_variance(uint64_t variance, double rho, uint128 squared, int part)
  * epsilon_of_rho are what they should be is for zcdp_test.c.
  */
 static void
-check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, Findings *findings)
+check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, int share,
+			   Findings *findings)
 {
 	RaceGaussianBudget budget;
 	double		allowed = race_rho_allowed(epsilon, delta);
@@ -382,17 +383,18 @@ check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, Findings *f
 	uint64_t	v2;
 
 	findings->budgets++;
-	if (!race_gaussian_budget(epsilon, delta, s1, s2, &budget))
+	if (!race_gaussian_budget(epsilon, delta, s1, s2, share, &budget))
 	{
 		findings->refused++;
-		findings->bad_refusals += variance_suffices(RACE_MAX_VARIANCE, allowed, s1, 19) &&
-			variance_suffices(RACE_MAX_VARIANCE, allowed, s2, 1);
+		findings->bad_refusals +=
+			variance_suffices(RACE_MAX_VARIANCE, allowed, s1, share - 1, share) &&
+			variance_suffices(RACE_MAX_VARIANCE, allowed, s2, 1, share);
 		return;
 	}
 	v1 = budget.counter_variance;
 	v2 = budget.count_variance;
-	findings->bad_scales += !smallest_variance(v1, allowed, s1, 19) ||
-		!smallest_variance(v2, allowed, s2, 1);
+	findings->bad_scales += !smallest_variance(v1, allowed, s1, share - 1, share) ||
+		!smallest_variance(v2, allowed, s2, 1, share);
 	findings->bad_costs += budget.rho > allowed || budget.epsilon > epsilon ||
 		budget.epsilon < fmin(epsilon, race_epsilon_of_rho(budget.rho, delta)) ||
 		!rounded_up(budget.rho,
@@ -401,7 +403,7 @@ check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, Findings *f
 }
 
 static void
-test_gaussian_awkward(void)
+test_gaussian_awkward(int share)
 {
 	static const double epsilons[] = {RACE_MIN_EPSILON, 0.01, 1, 3, 1e9, RACE_MAX_EPSILON};
 	static const double deltas[] = {RACE_MIN_DELTA, 1e-6, 0.3};
@@ -419,7 +421,8 @@ test_gaussian_awkward(void)
 		for (j = 0; j < 3; j++)
 			for (k = 0; k < 8; k++)
 				for (l = 0; l < 8; l++)
-					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], &findings);
+					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], share,
+								   &findings);
 	printf("# Gaussian, awkward numbers: %d budgets, %d of them refused\n", findings.budgets,
 		   findings.refused);
 	ok(findings.bad_refusals == 0 && findings.bad_scales == 0 && findings.bad_costs == 0 &&
@@ -429,7 +432,7 @@ test_gaussian_awkward(void)
 
 /* Squared sensitivities as releases have them: m^2 or 2 m^2, and R times that */
 static void
-test_gaussian_random(void)
+test_gaussian_random(int share)
 {
 	Findings	findings = {0};
 	uint64_t	i;
@@ -441,27 +444,27 @@ test_gaussian_random(void)
 		uint64_t	rows = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p25);
 
 		check_gaussian(log_uniform(mix(i + 2), 1e-3, 1e14),
-					   log_uniform(mix(i + 3), 1e-30, 0.9), s2 * rows, s2, &findings);
+					   log_uniform(mix(i + 3), 1e-30, 0.9), s2 * rows, s2, share, &findings);
 	}
 	report(&findings, "Gaussian, random numbers", "variance");
 }
 
 /* The largest square that has a variance */
 static uint128
-largest_square(double rho, int part)
+largest_square(double rho, int part, int parts)
 {
 	uint128		largest = 0;
 	uint128		step;
 
 	for (step = (uint128) 1 << 99; step > 0; step >>= 1)
-		if (variance_suffices(RACE_MAX_VARIANCE, rho, largest + step, part))
+		if (variance_suffices(RACE_MAX_VARIANCE, rho, largest + step, part, parts))
 			largest += step;
 	return largest;
 }
 
 /* Variances near and at the largest, where doubles no longer hold them */
 static void
-test_gaussian_largest(void)
+test_gaussian_largest(int share)
 {
 	static const double epsilons[] = {1, 1e9};	/* one more is many, or none */
 	Findings	findings = {0};
@@ -473,15 +476,15 @@ test_gaussian_largest(void)
 	for (i = 0; i < 2; i++)
 	{
 		double		allowed = race_rho_allowed(epsilons[i], 1e-6);
-		uint128		counters = largest_square(allowed, 19);
-		uint128		count = largest_square(allowed, 1);
+		uint128		counters = largest_square(allowed, share - 1, share);
+		uint128		count = largest_square(allowed, 1, share);
 
-		wrong += !race_gaussian_budget(epsilons[i], 1e-6, counters, count, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, counters + 1, 1, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, 1, count + 1, &budget);
+		wrong += !race_gaussian_budget(epsilons[i], 1e-6, counters, count, share, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, counters + 1, 1, share, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, 1, count + 1, share, &budget);
 		for (j = 0; j < 400; j++)
 			check_gaussian(epsilons[i], 1e-6, counters - counters / (2 + (mix(j) >> 5 * j % 64)),
-						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), &findings);
+						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), share, &findings);
 	}
 	ok(wrong == 0, "the largest variance is accepted, and one more is refused");
 	ok(findings.bad_refusals == 0 && findings.bad_scales == 0 && findings.bad_costs == 0 &&
@@ -497,20 +500,29 @@ test_gaussian_known(void)
 {
 	RaceGaussianBudget budget;
 
-	ok(race_gaussian_budget(1, 1e-6, 1000, 1, &budget) &&
+	ok(race_gaussian_budget(1, 1e-6, 1000, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 21610 && budget.count_variance == 411 &&
 	   fabs(budget.rho / (500.0 / 21610 + 0.5 / 411) - 1) < 1e-15 &&
 	   budget.epsilon < 1 && budget.epsilon > 0.999,
 	   "R = 1000, epsilon = 1, delta = 1e-6");
-	ok(race_gaussian_budget(1, 1e-6, 2 * 9 * 16, 2 * 9, &budget) &&
+	ok(race_gaussian_budget(1, 1e-6, 2 * 9 * 16, 2 * 9, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 6224 && budget.count_variance == 7391,
 	   "R = 16, three contributions, substituted");
-	ok(race_gaussian_budget(3, 1e-10, 2, 1, &budget) &&
+	ok(race_gaussian_budget(3, 1e-10, 2, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 10 && budget.count_variance == 93,
 	   "R = 2, epsilon = 3, delta = 1e-10");
-	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, 1, 1, &budget) &&
+	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, 1, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 1 && budget.count_variance == 1 && budget.rho >= 1 &&
 	   budget.rho < 1.000001, "the largest epsilon: the smallest variances");
+}
+
+static void
+test_gaussian_shares(int share)
+{
+	printf("# Gaussian, 1 / %d of rho for the count\n", share);
+	test_gaussian_awkward(share);
+	test_gaussian_random(share);
+	test_gaussian_largest(share);
 }
 
 int
@@ -523,9 +535,8 @@ main(void)
 	test_choice(RACE_CHOICE_SHARE);
 	test_choice(RACE_CELLS_SHARE);
 	test_sums();
-	test_gaussian_awkward();
-	test_gaussian_random();
-	test_gaussian_largest();
+	test_gaussian_shares(RACE_COUNT_SHARE);
+	test_gaussian_shares(RACE_COUNT_SHARE_FITTED);
 	test_gaussian_known();
 	return done_testing();
 }
