@@ -17,6 +17,7 @@
 
 #include "../fit/answers.h"
 #include "../fit/partial.h"
+#include "../fit/solve.h"
 #include "../lsh/grid.h"
 #include "../server/result.h"
 #include "estimate.h"
@@ -486,15 +487,6 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_estimate_sum(&question));
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* The median of the means of `groups` groups of rows */
 static double
 median_of_means(const RaceQuestion *question, uint32 groups)
@@ -506,7 +498,7 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 	for (i = 0; i < groups; i++)
 		means[i] = race_answers_mean(&question->view, NULL, question->buckets,
 									 i * rows / groups, (i + 1) * rows / groups);
-	qsort(means, groups, sizeof(double), compare_doubles);
+	race_sort_descending(means, groups);
 	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
 }
 
