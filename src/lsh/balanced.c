@@ -23,7 +23,9 @@ race_balanced_rows(const RaceParams *part)
 uint32_t
 race_balanced_least_rows(const RaceParams *part)
 {
-	return part->power == 1 ? part->dims : (part->dims + 1) / 2;
+	if (part->power == 1)
+		return part->dims;
+	return part->dims % 2 == 1 ? part->dims - 1 : part->dims / 2;
 }
 
 /* A number below n that the seed fixes */

@@ -23,7 +23,7 @@ extern bool race_is_balanced(const RaceParams *part);
 /* How many rows there are, of so many places: all */
 extern uint64_t race_balanced_rows(const RaceParams *part);
 
-/* How many of the first rows see all places, and power 2 without another pair of them */
+/* How many of the first rows see all places: a round of pairs, or two if one place sits out */
 extern uint32_t race_balanced_least_rows(const RaceParams *part);
 
 /* The place that function j of a row looks at */

@@ -208,9 +208,9 @@ balanced_problem(const RaceParams *params, char *message, size_t length)
 	if (race_params_next(params, params) != NULL)
 		return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
 	if (params->rows > race_balanced_rows(params))
-		return PROBLEM("sequence \"balanced\" has at most %llu rows with %u dims and power %u, one for each %s of columns",
+		return PROBLEM("sequence \"balanced\" has at most %llu rows with %u dims and power %u, one for each %s",
 					   (unsigned long long) race_balanced_rows(params), params->dims,
-					   params->power, params->power == 1 ? "marginal" : "pair");
+					   params->power, params->power == 1 ? "column" : "pair of columns");
 	return NULL;
 }
 
