@@ -44,7 +44,13 @@ SELECT bool_and(race_kde(f.s, t.c) = race_kde(s.s, t.c)) AS counters FROM f, s, 
 CREATE TABLE p AS SELECT race_privatize(s, 0.01, 0, 6) AS s FROM s;
 SELECT max(weight) / min(weight) < 100 AS even FROM (SELECT race_fit(s, c) AS s FROM p, (SELECT DISTINCT c FROM made_up) m) f, race_points(s);
 -- pure noise keeps all pairs, or as many as budget allows
-SELECT epsilon, (race_info(race_privatize(s, epsilon, 0, fit => true))).rows FROM s, unnest(ARRAY[0.001, 1]) epsilon ORDER BY 1;
+SELECT (race_info(race_privatize(s, 1, 0, fit => true))).rows AS usual, (race_info(race_privatize(s, 0.001, 0, fit => true))).rows IN (2, 4, 6) AS fewer FROM s;
+-- declared lists, of any size
+SELECT n > 4096 AS many, abs(pair - 600) < 15 AS pair, none < 15 AS none FROM (
+	SELECT count(*) AS n, sum(weight) FILTER (WHERE (record::text[])[1] = 'a1' AND (record::text[])[2] = 'b,"1') AS pair, sum(weight) FILTER (WHERE (record::text[])[2] = 'none') AS none
+	FROM s, race_fit_categories(s, '[["a0","a1","a2","a3"],["b,\"0","b,\"1","b,\"2","b,\"3",null,"none"],["c0","c1","c2"],["d 0","d 1","d 2"]]') f, race_points(f)) v;
+SELECT race_fit_categories(s, '[["a0"],["b"]]') FROM s;
 -- an array that begins elsewhere
 SELECT count(*) > 4096 AS many, bool_and(record ~ '^{[12],[34]}$') AS written FROM (SELECT race_fit(b, ('[0:1]={' || 1 + i % 2 || ',' || 3 + i / 2 % 2 || '}')::int[]) AS s
 FROM (SELECT race_build(race_params('match', 2, power => 2, rows => 1, sequence => 'balanced'), ARRAY[1 + i % 2, 3]) AS b FROM generate_series(1, 100) i) b, generate_series(1, 5000) i) f, race_points(s);
+DROP VIEW marginals; DROP TABLE t, s, f, p, made_up; DROP TYPE four;
