@@ -49,7 +49,9 @@ SELECT (race_info(race_privatize(s, 1, 0, fit => true))).rows AS usual, (race_in
 SELECT n > 4096 AS many, abs(pair - 600) < 15 AS pair, none < 15 AS none FROM (
 	SELECT count(*) AS n, sum(weight) FILTER (WHERE (record::text[])[1] = 'a1' AND (record::text[])[2] = 'b,"1') AS pair, sum(weight) FILTER (WHERE (record::text[])[2] = 'none') AS none
 	FROM s, race_fit_categories(s, '[["a0","a1","a2","a3"],["b,\"0","b,\"1","b,\"2","b,\"3",null,"none"],["c0","c1","c2"],["d 0","d 1","d 2"]]') f, race_points(f)) v;
+\set VERBOSITY terse
 SELECT race_fit_categories(s, '[["a0"],["b"]]') FROM s;
+\set VERBOSITY default
 -- an array that begins elsewhere
 SELECT count(*) > 4096 AS many, bool_and(record ~ '^{[12],[34]}$') AS written FROM (SELECT race_fit(b, ('[0:1]={' || 1 + i % 2 || ',' || 3 + i / 2 % 2 || '}')::int[]) AS s
 FROM (SELECT race_build(race_params('match', 2, power => 2, rows => 1, sequence => 'balanced'), ARRAY[1 + i % 2, 3]) AS b FROM generate_series(1, 100) i) b, generate_series(1, 5000) i) f, race_points(s);

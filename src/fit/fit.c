@@ -307,7 +307,8 @@ fit_marginals(const RaceView *view, RaceRecords *records, char *const *texts)
 	race_work_explain(&fit, RACE_MARGINALS_STRICTNESS);
 	model = race_fit_model(&fit, texts, &size);
 	model->misfit = RACE_UNTESTED;
-	model->residual_variance = view->header->noise.counter_variance / view->params->rows;
+	model->residual_variance = view->header->noise.counter_variance / fit.rows +
+		race_sampling_variance(view->params, fit.rows, race_kernel_mass(fit.records) * fit.records);
 	return race_flat_create(view, model, size);
 }
 
