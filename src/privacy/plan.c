@@ -420,7 +420,7 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
  */
 #define FITTED_SAMPLING_IN_LINE		(1.0 / 128)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
-#define FITTED_SAMPLING_BALANCED	(1.0 / 16)
+#define FITTED_SAMPLING_BALANCED	(1.0 / 32)
 #define FITTED_GRID_NOISE			0.5
 
 double
