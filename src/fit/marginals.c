@@ -12,20 +12,22 @@
 
 #include "miscadmin.h"
 
-#include "choose.h"
+#include "fit.h"
 #include "marginals.h"
 #include "rowtext.h"
 
 #define LOOSE			30		/* strictness with which columns are learned */
+#define MOST_CODES		((Size) 64 * 1024 * 1024)	/* of all points in all rows */
 #define STREAM_FIRST	201
 #define STREAM_COLUMN	202
 
 uint32
 race_marginals_points(const RaceParams *params)
 {
-	Size		most = RACE_MAX_MODEL_BYTES / 4 / (sizeof(double) * (params->dims + 2));
+	Size		in_bytes = RACE_MAX_MODEL_BYTES / 4 / (sizeof(double) * (params->dims + 2));
+	Size		in_codes = Max(MOST_CODES / params->rows, RACE_MAX_DENSE_POINTS);
 
-	return Min(RACE_MAX_POINTS, most);
+	return Min(RACE_MAX_POINTS, Min(in_bytes, in_codes));
 }
 
 /* A candidate and its category in the column that is looked at */

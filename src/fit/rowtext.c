@@ -68,10 +68,10 @@ race_row_texts(char *const *texts, const uint32 *source, uint32 n, uint32 dims)
 	initStringInfo(&text);
 	for (i = 0; i < n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		resetStringInfo(&text);
 		for (j = 0; j < dims; j++)
 		{
+			CHECK_FOR_INTERRUPTS();
 			appendStringInfoChar(&text, j == 0 ? '{' : ',');
 			append_element(&text, texts[source[(Size) i * dims + j]], j);
 		}

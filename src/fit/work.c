@@ -41,7 +41,8 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 	fit->weights = palloc(capacity * sizeof(double));
 	fit->second = palloc(capacity * sizeof(double));
 	fit->answers = palloc(capacity * sizeof(double));
-	fit->space = palloc(Max(RACE_SOLVE_SPACE(capacity), RACE_ENTROPY_SPACE(capacity)) * sizeof(double));
+	fit->space = palloc(Max(RACE_SOLVE_SPACE(capacity), RACE_ENTROPY_SPACE(capacity)) *
+						sizeof(double));
 	if (fit->gridded == NULL)
 		fit->codes = palloc_extended(capacity * line * sizeof(uint16), MCXT_ALLOC_HUGE);
 }
@@ -155,6 +156,8 @@ use_rows(RaceFitWork *fit, uint32 rows)
 	uint32		r;
 	Size		i;
 
+	if (fit->gram.codes != NULL)
+		pfree((void *) fit->gram.codes);
 	for (r = 0; r < rows; r++)
 		for (i = 0; i < n; i++)
 			codes[r * n + i] = fit->codes[i * line + r];
