@@ -15,6 +15,7 @@
 #define ENOUGH			1e-7	/* what is gained between two looks, in parts, that ends it */
 #define CHECKED			20		/* iterations between two looks at that */
 #define LEAST_PRIOR		1e-300
+#define LEAST_EXPONENT	-100	/* below, probabilities are 0: products of tiny ones are slow */
 
 /*
  * What is minimized, for probabilities p = w / total: p'Mp / 2 - a'p + gamma KL(p | prior).  M p is
@@ -49,7 +50,7 @@ normalize(double *v, double *p, size_t m)
 	for (i = 0; i < m; i++)
 		largest = fmax(largest, v[i]);
 	for (i = 0; i < m; i++)
-		sum += p[i] = exp(v[i] - largest);
+		sum += p[i] = v[i] - largest < LEAST_EXPONENT ? 0 : exp(v[i] - largest);
 	for (i = 0; i < m; i++)
 	{
 		p[i] /= sum;
