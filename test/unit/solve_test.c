@@ -10,7 +10,7 @@
 #include "tap.h"
 
 /* A Gram matrix of m points */
-#define DENSE(matrix, m)	(&(RaceGram) {m, matrix, NULL})
+#define DENSE(points, n)	(&(RaceGram) {.m = (n), .dense = (points)})
 
 static void *
 allocate(size_t n, size_t size)
