@@ -7,7 +7,7 @@
 
 #include "work.h"
 
-#define RACE_CHOSEN_POINTS	2000	/* fewer than RACE_MAX_POINTS */
+#define RACE_CHOSEN_POINTS	2000	/* fewer than RACE_MAX_DENSE_POINTS */
 
 /*
  * Choose so many of more candidates as the points of a fit.  Returns their texts (NULL if

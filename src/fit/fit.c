@@ -16,12 +16,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "../lsh/balanced.h"
 #include "../lsh/grid.h"
 #include "../lsh/surrogate.h"
 #include "../server/progress.h"
 #include "choose.h"
 #include "fit.h"
 #include "flow.h"
+#include "marginals.h"
 #include "normal.h"
 #include "work.h"
 
@@ -239,7 +241,7 @@ points_for(const RaceParams *params, const RaceFitRequest *request)
 		return request->points;
 	/* a grid of points over a grid sketch costs little */
 	if (race_is_grid(params) && params->dims == 2)
-		return Min(RACE_MAX_POINTS, most);
+		return Min(RACE_MAX_DENSE_POINTS, most);
 	return Min(params->dims == 1 || race_is_surrogate(params) ? USUAL_IN_LINE : USUAL_POINTS,
 			   most);
 }
@@ -282,6 +284,34 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 
 /* ----------------------------------------------------------------- records */
 
+/* Of balanced rows.  There are no second ones to test the model. */
+static RaceSketchDatum *
+fit_marginals(const RaceView *view, RaceRecords *records, char *const *texts)
+{
+	uint32		most = race_marginals_points(view->params);
+	bool		recombined = records->n > Min(RACE_MAX_DENSE_POINTS, most);
+	RaceRecords *points = records;
+	Size		size;
+	RaceModel  *model;
+	RaceFitWork fit;
+
+	if (recombined)
+	{
+		points = race_records_create(view->params, CurrentMemoryContext);
+		race_records_reserve(points, most);
+	}
+	race_work_start(&fit, view, points, recombined ? most : records->n);
+	fit.complete = !recombined;
+	if (recombined)
+		texts = race_marginals_place(&fit, records, texts);
+	race_work_explain(&fit, RACE_MARGINALS_STRICTNESS);
+	model = race_fit_model(&fit, texts, &size);
+	model->misfit = RACE_UNTESTED;
+	model->residual_variance = view->header->noise.counter_variance / fit.rows +
+		race_sampling_variance(view->params, fit.rows, race_kernel_mass(fit.records) * fit.records);
+	return race_flat_create(view, model, size);
+}
+
 RaceSketchDatum *
 race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 {
@@ -293,7 +323,9 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 	RaceSketchDatum *flat;
 	RaceFitWork fit;
 
-	if (records->n > RACE_MAX_POINTS)
+	if (race_is_balanced(view->params))
+		return leave(context, old, fit_marginals(view, records, texts));
+	if (records->n > RACE_MAX_DENSE_POINTS)
 	{
 		points = race_records_create(view->params, context);
 		race_records_reserve(points, RACE_CHOSEN_POINTS);

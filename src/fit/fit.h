@@ -14,7 +14,8 @@
 #include "../record/records.h"
 #include "../sketch/sketch.h"
 
-#define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points */
+#define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points, */
+#define RACE_MAX_DENSE_POINTS	4096	/* where their Gram matrix is needed, so many */
 
 typedef struct RaceFitRequest
 {

@@ -28,13 +28,14 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
-	'the sketch with a fitted model whose points are some of the records x, at most 65536: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
+	'the sketch with a fitted model whose points are some of the records x, at most 65536: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
 
 CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most CONSTANT int := 4096;
+	made CONSTANT int := 16384;
 	n float8 := 1;
 	list jsonb;
 BEGIN
@@ -44,6 +45,14 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'categories must be a list of lists of texts' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
+	END IF;
+	-- balanced rows are fitted to others that are made of these
+	IF (@extschema@.race_info(sketch)).sequence = 'balanced' THEN
+		RETURN (
+			SELECT @extschema@.race_fit(sketch, x)
+			FROM (
+				SELECT array_agg(l->>((hashint8extended(i, j) & 9223372036854775807) % jsonb_array_length(l))::int ORDER BY j) AS x
+				FROM generate_series(1, made) i, jsonb_array_elements(categories) WITH ORDINALITY c (l, j) GROUP BY i) rows);
 	END IF;
 	FOR list IN SELECT l FROM jsonb_array_elements(categories) l LOOP
 		n := n * jsonb_array_length(list);
@@ -63,7 +72,7 @@ BEGIN
 		SELECT @extschema@.race_fit(sketch, x) FROM candidates WHERE filled = jsonb_array_length(categories));
 END $$;
 COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
-	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories';
+	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096';
 
 CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
 COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';

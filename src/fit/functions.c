@@ -61,10 +61,10 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 	{
 		int			points = PG_GETARG_INT32(3);
 
-		if (points < 1 || points > RACE_MAX_POINTS)
+		if (points < 1 || points > RACE_MAX_DENSE_POINTS)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("points must be between 1 and %d", RACE_MAX_POINTS)));
+					 errmsg("points must be between 1 and %d", RACE_MAX_DENSE_POINTS)));
 		request->points = points;
 	}
 	if (PG_NARGS() > 4)

@@ -111,10 +111,33 @@ multiply(const float *gram, size_t m, const double *v, double *out)
 	}
 }
 
+/* The same by the rows themselves: what points in the same bucket have all together */
+static void
+multiply_by_rows(const RaceGram *gram, const double *v, double *out)
+{
+	uint32_t	r;
+	size_t		i;
+
+	memset(out, 0, gram->m * sizeof(double));
+	for (r = 0; r < gram->rows; r++)
+	{
+		const uint16_t *code = gram->codes + r * gram->m;
+
+		for (i = 0; i < gram->m; i++)
+			gram->sums[code[i]] = 0;
+		for (i = 0; i < gram->m; i++)
+			gram->sums[code[i]] += v[i] / gram->rows;
+		for (i = 0; i < gram->m; i++)
+			out[i] += gram->sums[code[i]];
+	}
+}
+
 void
 race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 {
-	if (gram->lattice != NULL)
+	if (gram->codes != NULL)
+		multiply_by_rows(gram, v, out);
+	else if (gram->lattice != NULL)
 		race_lattice_multiply(gram->lattice, v, out);
 	else
 		multiply(gram->dense, gram->m, v, out);

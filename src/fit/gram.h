@@ -41,13 +41,21 @@ extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
 extern void race_gram_of_places(const RaceRadial *radial, const double *places, size_t m,
 								float *gram);
 
-/* Of m points, [m][m]; or of a grid, without the matrix */
+/*
+ * Of m points: the matrix [m][m], or without it that of a grid, or of few rows, whose codes stand
+ * row by row, with space for sums
+ */
 typedef struct RaceGram
 {
 	size_t		m;
 	const float *dense;			/* or NULL */
 	const RaceLattice *lattice; /* or NULL */
+	const uint16_t *codes;		/* [rows][m], or NULL */
+	uint32_t	rows;
+	double	   *sums;			/* [RACE_GRAM_CODES] */
 } RaceGram;
+
+#define RACE_GRAM_CODES	65536
 
 /* out = gram v */
 extern void race_gram_multiply(const RaceGram *gram, const double *v, double *out);

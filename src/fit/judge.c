@@ -89,11 +89,15 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
 	return sum;
 }
 
-/* May the model not be asked?  Points that were given, or a grid, were not moved. */
+/*
+ * May the model not be asked?  Points that were given, or a grid, were not moved.  Without a second
+ * half nothing tests it.
+ */
 static bool
 is_untested(const RaceFitWork *fit)
 {
-	return fit->rows < (fit->complete ? 2 : race_model_least_rows(fit->view->params));
+	return race_model_first_rows(fit->view->params) >= fit->rows ||
+		fit->rows < (fit->complete ? 2 : race_model_least_rows(fit->view->params));
 }
 
 /*

@@ -166,6 +166,51 @@ uniforms(const RaceDraws *draws, uint32 i, uint32 k, double u[2])
 		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
 }
 
+#define SHUFFLED_BITS	8		/* records that are shuffled together: 2^this */
+#define GOLDEN_RATIO	UINT64CONST(0x9E3779B97F4A7C15)	/* times 2^64, without the 1 */
+
+/* Random bits for record i beside those of uniforms() */
+static uint64
+bits_of(const RaceDraws *draws, uint32 i, uint32 purpose)
+{
+	uint32		counter[4] = {i, 0, purpose, RACE_STREAM_SAMPLE};
+	uint64		bits[2];
+
+	race_philox((uint64) draws->seed, counter, bits);
+	return bits[0];
+}
+
+/* Records that follow each other, in a random order */
+static uint32
+shuffled(const RaceDraws *draws, uint32 i)
+{
+	const uint32 mask = (1 << SHUFFLED_BITS) - 1;
+	uint64		keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
+	uint32		x = i & mask;
+
+	/* each round has an inverse: an odd factor, a term, and a shift */
+	for (; keys != 0; keys >>= 2 * SHUFFLED_BITS)
+	{
+		x = (x * ((uint32) keys | 1) + (uint32) (keys >> SHUFFLED_BITS)) & mask;
+		x ^= x >> SHUFFLED_BITS / 2;
+	}
+	return (i & ~mask) | x;
+}
+
+/*
+ * Which point record i comes from, as a number in (0, 1).  Multiples of the golden ratio, modulo 1,
+ * are spread evenly however many there are: so points are drawn as often as their weight says, but for
+ * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
+ * be put side by side.
+ */
+static double
+place_of_record(const RaceDraws *draws, uint32 i)
+{
+	uint64		place = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
+
+	return ((double) (place >> 11) + 0.5) / 9007199254740992.0;
+}
+
 /* Reflect numbers at bounds, which may be missing or infinite. */
 static void
 reflect(const RaceParams *part, double *x)
@@ -226,14 +271,13 @@ race_draw(RaceDraws *draws, uint32 i, RaceDrawn *drawn)
 	const RaceParams *part;
 	double		shares[NEAREST];
 	const Near *near;
-	double		u[2];
+	double		u = place_of_record(draws, i);
 	int			k = 0;
 
-	uniforms(draws, i, 0, u);
-	drawn->point = race_fitted_at(draws->fitted, u[0]);
+	drawn->point = race_fitted_at(draws->fitted, u);
 	memcpy(drawn->vectors, draws->vectors, sizeof(drawn->vectors));
 	if (draws->line != NULL)
-		draws->vectors[0][0] = race_marginal_quantile(draws->line, u[0]);
+		draws->vectors[0][0] = race_marginal_quantile(draws->line, u);
 	if (draws->near == NULL)
 		return;
 	near = find_near(draws, drawn->point);

@@ -2,7 +2,7 @@
  * draw.h
  *		Records drawn from the model of a sketch.
  *
- * A point is drawn by weight.  Then its vectors are moved, because points are a
+ * A point is drawn by weight, evenly: by multiples of the golden ratio, shuffled.  Then its vectors are moved, because points are a
  * discretization: on average by half the distance to its nearest points, but not by more
  * than half a bandwidth.  A move is a random mix of the differences to these points, so that
  * it goes along the data, whatever the scales of columns, and keeps correlations.  A vector of

@@ -354,7 +354,7 @@ race_evidence_sum(const RaceEvidence *evidence, const RaceQuestion *question, in
 void
 race_evidence_spread(const RaceEvidence *evidence, const double *v, double *out)
 {
-	RaceGram	gram = {evidence->n, evidence->gram, NULL};
+	RaceGram	gram = {.m = evidence->n, .dense = evidence->gram};
 
 	if (evidence->gram == NULL)
 		memcpy(out, v, evidence->n * sizeof(double));

@@ -10,7 +10,7 @@ CREATE FUNCTION race_sample(sketch race_sketch, n int, seed bigint DEFAULT NULL)
 	RETURNS SETOF race_sample_result
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE COST 100000 ROWS 1000;
 COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
-	'n records drawn from the fitted model of a sketch, independently of each other: a point by its weight, and vectors then moved at random, by half the distance to the nearest points and at most half a bandwidth, and within the bounds of the parameters. Of a private sketch they cost no privacy. The same seed gives the same records; NULL draws others each time. A grid without a model is fitted first. A notice says when the sketch has too few rows to tell whether its model fits. No rows for a NULL sketch or n. Errors: 55000 for a sketch without a model, and for shares of which there are not enough; 22023 for a negative n';
+	'n records drawn from the fitted model of a sketch, evenly: each point about as often as its weight says (so they vary less than independent draws would), and vectors then moved at random, by half the distance to the nearest points and at most half a bandwidth, and within the bounds of the parameters. Of a private sketch they cost no privacy. The same seed gives the same records; NULL draws others each time. A grid without a model is fitted first. A notice says when the sketch has too few rows to tell whether its model fits. No rows for a NULL sketch or n. Errors: 55000 for a sketch without a model, and for shares of which there are not enough; 22023 for a negative n';
 
 CREATE FUNCTION race_sample(base anyelement, sketch race_sketch, n int, seed bigint DEFAULT NULL)
 	RETURNS SETOF anyelement

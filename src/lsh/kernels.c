@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "balanced.h"
 #include "l1.h"
 #include "l2.h"
 #include "lsh.h"
@@ -177,6 +178,8 @@ value_of_part(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 
 	if (type->of_distance != NULL)
 		return race_kernel_at(part, race_distance(part, x, y, type->euclidean));
+	if (race_is_balanced(part))
+		return race_balanced_value(part, x, y);
 	return to_power(type->value(part, x, y), part->power);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "balanced.h"
 #include "grid.h"
 #include "moments.h"
 #include "sobol.h"
@@ -193,6 +194,23 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 	if ((part->sequence == RACE_SEQUENCE_PARTITION || part->sequence == RACE_SEQUENCE_GROUPED) &&
 		type->record != RACE_RECORD_SET)
 		return PROBLEM("sequence \"%s\" is for kernel jaccard", race_sequence_name(part->sequence));
+	if (race_is_balanced(part) && type->record != RACE_RECORD_ROW)
+		return PROBLEM("sequence \"balanced\" is for kernel match");
+	if (race_is_balanced(part) && (part->power > RACE_BALANCED_POWER || part->power > part->dims))
+		return PROBLEM("sequence \"balanced\" needs dims, and a power of 1, or of 2 with two places or more");
+	return NULL;
+}
+
+/* Rows of sequence "balanced" are all different. */
+static const char *
+balanced_problem(const RaceParams *params, char *message, size_t length)
+{
+	if (race_params_next(params, params) != NULL)
+		return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
+	if (params->rows > race_balanced_rows(params))
+		return PROBLEM("sequence \"balanced\" has at most %llu rows with %u dims and power %u, one for each %s",
+					   (unsigned long long) race_balanced_rows(params), params->dims,
+					   params->power, params->power == 1 ? "column" : "pair of columns");
 	return NULL;
 }
 
@@ -279,6 +297,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return message;
 		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
+		if (part != params && race_is_balanced(part))
+			return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
 		if (part != params && race_is_moments(part))
@@ -328,6 +348,8 @@ race_params_problem(const RaceParams *params, size_t size,
 	if (race_rehash_name(params->rehash) == NULL)
 		return PROBLEM("unknown rehash number %d", params->rehash);
 	if (race_is_surrogate(params) && race_surrogate_problem(params, message, length) != NULL)
+		return message;
+	if (race_is_balanced(params) && balanced_problem(params, message, length) != NULL)
 		return message;
 	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
 		return message;

@@ -38,7 +38,8 @@ typedef enum RaceSequence
 	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, grid.h */
 	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: structured.h */
 	RACE_SEQUENCE_PARTITION = 6,	/* of sets: rows share the elements of a set, hash.h */
-	RACE_SEQUENCE_GROUPED = 7	/* the same, in groups of 8 rows */
+	RACE_SEQUENCE_GROUPED = 7,	/* the same, in groups of 8 rows */
+	RACE_SEQUENCE_BALANCED = 8	/* of rows of categories: places once each, balanced.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */

@@ -23,6 +23,7 @@ static const NamedValue sequences[] = {
 	{"structured", RACE_SEQUENCE_STRUCTURED},
 	{"partition", RACE_SEQUENCE_PARTITION},
 	{"grouped", RACE_SEQUENCE_GROUPED},
+	{"balanced", RACE_SEQUENCE_BALANCED},
 	{NULL, 0}
 };
 

@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "balanced.h"
 #include "normal.h"
 #include "orthogonal.h"
 #include "philox.h"
@@ -450,17 +451,19 @@ generate_order(RaceRows *rows, size_t block, uint32_t j)
 
 /*
  * A function of a row is a place in it: draw it, nearly uniformly (2^32 is no
- * multiple of dims).
+ * multiple of dims).  Balanced places are those of the sequence.
  */
 static void
 generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t j)
 {
+	uint32_t	first = block * RACE_LANES;
 	uint64_t	bits[RACE_LANES];
 	int			i;
 
 	element_bits(rows, block, j, 0, bits);
 	for (i = 0; i < RACE_LANES; i++)
-		*(uint64_t *) race_rows_coefficient(rows, block * RACE_LANES + i, j, 0) =
+		*(uint64_t *) race_rows_coefficient(rows, first + i, j, 0) = race_is_balanced(params) ?
+			race_balanced_place(params, rows->params->seed, first + i, j) :
 			(bits[i] >> 32) * params->dims >> 32;
 }
 

@@ -41,6 +41,7 @@
 
 #include "utils/builtins.h"
 
+#include "../lsh/balanced.h"
 #include "../lsh/moments.h"
 #include "../server/text.h"
 #include "../sketch/model.h"
@@ -423,10 +424,12 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
  * four times as far off as their intervals.  In more, where points are moved, how much it removes
  * depends on the table.  With the rows that are best without it, a fit was 1 to 3.6 times better on
  * four tables; with as few as in one dimension it was 1.4 and 1.6 times worse on two of them than
- * those rows without a fit.  Of a grid in one dimension a fit removes about half of the variance of noise.
+ * those rows without a fit.  Balanced rows that are left out are pairs of columns that nobody sees.
+ * Of a grid in one dimension a fit removes about half of the variance of noise.
  */
 #define FITTED_SAMPLING_IN_LINE		(1.0 / 128)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
+#define FITTED_SAMPLING_BALANCED	(1.0 / 32)
 #define FITTED_GRID_NOISE			0.5
 
 double
@@ -444,6 +447,8 @@ fitted_sampling(const RaceParams *params)
 {
 	if (race_model_moves(params))
 		return 1;
+	if (race_is_balanced(params))
+		return FITTED_SAMPLING_BALANCED;
 	return race_model_is_of_vectors(params) && params->dims == 2 ? FITTED_SAMPLING_IN_PLANE :
 		FITTED_SAMPLING_IN_LINE;
 }

@@ -8,6 +8,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "../lsh/balanced.h"
 #include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "model.h"
@@ -44,7 +45,9 @@ race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 uint32
 race_model_first_rows(const RaceParams *params)
 {
-	return (Min(params->rows, RACE_MAX_FITTED_ROWS) + 1) / 2;
+	uint32		rows = Min(params->rows, RACE_MAX_FITTED_ROWS);
+
+	return race_is_balanced(params) ? rows : (rows + 1) / 2;
 }
 
 bool
@@ -60,6 +63,8 @@ race_model_least_rows(const RaceParams *params)
 	const RaceParams *part;
 	uint32		columns = 0;
 
+	if (race_is_balanced(params))
+		return race_balanced_least_rows(params);
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;
 	return (race_model_moves(params) ? 4 : 2) * (columns + 1);

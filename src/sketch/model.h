@@ -40,7 +40,7 @@ typedef struct RaceModel
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } RaceModel;
 
-#define RACE_MAX_POINTS			4096
+#define RACE_MAX_POINTS			16384
 #define RACE_MAX_FITTED_ROWS	16384	/* rows that weights are found from: the first */
 #define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
 #define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
@@ -54,7 +54,10 @@ extern bool race_model_is_of_vectors(const RaceParams *params);
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 							  uint64 text_size);
 
-/* How many rows are the first half.  Of one row both halves are the same. */
+/*
+ * How many rows are the first half.  Of one row both halves are the same, and of balanced ones,
+ * each of which sees columns together that no other does.
+ */
 extern uint32 race_model_first_rows(const RaceParams *params);
 
 /* Are points of vectors moved to suit rows?  In more dimensions than a grid of points covers. */

@@ -59,8 +59,8 @@ def sample_gaussian(x, radius, epsilon, random):
 
 # ------------------------------------------------------------------- marginals
 
-def pair_table(codes, sizes, i, j):
-    return np.bincount(codes[:, i] * sizes[j] + codes[:, j],
+def pair_table(codes, sizes, i, j, weights=None):
+    return np.bincount(codes[:, i] * sizes[j] + codes[:, j], weights,
                        minlength=sizes[i] * sizes[j]).reshape(sizes[i], sizes[j]).astype(float)
 
 
@@ -84,9 +84,9 @@ def information(table):
     return np.sum(p[p > 0] * np.log2(p[p > 0] / independent[p > 0]))
 
 
-def bayes_network(codes, sizes, epsilon, random):
+def bayes_network(codes, sizes, epsilon, random, drawn):
     """PrivBayes (Zhang et al. 2014) with one parent each: half of epsilon for the tree, by the
-    exponential mechanism, half for its tables; records of it"""
+    exponential mechanism, half for its tables; so many records of it"""
     n, d = codes.shape
     most = 2 / n * np.log2((n + 1) / 2) + (n - 1) / n * np.log2((n + 1) / (n - 1))
     root = random.integers(d)
@@ -103,9 +103,9 @@ def bayes_network(codes, sizes, epsilon, random):
     tables = {i: positive(pair_table(codes, sizes, i, j) +
                           random.laplace(0, scale, (sizes[i], sizes[j])))
               for i, j in parents.items()}
-    out = np.zeros_like(codes)
+    out = np.zeros((drawn, d), int)
     first = tables[order[1]].sum(0)             # the root is the parent of the second
-    out[:, root] = random.choice(sizes[root], n, p=first)
+    out[:, root] = random.choice(sizes[root], drawn, p=first)
     for i in order[1:]:
         for value in range(sizes[parents[i]]):
             of = out[:, parents[i]] == value

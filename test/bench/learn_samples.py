@@ -4,12 +4,14 @@ learn_samples.py FOLDER RESULTS [PART ...]: a folder to work in, the file to wri
 not all: salaries pulsar mixed modes times.  It needs a server with racepriv (PGHOST and so on)
 where accuracy.sql has run.  test/bench/run learn-samples has it all.
 """
+import json
 import sys
 import time
 
 import numpy as np
 
 import learn_others as others
+import mixed_tables
 from accuracy_tasks import DELTA, numbers
 from fit_tasks import BOUNDS, SEEDS
 from report import Report
@@ -205,61 +207,73 @@ def pulsar(session, report):
 
 # ---------------------------------------------------------------- mixed tables
 
-CATEGORIES = {'sex': 2, 'town': 7, 'school': 4}
-BINS = 10               # of numbers, for marginals
-CANDIDATES = 20_000     # records made up at random, of which a fit chooses its points
+CANDIDATES = 20_000     # records made up at random, of which the fit of a product chooses its points
 MIXED_BANDWIDTH = 0.125
-OURS = ('race_sample', 'race_moments of indicators')
+PAIRS = 'race_points, balanced'
+SAMPLES = 'race_sample, balanced'
+PRODUCT = 'race_sample, l2 * match'
+MOMENTS = 'race_moments of indicators'
+PRODUCT_OF = '5 columns'        # the table that it is tried on
 
 
-def made_up(n=20_000):
-    """Age and income in [0, 1], and categories that depend on them: codes of categories"""
-    random = np.random.default_rng(20)
-    sex = random.integers(2, size=n)
-    town = random.choice(7, n, p=[0.3, 0.2, 0.15, 0.15, 0.1, 0.05, 0.05])
-    age = np.clip(random.beta(2, 3, n) + 0.05 * (town % 3), 0, 1)
-    school = np.clip(np.floor(4 * (0.6 * random.random(n) + 0.3 * (1 - age) + 0.02 * town)), 0, 3)
-    income = np.clip(0.1 + 0.12 * school + 0.3 * age * (1 - age) * 2 + 0.05 * sex
-                     + random.gamma(2, 0.05, n), 0, 1)
-    return np.column_stack([age, income]), np.column_stack([sex, town, school]).astype(int)
+def fit_balanced(session, table, sizes, epsilon, seed):
+    """A table `fitted` of a model of all pairs of columns, whose categories are declared"""
+    pairs = len(sizes) * (len(sizes) - 1) // 2
+    lists = json.dumps([[str(code) for code in range(size)] for size in sizes])
+    session.run('DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted AS SELECT race_fit_categories(race_privatize('
+                f"race_build(race_params('match', {len(sizes)}, power => 2, rows => {pairs}, range => 4096, "
+                f"sequence => 'balanced', seed => {seed}), x::int[]::text[]), {epsilon}, fit => true), "
+                f"'{lists}') AS s FROM {table}")
 
 
-def coded(x, categories):
-    return np.column_stack([np.minimum((x * BINS).astype(int), BINS - 1), categories])
+def records_of(lines):
+    return np.array([line.strip('{}').split(',') for line in lines], int)
 
 
-def load_mixed(session, folder, x, categories):
+def points_of_model(session):
+    """Codes, and how many records each stands for"""
+    lines = session.run('SELECT record, weight FROM fitted, race_points(s)')[0]
+    records, weights = zip(*(line.split('|') for line in lines))
+    return records_of(records), np.array(weights, float)
+
+
+def sample_balanced(session, seed):
+    return records_of(session.run(f'SELECT v.record FROM fitted, LATERAL race_sample(s, {DRAWN}, {seed}) v')[0])
+
+
+def load_product(session, folder, x, categories, sizes):
     load(session, folder, 'mixed_numbers', x)
     load(session, folder, 'mixed_codes', categories.astype(float))
     session.run('CREATE TABLE mixed AS SELECT n.x, c.x::int[] AS c FROM mixed_numbers n '
                 'JOIN mixed_codes c USING (id)')
-    codes = ', '.join(f'floor({size} * random())' for size in CATEGORIES.values())
+    codes = ', '.join(f'floor({size} * random())' for size in sizes)
     session.run('SET seed = 0.5; CREATE TABLE mixed_candidates AS SELECT ARRAY[random(), random()] AS x, '
-                f'ARRAY[{codes}]::int[] AS c FROM generate_series(1, {CANDIDATES})')
+                f'ARRAY[{codes}]::int[] AS c FROM generate_series(1, {CANDIDATES}); '
+                'CREATE TYPE mixed_row AS (age float8, income float8, sex int, town int, school int)')
 
 
-def sample_mixed(session, epsilon, seed, n):
+def sample_product(session, epsilon, seed):
     """The power is so that all categories count together"""
     session.run('DROP TABLE IF EXISTS released, fitted; CREATE TEMP TABLE released AS SELECT race_privatize('
                 f"race_build(race_params('l2', 2, {MIXED_BANDWIDTH}, seed => {seed}, lower => '{{0,0}}', "
                 f"upper => '{{1,1}}') * race_params('match', 3, power => 3, seed => {seed}), ROW(x, c)), "
                 f'{epsilon}, fit => true) AS s FROM mixed; '
                 'CREATE TEMP TABLE fitted AS SELECT race_fit(s, ROW(x, c)) AS s FROM released, mixed_candidates')
-    lines = session.run(f'SELECT v.* FROM fitted, LATERAL race_sample(NULL::mixed_row, s, {n}, {seed}) v')[0]
+    lines = session.run(f'SELECT v.* FROM fitted, LATERAL race_sample(NULL::mixed_row, s, {DRAWN}, {seed}) v')[0]
     values = np.array([line.split('|') for line in lines], float)
-    return coded(values[:, :2], values[:, 2:].astype(int))
+    return mixed_tables.coded(values[:, :2], values[:, 2:].astype(int))
 
 
-def load_indicators(session, folder, codes, sizes):
+def load_indicators(session, folder, table, codes, sizes):
     """A column for each category and each bin, 1 in records that have it"""
     first = np.concatenate([[0], np.cumsum(sizes)])
     x = np.zeros((len(codes), first[-1]))
     for j in range(len(sizes)):
         x[np.arange(len(codes)), first[j] + codes[:, j]] = 1
-    load(session, folder, 'mixed_indicators', x)
+    load(session, folder, table, x)
 
 
-def marginals_of_moments(session, epsilon, sizes, pairs):
+def marginals_of_moments(session, table, epsilon, sizes, pairs):
     """Private moments of indicators are counts of pairs.  Records all have the same norm, which
     is that of `clip => 'absolute'`, for pure noise; by it nothing is clipped."""
     ones = 1 + len(sizes)
@@ -268,7 +282,7 @@ def marginals_of_moments(session, epsilon, sizes, pairs):
         'SELECT (race_moments_matrix(race_privatize(race_moments(race_moment_params('
         f"array_fill(-1::float8, ARRAY[{width}]), array_fill(1::float8, ARRAY[{width}]), norm => "
         f"sqrt({ones * (ones + 1) // 2}), targets => 0, clip => 'absolute'), x), {epsilon}))).scaled "
-        'FROM mixed_indicators')
+        f'FROM {table}')
     counts = np.array(line.replace('{', '').replace('}', '').split(','), float)
     counts = counts.reshape(1 + width, 1 + width)[1:, 1:]
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -276,44 +290,72 @@ def marginals_of_moments(session, epsilon, sizes, pairs):
             for i, j in pairs}
 
 
-def marginal_error(codes, sizes, truth):
-    """Mean total variation distance of all two-way marginals; codes, or the marginals"""
-    if not isinstance(codes, dict):
-        codes = {pair: others.positive(others.pair_table(codes, sizes, *pair)) for pair in truth}
-    return np.mean([np.abs(codes[pair] - truth[pair]).sum() / 2 for pair in truth])
+def marginals_of(codes, sizes, pairs, weights=None):
+    return {(i, j): others.positive(others.pair_table(codes, sizes, i, j, weights)) for i, j in pairs}
+
+
+def marginal_error(marginals, truth):
+    """Mean total variation distance of all two-way marginals"""
+    return np.mean([np.abs(marginals[pair] - truth[pair]).sum() / 2 for pair in truth])
+
+
+def independence(truth):
+    """The marginals that independent columns with the true distributions would have"""
+    return {pair: np.outer(table.sum(1), table.sum(0)) for pair, table in truth.items()}
+
+
+def made_marginals(session, name, codes, sizes, pairs, epsilon, seed):
+    """Two-way marginals of each method; samples have the same number of records"""
+    random = np.random.default_rng(seed)
+    fit_balanced(session, f'codes_{len(sizes)}', sizes, epsilon, seed)
+    points, weights = points_of_model(session)
+    yield PAIRS, marginals_of(points, sizes, pairs, weights)
+    yield SAMPLES, marginals_of(sample_balanced(session, seed), sizes, pairs)
+    if name == PRODUCT_OF:
+        yield PRODUCT, marginals_of(sample_product(session, epsilon, seed), sizes, pairs)
+    yield MOMENTS, marginals_of_moments(session, f'indicators_{len(sizes)}', epsilon, sizes, pairs)
+    yield 'PrivBayes, one parent', marginals_of(
+        others.bayes_network(codes, sizes, epsilon, random, DRAWN), sizes, pairs)
+    yield 'all pairs, Laplace', others.all_pairs(codes, sizes, epsilon, random)
+
+
+def mixed_table(session, report, folder, name, make):
+    """Lines of the table of results, for each epsilon"""
+    x, categories, of_categories = make()
+    codes = mixed_tables.coded(x, categories)
+    sizes = [mixed_tables.BINS] * x.shape[1] + list(of_categories)
+    truth = marginals_of(codes, sizes, [(i, j) for i in range(len(sizes)) for j in range(i)])
+    load(session, folder, f'codes_{len(sizes)}', codes.astype(float))
+    load_indicators(session, folder, f'indicators_{len(sizes)}', codes, sizes)
+    if name == PRODUCT_OF:
+        load_product(session, folder, x, categories, of_categories)
+    for epsilon in (0.1, 1):
+        found = {}
+        for seed in range(1, SEEDS + 1):
+            for method, marginals in made_marginals(session, name, codes, sizes, truth, epsilon, seed):
+                found.setdefault(method, []).append(marginal_error(marginals, truth))
+        better = min(np.median(of) for method, of in found.items() if not method.startswith('race'))
+        for method in (PAIRS, SAMPLES):
+            report.at_most(f'mixed, {name}, ε = {epsilon:g}: two-way marginals of {method}, over the better other',
+                           np.median(found[method]) / better, 1)
+        yield (name, f'{epsilon:g}', *(f'{np.median(found[m]):.3f} / {max(found[m]):.3f}' if m in found else ''
+                                       for m in METHODS), f'{marginal_error(independence(truth), truth):.3f}')
+
+
+METHODS = (PAIRS, SAMPLES, PRODUCT, MOMENTS, 'PrivBayes, one parent', 'all pairs, Laplace')
 
 
 def mixed(session, report, folder):
-    x, categories = made_up()
-    codes = coded(x, categories)
-    sizes = [BINS, BINS, *CATEGORIES.values()]
-    truth = {(i, j): others.positive(others.pair_table(codes, sizes, i, j))
-             for i in range(len(sizes)) for j in range(i)}
-    load_mixed(session, folder, x, categories)
-    load_indicators(session, folder, codes, sizes)
-    session.run('CREATE TYPE mixed_row AS (age float8, income float8, '
-                + ', '.join(f'{name} int' for name in CATEGORIES) + ')')
-    report.heading('A mixed table: two-way marginals of samples')
-    report.write(f'{len(x):,} made-up records of two numbers (in {BINS} bins) and categories {CATEGORIES}, fitted\nto {CANDIDATES:,} records made up at random.  '
-                 'Mean total variation distance of all pairs of columns, pure ε: median and worst.\n')
+    report.heading('Mixed tables: two-way marginals of samples')
+    report.write(f'Made-up records of numbers, in {mixed_tables.BINS} bins, and categories (mixed_tables.py).  Mean total variation distance of all pairs '
+                 'of columns,\npure ε: median and worst.  "balanced": kernel match of all pairs of columns, with the maximum '
+                 f'entropy that noise allows, fitted to\ndeclared categories.  Samples are {DRAWN:,} records, of all methods.  "l2 * match" is fitted to '
+                 f'{CANDIDATES:,} records made up at\nrandom.  "independent": the true columns, as if they were independent.  '
+                 'Methods were chosen on the first three tables.\n')
     lines = []
-    for epsilon in (0.1, 1):
-        found = {name: [] for name in (*OURS, 'PrivBayes, one parent', 'all pairs, Laplace')}
-        for seed in range(1, SEEDS + 1):
-            random = np.random.default_rng(seed)
-            found['race_sample'].append(sample_mixed(session, epsilon, seed, len(x)))
-            found['race_moments of indicators'].append(
-                marginals_of_moments(session, epsilon, sizes, truth))
-            found['PrivBayes, one parent'].append(others.bayes_network(codes, sizes, epsilon, random))
-            found['all pairs, Laplace'].append(others.all_pairs(codes, sizes, epsilon, random))
-        errors = {name: [marginal_error(of, sizes, truth) for of in made]
-                  for name, made in found.items()}
-        lines.append((f'{epsilon:g}', *(f'{np.median(e):.3f} / {max(e):.3f}' for e in errors.values())))
-        other = min(np.median(e) for name, e in errors.items() if name not in OURS)
-        for name in OURS:
-            report.at_most(f'mixed, ε = {epsilon:g}: two-way marginals of {name} over the better other',
-                           np.median(errors[name]) / other, 1)
-    report.table(('ε', *found), lines)
+    for name, make in mixed_tables.TABLES.items():
+        lines += mixed_table(session, report, folder, name, make)
+    report.table(('table', 'ε', *METHODS, 'independent'), lines)
 
 
 # ---------------------------------------------------------------------- modes

@@ -64,7 +64,8 @@ test_fields(void)
 	WITH(sequence, RACE_SEQUENCE_STRUCTURED, accepted, "structured");
 	WITH(sequence, RACE_SEQUENCE_PARTITION, refused, "is for kernel jaccard");
 	WITH(sequence, RACE_SEQUENCE_GROUPED, refused, "is for kernel jaccard");
-	WITH(sequence, 8, refused, "sequence number 8");
+	WITH(sequence, RACE_SEQUENCE_BALANCED, refused, "is for kernel match");
+	WITH(sequence, 9, refused, "sequence number 9");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
@@ -193,7 +194,7 @@ test_names(void)
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID ||
 			i == RACE_SEQUENCE_STRUCTURED || i == RACE_SEQUENCE_PARTITION ||
-			i == RACE_SEQUENCE_GROUPED) ||
+			i == RACE_SEQUENCE_GROUPED || i == RACE_SEQUENCE_BALANCED) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);

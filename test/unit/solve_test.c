@@ -10,7 +10,7 @@
 #include "tap.h"
 
 /* A Gram matrix of m points */
-#define DENSE(matrix, m)	(&(RaceGram) {m, matrix, NULL})
+#define DENSE(points, n)	(&(RaceGram) {.m = (n), .dense = (points)})
 
 static void *
 allocate(size_t n, size_t size)
@@ -356,7 +356,7 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	RaceComplex *space = allocate(race_lattice_space(sides), sizeof(RaceComplex));
 	double	   *v = allocate(3 * n * m, sizeof(double));
 	RaceLattice lattice;
-	RaceGram	by_lattice = {n * m, NULL, &lattice};
+	RaceGram	by_lattice = {.m = n * m, .lattice = &lattice};
 	double		worst = 0;
 	size_t		i;
 
