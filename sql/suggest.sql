@@ -18,7 +18,7 @@ SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <=
 SELECT value_of(statement) = params AS pasted, params::text::race_params = params AS text,
        score BETWEEN 0.7 AND 1 AS score, score_without_noise >= score - 0.01 AS noise_costs,
        prior IN ('uniform', 'counts') AS prior, rows IS NULL AND params::text LIKE '%sequence=grid%' AS grid,
-       expression LIKE 'race_project(x, ''{{%}}'', ''{%}'')' AS projected FROM suggested;
+       expression LIKE 'race_project(%x, ''{{%}}'', ''{%}''%)' AS projected FROM suggested;
 -- it serves other rows, far better than one bandwidth for each column
 CREATE FUNCTION record(expression text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
 $$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || expression || ' FROM (SELECT $1 AS x) v' INTO result USING x; RETURN result; END $$;
@@ -106,7 +106,7 @@ SELECT (a).params = (b).params AS sampled FROM (
 SELECT race_suggest(x, 1, 0, 1000) IS NULL AS none FROM people WHERE false;
 SELECT race_suggest(NULL::int[], 1, 0, 1000) IS NULL AS nothing;
 SELECT class, (race_suggest(x, 1, 0, 1000 ORDER BY i)).prior FROM people WHERE i <= 100 GROUP BY class ORDER BY class;
-SELECT (race_suggest(x, class, 1, 0, 1000) OVER ()).rows > 0 AS windowed FROM people WHERE i <= 60 LIMIT 1;
+SELECT (race_suggest(x, class, 1, 0, 1000) OVER ()).score > 0 AS windowed FROM people WHERE i <= 60 LIMIT 1;
 
 -- errors
 SELECT race_suggest(x, 1, 0, 1000) FROM people WHERE i <= 19;

@@ -22,7 +22,7 @@
 #include "../lsh/radial.h"
 #include "suggest.h"
 
-#define FOLDS			10
+#define FOLDS			RACE_SUGGEST_FOLDS
 #define FACTORS			RACE_SUGGEST_FACTORS	/* bandwidths: from 1/8 of the median distance */
 #define LEAST_FACTOR	0.125
 #define POWERS			5		/* 1, 2, 4, 8, 16 */
@@ -108,9 +108,8 @@ map_all(const RaceMap *map, const RaceExamples *e)
 
 /* ------------------------------------------------------------- densities */
 
-/* Which example is asked about by which others: every tenth one of a class */
-static int *
-deal_folds(const RaceExamples *e)
+int *
+race_suggest_folds(const RaceExamples *e)
 {
 	int			next[RACE_SUGGEST_CLASSES] = {0};
 	int		   *fold = palloc(e->n * sizeof(int));
@@ -121,9 +120,8 @@ deal_folds(const RaceExamples *e)
 	return fold;
 }
 
-/* The examples outside a fold */
-static RaceExamples
-others_of(const RaceExamples *e, const int *fold, int which)
+RaceExamples
+race_suggest_others(const RaceExamples *e, const int *fold, int which)
 {
 	RaceExamples others = *e;
 	int			i;
@@ -200,7 +198,7 @@ find_densities(Scoring *s, const int *fold)
 	memset(s->densities, 0, (Size) CHOICES * e->classes * e->n * sizeof(float));
 	for (which = 0; which < FOLDS && found; which++)
 	{
-		RaceExamples others = others_of(e, fold, which);
+		RaceExamples others = race_suggest_others(e, fold, which);
 		double		z[RACE_SUGGEST_DIMS];
 		double	   *images;
 
@@ -594,8 +592,8 @@ try_rows(Scoring *s)
 	}
 }
 
-/* The same of grids of what the transform gives, with labels */
-static void
+/* The same of grids of what the transform gives, with labels.  False if there is no such grid. */
+static bool
 try_grids(Scoring *s)
 {
 	int			dims = s->map->m.outputs;
@@ -620,6 +618,7 @@ try_grids(Scoring *s)
 	}
 	pfree(lower);
 	pfree(z);
+	return can;
 }
 
 static void
@@ -654,7 +653,7 @@ make_radial(int kernel)
 }
 
 /*
- * What is tried; without labels the first two, which keep volumes comparable.  A race_transform is
+ * What is tried; without labels the first two, which keep volumes comparable, and of log odds as well.  A race_transform is
  * not for l1, and angles are those of vectors from their center.
  */
 static const struct
@@ -666,8 +665,6 @@ static const struct
 	{RACE_KERNEL_L2, RACE_TRANSFORM_WHITE},
 	{RACE_KERNEL_L2, RACE_TRANSFORM_FISHER},
 	{RACE_KERNEL_L2, RACE_TRANSFORM_SPREAD},
-	{RACE_KERNEL_L2, RACE_TRANSFORM_LOGISTIC},
-	{RACE_KERNEL_L2, RACE_TRANSFORM_SPARSE},
 	{RACE_KERNEL_L1, RACE_TRANSFORM_SCALE},
 	{RACE_KERNEL_ANGULAR, RACE_TRANSFORM_WHITE}
 };
@@ -685,24 +682,24 @@ attempt(Scoring *s, const int *fold)
 	measure_distances(s);
 	if (!(s->unit > 0) || !find_densities(s, fold))
 		return;
-	try_rows(s);
-	if (l2 && s->examples->classes > 1)
-		try_grids(s);
+	/* a grid has less error than rows, which may seem better by luck */
+	if (!l2 || s->examples->classes == 1 || !try_grids(s))
+		try_rows(s);
 }
 
 void
 race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
-					RaceSuggestion *best)
+					bool are_odds, RaceSuggestion *best)
 {
 	Scoring		s;
-	int		   *fold = deal_folds(examples);
+	int		   *fold = race_suggest_folds(examples);
 	RaceRadial *l2 = make_radial(RACE_KERNEL_L2);
 	RaceRadial *l1 = make_radial(RACE_KERNEL_L1);
 	int			i;
 
 	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
-	for (i = 0; i < (examples->classes > 1 ? (int) lengthof(attempts) : 2); i++)
+	for (i = 0; i < (examples->classes > 1 && !are_odds ? (int) lengthof(attempts) : 2); i++)
 	{
 		s.kernel = attempts[i].kernel;
 		s.kind = attempts[i].kind;
