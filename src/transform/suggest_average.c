@@ -3,8 +3,8 @@
  *		The log odds of classes, by several logistic regressions together.
  *
  * Which columns matter, and whether they are better taken as they are, warped or pulled, a few hundred
- * examples do not say for sure: to choose one regression is to choose by luck, now and then.  So all
- * are averaged, those more that predict examples better which they have not seen.
+ * examples do not say for sure: to choose is to choose by luck, now and then.  So the best regressions
+ * of all versions are averaged, those more that predict examples better which they have not seen.
  */
 #include "postgres.h"
 
@@ -13,10 +13,13 @@
 #include "pull.h"
 #include "suggest_average.h"
 
-/* An L2 penalty; and, times the root of examples, one that leaves columns out */
-#define PENALTY		10.0
-#define SPARSITY	0.2
-#define METHODS		2
+/* With L2 penalties; and, times the root of examples, with one that leaves columns out */
+#define METHODS		3
+static const struct
+{
+	double		penalty;
+	double		sparsity;
+}			methods[METHODS] = {{1, 0}, {10, 0}, {0, 0.2}};
 
 /*
  * Weights fall with the logarithm of the likelihood, but less: that of 500 examples differs by luck by
@@ -24,6 +27,9 @@
  */
 #define TRUST		0.2
 #define LEAST		0.01
+
+/* A column is constant if its variance is less, in squares of its mean. */
+#define CONSTANT	1e-18
 
 /* Log odds are divided by what makes them likeliest: penalties make them too small */
 #define FACTORS		9
@@ -34,7 +40,7 @@
 
 /* ------------------------------------------------------------- one regression */
 
-/* Weights of columns [classes][dims + 1], of which the last is the constant */
+/* Weights of columns [classes][dims + 1], of which the last is the constant, by a method */
 static double *
 regress(const RaceExamples *e, int method)
 {
@@ -51,11 +57,12 @@ regress(const RaceExamples *e, int method)
 	for (i = 0; i < e->n * d; i++)
 		deviation[i % d] += pow(e->x[i] - mean[i % d], 2) / e->n;
 	for (j = 0; j < d; j++)
-		deviation[j] = deviation[j] > 0 ? sqrt(deviation[j]) : INFINITY;
+		/* what varies less is rounding */
+		deviation[j] = deviation[j] > CONSTANT * mean[j] * mean[j] ? sqrt(deviation[j]) : INFINITY;
 	for (i = 0; i < e->n * d; i++)
 		z[i] = (e->x[i] - mean[i % d]) / deviation[i % d];
-	weights = race_suggest_regress(e, z, method == 0 ? PENALTY : 0,
-								   method == 0 ? 0 : SPARSITY * sqrt(e->n));
+	weights = race_suggest_regress(e, z, methods[method].penalty,
+								   methods[method].sparsity * sqrt(e->n));
 	for (i = 0; i < e->classes; i++)
 		for (j = 0; j < d; j++)
 		{
@@ -69,38 +76,38 @@ regress(const RaceExamples *e, int method)
 }
 
 /* What a regression says of examples */
-typedef struct Method
+typedef struct Regression
 {
-	int			number;
+	int			method;
 	double	   *scores;			/* [n][classes], each tenth by the others; without the constant, */
 	double		constants[RACE_SUGGEST_FOLDS][RACE_SUGGEST_CLASSES];	/* which is this */
 	double		likelihood;		/* its logarithm, at best */
 	double		factor;			/* of scores, with which it is that */
 	double		weight;
-} Method;
+} Regression;
 
 static void
-ask_others(const RaceExamples *e, const int *fold, Method *method)
+ask_others(const RaceExamples *e, const int *fold, Regression *r)
 {
 	int			which;
 	int			i;
 	int			j;
 	int			c;
 
-	method->scores = palloc0((Size) e->n * e->classes * sizeof(double));
+	r->scores = palloc0((Size) e->n * e->classes * sizeof(double));
 	for (which = 0; which < RACE_SUGGEST_FOLDS; which++)
 	{
 		RaceExamples others = race_suggest_others(e, fold, which);
-		double	   *weights = regress(&others, method->number);
+		double	   *weights = regress(&others, r->method);
 
 		for (c = 0; c < e->classes; c++)
 		{
 			const double *w = weights + c * (e->dims + 1);
 
-			method->constants[which][c] = w[e->dims];
+			r->constants[which][c] = w[e->dims];
 			for (i = 0; i < e->n; i++)
 				for (j = 0; fold[i] == which && j < e->dims; j++)
-					method->scores[i * e->classes + c] += w[j] * e->x[i * e->dims + j];
+					r->scores[i * e->classes + c] += w[j] * e->x[i * e->dims + j];
 		}
 		pfree(others.x);
 		pfree(others.label);
@@ -110,7 +117,7 @@ ask_others(const RaceExamples *e, const int *fold, Method *method)
 
 /* The logarithm of the likelihood, if scores are larger by a factor */
 static double
-likelihood_of(const RaceExamples *e, const int *fold, const Method *method, double factor)
+likelihood_of(const RaceExamples *e, const int *fold, const Regression *r, double factor)
 {
 	double		sum = 0;
 	int			i;
@@ -118,8 +125,8 @@ likelihood_of(const RaceExamples *e, const int *fold, const Method *method, doub
 
 	for (i = 0; i < e->n; i++)
 	{
-		const double *constants = method->constants[fold[i]];
-		const double *scores = method->scores + i * e->classes;
+		const double *constants = r->constants[fold[i]];
+		const double *scores = r->scores + i * e->classes;
 		double		right = factor * (scores[e->label[i]] + constants[e->label[i]]);
 		double		all = 0;
 
@@ -131,61 +138,65 @@ likelihood_of(const RaceExamples *e, const int *fold, const Method *method, doub
 }
 
 static void
-judge(const RaceExamples *e, const int *fold, Method *method)
+judge(const RaceExamples *e, const int *fold, Regression *r)
 {
 	int			i;
 
-	method->likelihood = -INFINITY;
+	r->likelihood = -INFINITY;
 	for (i = 0; i < FACTORS; i++)
 	{
 		double		factor = pow(2, (i - FACTORS / 2) / 2.0);
-		double		likelihood = likelihood_of(e, fold, method, factor);
+		double		likelihood = likelihood_of(e, fold, r, factor);
 
-		if (likelihood > method->likelihood)
+		if (likelihood > r->likelihood)
 		{
-			method->likelihood = likelihood;
-			method->factor = factor;
+			r->likelihood = likelihood;
+			r->factor = factor;
 		}
 	}
+}
+
+/* The regression of a version that predicts best */
+static Regression
+find_best(const RaceExamples *e, const int *fold)
+{
+	Regression	best = {0};
+	int			i;
+
+	for (i = 0; i < METHODS; i++)
+	{
+		Regression	r;
+
+		r.method = i;
+		ask_others(e, fold, &r);
+		judge(e, fold, &r);
+		if (i == 0 || r.likelihood > best.likelihood)
+		{
+			if (i > 0)
+				pfree(best.scores);
+			best = r;
+		}
+		else
+			pfree(r.scores);
+	}
+	return best;
 }
 
 /* ------------------------------------------------------------- the average */
 
 static void
-find_weights(Method *methods, int n)
+find_weights(Regression *list, int n)
 {
 	double		most = -INFINITY;
 	double		sum = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
-		most = Max(most, methods[i].likelihood);
+		most = Max(most, list[i].likelihood);
 	for (i = 0; i < n; i++)
-		sum += methods[i].weight = exp(TRUST * (methods[i].likelihood - most));
+		sum += list[i].weight = exp(TRUST * (list[i].likelihood - most));
 	for (i = 0; i < n; i++)
-		methods[i].weight = methods[i].weight < LEAST * sum ? 0 :
-			methods[i].weight / sum * methods[i].factor;
-}
-
-/* Add what a method has of a version: to its map, and to the log odds z [n][classes - 1] of examples. */
-static void
-add_method(const RaceExamples *e, const Method *method, RaceMap *map, double *z)
-{
-	double	   *weights = regress(e, method->number);
-	int			outputs = e->classes - 1;
-	int			d = e->dims;
-	int			i;
-	int			j;
-
-	for (i = 0; i < outputs; i++)
-		for (j = 0; j < d; j++)
-			map->numbers[i * d + j] += method->weight *
-				(weights[(i + 1) * (d + 1) + j] - weights[j]);
-	for (i = 0; i < e->n; i++)
-		for (j = 0; j < outputs; j++)
-			z[i * outputs + j] += method->weight * (method->scores[i * e->classes + j + 1] -
-													method->scores[i * e->classes]);
-	pfree(weights);
+		list[i].weight = list[i].weight < LEAST * sum ? 0 : list[i].weight / sum * list[i].factor;
 }
 
 /* Shorten the longest of vectors [n][d], and return the radius. */
@@ -211,34 +222,40 @@ shorten(double *z, int n, int d)
 	return radius;
 }
 
-/* Add what the methods have of a version, if that is anything, to all log odds [n][classes - 1]. */
+/* Add a regression of a version: a map, and its part of the log odds [n][classes - 1] of examples. */
 static void
-add_version(const RaceExamples *e, int version, const Method *methods, RaceAverage *average,
-			double *all)
+add_version(const RaceExamples *e, int version, const Regression *r, RaceAverage *average,
+			double *odds)
 {
 	int			outputs = e->classes - 1;
-	double	   *z = palloc0((Size) e->n * outputs * sizeof(double));
+	int			d = e->dims;
+	double	   *weights = regress(e, r->method);
+	double	   *z = palloc((Size) e->n * outputs * sizeof(double));
 	RaceMap    *map = &average->map[average->n];
 	double		radius;
 	int			i;
+	int			j;
 
-	memset(map, 0, sizeof(RaceMap));
-	map->m.dims = e->dims;
+	map->m.dims = d;
 	map->m.outputs = outputs;
 	map->m.matrix = map->numbers;
-	for (i = 0; i < METHODS; i++)
-		if (methods[i].weight > 0)
-			add_method(e, &methods[i], map, z);
-	for (i = 0; i < outputs * e->dims; i++)
-		map->numbers[i] = race_suggest_rounded(map->numbers[i]);
+	for (i = 0; i < outputs; i++)
+		for (j = 0; j < d; j++)
+			map->numbers[i * d + j] = race_suggest_rounded(r->weight * (weights[(i + 1) * (d + 1) + j] -
+																		weights[j]));
+	for (i = 0; i < e->n; i++)
+		for (j = 0; j < outputs; j++)
+			z[i * outputs + j] = r->weight * (r->scores[i * e->classes + j + 1] -
+											  r->scores[i * e->classes]);
 	radius = shorten(z, e->n, outputs);
 	if (radius > 0)
 	{
 		for (i = 0; i < e->n * outputs; i++)
-			all[i] += z[i];
+			odds[i] += z[i];
 		average->version[average->n] = version;
 		average->radius[average->n++] = radius;
 	}
+	pfree(weights);
 	pfree(z);
 }
 
@@ -247,24 +264,22 @@ race_average_learn(const RaceExamples *versions, int n, RaceAverage *average)
 {
 	RaceExamples result = versions[0];
 	int		   *fold = race_suggest_folds(&versions[0]);
-	Method		methods[RACE_AVERAGE_VERSIONS * METHODS];
+	Regression	list[RACE_AVERAGE_VERSIONS];
 	int			i;
 
-	for (i = 0; i < n * METHODS; i++)
-	{
-		methods[i].number = i % METHODS;
-		ask_others(&versions[i / METHODS], fold, &methods[i]);
-		judge(&versions[i / METHODS], fold, &methods[i]);
-	}
-	find_weights(methods, n * METHODS);
+	for (i = 0; i < n; i++)
+		list[i] = find_best(&versions[i], fold);
+	find_weights(list, n);
 
 	result.dims = result.classes - 1;
 	result.x = palloc0((Size) result.n * result.dims * sizeof(double));
 	average->n = 0;
 	for (i = 0; i < n; i++)
-		add_version(&versions[i], i, methods + i * METHODS, average, result.x);
-	for (i = 0; i < n * METHODS; i++)
-		pfree(methods[i].scores);
+	{
+		if (list[i].weight > 0)
+			add_version(&versions[i], i, &list[i], average, result.x);
+		pfree(list[i].scores);
+	}
 	pfree(fold);
 	return result;
 }
