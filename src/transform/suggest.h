@@ -76,6 +76,7 @@ typedef struct RaceExpected
 	double		delta;
 	double		records;		/* of all classes */
 	double		noise[RACE_SUGGEST_ROWS];
+	double		count;			/* the variance of a count */
 } RaceExpected;
 
 typedef struct RaceSuggestion

@@ -10,7 +10,8 @@
  *
  * where N is how many records the class will have.  f (1 - f) / R is the most that
  * independent rows can vary by: then a class lies in one bucket.  A tenth is what was measured.
- * That of a grid is noise / N^2 + (bias f)^2.
+ * That of a grid is noise / N^2 + (bias f)^2.  To compare classes, f^2 / N^2 times the variance of the
+ * count is added, by which sums are divided: flat kernels are lost by small errors of it.
  */
 #include "postgres.h"
 
@@ -270,6 +271,7 @@ typedef struct Errors
 	double		noise;			/* the variance of a kernel sum */
 	double		sampling;		/* of rows */
 	double		bias;			/* of a grid */
+	double		count;			/* the variance of a count */
 	bool		sharpened;		/* are densities sharpened with prior "counts"? */
 } Errors;
 
@@ -278,16 +280,19 @@ errors_of_rows(const Scoring *s, int rows)
 {
 	return (Errors)
 	{
-		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->sharp_dims > 0
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0,
+			s->examples->classes > 1 ? s->expected->count : 0, s->sharp_dims > 0
 	};
 }
 
-/* The variance of a density of a class */
+/* The variance of a density of a class; of classes that are compared, also that of their counts */
 static double
 variance_of(const Scoring *s, double density, int c, const Errors *errors)
 {
-	return errors->noise / pow(Max(s->expected->records * s->shares[c], 1), 2) +
-		Max(density * (1 - density), 0) * errors->sampling + pow(errors->bias * density, 2);
+	double		records = Max(s->expected->records * s->shares[c], 1);
+
+	return errors->noise / (records * records) + Max(density * (1 - density), 0) * errors->sampling +
+		density * density * (errors->bias * errors->bias + errors->count / (records * records));
 }
 
 /*
@@ -514,7 +519,7 @@ static void
 try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 {
 	double		found = score(s, choice, errors, by_counts);
-	Errors		exact = {0, 0, 0, errors->sharpened};
+	Errors		exact = {0, 0, 0, 0, errors->sharpened};
 	RaceSuggestion *next;
 
 	if (!(found >= s->best - luck(s->examples)))
@@ -607,7 +612,7 @@ try_grids(Scoring *s)
 	can = race_suggest_can_be_grid(dims, lower, upper);
 	for (choice = 0; choice < CHOICES && can; choice++)
 	{
-		Errors		errors = {0, 0, 0, true};
+		Errors		errors = {0, 0, 0, s->expected->count, true};
 		RaceDraft	draft;
 
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
