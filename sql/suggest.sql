@@ -18,7 +18,7 @@ SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM people WHERE i <=
 SELECT value_of(statement) = params AS pasted, params::text::race_params = params AS text,
        score BETWEEN 0.7 AND 1 AS score, score_without_noise >= score - 0.01 AS noise_costs,
        prior IN ('uniform', 'counts') AS prior, rows IS NULL AND params::text LIKE '%sequence=grid%' AS grid,
-       expression LIKE 'race_project(x, ''{{%}}'', ''{%}'')' AS projected FROM suggested;
+       expression LIKE 'race_project(%x, ''{{%}}'', ''{%}''%)' AS projected FROM suggested;
 -- it serves other rows, far better than one bandwidth for each column
 CREATE FUNCTION record(expression text, x float8[]) RETURNS float8[] LANGUAGE plpgsql AS
 $$ DECLARE result float8[]; BEGIN EXECUTE 'SELECT ' || expression || ' FROM (SELECT $1 AS x) v' INTO result USING x; RETURN result; END $$;
@@ -63,6 +63,15 @@ CREATE TABLE pulled AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).*
 SELECT expression LIKE '%race_project(x, ''{{%}}'', ''{%}'', %)%' AS pulled, score > 0.65 AS score, value_of(statement) = params AS pasted FROM pulled;
 WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM heavy, pulled WHERE i BETWEEN 401 AND 1000 GROUP BY class)
 SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.65 AS good FROM heavy, pulled WHERE i > 1000;
+-- a line divides classes in columns of which some are skewed: log odds by the columns and by their places, each shortened, are added up
+CREATE TABLE lines AS
+SELECT i, (normal(i, 1) + normal(i, 2) - normal(i, 3) - normal(i, 4) + normal(i, 9) > 0)::int AS class,
+       ARRAY[normal(i, 1), normal(i, 2), exp(0.5 * normal(i, 3)), normal(i, 4), normal(i, 5), 7] AS x FROM generate_series(1, 1500) i;
+CREATE TABLE averaged AS SELECT (race_suggest(x, class, 1, 0, 10000 ORDER BY i)).* FROM lines WHERE i <= 300;
+SELECT expression LIKE '%array_cat(race_project(x, ''{{%}}'', ''{%}'', %), race_project(race_warp(x, ''{{%}}''), ''{{%}}'', ''{%}'', %))%' AS averaged,
+       record(expression, '{1,2,3,4,5}') IS NULL AND record(expression, '{1,2,3,4,5,NULL}') IS NULL AS short, score > 0.8 AS score, value_of(statement) = params AS pasted FROM averaged;
+WITH c AS MATERIALIZED (SELECT class, race_build(params, record(expression, x)) AS s FROM lines, averaged WHERE i BETWEEN 301 AND 1000 GROUP BY class)
+SELECT avg((class = (SELECT race_classify(c.class, s, record(expression, x)) FROM c))::int) > 0.8 AS good FROM lines, averaged WHERE i > 1000;
 -- columns that differ one by one and have heavy tails: distances along axes; and classes that differ by which columns are large: angles
 CREATE TABLE others AS
 SELECT 'l1' AS kernel, (race_suggest(ARRAY(SELECT tan(3.14 * (number(i, j) - 0.5)) + (i % 2 + j) % 2 FROM generate_series(1, 8) j), i % 2, 1, 0, 10000 ORDER BY i)).* FROM generate_series(1, 400) i UNION ALL
@@ -106,7 +115,7 @@ SELECT (a).params = (b).params AS sampled FROM (
 SELECT race_suggest(x, 1, 0, 1000) IS NULL AS none FROM people WHERE false;
 SELECT race_suggest(NULL::int[], 1, 0, 1000) IS NULL AS nothing;
 SELECT class, (race_suggest(x, 1, 0, 1000 ORDER BY i)).prior FROM people WHERE i <= 100 GROUP BY class ORDER BY class;
-SELECT (race_suggest(x, class, 1, 0, 1000) OVER ()).rows > 0 AS windowed FROM people WHERE i <= 60 LIMIT 1;
+SELECT (race_suggest(x, class, 1, 0, 1000) OVER ()).score > 0 AS windowed FROM people WHERE i <= 60 LIMIT 1;
 
 -- errors
 SELECT race_suggest(x, 1, 0, 1000) FROM people WHERE i <= 19;

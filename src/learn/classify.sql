@@ -84,7 +84,7 @@ BEGIN
 		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN @extschema@.race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{0}', upper => ARRAY[2 * classes - 1],
-		cells => ARRAY[(CASE WHEN classes > 2 THEN 10 ELSE 20 END) * (2 * classes - 1)]);
+		cells => ARRAY[(CASE WHEN classes > 4 THEN 10 ELSE 20 END) * (2 * classes - 1)]);
 END $$;
 COMMENT ON FUNCTION race_score_params(int) IS
 	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells that served all tables that were tried; error 22023 for other numbers';

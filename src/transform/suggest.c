@@ -3,7 +3,8 @@
  *		race_suggest: parameters that suit public rows.
  *
  * The state holds a sample of the rows; the final function chooses (suggest_score.c).
- * Numbers are rounded to what the statement shows, so that it gives the same parameters.
+ * Numbers are rounded to what the statement shows, so that it gives the same parameters, or shown in
+ * full.
  */
 #include "postgres.h"
 
@@ -12,12 +13,14 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "../lsh/kernels.h"
 #include "../params/draft.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
 #include "pull.h"
+#include "suggest_average.h"
 #include "suggest_state.h"
 #include "warp.h"
 
@@ -108,6 +111,7 @@ race_suggest_step(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------- the result */
 
+/* Six digits, or all of a number that was not rounded to them */
 static void
 append_numbers(StringInfo text, const double *x, int n)
 {
@@ -115,7 +119,13 @@ append_numbers(StringInfo text, const double *x, int n)
 
 	appendStringInfoChar(text, '{');
 	for (i = 0; i < n; i++)
-		appendStringInfo(text, i == 0 ? "%.6g" : ",%.6g", x[i]);
+	{
+		appendStringInfoString(text, i == 0 ? "" : ",");
+		if (race_suggest_rounded(x[i]) == x[i])
+			appendStringInfo(text, "%.6g", x[i]);
+		else
+			appendStringInfoString(text, float8out_internal(x[i]));
+	}
 	appendStringInfoChar(text, '}');
 }
 
@@ -222,13 +232,15 @@ use_map(const RaceWhitening *map, RaceTransformKind kind, const double *center, 
 	draft->arrays[RACE_KEY_BANDWIDTHS] = numbers;
 }
 
-/* Examples as they are, with places among knots, or pulled; and what suits them best */
+/* Examples as they are, with places among knots, pulled, or log odds; and what suits them best */
 typedef struct Candidate
 {
 	RaceExamples examples;		/* centered */
 	const double *knots;		/* or NULL */
 	const RacePull *pull;		/* or NULL; it is of examples with another center, */
 	const double *origin;		/* which is this */
+	const RaceAverage *average; /* or NULL; it is of versions, */
+	struct Candidate **versions;	/* which are these */
 	double		lower[RACE_SUGGEST_DIMS];
 	double		upper[RACE_SUGGEST_DIMS];
 	double		center[RACE_SUGGEST_DIMS];
@@ -236,14 +248,14 @@ typedef struct Candidate
 } Candidate;
 
 static Candidate *
-make_candidate(const RaceExamples *examples, const RaceExpected *expected)
+make_candidate(const RaceExamples *examples, const RaceExpected *expected, bool are_odds)
 {
 	Candidate  *candidate = palloc0(sizeof(Candidate));
 
 	race_suggest_box(examples->x, examples->n, examples->dims, candidate->lower, candidate->upper);
 	find_center(examples, candidate->center);
 	candidate->examples = centered(examples, candidate->center);
-	race_suggest_choose(&candidate->examples, expected, &candidate->best);
+	race_suggest_choose(&candidate->examples, expected, are_odds, &candidate->best);
 	return candidate;
 }
 
@@ -254,14 +266,12 @@ warped_candidate(const RaceExamples *e, const RaceExpected *expected)
 	double	   *knots = palloc(e->dims * RACE_WARP_KNOTS * sizeof(double));
 	RaceExamples places;
 	Candidate  *candidate;
-	int			i;
 
+	/* knots are not rounded: equal numbers must stay equal to them */
 	if (!race_warp_learn(e, knots))
 		return NULL;
-	for (i = 0; i < e->dims * RACE_WARP_KNOTS; i++)
-		knots[i] = race_suggest_rounded(knots[i]);
 	places = race_warp_examples(e, knots);
-	candidate = make_candidate(&places, expected);
+	candidate = make_candidate(&places, expected, false);
 	candidate->knots = knots;
 	return candidate;
 }
@@ -277,9 +287,37 @@ pulled_candidate(const Candidate *plain, const RaceExpected *expected)
 	if (!race_pull_learn(&plain->examples, pull))
 		return NULL;
 	pulled = race_pull_examples(&plain->examples, pull);
-	candidate = make_candidate(&pulled, expected);
+	candidate = make_candidate(&pulled, expected, false);
 	candidate->pull = pull;
 	candidate->origin = plain->center;
+	return candidate;
+}
+
+/*
+ * The advantage of an average over what was chosen by luck from many.  A difference of surprise among
+ * 500 examples has a standard error of about so much.
+ */
+#define CREDIT	0.01
+
+/* Log odds by regressions of all versions; NULL if all records have the same */
+static Candidate *
+averaged_candidate(Candidate **versions, int n, const RaceExpected *expected)
+{
+	RaceAverage *average = palloc(sizeof(RaceAverage));
+	RaceExamples examples[RACE_AVERAGE_VERSIONS];
+	RaceExamples odds;
+	Candidate  *candidate;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		examples[i] = versions[i]->examples;
+	odds = race_average_learn(examples, n, average);
+	if (average->n == 0)
+		return NULL;
+	candidate = make_candidate(&odds, expected, true);
+	candidate->best.surprise -= CREDIT;
+	candidate->average = average;
+	candidate->versions = versions;
 	return candidate;
 }
 
@@ -287,16 +325,19 @@ pulled_candidate(const Candidate *plain, const RaceExpected *expected)
 static Candidate *
 choose_candidate(const State *state, const RaceExpected *expected)
 {
-	Candidate  *list[3] = {make_candidate(&state->examples, expected)};
-	RaceSuggestion best[3];
+	Candidate **list = palloc((RACE_AVERAGE_VERSIONS + 1) * sizeof(Candidate *));
+	RaceSuggestion best[RACE_AVERAGE_VERSIONS + 1];
 	int			n = 1;
 	int			i;
 
+	list[0] = make_candidate(&state->examples, expected, false);
 	if (state->labelled)
 	{
 		list[n] = warped_candidate(&state->examples, expected);
 		n += list[n] != NULL;
 		list[n] = pulled_candidate(list[0], expected);
+		n += list[n] != NULL;
+		list[n] = averaged_candidate(list, n, expected);
 		n += list[n] != NULL;
 	}
 	for (i = 0; i < n; i++)
@@ -328,7 +369,65 @@ append_map(StringInfo text, const RaceWhitening *map, const double *offset)
 	appendStringInfoChar(text, '\'');
 }
 
-/* What records must be: calls of race_warp and race_project, where they are needed */
+/* Of records with more than one version, the sum of what each adds to the log odds: blocks of 1 */
+static void
+append_sum(StringInfo text, int parts, int outputs)
+{
+	double	   *ones = palloc0((Size) parts * outputs * outputs * sizeof(double));
+	int			i;
+
+	for (i = 0; i < parts * outputs; i++)
+		ones[i % outputs * parts * outputs + i] = 1;
+	appendStringInfoString(text, ", ");
+	append_matrix(text, ones, outputs, parts * outputs);
+	appendStringInfoString(text, ", '");
+	memset(ones, 0, parts * outputs * sizeof(double));
+	append_numbers(text, ones, parts * outputs);
+	appendStringInfoString(text, "')");
+	pfree(ones);
+}
+
+/* The records of a candidate: x, and calls of race_warp and race_project where they are needed */
+static void
+append_records(StringInfo text, const Candidate *candidate)
+{
+	const RaceAverage *average = candidate->average;
+	int			i;
+
+	if (candidate->knots != NULL)
+	{
+		appendStringInfoString(text, "race_warp(x, ");
+		append_matrix(text, candidate->knots, candidate->examples.dims, RACE_WARP_KNOTS);
+		appendStringInfoChar(text, ')');
+	}
+	else if (candidate->pull != NULL)
+	{
+		appendStringInfoString(text, "race_project(x");
+		append_map(text, &candidate->pull->map.m, candidate->origin);
+		appendStringInfo(text, ", %.6g)", candidate->pull->radius);
+	}
+	else if (average == NULL)
+		appendStringInfoChar(text, 'x');
+	else
+	{
+		appendStringInfoString(text, average->n > 1 ? "race_project(" : "");
+		for (i = 1; i < average->n; i++)
+			appendStringInfoString(text, "array_cat(");
+		for (i = 0; i < average->n; i++)
+		{
+			const Candidate *version = candidate->versions[average->version[i]];
+
+			appendStringInfoString(text, i > 0 ? ", race_project(" : "race_project(");
+			append_records(text, version);
+			append_map(text, &average->map[i].m, version->center);
+			appendStringInfo(text, i > 0 ? ", %.6g))" : ", %.6g)", average->radius[i]);
+		}
+		if (average->n > 1)
+			append_sum(text, average->n, candidate->examples.dims);
+	}
+}
+
+/* What records must be */
 static char *
 expression_of(const Candidate *candidate, const RaceMap *map)
 {
@@ -337,20 +436,7 @@ expression_of(const Candidate *candidate, const RaceMap *map)
 	initStringInfo(&text);
 	if (candidate->best.rows == 0)
 		appendStringInfoString(&text, "race_project(");
-	if (candidate->knots != NULL)
-	{
-		appendStringInfoString(&text, "race_warp(x, ");
-		append_matrix(&text, candidate->knots, candidate->examples.dims, RACE_WARP_KNOTS);
-		appendStringInfoChar(&text, ')');
-	}
-	else if (candidate->pull != NULL)
-	{
-		appendStringInfoString(&text, "race_project(x");
-		append_map(&text, &candidate->pull->map.m, candidate->origin);
-		appendStringInfo(&text, ", %.6g)", candidate->pull->radius);
-	}
-	else
-		appendStringInfoChar(&text, 'x');
+	append_records(&text, candidate);
 	if (candidate->best.rows == 0)
 	{
 		append_map(&text, &map->m, candidate->center);

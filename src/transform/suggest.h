@@ -39,10 +39,7 @@ typedef enum RaceTransformKind
 	RACE_TRANSFORM_SCALE,		/* a bandwidth for each column */
 	RACE_TRANSFORM_WHITE,		/* covariance 1 within classes */
 	RACE_TRANSFORM_FISHER,		/* the directions in which the means of classes differ, */
-	RACE_TRANSFORM_SPREAD,		/* and two more, in which their covariances do */
-	RACE_TRANSFORM_LOGISTIC,	/* the directions of a logistic regression, */
-	RACE_TRANSFORM_SPARSE,		/* and of one that leaves columns out */
-	RACE_TRANSFORMS
+	RACE_TRANSFORM_SPREAD		/* and two more, in which their covariances do */
 } RaceTransformKind;
 
 /* M (x - o), where no answer depends on o; there is none if `outputs` is 0 */
@@ -64,6 +61,12 @@ extern void race_map_learn(RaceTransformKind kind, const RaceExamples *examples,
 extern double *race_suggest_regress(const RaceExamples *e, const double *z, double penalty,
 									double sparsity);
 
+/* A number for each example, 0 to 9 and alike in all classes; and the examples that have others */
+#define RACE_SUGGEST_FOLDS		10
+
+extern int *race_suggest_folds(const RaceExamples *e);
+extern RaceExamples race_suggest_others(const RaceExamples *e, const int *fold, int which);
+
 /* What a release costs in error: the variance of a kernel sum, for 2^i rows */
 #define RACE_SUGGEST_ROWS		11	/* 1 to 1024 rows */
 
@@ -73,6 +76,7 @@ typedef struct RaceExpected
 	double		delta;
 	double		records;		/* of all classes */
 	double		noise[RACE_SUGGEST_ROWS];
+	double		count;			/* the variance of a count */
 } RaceExpected;
 
 typedef struct RaceSuggestion
@@ -90,10 +94,11 @@ typedef struct RaceSuggestion
 
 /*
  * Find the best.  The score is the share of examples that are classified rightly; without
- * labels the mean logarithm of the probability density.
+ * labels the mean logarithm of the probability density.  Fewer transforms are tried of examples that are
+ * log odds already.
  */
 extern void race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
-								RaceSuggestion *best);
+								bool are_odds, RaceSuggestion *best);
 
 /*
  * Which of the suggestions is best: with labels, scores may differ by luck.  Of those the one whose

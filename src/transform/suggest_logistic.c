@@ -8,9 +8,11 @@
 
 #include "miscadmin.h"
 
+#include "../linear/factor.h"
 #include "suggest.h"
 
-#define STEPS	200
+#define STEPS	200				/* at most; */
+#define STILL	1e-5			/* fewer, if weights change by less in a step, as a part of their length */
 
 /* Weights of classes at a row, after a step of the regression: the softmax */
 static void
@@ -19,15 +21,12 @@ softmax(const double *weights, const double *z, int classes, int d, double *p)
 	double		most = -INFINITY;
 	double		sum = 0;
 	int			c;
-	int			j;
 
 	for (c = 0; c < classes; c++)
 	{
 		const double *w = weights + c * (d + 1);
 
-		p[c] = w[d];
-		for (j = 0; j < d; j++)
-			p[c] += w[j] * z[j];
+		p[c] = w[d] + race_dot(w, z, d);
 		most = Max(most, p[c]);
 	}
 	for (c = 0; c < classes; c++)
@@ -134,6 +133,8 @@ race_suggest_regress(const RaceExamples *e, const double *z, double penalty, dou
 	for (step = 0; step < STEPS; step++)
 	{
 		double		faster = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double		change = 0;
+		double		length = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		loss_gradient(e, z, ahead, penalty, gradient);
@@ -142,10 +143,14 @@ race_suggest_regress(const RaceExamples *e, const double *z, double penalty, dou
 		shrink_columns(next, e->classes, e->dims, sparsity / steepest);
 		for (j = 0; j < size; j++)
 		{
+			change += (next[j] - weights[j]) * (next[j] - weights[j]);
+			length += next[j] * next[j];
 			ahead[j] = next[j] + (t - 1) / faster * (next[j] - weights[j]);
 			weights[j] = next[j];
 		}
 		t = faster;
+		if (change < STILL * STILL * length)
+			break;
 	}
 	return weights;
 }

@@ -25,13 +25,6 @@
 /* Added to the diagonal of correlations: columns that are sums of others do no harm. */
 #define RIDGE				1e-6
 
-/*
- * Logistic regression: an L2 penalty in white coordinates; and, times the root of examples, one that
- * leaves out columns which do not matter
- */
-#define PENALTY				3.0
-#define SPARSITY			0.2
-
 #define SPREAD_OUTPUTS		2	/* directions of different covariance */
 #define POWER_STEPS			60	/* to find one */
 
@@ -241,83 +234,23 @@ spread_directions(const RaceExamples *e, const double *z, double *basis, int n)
 	return n;
 }
 
-/* The directions of weights: of the differences between classes */
-static int
-weight_directions(double *weights, int classes, int d, double *basis)
-{
-	int			n = 0;
-	int			c;
-	int			j;
-
-	for (c = 1; c < classes; c++)
-	{
-		double	   *w = weights + c * (d + 1);
-
-		for (j = 0; j < d; j++)
-			w[j] -= weights[j];
-		n = add_direction(basis, n, d, w);
-	}
-	return n;
-}
-
-/*
- * The same of few columns.  Weights w of columns that are only scaled become v of white vectors:
- * w D = v M, where D has one over the deviations, and M is lower triangular.
- */
-static int
-sparse_directions(const RaceExamples *e, const RaceScatter *scatter, const RaceWhitening *map,
-				  double *basis)
-{
-	int			d = e->dims;
-	double	   *z = palloc((Size) e->n * d * sizeof(double));
-	double	   *weights;
-	RaceColumns columns;
-	int			i;
-	int			j;
-	int			c;
-
-	find_columns(scatter, &columns);
-	for (i = 0; i < e->n * d; i++)
-		z[i] = e->x[i] / columns.deviation[i % d];
-	weights = race_suggest_regress(e, z, 0, SPARSITY * sqrt(e->n));
-	for (c = 0; c < e->classes; c++)
-	{
-		double	   *w = weights + c * (d + 1);
-
-		for (j = d - 1; j >= 0; j--)
-		{
-			w[j] /= columns.deviation[j];
-			for (i = j + 1; i < d; i++)
-				w[j] -= w[i] * map->matrix[i * d + j];
-			w[j] /= map->matrix[j * d + j];
-		}
-	}
-	return weight_directions(weights, e->classes, d, basis);
-}
-
 /* Of a map that makes vectors white keep only the directions in which classes differ. */
 static void
 keep_directions(RaceTransformKind kind, const RaceExamples *e, const RaceScatter *scatter,
 				RaceWhitening *map)
 {
 	int			d = e->dims;
-	double	   *z = palloc(e->n * d * sizeof(double));
 	double	   *basis = palloc((Max(d, RACE_SUGGEST_CLASSES) + 1) * d * sizeof(double));
-	int			n;
-	int			i;
+	int			n = race_discriminant_directions(scatter, map, basis);
 
-	for (i = 0; i < e->n; i++)
-		race_whitening_apply(map, e->x + i * d, z + i * d);
-	if (kind == RACE_TRANSFORM_LOGISTIC)
-		n = weight_directions(race_suggest_regress(e, z, PENALTY, 0), e->classes, d, basis);
-	else if (kind == RACE_TRANSFORM_SPARSE)
-		n = sparse_directions(e, scatter, map, basis);
-	else
-		n = race_discriminant_directions(scatter, map, basis);
 	if (kind == RACE_TRANSFORM_SPREAD)
 	{
+		double	   *z = palloc((Size) e->n * d * sizeof(double));
 		int			means = n;
+		int			i;
 
+		for (i = 0; i < e->n; i++)
+			race_whitening_apply(map, e->x + i * d, z + i * d);
 		n = spread_directions(e, z, basis, n);
 		if (n == means)
 			n = 0;				/* the same as without */

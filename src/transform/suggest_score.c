@@ -10,7 +10,8 @@
  *
  * where N is how many records the class will have.  f (1 - f) / R is the most that
  * independent rows can vary by: then a class lies in one bucket.  A tenth is what was measured.
- * That of a grid is noise / N^2 + (bias f)^2.
+ * That of a grid is noise / N^2 + (bias f)^2.  To compare classes, f^2 / N^2 times the variance of the
+ * count is added, by which sums are divided: flat kernels are lost by small errors of it.
  */
 #include "postgres.h"
 
@@ -22,7 +23,7 @@
 #include "../lsh/radial.h"
 #include "suggest.h"
 
-#define FOLDS			10
+#define FOLDS			RACE_SUGGEST_FOLDS
 #define FACTORS			RACE_SUGGEST_FACTORS	/* bandwidths: from 1/8 of the median distance */
 #define LEAST_FACTOR	0.125
 #define POWERS			5		/* 1, 2, 4, 8, 16 */
@@ -108,9 +109,8 @@ map_all(const RaceMap *map, const RaceExamples *e)
 
 /* ------------------------------------------------------------- densities */
 
-/* Which example is asked about by which others: every tenth one of a class */
-static int *
-deal_folds(const RaceExamples *e)
+int *
+race_suggest_folds(const RaceExamples *e)
 {
 	int			next[RACE_SUGGEST_CLASSES] = {0};
 	int		   *fold = palloc(e->n * sizeof(int));
@@ -121,9 +121,8 @@ deal_folds(const RaceExamples *e)
 	return fold;
 }
 
-/* The examples outside a fold */
-static RaceExamples
-others_of(const RaceExamples *e, const int *fold, int which)
+RaceExamples
+race_suggest_others(const RaceExamples *e, const int *fold, int which)
 {
 	RaceExamples others = *e;
 	int			i;
@@ -200,7 +199,7 @@ find_densities(Scoring *s, const int *fold)
 	memset(s->densities, 0, (Size) CHOICES * e->classes * e->n * sizeof(float));
 	for (which = 0; which < FOLDS && found; which++)
 	{
-		RaceExamples others = others_of(e, fold, which);
+		RaceExamples others = race_suggest_others(e, fold, which);
 		double		z[RACE_SUGGEST_DIMS];
 		double	   *images;
 
@@ -272,6 +271,7 @@ typedef struct Errors
 	double		noise;			/* the variance of a kernel sum */
 	double		sampling;		/* of rows */
 	double		bias;			/* of a grid */
+	double		count;			/* the variance of a count */
 	bool		sharpened;		/* are densities sharpened with prior "counts"? */
 } Errors;
 
@@ -280,16 +280,19 @@ errors_of_rows(const Scoring *s, int rows)
 {
 	return (Errors)
 	{
-		s->expected->noise[rows], SAMPLING / (1 << rows), 0, s->sharp_dims > 0
+		s->expected->noise[rows], SAMPLING / (1 << rows), 0,
+			s->examples->classes > 1 ? s->expected->count : 0, s->sharp_dims > 0
 	};
 }
 
-/* The variance of a density of a class */
+/* The variance of a density of a class; of classes that are compared, also that of their counts */
 static double
 variance_of(const Scoring *s, double density, int c, const Errors *errors)
 {
-	return errors->noise / pow(Max(s->expected->records * s->shares[c], 1), 2) +
-		Max(density * (1 - density), 0) * errors->sampling + pow(errors->bias * density, 2);
+	double		records = Max(s->expected->records * s->shares[c], 1);
+
+	return errors->noise / (records * records) + Max(density * (1 - density), 0) * errors->sampling +
+		density * density * (errors->bias * errors->bias + errors->count / (records * records));
 }
 
 /*
@@ -516,7 +519,7 @@ static void
 try(Scoring *s, int choice, int rows, const Errors *errors, bool by_counts)
 {
 	double		found = score(s, choice, errors, by_counts);
-	Errors		exact = {0, 0, 0, errors->sharpened};
+	Errors		exact = {0, 0, 0, 0, errors->sharpened};
 	RaceSuggestion *next;
 
 	if (!(found >= s->best - luck(s->examples)))
@@ -594,8 +597,8 @@ try_rows(Scoring *s)
 	}
 }
 
-/* The same of grids of what the transform gives, with labels */
-static void
+/* The same of grids of what the transform gives, with labels.  False if there is no such grid. */
+static bool
 try_grids(Scoring *s)
 {
 	int			dims = s->map->m.outputs;
@@ -609,7 +612,7 @@ try_grids(Scoring *s)
 	can = race_suggest_can_be_grid(dims, lower, upper);
 	for (choice = 0; choice < CHOICES && can; choice++)
 	{
-		Errors		errors = {0, 0, 0, true};
+		Errors		errors = {0, 0, 0, s->expected->count, true};
 		RaceDraft	draft;
 
 		race_suggest_draft_grid(&draft, dims, bandwidth_of(s, choice), power_of(choice), lower, upper);
@@ -620,6 +623,7 @@ try_grids(Scoring *s)
 	}
 	pfree(lower);
 	pfree(z);
+	return can;
 }
 
 static void
@@ -654,7 +658,7 @@ make_radial(int kernel)
 }
 
 /*
- * What is tried; without labels the first two, which keep volumes comparable.  A race_transform is
+ * What is tried; without labels the first two, which keep volumes comparable, and of log odds as well.  A race_transform is
  * not for l1, and angles are those of vectors from their center.
  */
 static const struct
@@ -666,8 +670,6 @@ static const struct
 	{RACE_KERNEL_L2, RACE_TRANSFORM_WHITE},
 	{RACE_KERNEL_L2, RACE_TRANSFORM_FISHER},
 	{RACE_KERNEL_L2, RACE_TRANSFORM_SPREAD},
-	{RACE_KERNEL_L2, RACE_TRANSFORM_LOGISTIC},
-	{RACE_KERNEL_L2, RACE_TRANSFORM_SPARSE},
 	{RACE_KERNEL_L1, RACE_TRANSFORM_SCALE},
 	{RACE_KERNEL_ANGULAR, RACE_TRANSFORM_WHITE}
 };
@@ -685,24 +687,24 @@ attempt(Scoring *s, const int *fold)
 	measure_distances(s);
 	if (!(s->unit > 0) || !find_densities(s, fold))
 		return;
-	try_rows(s);
-	if (l2 && s->examples->classes > 1)
-		try_grids(s);
+	/* a grid has less error than rows, which may seem better by luck */
+	if (!l2 || s->examples->classes == 1 || !try_grids(s))
+		try_rows(s);
 }
 
 void
 race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
-					RaceSuggestion *best)
+					bool are_odds, RaceSuggestion *best)
 {
 	Scoring		s;
-	int		   *fold = deal_folds(examples);
+	int		   *fold = race_suggest_folds(examples);
 	RaceRadial *l2 = make_radial(RACE_KERNEL_L2);
 	RaceRadial *l1 = make_radial(RACE_KERNEL_L1);
 	int			i;
 
 	start_scoring(&s, examples, expected);
 	s.map = palloc(sizeof(RaceMap));
-	for (i = 0; i < (examples->classes > 1 ? (int) lengthof(attempts) : 2); i++)
+	for (i = 0; i < (examples->classes > 1 && !are_odds ? (int) lengthof(attempts) : 2); i++)
 	{
 		s.kernel = attempts[i].kernel;
 		s.kind = attempts[i].kind;

@@ -118,6 +118,7 @@ race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected)
 
 		race_plan_release(&request, params, race_most_kept(&request, params), &plan);
 		expected->noise[i] = race_expected_noise(params, &plan);
+		expected->count = plan.noise.count_variance;
 	}
 }
 
