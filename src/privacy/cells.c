@@ -80,7 +80,7 @@ typedef struct Losses
 {
 	double		usual;			/* on average over the box, after `from` halvings */
 	int			from;
-	double		concentration;	/* of records, as it was seen; or 0 */
+	double		concentration;	/* of records, at least */
 	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
 } Losses;
 
@@ -97,7 +97,12 @@ loss(const Losses *losses, int factor, int power, int halvings)
 		exp2(powers[power] * (halvings - losses->from));
 }
 
-/* The square of the root mean square of nodes over their mean, if it is seen, or 0 */
+#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
+
+/*
+ * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
+ * records are often near a line, which may lose little.
+ */
 static double
 concentration(const RaceParams *params, const RaceCellsSeen *seen, double records)
 {
@@ -108,7 +113,8 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 	race_grid_of(params, &grid);
 	for (i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
-	return pow(Max(norm, 0) / records, 2) * grid.nodes;
+	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes,
+			   params->dims > 1 ? USUAL_CONCENTRATION : 1);
 }
 
 /* The square of losses where questions are asked, over that on average over the box */
@@ -118,11 +124,9 @@ where_asked(double concentration)
 	return (1 + concentration) / 2;
 }
 
-#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
-
 /*
  * A table that loses less than usual has its records less close together: the square of what is lost
- * grows with their concentration.  If that was seen, it is at least so.
+ * grows with their concentration.
  */
 static double
 where_asked_after(const Losses *losses, int factor)
