@@ -80,24 +80,29 @@ typedef struct Losses
 {
 	double		usual;			/* on average over the box, after `from` halvings */
 	int			from;
-	double		where_asked;	/* the square of losses there, over that on average */
+	double		concentration;	/* of records, at least */
 	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
 } Losses;
 
 static double
-loss(const Losses *losses, int factor, int power, int halvings)
+factor_of(int factor)
 {
-	return losses->usual * exp2((double) (factor - FACTORS / 2) / STEPS +
-								powers[power] * (halvings - losses->from));
+	return exp2((double) (factor - FACTORS / 2) / STEPS);
 }
 
 static double
-where_asked(double concentration)
+loss(const Losses *losses, int factor, int power, int halvings)
 {
-	return (1 + concentration) / 2;
+	return losses->usual * factor_of(factor) *
+		exp2(powers[power] * (halvings - losses->from));
 }
 
-/* The square of the root mean square of nodes over their mean */
+#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
+
+/*
+ * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
+ * records are often near a line, which may lose little.
+ */
 static double
 concentration(const RaceParams *params, const RaceCellsSeen *seen, double records)
 {
@@ -109,7 +114,26 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 	for (i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
 	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes,
-			   RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION);
+			   params->dims > 1 ? USUAL_CONCENTRATION : 1);
+}
+
+/* The square of losses where questions are asked, over that on average over the box */
+static double
+where_asked(double concentration)
+{
+	return (1 + concentration) / 2;
+}
+
+/*
+ * A table that loses less than usual has its records less close together: the square of what is lost
+ * grows with their concentration.
+ */
+static double
+where_asked_after(const Losses *losses, int factor)
+{
+	double		less = Min(pow(factor_of(factor), 2), 1);
+
+	return where_asked(Max(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 }
 
 static void
@@ -166,6 +190,9 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 	int			j;
 
 	for (i = 0; i < FACTORS; i++)
+	{
+		double		where = where_asked_after(losses, i);
+
 		for (j = 0; j < POWERS; j++)
 		{
 			double		lost = loss(losses, i, j, choice.halvings);
@@ -173,8 +200,9 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 				loss(losses, i, j, choice.halvings + RACE_GRID_LEVEL_HALVINGS);
 
 			sum += losses->weight[i][j] *
-				sqrt(variance + losses->where_asked * (lost * lost + coarse * coarse));
+				sqrt(variance + where * (lost * lost + coarse * coarse));
 		}
+	}
 	return sum;
 }
 
@@ -187,10 +215,9 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	Losses		losses;
 	int			i;
 
-	losses.usual = cells->loss /
-		sqrt(where_asked(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION));
+	losses.usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
 	losses.from = cells->halvings;
-	losses.where_asked = where_asked(concentration(params, seen, records));
+	losses.concentration = concentration(params, seen, records);
 	weigh(&losses, params, seen, part);
 	for (i = 0; i < cells->n; i++)
 	{

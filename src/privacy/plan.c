@@ -425,12 +425,10 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
  * depends on the table.  With the rows that are best without it, a fit was 1 to 3.6 times better on
  * four tables; with as few as in one dimension it was 1.4 and 1.6 times worse on two of them than
  * those rows without a fit.  Balanced rows that are left out are pairs of columns that nobody sees.
- * Of a grid in one dimension a fit removes about half of the variance of noise.
  */
 #define FITTED_SAMPLING_IN_LINE		(1.0 / 128)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
 #define FITTED_SAMPLING_BALANCED	(1.0 / 32)
-#define FITTED_GRID_NOISE			0.5
 
 double
 race_expected_noise(const RaceParams *params, const RacePlan *plan)
@@ -473,13 +471,9 @@ double
 race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKept kept)
 {
 	RacePlan	plan;
-	double		noise;
 
 	race_plan_release(request, params, kept, &plan);
-	noise = race_expected_noise(params, &plan);
-	if (request->fit && race_is_grid(params) && params->dims == 1)
-		noise *= FITTED_GRID_NOISE;
-	return noise;
+	return race_expected_noise(params, &plan);
 }
 
 /*
@@ -553,16 +547,21 @@ mass_compared(const RaceRequest *request, const RaceParams *grid)
  * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
  * beside a narrow one: then rows are better.  In 8 of 11 cases of a table this chose what was better
  * on it, and in none what had three times the error of the other (test/bench/LEARN-CONDITIONAL.md).
+ * In one dimension that was with half of the noise of a grid that is fitted.
  */
+#define FITTED_GRID_NOISE	0.5
+
 static bool
 grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,
 				double noise)
 {
 	double		mass = mass_compared(pure, grid);
 	RaceKept	kept = race_choose_kept(pure, grid, mass);
+	double		of_grid = race_noise_if_kept(pure, grid, kept) *
+		(pure->fit && grid->dims == 1 ? FITTED_GRID_NOISE : 1);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
-	return race_noise_if_kept(pure, grid, kept) + race_expected_sampling(pure, grid, kept, mass) <
+	return of_grid + race_expected_sampling(pure, grid, kept, mass) <
 		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
