@@ -547,21 +547,16 @@ mass_compared(const RaceRequest *request, const RaceParams *grid)
  * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
  * beside a narrow one: then rows are better.  In 8 of 11 cases of a table this chose what was better
  * on it, and in none what had three times the error of the other (test/bench/LEARN-CONDITIONAL.md).
- * In one dimension that was with half of the noise of a grid that is fitted.
  */
-#define FITTED_GRID_NOISE	0.5
-
 static bool
 grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,
 				double noise)
 {
 	double		mass = mass_compared(pure, grid);
 	RaceKept	kept = race_choose_kept(pure, grid, mass);
-	double		of_grid = race_noise_if_kept(pure, grid, kept) *
-		(pure->fit && grid->dims == 1 ? FITTED_GRID_NOISE : 1);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
-	return of_grid + race_expected_sampling(pure, grid, kept, mass) <
+	return race_noise_if_kept(pure, grid, kept) + race_expected_sampling(pure, grid, kept, mass) <
 		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
