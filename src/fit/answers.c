@@ -76,12 +76,6 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 	return (mean - p * n) / (1 - p);
 }
 
-bool
-race_rows_hide_errors(const RaceParams *params)
-{
-	return race_model_moves(params) && params->rows < RACE_ROWS_THAT_SHOW;
-}
-
 RaceRecordCount
 race_answers_count(const RaceView *view, const RaceGridded *gridded)
 {
