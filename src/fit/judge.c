@@ -16,7 +16,7 @@
 
 /*
  * Points at random miss more where records are than where they were tested, which is around
- * other points of theirs.
+ * other points of theirs: about twice the square.
  */
 #define UNSEEN			2
 
@@ -107,7 +107,7 @@ misfit_of(const RaceFitWork *fit, const Residuals *residuals)
 {
 	double		moved = residuals->disagreement / 2;
 	double		unsaid = Max(residuals->square - residuals->noise - moved, 0);
-	double		missed = (fit->complete ? 1 : UNSEEN * UNSEEN) * unsaid + moved / 2;
+	double		missed = (fit->complete ? 1 : UNSEEN) * unsaid + moved / 2;
 
 	return missed == 0 ? 0 : Min(sqrt(missed / residuals->answer), RACE_UNTESTED / 2);
 }
