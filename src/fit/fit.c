@@ -275,7 +275,6 @@ move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request,
 			   numbers * sizeof(double));
 	}
 	fit->points->n = n / 2 * 2;
-	fit->halved = true;
 }
 
 /* One row has no halves, and one point neither. */

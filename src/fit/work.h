@@ -27,7 +27,6 @@ typedef struct RaceFitWork
 	double		records;		/* what all weights add up to */
 	RaceRecords *points;
 	bool		complete;		/* do they cover all that there may be? */
-	bool		halved;			/* has each half of the rows moved points of its own? */
 	double	   *weights;		/* [capacity], as all arrays; in the end, of the first */
 	double	   *second;			/* half of the rows, and of the second */
 	double	   *answers;
