@@ -17,8 +17,8 @@
 
 /*
  * A point has two weights: one that was found from the first half of the rows, and one
- * from the second.  If each half has moved points of its own, one of them is 0.  What rows say beyond a model is told by the rows that it was not
- * found from (cross-fitting).
+ * from the second.  If each half has moved points of its own, one of them is 0.  What rows
+ * say beyond a model is told by the rows that it was not found from (cross-fitting).
  */
 typedef enum RaceHalf
 {
