@@ -76,6 +76,12 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 	return (mean - p * n) / (1 - p);
 }
 
+bool
+race_rows_hide_errors(const RaceParams *params)
+{
+	return race_model_moves(params) && !race_model_halves_move(params);
+}
+
 RaceRecordCount
 race_answers_count(const RaceView *view, const RaceGridded *gridded)
 {

@@ -11,6 +11,8 @@
  *
  * Points that move suit what noise and sampling there is in the rows, which then do not show it.
  * So each half of the rows has moved points of its own, and the other half has not seen them.
+ * Only where rows are few do all move the same points, as halves of them would know too little: on a
+ * normal distribution in 5 dimensions 32 rows had errors of 24e-4, and with halves 34e-4.
  */
 #include "postgres.h"
 
@@ -277,11 +279,11 @@ move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request,
 	fit->points->n = n / 2 * 2;
 }
 
-/* One row has no halves, and one point neither. */
+/* Halves of few rows are too few, and one point has no halves. */
 static void
 move_and_weigh(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
-	if (n >= 2 && fit->rows >= 2)
+	if (n >= 2 && race_model_halves_move(fit->view->params))
 	{
 		move_halves(fit, box, request, n);
 		return;

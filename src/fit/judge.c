@@ -113,6 +113,8 @@ misfit_of(const RaceFitWork *fit, const Residuals *residuals)
 	double		unsaid = Max(residuals->square - residuals->noise - moved, 0);
 	double		missed = (fit->complete ? 1 : UNSEEN) * unsaid + moved / 2;
 
+	if (!fit->complete && race_rows_hide_errors(fit->view->params))
+		missed += RACE_HIDDEN_VARIANCE * residuals->variance;
 	return missed == 0 ? 0 : Min(sqrt(missed / residuals->answer), RACE_UNTESTED / 2);
 }
 

@@ -178,17 +178,18 @@ least_variance(const RaceView *view, const Parts *parts)
 
 /* What few rows do not show of the error of a model, besides what residuals show */
 static double
-variance_of_few_rows(const RaceQuestion *question, const Parts *parts)
+variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double shown)
 {
 	const RaceParams *params = question->view.params;
+	double		variance = race_rows_hide_errors(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
 	bool		in_plane = race_model_is_of_vectors(params) && params->dims == 2;
 	double		missed = pow(parts->trusted->misfit, 2) +
 		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
 
 	if (parts->gridded != NULL ||
 		params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
-		return 0;
-	return missed * parts->model * parts->model / 2;
+		return variance;
+	return variance + missed * parts->model * parts->model / 2;
 }
 
 /*
@@ -211,15 +212,17 @@ variance_of_partial(const RaceModel *model, const Parts *parts)
 static double
 variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
 {
+	double		shown;
+
 	if (question->partial)
 		return variance_of_partial(question->view.model, parts);
 	if (parts->trusted == NULL)
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
-	return (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
+	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
 		(1 - parts->weight) * (parts->gridded != NULL ? variance :
-							   parts->trusted->residual_variance) +
-		variance_of_few_rows(question, parts);
+							   parts->trusted->residual_variance);
+	return shown + variance_of_few_rows(question, parts, shown);
 }
 
 static double

@@ -71,6 +71,9 @@ extern bool race_model_moves(const RaceParams *params);
  */
 extern uint32 race_model_least_rows(const RaceParams *params);
 
+/* Has each half of the rows enough for points of its own, where points are moved? */
+extern bool race_model_halves_move(const RaceParams *params);
+
 /*
  * Where things are: the weights of a half [points], the columns of all parts, and the text
  * of a point.  Texts begin at offsets[i]; there is one offset more than points.  The
