@@ -79,7 +79,7 @@ race_answers_correct(const RaceParams *params, double mean, double n)
 bool
 race_rows_hide_errors(const RaceParams *params)
 {
-	return race_model_moves(params) && params->rows < RACE_ROWS_THAT_SHOW;
+	return race_model_moves(params) && !race_model_halves_move(params);
 }
 
 RaceRecordCount

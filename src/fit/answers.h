@@ -16,12 +16,10 @@
 #define RACE_ROWS_FOR_INTERVALS		128
 
 /*
- * Points of vectors are moved to suit all rows, in more dimensions than a grid of them covers.
- * Where rows are few, both halves of them err alike, and residuals do not show it: on pulsar,
- * with 32 and 128 rows, errors were almost twice what residuals say.  So much is added, in parts
- * of the variance that they show.  Points that flow would err more, and do so with more rows only.
+ * Where rows are few, points of vectors are moved to suit all of them.  Both halves err alike then,
+ * and residuals do not show it: on pulsar, with 32 rows, errors were almost twice what residuals
+ * say.  So much is added, in parts of the variance that they show.
  */
-#define RACE_ROWS_THAT_SHOW			512
 #define RACE_HIDDEN_VARIANCE		3.0
 
 extern bool race_rows_hide_errors(const RaceParams *params);

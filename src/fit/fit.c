@@ -8,6 +8,11 @@
  * are found from each half of the rows alone.  The residuals of the other half, which has not
  * been seen, tell how much a model misses: the mean of their squares, less the variance that
  * noise gives them.
+ *
+ * Points that move suit what noise and sampling there is in the rows, which then do not show it.
+ * So each half of the rows has moved points of its own, and the other half has not seen them.
+ * Only where rows are few do all move the same points, as halves of them would know too little: on a
+ * normal distribution in 5 dimensions 32 rows had errors of 24e-4, and with halves 34e-4.
  */
 #include "postgres.h"
 
@@ -27,7 +32,7 @@
 #include "normal.h"
 #include "work.h"
 
-#define USUAL_POINTS	2000
+#define USUAL_POINTS	2000	/* of a grid, or of each half of the rows */
 #define USUAL_IN_LINE	1000	/* in one dimension, or of a normal distribution */
 #define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
 #define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
@@ -36,6 +41,7 @@
 #define STREAM_START	100
 #define STREAM_TEST		101
 #define STREAM_FLOW		102
+#define SEED_OF_SECOND	1000003 /* what the second half of the rows adds to a seed */
 
 /* Points begin to flow so near to those that were found, in parts of the box */
 #define FLOW_JITTER		0.01
@@ -189,14 +195,17 @@ place_tests(const RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *re
 {
 	RaceRecords *tests = race_records_create(fit->view->params, CurrentMemoryContext);
 	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
+	double	   *weights = fit->space;
 	double	   *x;
+	uint32		i;
 
+	for (i = 0; i < fit->points->n; i++)
+		weights[i] = fit->weights[i] + fit->second[i];
 	race_records_reserve(tests, n);
 	x = race_records_vector(tests, 0);
 	race_candidates_around(box, request->seed, STREAM_TEST,
 						   race_candidates_jitter(box, USUAL_POINTS, RACE_FIT_ROUNDS - 1),
-						   fit->points->parts[0].numbers, fit->weights, fit->points->n,
-						   n, x);
+						   fit->points->parts[0].numbers, weights, fit->points->n, n, x);
 	tests->n = n;
 	return tests;
 }
@@ -232,10 +241,76 @@ flow(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
 	race_flow(fit, box);
 }
 
+/* Find places for n points, and improve them. */
+static void
+move_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+{
+	place_particles(fit, box, request, n);
+	fit_rounds(fit, box, request);
+	if (race_flow_can(fit->view->params))
+		flow(fit, box, request);
+}
+
+/* Half of n points, and their weights, for each half of the rows */
+static void
+move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+{
+	uint32		rows = race_model_first_rows(fit->view->params);
+	Size		numbers = (Size) (n / 2) * box->dims;
+	RaceFitWork half = *fit;
+	RaceFitRequest of_half = *request;
+	int			i;
+
+	half.points = race_records_create(fit->view->params, CurrentMemoryContext);
+	race_records_reserve(half.points, n / 2);
+	memset(fit->weights, 0, n * sizeof(double));
+	memset(fit->second, 0, n * sizeof(double));
+	for (i = 0; i < 2; i++)
+	{
+		race_tell("race_fit: half %d of the rows", i + 1);
+		race_records_clear(half.points);
+		half.weights = i == 0 ? fit->weights : fit->second + n / 2;
+		half.first = i == 0 ? 0 : rows;
+		half.end = i == 0 ? rows : fit->rows;
+		of_half.seed = (int64) ((uint64) request->seed + i * SEED_OF_SECOND);
+		move_particles(&half, box, &of_half, n / 2);
+		race_work_solve(&half, half.weights);
+		memcpy(fit->points->parts[0].numbers + i * numbers, half.points->parts[0].numbers,
+			   numbers * sizeof(double));
+	}
+	fit->points->n = n / 2 * 2;
+}
+
+/* Halves of few rows are too few, and one point has no halves. */
+static void
+move_and_weigh(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+{
+	if (n >= 2 && race_model_halves_move(fit->view->params))
+	{
+		move_halves(fit, box, request, n);
+		return;
+	}
+	move_particles(fit, box, request, n);
+	race_work_solve_halves(fit);
+}
+
+static uint32
+most_points(const RaceParams *params)
+{
+	return RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
+}
+
+/* How many points are moved, for both halves together */
+static uint32
+points_to_move(const RaceParams *params, const RaceFitRequest *request)
+{
+	return request->points > 0 ? request->points : Min(2 * USUAL_POINTS, most_points(params));
+}
+
 static uint32
 points_for(const RaceParams *params, const RaceFitRequest *request)
 {
-	uint32		most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
+	uint32		most = most_points(params);
 
 	if (request->points > 0)
 		return request->points;
@@ -255,28 +330,24 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceBox		box = {params->dims, request->lower, request->upper};
 	uint32		n = points_for(params, request);
+	uint32		moved = points_to_move(params, request);
 	RaceRecords *points = race_records_create(params, context);
 	RaceSketchDatum *flat;
 	bool		has_moments = false;
 	RaceFitWork			fit;
 
-	race_records_reserve(points, n);
-	race_work_start(&fit, view, points, n);
+	race_records_reserve(points, Max(n, moved));
+	race_work_start(&fit, view, points, Max(n, moved));
 	fit.complete = place_grid(&fit, &box, n);
 	if (race_is_surrogate(params))
 		has_moments = race_normal_place(&fit, &box, request->seed, n);
-	else if (!fit.complete)
-	{
-		place_particles(&fit, &box, request, Min(n, Max(request->points, USUAL_POINTS)));
-		fit_rounds(&fit, &box, request);
-		if (race_flow_can(params))
-			flow(&fit, &box, request);
-	}
 	/*
 	 * Least squares needs the second moments alone, and weights that are found at points move
 	 * them.  A margin needs more than moments.
 	 */
-	if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
+	if (!race_is_surrogate(params) && !fit.complete)
+		move_and_weigh(&fit, &box, request, moved);
+	else if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
 		race_work_solve_halves(&fit);
 	flat = finish(&fit, place_tests(&fit, &box, request), NULL);
 	return leave(context, old, flat);

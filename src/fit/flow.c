@@ -14,6 +14,7 @@
 #include "flow.h"
 #include "polynomial.h"
 
+#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
 #define MOST_DIMS		32		/* a move looks twice as often at each point */
 #define ROUNDS			6		/* of moves and then maps */
 #define MOVES			24		/* in a round */
@@ -45,7 +46,7 @@ typedef struct Flow
 bool
 race_flow_can(const RaceParams *params)
 {
-	return params->rows >= RACE_ROWS_THAT_SHOW && params->dims <= MOST_DIMS && !race_is_grid(params) &&
+	return params->rows >= LEAST_ROWS && params->dims <= MOST_DIMS && !race_is_grid(params) &&
 		(race_kernel_type(params->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
 		!race_rows_together(params);
 }
@@ -149,7 +150,7 @@ find_beyond(Flow *flow, Size block)
 {
 	const RaceView *view = flow->fit->view;
 	uint32		range = view->params->range;
-	uint32		rows = Min(flow->fit->rows - block * RACE_LANES, RACE_LANES);
+	uint32		rows = Min(flow->fit->end - block * RACE_LANES, RACE_LANES);
 	Size		first = block * RACE_LANES * range;
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint32		from;
@@ -233,7 +234,8 @@ static void
 move(Flow *flow, uint32 number, double part)
 {
 	uint32		dims = flow->box->dims;
-	Size		blocks = (flow->fit->rows + RACE_LANES - 1) / RACE_LANES;
+	Size		start = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
+	Size		blocks = (flow->fit->end + RACE_LANES - 1) / RACE_LANES - start;
 	Size		looked = Min(blocks, Max(Min(LOOKS / dims, BLOCKS), 1));
 	uint32		rows = 0;
 	Size		b;
@@ -243,7 +245,7 @@ move(Flow *flow, uint32 number, double part)
 	memset(flow->slopes, 0, (Size) flow->n * dims * sizeof(double));
 	for (b = 0; b < looked; b++)
 	{
-		Size		block = (number * looked + b) % blocks;
+		Size		block = start + (number * looked + b) % blocks;
 		uint32		of_block = find_beyond(flow, block);
 
 		for (from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)

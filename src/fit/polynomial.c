@@ -144,7 +144,8 @@ race_polynomial_find(RacePolynomial *polynomial)
 {
 	const RaceView *view = polynomial->fit->view;
 	const RaceParams *params = view->params;
-	uint32		rows = Min(params->rows, MOST_ROWS);
+	uint32		first = TYPEALIGN(RACE_LANES, polynomial->fit->first);
+	uint32		end = Min(polynomial->fit->end, first + MOST_ROWS);
 	double		records = polynomial->fit->records;
 	double		ridge = view->header->noise.counter_variance / (records * records) / polynomial->prior;
 	Size		width = polynomial->terms + 1;
@@ -157,7 +158,7 @@ race_polynomial_find(RacePolynomial *polynomial)
 
 	memset(polynomial->gram, 0, (Size) polynomial->terms * polynomial->terms * sizeof(double));
 	memset(polynomial->right, 0, polynomial->terms * sizeof(double));
-	for (r = 0; r < rows && work <= polynomial->most_work; r++)
+	for (r = first; r < end && work <= polynomial->most_work; r++)
 	{
 		if (r % RACE_LANES == 0)
 			count_terms(polynomial, r / RACE_LANES, sums);

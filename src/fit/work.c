@@ -35,6 +35,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 	fit->site = race_call_site_create(InvalidOid, CurrentMemoryContext);
 	race_call_site_hold_rows(fit->site, view->params);
 	fit->rows = Min(view->params->rows, RACE_MAX_FITTED_ROWS);
+	fit->end = fit->rows;
 	fit->records = race_answers_divisor(race_answers_count(view, fit->gridded));
 	fit->points = points;
 	line = race_gram_line(fit->rows);
@@ -232,7 +233,7 @@ improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
 void
 race_work_round(RaceFitWork *fit)
 {
-	look_at_points(fit, 0, fit->rows);
+	look_at_points(fit, fit->first, fit->end);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
 }
 
@@ -254,6 +255,12 @@ solve_half(RaceFitWork *fit, uint32 first, uint32 end, double *weights)
 	race_work_spread(fit, weights);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
 	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
+}
+
+void
+race_work_solve(RaceFitWork *fit, double *weights)
+{
+	solve_half(fit, fit->first, fit->end, weights);
 }
 
 /* One row has no halves. */

@@ -22,6 +22,8 @@ typedef struct RaceFitWork
 	RaceCallSite *site;			/* holds the row functions */
 	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
 	uint32		rows;			/* that are fitted to: the first ones */
+	uint32		first;			/* points are moved to suit those from this row on, */
+	uint32		end;			/* and before this one */
 	double		records;		/* what all weights add up to */
 	RaceRecords *points;
 	bool		complete;		/* do they cover all that there may be? */
@@ -59,6 +61,9 @@ extern void race_work_explain(RaceFitWork *fit, double strictness);
 
 /* The weights in the end, from each half of the rows; one row has no halves. */
 extern void race_work_solve_halves(RaceFitWork *fit);
+
+/* The same from the rows that points are moved to suit */
+extern void race_work_solve(RaceFitWork *fit, double *weights);
 
 /*
  * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of

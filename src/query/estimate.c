@@ -175,6 +175,7 @@ least_variance(const RaceView *view, const Parts *parts)
  * of 1 / sqrt(rows) of an answer, whatever residuals showed.  This is the square of that half.
  */
 #define UNSHOWN_IN_PLANE	0.25
+#define ROWS_FOR_PLANE		512
 
 /* What few rows do not show of the error of a model, besides what residuals show */
 static double
@@ -187,7 +188,7 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
 		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
 
 	if (parts->gridded != NULL ||
-		params->rows >= (in_plane ? RACE_ROWS_THAT_SHOW : RACE_ROWS_FOR_INTERVALS))
+		params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
 		return variance;
 	return variance + missed * parts->model * parts->model / 2;
 }

@@ -70,6 +70,12 @@ race_model_least_rows(const RaceParams *params)
 	return (race_model_moves(params) ? 4 : 2) * (columns + 1);
 }
 
+bool
+race_model_halves_move(const RaceParams *params)
+{
+	return race_model_first_rows(params) >= race_model_least_rows(params);
+}
+
 double *
 race_model_weights(const RaceModel *model, RaceHalf half)
 {

@@ -17,8 +17,8 @@
 
 /*
  * A point has two weights: one that was found from the first half of the rows, and one
- * from the second.  What rows say beyond a model is told by the rows that it was not
- * found from (cross-fitting).
+ * from the second.  If each half has moved points of its own, one of them is 0.  What rows
+ * say beyond a model is told by the rows that it was not found from (cross-fitting).
  */
 typedef enum RaceHalf
 {
@@ -73,6 +73,9 @@ extern bool race_model_moves(const RaceParams *params);
  * columns: else samples know nothing of some of them together.
  */
 extern uint32 race_model_least_rows(const RaceParams *params);
+
+/* Has each half of the rows enough for points of its own, where points are moved? */
+extern bool race_model_halves_move(const RaceParams *params);
 
 /*
  * Where things are: the weights of a half [points], the columns of all parts, and the text
