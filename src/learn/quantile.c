@@ -2,12 +2,12 @@
  * quantile.c
  *		race_quantile: quantiles of a column of the records, from the model of a sketch.
  *
- * Of a grid in one dimension the standard error is known.  Each node has noise of its own, so
- * the number of records in the first k of K nodes has k times its variance; as the number of
- * all records is known apart, k (K - k) / K times.  A fit takes some of it away, so this is an
- * upper bound.  Over the density it is an error of the quantile: half the distance between the
- * quantiles at one standard deviation below and above.  And a record of a node may be anywhere in
- * the two cells beside it: like linear splitting, that has the variance of a sixth of a squared cell.
+ * Of a grid in one dimension the standard error is known, whatever the model is.  Records up to a
+ * node are in it and in the nodes before it, and these have none beyond the next node.  Each node
+ * has noise of its own, so the number of records in the first k of K nodes has k times its variance; as
+ * the number of all records is known apart, k (K - k) / K times.  So where sums of nodes are clearly less,
+ * or more, than the share that is asked about, the quantile is beyond, or before.  A model may be as wrong
+ * as the nodes between: where records share a value, errors are not normal.
  */
 #include "postgres.h"
 
@@ -58,24 +58,59 @@ error_is_known(const RaceView *view)
 	return race_is_grid(view->params) && view->params->dims == 1;
 }
 
+/* Two-sided, 95 %: so many standard errors on each side */
+#define MARGIN	1.96
+
+/*
+ * Between which nodes the quantile is: *last has clearly fewer records up to it than the share p, and
+ * all up to it have; *first has clearly more up to the node before it, and all from it on have
+ */
+static void
+enclose(const Quantiles *quantiles, const RaceGrid *grid, double p, double *last, double *first)
+{
+	const RaceView *view = &quantiles->fitted.view;
+	RaceRecordCount count = race_answers_count(view, NULL);
+	double		unit = (double) race_record_unit(view->params);
+	double		of_node = view->header->noise.counter_variance / (unit * unit);
+	double		nodes = (double) grid->nodes;
+	double		all = 0;
+	double		sum = 0;
+	bool		fewer = true;
+	uint64		i;
+
+	for (i = 0; i < grid->nodes; i++)
+		all += race_counters_get(view->counters, view->width, i) / unit;
+	*last = 0;
+	*first = 1;
+	for (i = 0; i < grid->nodes; i++)
+	{
+		double		part = (double) (i + 1) / nodes;
+		double		beyond;
+		double		deviation = sqrt(nodes * part * (1 - part) * of_node +
+									 (part - p) * (part - p) * count.variance);
+
+		sum += race_counters_get(view->counters, view->width, i) / unit;
+		beyond = sum - part * (all - count.n) - p * count.n;
+		fewer = fewer && beyond < -MARGIN * deviation;
+		if (fewer)
+			*last = (double) i;
+		if (beyond <= MARGIN * deviation)
+			*first = (double) i + 2;
+	}
+	*first = Min(*first, nodes - 1);
+}
+
 static double
 standard_error(const Quantiles *quantiles, double p, double value)
 {
-	const RaceView *view = &quantiles->fitted.view;
-	double		unit = (double) race_record_unit(view->params);
 	RaceGrid	grid;
-	double		below;			/* nodes, as k and K above */
-	double		deviation;
-	double		half;
+	double		last;
+	double		first;
 
-	race_grid_of(view->params, &grid);
-	below = (value - grid.lower[0]) / grid.width[0] + 0.5;
-	deviation = sqrt(Max(below * (1 - below / grid.nodes), 0) *
-					 view->header->noise.counter_variance) / unit /
-		race_answers_divisor(race_answers_count(view, NULL));
-	half = (race_marginal_quantile(quantiles->marginal, Min(p + deviation, 1)) -
-			race_marginal_quantile(quantiles->marginal, Max(p - deviation, 0))) / 2;
-	return sqrt(half * half + grid.width[0] * grid.width[0] / 6);
+	race_grid_of(quantiles->fitted.view.params, &grid);
+	enclose(quantiles, &grid, p, &last, &first);
+	value = (value - grid.lower[0]) / grid.width[0];
+	return Max(value - last, first - value) * grid.width[0] / MARGIN;
 }
 
 static void
