@@ -178,5 +178,5 @@ SELECT race_suggest_kernel(('l2(dims=2, seed=' || i || ')')::race_params, x, cla
 SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
 SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
-DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best, others;
+DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best, others, averaged;
 DROP FUNCTION accuracy(race_params, text), record(text, float8[]), value_of(text), normal(int, int), number(int, int);
