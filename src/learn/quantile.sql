@@ -5,7 +5,7 @@ CREATE TYPE race_quantile_result AS (p float8, value float8, standard_error floa
 COMMENT ON TYPE race_quantile_result IS 'a row of the result of race_quantile';
 COMMENT ON COLUMN race_quantile_result.p IS 'the share of records that are below the value';
 COMMENT ON COLUMN race_quantile_result.value IS 'the quantile; NULL if p is NULL';
-COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension: what the noise of its nodes makes at most, and the width of a cell; else NULL, because theory gives none';
+COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension: how far it is at most from nodes that have clearly fewer or more records before them, beyond their noise, as a part of the 1.96 standard errors of a 95 % interval; else NULL, because theory gives none';
 
 CREATE FUNCTION race_quantile(sketch race_sketch, p float8[], "column" int DEFAULT 1)
 	RETURNS SETOF race_quantile_result
