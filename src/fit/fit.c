@@ -32,7 +32,7 @@
 #include "normal.h"
 #include "work.h"
 
-#define USUAL_POINTS	2000	/* of a grid, or of each half of the rows */
+#define USUAL_POINTS	2000	/* of a grid, of few rows, or of each half of the rows */
 #define USUAL_IN_LINE	1000	/* in one dimension, or of a normal distribution */
 #define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
 #define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
@@ -304,7 +304,8 @@ most_points(const RaceParams *params)
 static uint32
 points_to_move(const RaceParams *params, const RaceFitRequest *request)
 {
-	return request->points > 0 ? request->points : Min(2 * USUAL_POINTS, most_points(params));
+	return request->points > 0 ? request->points :
+		Min(race_model_halves_move(params) ? 2 * USUAL_POINTS : USUAL_POINTS, most_points(params));
 }
 
 static uint32
