@@ -658,8 +658,8 @@ make_radial(int kernel)
 }
 
 /*
- * What is tried; without labels the first two, which keep volumes comparable, and of log odds as well.  A race_transform is
- * not for l1, and angles are those of vectors from their center.
+ * What is tried; of log odds, and without labels, the first two, which keep volumes comparable.  A
+ * race_transform is not for l1, and angles are those of vectors from their center.
  */
 static const struct
 {
