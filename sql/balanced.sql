@@ -51,6 +51,8 @@ SELECT n > 4096 AS many, abs(pair - 600) < 15 AS pair, none < 15 AS none FROM (
 	FROM s, race_fit_categories(s, '[["a0","a1","a2","a3"],["b,\"0","b,\"1","b,\"2","b,\"3",null,"none"],["c0","c1","c2"],["d 0","d 1","d 2"]]') f, race_points(f)) v;
 \set VERBOSITY terse
 SELECT race_fit_categories(s, '[["a0"],["b"]]') FROM s;
+-- a long text may be in many points
+SELECT race_fit_categories(s, jsonb_build_array('["a0"]'::jsonb, jsonb_build_array(repeat('b', 5000)), '["c0"]'::jsonb, '["d 0"]'::jsonb)) FROM s;
 \set VERBOSITY default
 -- an array that begins elsewhere
 SELECT count(*) > 4096 AS many, bool_and(record ~ '^{[12],[34]}$') AS written FROM (SELECT race_fit(b, ('[0:1]={' || 1 + i % 2 || ',' || 3 + i / 2 % 2 || '}')::int[]) AS s

@@ -8,6 +8,7 @@
 #include "miscadmin.h"
 
 #include "rowtext.h"
+#include "work.h"
 
 /* Where an element of the text of an array ends: at a comma or bracket that is not quoted */
 static const char *
@@ -61,6 +62,7 @@ char *const *
 race_row_texts(char *const *texts, const uint32 *source, uint32 n, uint32 dims)
 {
 	char	  **made = palloc(n * sizeof(char *));
+	Size		size = 0;		/* a long text may be in many rows */
 	StringInfoData text;
 	uint32		i;
 	uint32		j;
@@ -76,6 +78,8 @@ race_row_texts(char *const *texts, const uint32 *source, uint32 n, uint32 dims)
 			append_element(&text, texts[source[(Size) i * dims + j]], j);
 		}
 		appendStringInfoChar(&text, '}');
+		size += text.len;
+		race_fit_check_size(size);
 		made[i] = pstrdup(text.data);
 	}
 	pfree(text.data);

@@ -65,6 +65,9 @@ extern void race_work_solve_halves(RaceFitWork *fit);
 /* The same from the rows that points are moved to suit */
 extern void race_work_solve(RaceFitWork *fit, double *weights);
 
+/* Raise 54000 for a model of more than RACE_MAX_MODEL_BYTES. */
+extern void race_fit_check_size(Size size);
+
 /*
  * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of
  * residuals yet.

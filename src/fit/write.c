@@ -75,6 +75,17 @@ write_texts(uint64 *offsets, const RaceFitWork *fit, char *const *texts, uint32 
 		}
 }
 
+void
+race_fit_check_size(Size size)
+{
+	if (size > RACE_MAX_MODEL_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a model can be at most %d MB large",
+						(int) (RACE_MAX_MODEL_BYTES / (1024 * 1024))),
+				 errhint("Fit fewer points.")));
+}
+
 /* A model of the points that have a weight.  Nothing is known of residuals yet. */
 RaceModel *
 race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
@@ -94,12 +105,7 @@ race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
 			text_size += texts == NULL ? 0 : strlen(texts[i]);
 		}
 	*size = race_model_size(fit->view->params, heavy, elements, text_size);
-	if (*size > RACE_MAX_MODEL_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a model can be at most %d MB large",
-						(int) (RACE_MAX_MODEL_BYTES / (1024 * 1024))),
-				 errhint("Fit fewer points.")));
+	race_fit_check_size(*size);
 	model = palloc_extended(*size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	model->points = heavy;
 	model->text_size = text_size;

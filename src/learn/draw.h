@@ -6,8 +6,8 @@
  * vectors are moved, because points are a discretization: on average by half the distance to
  * its nearest points, but not by more than half a bandwidth.  A move is a random mix of the
  * differences to these points, so that it goes along the data, whatever the scales of columns,
- * and keeps correlations.  A vector of one number is drawn from the distribution that race_quantile has (marginal.h).  Bounds of
- * the parameters reflect.  Sets and categories stay.
+ * and keeps correlations.  A vector of one number is drawn from the distribution that
+ * race_quantile has (marginal.h).  Bounds of the parameters reflect.  Sets and categories stay.
  *
  * The same seed and number give the same record.
  */

@@ -31,7 +31,7 @@ static const struct
 /* A column is constant if its variance is less, in squares of its mean. */
 #define CONSTANT	1e-18
 
-/* Log odds are divided by what makes them likeliest: penalties make them too small */
+/* Log odds are multiplied by what makes them likeliest: penalties make them too small. */
 #define FACTORS		9
 
 /* Far records have long scores, which are shortened to FAR times this quantile of their lengths. */
