@@ -13,7 +13,7 @@
 
 #define MOST_TERMS		1000	/* of the polynomial */
 #define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
-#define MOST_ROWS		2048	/* that it is found from */
+#define MOST_BLOCKS		(2048 / RACE_LANES)	/* of rows that it is found from */
 
 double *
 race_fit_zeros(Size n)
@@ -139,42 +139,68 @@ add_equation(RacePolynomial *polynomial, const double *sums, double share)
 	}
 }
 
-void
-race_polynomial_find(RacePolynomial *polynomial)
+/* Add the counters of a row of a block, for which the sums are. */
+static void
+add_row(RacePolynomial *polynomial, uint32 row, const double *sums)
 {
 	const RaceView *view = polynomial->fit->view;
-	const RaceParams *params = view->params;
-	uint32		first = TYPEALIGN(RACE_LANES, polynomial->fit->first);
-	uint32		end = Min(polynomial->fit->end, first + MOST_ROWS);
-	double		records = polynomial->fit->records;
-	double		ridge = view->header->noise.counter_variance / (records * records) / polynomial->prior;
+	uint32		range = view->params->range;
 	Size		width = polynomial->terms + 1;
-	double	   *sums = race_fit_zeros(RACE_LANES * params->range * width);
-	double		trace = 0;
-	double		work = 0;
-	uint32		r;
 	uint32		b;
-	uint32		i;
+
+	for (b = 0; b < range; b++)
+	{
+		const double *of = sums + ((Size) (row % RACE_LANES) * range + b) * width;
+
+		if (of[0] == 0)			/* where no points are, nothing is said of them */
+			continue;
+		add_equation(polynomial, of, race_counters_get(view->counters, view->width,
+													   (Size) row * range + b) /
+					 polynomial->fit->records);
+		polynomial->work += (double) polynomial->terms * polynomial->terms / 2;
+	}
+}
+
+/* Add rows, from the first one of the fit on and around, while there is time. */
+static void
+add_rows(RacePolynomial *polynomial)
+{
+	uint32		rows = polynomial->fit->rows;
+	uint32		range = polynomial->fit->view->params->range;
+	uint32		blocks = (rows + RACE_LANES - 1) / RACE_LANES;
+	uint32		first = (polynomial->fit->first + RACE_LANES - 1) / RACE_LANES;
+	double	   *sums = race_fit_zeros(RACE_LANES * range * (polynomial->terms + 1));
+	uint32		b;
+	uint32		r;
 
 	memset(polynomial->gram, 0, (Size) polynomial->terms * polynomial->terms * sizeof(double));
 	memset(polynomial->right, 0, polynomial->terms * sizeof(double));
-	for (r = first; r < end && work <= polynomial->most_work; r++)
+	polynomial->work = 0;
+	for (b = 0; b < Min(blocks, MOST_BLOCKS) && polynomial->work <= polynomial->most_work; b++)
 	{
-		if (r % RACE_LANES == 0)
-			count_terms(polynomial, r / RACE_LANES, sums);
-		CHECK_FOR_INTERRUPTS();
-		for (b = 0; b < params->range; b++)
-		{
-			const double *of = sums + ((Size) (r % RACE_LANES) * params->range + b) * width;
+		uint32		block = (first + b) % blocks;
+		uint32		end = Min((block + 1) * RACE_LANES, rows);
 
-			if (of[0] == 0)		/* where no points are, nothing is said of them */
-				continue;
-			add_equation(polynomial, of, race_counters_get(view->counters, view->width,
-														   (Size) r * params->range + b) / records);
-			work += (double) polynomial->terms * polynomial->terms / 2;
+		count_terms(polynomial, block, sums);
+		for (r = block * RACE_LANES; r < end && polynomial->work <= polynomial->most_work; r++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			add_row(polynomial, r, sums);
 		}
 	}
 	pfree(sums);
+}
+
+void
+race_polynomial_find(RacePolynomial *polynomial)
+{
+	double		records = polynomial->fit->records;
+	double		ridge = polynomial->fit->view->header->noise.counter_variance /
+		(records * records) / polynomial->prior;
+	double		trace = 0;
+	uint32		i;
+
+	add_rows(polynomial);
 	for (i = 0; i < polynomial->terms; i++)
 		trace += polynomial->gram[(Size) i * polynomial->terms + i];
 	for (i = 0; i < polynomial->terms; i++)

@@ -3,8 +3,8 @@
  *		The polynomial at points that explains the counters of a sketch best.
  *
  * Each point counts 1 + sum of b_i h_i + sum of a_ij (h_i h_j - [i = j]), i <= j, where h are
- * coordinates in which the points have mean 0 and covariance 1.  b and a are found from all
- * counters, by least squares.  So the moments are seen that the records have, where those of the
+ * coordinates in which the points have mean 0 and covariance 1.  b and a are found from the counters
+ * of all rows, by least squares, whichever rows the points are moved to suit.  So the moments are seen that the records have, where those of the
  * points are near them.
  */
 #ifndef RACE_FIT_POLYNOMIAL_H
@@ -28,7 +28,8 @@ typedef struct RacePolynomial
 	uint32		most;			/* all terms of the polynomial, without its constant; */
 	uint32		terms;			/* so many are used */
 	double		prior;			/* the variance that terms have where noise hides all; 1 */
-	double		most_work;		/* rows are looked at until so many products of terms are made */
+	double		most_work;		/* rows are looked at until so many products of terms are made, */
+	double		work;			/* that have been made */
 	uint32		n;				/* points: */
 	double	   *h;				/* [n][used] */
 	double	   *x;				/* [n][dims] */
