@@ -108,7 +108,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/linear/% src/noise/% src/sketch/counters.o src/sketch/packed.o \
-	src/query/student.o src/fit/solve.o src/fit/entropy.o src/fit/gram.o src/fit/lattice.o \
+	src/query/student.o src/fit/solve.o src/fit/entropy.o src/fit/heaps.o src/fit/gram.o src/fit/lattice.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o src/learn/waves.o \
 	src/multivariate/noisy.o src/multivariate/ridge.o \
 	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))

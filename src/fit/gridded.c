@@ -157,6 +157,15 @@ sum_axes(const RaceLevel *level, const double *at, uint32 axis, uint64 node, dou
 	return sum;
 }
 
+static double
+sum_heaps(const RaceLevels *levels, double at)
+{
+	const RaceLevel *level = levels->level[0];
+	double		place = (at - level->outside) * level->grid.step[0];
+
+	return race_radial_sum(levels->kernel, &place, levels->places, levels->heaped, levels->heaps);
+}
+
 double
 race_gridded_sum(const RaceGridded *gridded, const double *x)
 {
@@ -177,6 +186,8 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 						   level->grid.cells[axis] - (double) level->outside);
 		}
 		sum += sum_axes(level, at, 0, 0, 0);
+		if (i == 0 && gridded->levels.heaps > 0)
+			sum += sum_heaps(&gridded->levels, at[0]);
 	}
 	return sum;
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "heaps.h"
 #include "levels.h"
 #include "projection.h"
 
@@ -128,6 +129,54 @@ derive_levels(RaceLevels *levels, int most, MemoryContext context, Size *size)
 	}
 }
 
+/*
+ * In coarser cells than this, a cluster is often narrower than a cell, and a heap is not known from it.
+ * Means of values are ratios of two halves, which must not see different heaps.
+ */
+#define COARSEST_FOR_HEAPS	0.25	/* of a bandwidth */
+
+static bool
+has_heaps(const RaceView *view, const RaceGrid *grid)
+{
+	const RaceParams *params = view->params;
+
+	return params->dims == 1 && race_grid_levels(params) == 1 &&
+		view->header->noise.half == RACE_WHOLE &&
+		grid->mean_step * race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE)) <=
+		COARSEST_FOR_HEAPS;
+}
+
+/* Take heaps out of the only level of a sketch. */
+static void
+take_heaps(RaceLevels *levels, const RaceView *view, MemoryContext context, Size *size)
+{
+	RaceLevel  *level = levels->level[0];
+	Size		n = level->grid.nodes;
+	double		unit = (double) race_record_unit(view->params);
+	RaceHeap   *heaps = palloc_extended((n / 3 + 1) * sizeof(RaceHeap), MCXT_ALLOC_HUGE);
+	double	   *space = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	Size		i;
+
+	levels->heaps = race_heaps_take(level->records, n,
+									view->header->noise.counter_variance / (unit * unit), heaps,
+									space);
+	if (levels->heaps > 0)
+	{
+		levels->kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
+		race_radial_init(levels->kernel, view->params);
+		levels->places = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
+		levels->heaped = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
+		*size += sizeof(RaceRadial) + 2 * levels->heaps * sizeof(double);
+	}
+	for (i = 0; i < levels->heaps; i++)
+	{
+		levels->places[i] = heaps[i].place * level->grid.step[0];
+		levels->heaped[i] = heaps[i].records;
+	}
+	pfree(heaps);
+	pfree(space);
+}
+
 static void
 project_level(RaceLevel *level, MemoryContext context, Size *size)
 {
@@ -152,7 +201,7 @@ race_levels_make(const RaceView *view, RaceLevels *levels, MemoryContext context
 	RaceGrid	grid;
 	int			i;
 
-	levels->n = 0;
+	memset(levels, 0, sizeof(RaceLevels));
 	race_grid_of(view->params, &grid);
 	for (i = 0; i < stored; i++)
 	{
@@ -160,6 +209,8 @@ race_levels_make(const RaceView *view, RaceLevels *levels, MemoryContext context
 		int			halvings;
 
 		load_level(levels, view, &grid, from, context, size);
+		if (has_heaps(view, &grid))
+			take_heaps(levels, view, context, size);
 		if (euclidean)
 			derive_levels(levels, last ? RACE_MOST_LEVELS - levels->n :
 						  RACE_GRID_LEVEL_HALVINGS - 1, context, size);

@@ -5,7 +5,7 @@
  * So that it need not visit all nodes, the kernel is split by distance, as the multilevel summation
  * method does (Hardy 2006): the fine nodes sum what is near, coarser ones the smooth rest.  The sketch
  * has one or two levels, and others follow from these exactly.  Each level answers for what its nodes say
- * of the table (projection.h).
+ * of the table (projection.h), but for heaps (heaps.h).
  */
 #ifndef RACE_LEVELS_H
 #define RACE_LEVELS_H
@@ -34,6 +34,11 @@ typedef struct RaceLevels
 {
 	int			n;
 	RaceLevel  *level[RACE_MOST_LEVELS];
+	/* what was taken out of the nodes: places, in bandwidths from the first node on, and records */
+	size_t		heaps;
+	double	   *places;
+	double	   *heaped;
+	RaceRadial *kernel;			/* that is asked there; NULL if there are no heaps */
 } RaceLevels;
 
 /* Of a sketch that is a grid, in a memory context, whose size it adds */
