@@ -74,7 +74,7 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	*size = sizeof(RaceGridded);
 	gridded->params = race_params_copy(view->params, context);
 	gridded->count = count_records(view);
-	race_levels_make(view, &gridded->levels, context, size);
+	race_levels_make(view, gridded->count.n, &gridded->levels, context, size);
 	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);

@@ -94,17 +94,28 @@ add_level(RaceLevels *levels, const RaceGrid *grid, bool derived, MemoryContext 
 	return level;
 }
 
-/* A level that the sketch has, from counter number `from` on, in records */
+/*
+ * A level that the sketch has, from counter number `from` on, in records.  A record adds 1 to its nodes
+ * together, so what they have beyond all records is noise.  Least squares take the same off each.
+ */
 static void
-load_level(RaceLevels *levels, const RaceView *view, const RaceGrid *grid, uint64 from,
-		   MemoryContext context, Size *size)
+load_level(RaceLevels *levels, const RaceView *view, double records, const RaceGrid *grid,
+		   uint64 from, MemoryContext context, Size *size)
 {
 	double		unit = (double) race_record_unit(view->params);
 	RaceLevel  *level = add_level(levels, grid, false, context, size);
+	double		beyond = -records;
 	uint64		k;
 
 	for (k = 0; k < grid->nodes; k++)
+	{
 		level->records[k] = race_counters_get(view->counters, view->width, from + k) / unit;
+		beyond += level->records[k];
+	}
+	if (view->header->noise.counter_variance == 0)
+		return;
+	for (k = 0; k < grid->nodes; k++)
+		level->records[k] -= beyond / grid->nodes;
 }
 
 /* Add coarser levels, `most` of them or fewer, so that a question visits few nodes of each. */
@@ -193,7 +204,8 @@ project_level(RaceLevel *level, MemoryContext context, Size *size)
 }
 
 void
-race_levels_make(const RaceView *view, RaceLevels *levels, MemoryContext context, Size *size)
+race_levels_make(const RaceView *view, double records, RaceLevels *levels, MemoryContext context,
+				 Size *size)
 {
 	bool		euclidean = race_kernel_type(view->params->kernel)->euclidean;
 	int			stored = race_grid_levels(view->params);
@@ -208,7 +220,7 @@ race_levels_make(const RaceView *view, RaceLevels *levels, MemoryContext context
 		bool		last = i + 1 == stored;
 		int			halvings;
 
-		load_level(levels, view, &grid, from, context, size);
+		load_level(levels, view, records, &grid, from, context, size);
 		if (has_heaps(view, &grid))
 			take_heaps(levels, view, context, size);
 		if (euclidean)

@@ -41,8 +41,8 @@ typedef struct RaceLevels
 	RaceRadial *kernel;			/* that is asked there; NULL if there are no heaps */
 } RaceLevels;
 
-/* Of a sketch that is a grid, in a memory context, whose size it adds */
-extern void race_levels_make(const RaceView *view, RaceLevels *levels, MemoryContext context,
-							 Size *size);
+/* Of a sketch that is a grid, with so many records, in a memory context, whose size it adds */
+extern void race_levels_make(const RaceView *view, double records, RaceLevels *levels,
+							 MemoryContext context, Size *size);
 
 #endif							/* RACE_LEVELS_H */
