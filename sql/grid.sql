@@ -62,6 +62,10 @@ SELECT race_privatize(s, 1, rows => 2) FROM s LIMIT 1;
 SELECT (c).rows, (c).density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
 SELECT race_privacy_cost(p, 1) FROM g LIMIT 1;
 
+-- nodes add up to the records, whatever the noise: where the kernel is 1 everywhere, so is the density
+SELECT d, bool_and(abs(race_kde(r, array_fill(0.3::float8, ARRAY[d])) - 1) < 1e-4) AS one
+FROM generate_series(1, 3) d, unnest('{1,10}'::float8[]) e, LATERAL (SELECT race_privatize(race_build(race_params('l2', d, 1e6, sequence => 'grid', lower => array_fill(0::float8, ARRAY[d]), upper => array_fill(1::float8, ARRAY[d])), x[1:d]), e) AS r FROM t) v GROUP BY d ORDER BY d;
+
 -- private grids of different cells meet at those that both have, in either order; noise counts for each halving and axis
 CREATE FUNCTION gridded(d int, cells float8, epsilon float8) RETURNS race_sketch LANGUAGE sql AS
 	$$ SELECT race_privatize(race_build(race_params('l2', d, 20, sequence => 'grid', lower => array_fill(0::float8, ARRAY[d]), upper => array_fill(100::float8, ARRAY[d]), cells => array_fill(cells, ARRAY[d])), x[1:d]), epsilon, rows => 1) FROM t $$;
