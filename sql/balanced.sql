@@ -68,6 +68,10 @@ SELECT n > 4096 AS many, abs(pair - 600) < 15 AS pair, none < 15 AS none FROM (
 SELECT race_fit_categories(s, '[["a0"],["b"]]') FROM s;
 -- a long text may be in many points
 SELECT race_fit_categories(s, jsonb_build_array('["a0"]'::jsonb, jsonb_build_array(repeat('b', 5000)), '["c0"]'::jsonb, '["d 0"]'::jsonb)) FROM s;
+-- nor are candidates longer than a model, in which any may be
+SELECT race_fit(s, ARRAY['a0', repeat('b', 1000000), 'c0', 'd ' || i]) FROM s, generate_series(1, 100) i;
+SELECT race_fit(s, ARRAY[repeat('s', 1000000), i::text]) FROM race_sketch('jaccard(rows=16)'::race_params) s, generate_series(1, 100) i;
+SELECT race_fit_categories(s, jsonb_build_array(jsonb_build_array(repeat('b', 1000000)), l)) FROM race_sketch('match(dims=2, rows=16)'::race_params) s, (SELECT jsonb_agg(i::text) AS l FROM generate_series(1, 100) i) v;
 \set VERBOSITY default
 -- an array that begins elsewhere
 SELECT count(*) > 4096 AS many, bool_and(record ~ '^{[12],[34]}$') AS written FROM (SELECT race_fit(b, ('[0:1]={' || 1 + i % 2 || ',' || 3 + i / 2 % 2 || '}')::int[]) AS s

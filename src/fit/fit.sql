@@ -28,7 +28,7 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
-	'the sketch with a fitted model whose points are some of the records x, at most 65536: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
+	'the sketch with a fitted model whose points are some of the records x, at most 65536, whose texts are at most 64 MB: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, longer texts, or a model of more than 64 MB, others as in race_add and race_fit';
 
 -- generic plans: as a constant of a plan, an array of texts is walked through for each element
 CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
@@ -98,7 +98,7 @@ BEGIN
 		FROM generate_series(1, n::int) i);
 END $$;
 COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
-	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, all of a list different, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096';
+	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, all of a list different, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096; and 54000 for texts of more than 64 MB in all rows, or 16384 of a balanced sequence';
 
 CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
 COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';
