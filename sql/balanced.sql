@@ -40,6 +40,21 @@ SELECT race_fit(s.s, c)::text = (SELECT s::text FROM f WHERE points = 'made') AS
 -- a model that nothing tests is not asked
 SELECT bool_and(race_kde(f.s, t.c) = race_kde(s.s, t.c)) AS counters FROM f, s, (SELECT c FROM t LIMIT 10) t;
 
+-- all rows are all pairs: intervals have what else is in buckets, fitted or not; of fewer rows they are wider
+CREATE TABLE e AS SELECT k.rows, k.range, k.seed, race_build(race_params('match', 4, power => 2, rows => k.rows, range => k.range, seed => k.seed, sequence => 'balanced', nulls => 'category'), c) AS s
+FROM t, (SELECT * FROM unnest('{6,4}'::int[]) rows, unnest('{32,4096}'::int[]) range, generate_series(1, 20) seed) k GROUP BY 1, 2, 3;
+CREATE TABLE q AS SELECT c, avg(race_kernel(p, x, c)) AS truth
+FROM (SELECT DISTINCT c FROM t) q, (SELECT c AS x FROM t) t, race_params('match', 4, power => 2, rows => 6, sequence => 'balanced', nulls => 'category') p GROUP BY 1;
+SELECT rows, range, avg((truth BETWEEN lower AND upper)::int) > 0.93 AS covered, avg(upper - lower) < CASE WHEN rows < 6 THEN 0.5 WHEN range = 32 THEN 0.2 ELSE 0.015 END AS narrow
+FROM e, q, race_estimate(s, c) GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT bool_and(a = b) AS same FROM (SELECT s FROM e WHERE seed = 1) e, LATERAL (SELECT race_fit(s, c) AS f FROM q) f, q, race_estimate(s, c) a, race_estimate(f, c) b;
+-- two columns have one pair
+SELECT upper - lower BETWEEN 0.001 AND 0.2 AS narrow, 0.25 BETWEEN lower AND upper AS covered
+FROM (SELECT race_build(race_params('match', 2, power => 2, rows => 1, sequence => 'balanced'), ARRAY[i % 2, i / 2 % 2]) AS s FROM generate_series(1, 400) i) v, race_estimate(s, ARRAY[0, 1]);
+-- the difference of two sketches
+SELECT difference, lower < upper AND upper - lower < 0.02 AS narrow FROM (SELECT s FROM e WHERE rows = 6 AND range = 4096 AND seed = 1) e, race_difference(s, s, (SELECT min(c) FROM q));
+DROP TABLE e, q;
+
 -- much noise: columns become independent, not wild
 CREATE TABLE p AS SELECT race_privatize(s, 0.01, 0, 6) AS s FROM s;
 SELECT max(weight) / min(weight) < 100 AS even FROM (SELECT race_fit(s, c) AS s FROM p, (SELECT DISTINCT c FROM made_up) m) f, race_points(s);
@@ -53,6 +68,10 @@ SELECT n > 4096 AS many, abs(pair - 600) < 15 AS pair, none < 15 AS none FROM (
 SELECT race_fit_categories(s, '[["a0"],["b"]]') FROM s;
 -- a long text may be in many points
 SELECT race_fit_categories(s, jsonb_build_array('["a0"]'::jsonb, jsonb_build_array(repeat('b', 5000)), '["c0"]'::jsonb, '["d 0"]'::jsonb)) FROM s;
+-- nor are candidates longer than a model, in which any may be
+SELECT race_fit(s, ARRAY['a0', repeat('b', 1000000), 'c0', 'd ' || i]) FROM s, generate_series(1, 100) i;
+SELECT race_fit(s, ARRAY[repeat('s', 1000000), i::text]) FROM race_sketch('jaccard(rows=16)'::race_params) s, generate_series(1, 100) i;
+SELECT race_fit_categories(s, jsonb_build_array(jsonb_build_array(repeat('b', 1000000)), l)) FROM race_sketch('match(dims=2, rows=16)'::race_params) s, (SELECT jsonb_agg(i::text) AS l FROM generate_series(1, 100) i) v;
 \set VERBOSITY default
 -- an array that begins elsewhere
 SELECT count(*) > 4096 AS many, bool_and(record ~ '^{[12],[34]}$') AS written FROM (SELECT race_fit(b, ('[0:1]={' || 1 + i % 2 || ',' || 3 + i / 2 % 2 || '}')::int[]) AS s

@@ -339,8 +339,18 @@ SELECT race_fit_categories(s, '[[], ["a"]]') FROM declared;
 SELECT race_fit_categories(s, '["a", "b"]') FROM declared;
 SELECT race_fit_categories(s, '[["a"], [1]]') FROM declared;
 SELECT race_fit_categories(s, '[["a"]]') FROM declared;
+SELECT race_fit_categories(s, '[["a"], ["b"], ["c"]]') FROM declared;
+SELECT race_fit_categories(race_sketch('match(dims=1)'::race_params), '[["a"], ["b"]]');
+SELECT race_fit_categories(s, '[["a"], ["b", "c", "b"]]') FROM declared;
+SELECT race_fit_categories(s, '[["a"], [null, "b", null]]') FROM declared;
+SELECT race_fit_categories(race_sketch('match(dims=2)'::race_params), '[["a"], ["b", null]]');
 SELECT race_fit_categories(s, jsonb_build_array(l, l)) FROM declared, (SELECT jsonb_agg('town ' || i) AS l FROM generate_series(1, 65) i) v;
+SELECT race_fit_categories(s, (SELECT jsonb_agg(l) FROM generate_series(1, 2000), (SELECT jsonb_agg('town ' || i) AS l FROM generate_series(1, 9) i) v))
+FROM race_sketch('match(dims=2000, rows=8, range=16)'::race_params) s;
 SELECT race_fit_categories(race_sketch('l2(dims=1)'::race_params), '[["a"]]');
+SELECT race_fit_categories(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '[["a"]]');
+-- the same of the aggregate
+SELECT race_fit(s, ARRAY['a']) FROM declared;
 DROP TABLE declared;
 \set SHOW_CONTEXT errors
 

@@ -26,6 +26,7 @@ typedef enum RaceCompanionKind
 	RACE_COMPANION_READY,		/* fit/ready.h */
 	RACE_COMPANION_TYPICAL,		/* learn/typicality.c */
 	RACE_COMPANION_TREND,		/* learn/trend.h */
+	RACE_COMPANION_SQUARES,		/* query/others.h */
 	RACE_COMPANIONS
 } RaceCompanionKind;
 

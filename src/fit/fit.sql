@@ -28,16 +28,22 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
-	'the sketch with a fitted model whose points are some of the records x, at most 65536: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, others as in race_add and race_fit';
+	'the sketch with a fitted model whose points are some of the records x, at most 65536, whose texts are at most 64 MB: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, longer texts, or a model of more than 64 MB, others as in race_add and race_fit';
 
+-- generic plans: as a constant of a plan, an array of texts is walked through for each element
 CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
 	most CONSTANT int := 4096;
 	made CONSTANT int := 16384;
-	n float8 := 1;
-	list jsonb;
+	info record;
+	twice record;
+	names text[];	-- all lists, one after the other
+	sizes int[];
+	starts int[];
+	strides numeric[];
+	n numeric := 1;
 BEGIN
 	IF jsonb_typeof(categories) <> 'array' OR categories = '[]' OR
 		jsonb_path_exists(categories, 'strict $[*] ? (@.type() != "array" || @.size() == 0)') OR
@@ -46,33 +52,53 @@ BEGIN
 		RAISE EXCEPTION 'categories must be a list of lists of texts' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
 	END IF;
-	-- balanced rows are fitted to others that are made of these
-	IF (@extschema@.race_info(sketch)).sequence = 'balanced' THEN
-		RETURN (
-			SELECT @extschema@.race_fit(sketch, x)
-			FROM (
-				SELECT array_agg(l->>((hashint8extended(i, j) & 9223372036854775807) % jsonb_array_length(l))::int ORDER BY j) AS x
-				FROM generate_series(1, made) i, jsonb_array_elements(categories) WITH ORDINALITY c (l, j) GROUP BY i) rows);
+	SELECT kernel, dims, sequence INTO info FROM @extschema@.race_info(sketch);
+	IF info.kernel <> 'match' THEN
+		RAISE EXCEPTION 'race_fit_categories is for kernel match by itself' USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = format('The kernel is %s.', info.kernel),
+			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.';
 	END IF;
-	FOR list IN SELECT l FROM jsonb_array_elements(categories) l LOOP
-		n := n * jsonb_array_length(list);
+	IF jsonb_array_length(categories) <> info.dims THEN
+		RAISE EXCEPTION 'expected % % of categories, found %', info.dims, CASE info.dims WHEN 1 THEN 'list' ELSE 'lists' END, jsonb_array_length(categories)
+			USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
+	END IF;
+	SELECT j, category INTO twice
+	FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j), jsonb_array_elements_text(l) category
+	GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'list % has a category twice', twice.j USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = format('The category is %s.', left(coalesce(to_json(twice.category)::text, 'null'), 100));
+	END IF;
+
+	names := ARRAY(
+		SELECT category FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j), jsonb_array_elements_text(l) WITH ORDINALITY e (category, k)
+		ORDER BY j, k);
+	sizes := ARRAY(SELECT jsonb_array_length(l) FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j) ORDER BY j);
+	starts := ARRAY(SELECT 1 + sum(size) OVER (ORDER BY j) - size FROM unnest(sizes) WITH ORDINALITY s (size, j) ORDER BY j);
+	strides := array_fill(n, ARRAY[cardinality(sizes)]);
+	FOR j IN REVERSE cardinality(sizes)..1 LOOP
+		strides[j] := n;
+		n := least(n * sizes[j], 1e18);
 	END LOOP;
-	IF n > most THEN
+	-- balanced rows are fitted to others that are made of these
+	IF info.sequence = 'balanced' THEN
+		n := made;
+	ELSIF n > most THEN
 		RAISE EXCEPTION 'a model can have at most % candidates', most USING ERRCODE = 'program_limit_exceeded',
-			DETAIL = format('The lists make %s rows of categories.', n),
+			DETAIL = format('The lists make %s rows of categories.', CASE WHEN n < 1e18 THEN n::text ELSE '1e18 or more' END),
 			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over a public sample of them.';
 	END IF;
 	RETURN (
-		WITH RECURSIVE candidates (filled, x) AS (
-			SELECT 0, ARRAY[]::text[]
-			UNION ALL
-			SELECT filled + 1, x || category
-			FROM candidates, jsonb_array_elements_text(categories->filled) category
-			WHERE filled < jsonb_array_length(categories))
-		SELECT @extschema@.race_fit(sketch, x) FROM candidates WHERE filled = jsonb_array_length(categories));
+		SELECT @extschema@.race_fit(sketch, ARRAY(
+			SELECT names[starts[j] + CASE info.sequence
+				WHEN 'balanced' THEN (hashint8extended(i, j) & 9223372036854775807) % sizes[j]
+				ELSE div(i - 1, strides[j]) % sizes[j] END]
+			FROM generate_series(1, cardinality(sizes)) j ORDER BY j))
+		FROM generate_series(1, n::int) i);
 END $$;
 COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
-	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096';
+	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, all of a list different, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096; and 54000 for texts of more than 64 MB in all rows, or 16384 of a balanced sequence';
 
 CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
 COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';

@@ -20,6 +20,7 @@
 #include "../server/result.h"
 #include "answers.h"
 #include "fit.h"
+#include "work.h"
 
 PG_FUNCTION_INFO_V1(race_fit_box_sql);
 PG_FUNCTION_INFO_V1(race_fit_step);
@@ -94,7 +95,8 @@ typedef struct Candidates
 	uint64		identity;		/* and which one the last row had */
 	RaceRecords *records;
 	bool		has_texts;		/* are they not vectors by themselves? */
-	char	  **texts;			/* then these are theirs */
+	char	  **texts;			/* then these are theirs, */
+	Size		text_size;		/* so long all together */
 	FmgrInfo	output;			/* of their type */
 } Candidates;
 
@@ -134,7 +136,8 @@ reserve(Candidates *candidates)
 	race_records_reserve(records, capacity);
 	if (!candidates->has_texts)
 		return;
-	candidates->texts = candidates->texts == NULL ? palloc(capacity * sizeof(char *)) :
+	candidates->texts = candidates->texts == NULL ?
+		MemoryContextAlloc(records->context, capacity * sizeof(char *)) :
 		repalloc(candidates->texts, capacity * sizeof(char *));
 }
 
@@ -157,6 +160,19 @@ normalize_last(RaceRecords *records)
 	}
 }
 
+/* Any of the texts may be in the model, so that all together are bounded like it. */
+static void
+add_text(Candidates *candidates, Datum x)
+{
+	char	   *text = OutputFunctionCall(&candidates->output, x);
+
+	candidates->text_size += strlen(text) + 1;
+	race_fit_check_size(candidates->text_size);
+	candidates->texts[candidates->records->n] = MemoryContextStrdup(candidates->records->context,
+																	text);
+}
+
+/* In the context of one row: what is read leaves copies behind. */
 static void
 add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 {
@@ -164,12 +180,12 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	Datum		x = PG_GETARG_DATUM(2);
 	RaceView	view;
 
-	race_sketch_view(candidates->sketch, &view);
+	race_sketch_view_packed(candidates->sketch, &view);
 	reserve(candidates);
 	race_record_read(&site->reader, view.params, x, candidates->records, false);
 	normalize_last(candidates->records);
 	if (candidates->has_texts)
-		candidates->texts[candidates->records->n] = OutputFunctionCall(&candidates->output, x);
+		add_text(candidates, x);
 	candidates->records->n++;
 }
 
@@ -204,7 +220,7 @@ check_same_sketch(Candidates *candidates, Datum sketch)
 	RaceView	first;
 	RaceView	view;
 
-	race_sketch_view(candidates->sketch, &first);
+	race_sketch_view_packed(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
 	race_params_check_same(first.params, view.params);
 	if (!is_same(candidates, &first, sketch, &view))
@@ -229,16 +245,16 @@ race_fit_step(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 		PG_RETURN_POINTER(candidates);
 	}
-	old = MemoryContextSwitchTo(context);
 	if (candidates == NULL)
 	{
+		old = MemoryContextSwitchTo(context);
 		candidates = palloc0(sizeof(Candidates));
 		start_candidates(fcinfo, candidates, PG_GETARG_DATUM(1));
+		MemoryContextSwitchTo(old);
 	}
 	else
 		check_same_sketch(candidates, PG_GETARG_DATUM(1));
 	add_candidate(fcinfo, candidates);
-	MemoryContextSwitchTo(old);
 	PG_RETURN_POINTER(candidates);
 }
 

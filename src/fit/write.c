@@ -83,7 +83,7 @@ race_fit_check_size(Size size)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a model can be at most %d MB large",
 						(int) (RACE_MAX_MODEL_BYTES / (1024 * 1024))),
-				 errhint("Fit fewer points.")));
+				 errhint("Fit fewer points, or points with shorter texts.")));
 }
 
 /* A model of the points that have a weight.  Nothing is known of residuals yet. */

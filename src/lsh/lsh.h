@@ -385,9 +385,12 @@ extern double race_collision_probability(const RaceParams *params);
 /*
  * In a typical table of so many records (sampling.c): the share of them that the kernel sums
  * to.  The expected variance of a kernel sum over so many rows, that comes from the rows
- * themselves, where the kernel sums to so many records
+ * themselves, where the kernel sums to so many records: as of rows without end, and what is
+ * left of it where all rows there may be are not many more
  */
 extern double race_kernel_mass(double records);
+extern double race_rows_variance(const RaceParams *params, uint32_t rows, double mass);
+extern double race_sampling_share(const RaceParams *params, uint32_t rows);
 extern double race_sampling_variance(const RaceParams *params, uint32_t rows,
 									 double mass);
 

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "balanced.h"
+
 /*
  * With independent rows the variance is at most g^2 / R, where g is the sum of
  * the square roots of the kernel (Coleman & Shrivastava 2021, theorem 2.5).  What
@@ -39,7 +41,20 @@ variance_exponent(int sequence)
 }
 
 double
-race_sampling_variance(const RaceParams *params, uint32_t rows, double mass)
+race_rows_variance(const RaceParams *params, uint32_t rows, double mass)
 {
 	return mass * mass / pow(rows, variance_exponent(race_params_sequence(params)));
+}
+
+/* Balanced rows are drawn without replacement from a finite number of them (Cochran 1977, 2.6). */
+double
+race_sampling_share(const RaceParams *params, uint32_t rows)
+{
+	return race_is_balanced(params) ? 1 - rows / (double) race_balanced_rows(params) : 1;
+}
+
+double
+race_sampling_variance(const RaceParams *params, uint32_t rows, double mass)
+{
+	return race_sampling_share(params, rows) * race_rows_variance(params, rows, mass);
 }

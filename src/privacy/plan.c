@@ -445,8 +445,6 @@ fitted_sampling(const RaceParams *params)
 {
 	if (race_model_moves(params))
 		return 1;
-	if (race_is_balanced(params))
-		return FITTED_SAMPLING_BALANCED;
 	return race_model_is_of_vectors(params) && params->dims == 2 ? FITTED_SAMPLING_IN_PLANE :
 		FITTED_SAMPLING_IN_LINE;
 }
@@ -457,8 +455,18 @@ race_expected_sampling(const RaceRequest *request, const RaceParams *params,
 {
 	if (race_is_grid(params))
 		return pow(race_grid_bias(params, kept.grid) * mass, 2);
+	/* a model of balanced rows is not asked for sums */
 	return race_sampling_variance(params, kept.rows, mass) *
-		(request->fit ? fitted_sampling(params) : 1);
+		(request->fit && !race_is_balanced(params) ? fitted_sampling(params) : 1);
+}
+
+/* What rows are chosen by: of balanced ones that are fitted, what is not seen of pairs */
+static double
+sampling_to_choose(const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass)
+{
+	return request->fit && race_is_balanced(params) ?
+		race_rows_variance(params, kept.rows, mass) * FITTED_SAMPLING_BALANCED :
+		race_expected_sampling(request, params, kept, mass);
 }
 
 double
@@ -495,7 +503,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 	for (;; kept.rows = Min(2 * kept.rows, params->rows))
 	{
 		double		variance = race_noise_if_kept(request, params, kept) +
-			race_expected_sampling(request, params, kept, mass);
+			sampling_to_choose(request, params, kept, mass);
 
 		if (kept.rows >= enough && variance < least)
 		{

@@ -38,7 +38,7 @@ CREATE FUNCTION race_estimate(
 	RETURNS race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, and where the noisy count is within its noise of zero. With a NULL part in the query, of a product, a share of the answer that is what the model misses elsewhere is added. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail';
+	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, but for one that is all balanced rows there are, and where the noisy count is within its noise of zero. With a NULL part in the query, of a product, a share of the answer that is what the model misses elsewhere is added. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail. All rows of sequence balanced are no sample: their errors are noise and categories that share a bucket, which other counters show; of fewer rows it is also what the left out ones may say, by the finite population and the prior';
 
 CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
 COMMENT ON TYPE race_kde_grid_result IS 'a row of the result of race_kde_grid';
@@ -104,7 +104,7 @@ COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for p
 COMMENT ON COLUMN race_info_result.rows IS 'R: how many rows it has';
 COMMENT ON COLUMN race_info_result.range IS 'W: how many counters a row has';
 COMMENT ON COLUMN race_info_result.seed IS 'the seed of the row functions';
-COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured, partition, grouped or independent; NULL for products';
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, orthogonal, structured, partition, grouped, balanced, independent or grid; NULL for products';
 COMMENT ON COLUMN race_info_result.rehash IS 'how codes become buckets: fold or multilinear';
 COMMENT ON COLUMN race_info_result.count IS 'the number of records, as race_count; noisy in a private sketch, NULL in a share';
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';

@@ -185,7 +185,9 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 		return false;
 	if (column->kind != RACE_RECORD_SET)
 	{
-		if (!race_check_length(elements.n, column->width, soft))
+		if (!(column->kind == RACE_RECORD_ROW ?
+			  race_check_columns(elements.n, column->width, soft) :
+			  race_check_length(elements.n, column->width, soft)))
 			return false;
 		if (column->width == 0)
 		{

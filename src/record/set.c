@@ -35,6 +35,21 @@ race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 	reader->null_hint = "Leave it out, as in array_remove(x, NULL).";
 }
 
+bool
+race_check_columns(uint32 n, uint32 expected, bool soft)
+{
+	if (n == 0 && expected == 0)
+		race_refuse(soft, errmsg("expected a row of categories, found an empty array"));
+	if (expected == 0 && n > RACE_MAX_DIMS)
+		race_refuse(soft, errmsg("expected a row of up to %d categories, found %u",
+								 RACE_MAX_DIMS, n));
+	if (expected != 0 && n != expected)
+		race_refuse(soft, errmsg_plural("expected a row of %u category, found %u",
+										"expected a row of %u categories, found %u",
+										expected, expected, n));
+	return true;
+}
+
 static void
 convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
 {

@@ -18,6 +18,12 @@ extern void race_set_prepare(RaceArrayReader *reader, Oid type,
 							 MemoryContext context);
 
 /*
+ * Does a row have the expected number of columns (or, if that is 0, between 1 and
+ * RACE_MAX_DIMS)?  Else 22023, or with `soft` false.
+ */
+extern bool race_check_columns(uint32 n, uint32 expected, bool soft);
+
+/*
  * The elements as they are hashed, with the seed of the parameters.  Integers of
  * all widths are the same; texts are equal when their bytes are.  NULLs, if there are
  * some, become `null`.

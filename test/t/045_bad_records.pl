@@ -13,6 +13,7 @@ my $null = 'expected an array without nulls, found a null element';
 my $no_set = 'is not a set or a row of categories';
 my $nested = 'expected an array of one dimension, found one of';
 my $no_vector = 'expected a vector of';
+my $no_row = 'expected a row of';
 my $no_record = 'expected a record of 2 values, found';
 
 # ------------------------------------------------------- what is no record
@@ -34,9 +35,9 @@ my %kernels = (
 		codes => ['code[]', "{$secret}", '42804', "type code[] $no_set"],
 	}],
 	'match(dims=2, rows=8, range=8)' => ["ARRAY['a','b']", {
-		short => ['text[]', "{$secret}", '22023', "$no_vector 2 dimensions, found 1"],
-		long => ['text[]', "{$secret,b,c}", '22023', "$no_vector 2 dimensions, found 3"],
-		none => ['text[]', '{}', '22023', "$no_vector 2 dimensions, found 0"],
+		short => ['text[]', "{$secret}", '22023', "$no_row 2 categories, found 1"],
+		long => ['text[]', "{$secret,b,c}", '22023', "$no_row 2 categories, found 3"],
+		none => ['text[]', '{}', '22023', "$no_row 2 categories, found 0"],
 		row_with_null => ['tags', "{$secret,NULL}", '22023', $null],
 		matrix => ['text[]', "{{$secret,b}}", '22023', "$nested 2"],
 		flags => ['bool[]', '{t,f}', '42804', "type boolean[] $no_set"],
@@ -53,7 +54,7 @@ my %kernels = (
 		wrong_order => ['owt', "({$secret},\"{1,2}\")", '42804', 'type text[] is not a vector of numbers'],
 		no_array => ['no_array', "(\"{1,2}\",$secret)", '42804', "type text $no_set"],
 		short_vector => ['two', "({31337},{$secret})", '22023', "$no_vector 2 dimensions, found 1"],
-		long_row => ['two', "(\"{1,2}\",\"{$secret,b}\")", '22023', "$no_vector 1 dimensions, found 2"],
+		long_row => ['two', "(\"{1,2}\",\"{$secret,b}\")", '22023', "$no_row 1 category, found 2"],
 		domain => ['strict_two', "({31337},{$secret})", '22023', "$no_vector 2 dimensions, found 1"],
 		nan => ['two', "(\"{31337,NaN}\",{$secret})", '22023', 'expected finite numbers, found NaN'],
 		null_inside => ['two', "(\"{31337,NULL}\",{$secret})", '22023', $null],
@@ -123,7 +124,7 @@ fails("SELECT race_build('l2(dims=1) * match(dims=1) * jaccard', ROW(ARRAY[31337
 # A constraint that fails on a record may show the row: it is PostgreSQL that does, and
 # only when the constraint is false.  When it is an error, nothing of the row is shown.
 sql(q(CREATE TABLE checked (c text[] CHECK (race_kernel('match', c, ARRAY['a']) = 1))));
-fails("INSERT INTO checked SELECT ARRAY['Zyz' || 'zyva', 'b']", '22023', "$no_vector 2 dimensions, found 1", 'in a constraint');
+fails("INSERT INTO checked SELECT ARRAY['Zyz' || 'zyva', 'b']", '22023', "$no_row 2 categories, found 1", 'in a constraint');
 
 # ---------------------------------------------- rows whose type is altered
 
@@ -198,7 +199,7 @@ SELECT race_kernel('match', ARRAY[t, ''], ARRAY[t, '']), race_kernel('jaccard', 
 FROM (SELECT repeat('Zyzzyva', 1000000) AS t OFFSET 0) v
 END
 fails("SELECT race_kernel('match', ARRAY[t, t], ARRAY[t]) FROM (SELECT repeat('Zyz' || 'zyva', 100000) AS t OFFSET 0) v",
-	'22023', "$no_vector 2 dimensions, found 1", 'a long text is not shown');
+	'22023', "$no_row 2 categories, found 1", 'a long text is not shown');
 is(sql(<<'END'), '1|0|f', 'the empty text is an element');
 SELECT race_kernel('jaccard', ARRAY[''], ARRAY['', '']), race_kernel('jaccard', ARRAY[''], '{}'::text[]),
 	race_add(s, ARRAY[''])::text = race_add(s, '{}'::text[])::text FROM race_sketch('jaccard(rows=8)'::race_params) s;

@@ -112,6 +112,19 @@ test_value(void)
 	ok(race_balanced_value(&part, &a, &b) == 0.75, "three of four places");
 }
 
+/* What rows do not see is sampled. */
+static void
+test_share(uint32_t dims, uint32_t power)
+{
+	RaceParams	part = part_of(dims, power);
+	uint32_t	all = (uint32_t) race_balanced_rows(&part);
+
+	ok(race_sampling_share(&part, all) == 0 && race_sampling_variance(&part, all, 1000) == 0,
+	   "%u dims, power %u: all rows are no sample", dims, power);
+	ok(fabs(race_sampling_share(&part, 1) - (1 - 1.0 / all)) < 1e-15,
+	   "%u dims, power %u: one row is", dims, power);
+}
+
 /* ----------------------------------------------------------------- entropy */
 
 /*
@@ -157,6 +170,8 @@ main(void)
 		test_all(dims, 2);
 		test_first(dims, 1);
 		test_first(dims, 2);
+		test_share(dims, 1);
+		test_share(dims, 2);
 	}
 	for (row = 0; row < 6; row++)
 	{
