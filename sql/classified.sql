@@ -18,7 +18,7 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = race_score_params(2) AS params
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _race_score_params(2, 5) AS params
 FROM race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
 FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
@@ -26,16 +26,14 @@ FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY char
 SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('classified 2', ARRAY[q]) AS likely,
 	(race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 < 0.2 AS rather_a, (race_posterior('classified 2', ARRAY[q]) ->> 'b')::float8 > 0.4 AS flat
 FROM unnest('{0.1,0.7}'::float8[]) q ORDER BY 1;
--- the same by hand: records and the question are split over the same nodes
+-- what was private is met: around each node of the lead posteriors say how many records are of class b
 CREATE FUNCTION score(x float8[]) RETURNS float8 LANGUAGE sql STABLE AS
 	$$ SELECT race_score(label COLLATE "C", sketch, x, 'counts') FROM race_latest_releases WHERE name = 'classified 1' $$;
 CREATE TABLE nodes AS
-SELECT node, class, sum(greatest(0, 1 - abs(score - node * 0.05) / 0.05)) AS records
-FROM (SELECT class, score(x) AS score FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored, generate_series(0, 60) node GROUP BY 1, 2;
-SELECT max(abs((race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 - truth)) < 0.01 AS same
-FROM generate_series(0, 1.4, 0.2) q, LATERAL (
-	SELECT sum(records * split) FILTER (WHERE class = 'b') / sum(records * split) AS truth
-	FROM (SELECT score(ARRAY[q]) AS score OFFSET 0) s, LATERAL (SELECT *, greatest(0, 1 - abs(score - node * 0.05) / 0.05) AS split FROM nodes) n) t;
+SELECT node, sum(part) AS records, sum(part) FILTER (WHERE class = 'b') AS b, sum(part * posterior) AS said
+FROM (SELECT class, score(x) AS score, (race_posterior('classified 1', x) ->> 'b')::float8 AS posterior FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored,
+	generate_series(0, 15) node, LATERAL (SELECT greatest(0, 1 - abs(score - node * 0.2) / 0.2) AS part) p WHERE part > 0 GROUP BY 1;
+SELECT count(*) > 1 AS nodes, max(abs(said - coalesce(b, 0)) / (records + 50)) < 0.05 AS met FROM nodes;
 -- without a calibration they are the likelihoods
 SELECT race_posterior('classified 2', '{0.7}'::float8[]) = race_posterior(label, sketch, '{0.7}') AS same, race_classify('classified 2', '{0.7}'::float8[]) = race_classify(label, sketch, '{0.7}') AS class
 FROM race_latest_releases WHERE name = 'classified 2';
@@ -89,6 +87,10 @@ SELECT race_score_params(1);
 SELECT race_score_params(101);
 -- what a statement has found stays for it; the next one finds the new version
 SELECT count(DISTINCT race_classify(name, '{0.1}'::float8[])) AS names FROM unnest('{classified 1,classified 2,classified 1}'::text[]) name;
+-- whatever noise says, posteriors are probabilities, and of many classes, too
+CALL race_release('classified 9', 'classified', :p, 'x', 0.01, rows => 64, label => 'class', labels => '{a,b,c,d,e,f}', calibrate => 0.5);
+SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
+FROM generate_series(0, 1.4, 0.1) q, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('classified 9', ARRAY[q]))) p;
 -- the internal function takes constants only
 SELECT _race_score_of(ARRAY[race_sketch('l2(dims=1)'::race_params)], '{1}');
 DO $$ DECLARE s race_sketch[] := ARRAY[race_sketch('l2(dims=1)'::race_params)]; score float8; BEGIN score := _race_score_of(s, '{1}'); EXCEPTION WHEN feature_not_supported THEN RAISE WARNING '%', SQLERRM; END $$;

@@ -605,7 +605,7 @@ CREATE FUNCTION _race_score_of(sketches race_sketch[], q "any") RETURNS float8
 COMMENT ON FUNCTION _race_score_of(race_sketch[], "any") IS
 	'race_score with prior counts of classes in the order of a constant array';
 
-CREATE FUNCTION race_score_params(classes int) RETURNS race_params
+CREATE FUNCTION _race_score_params(classes int, cells int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -615,11 +615,20 @@ BEGIN
 		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN @extschema@.race_params('l2', 1, 0.2, 4, sequence => 'grid', lower => '{0}', upper => ARRAY[2 * classes - 1],
-		cells => ARRAY[(CASE WHEN classes > 4 THEN 10 ELSE 20 END) * (2 * classes - 1)]);
+		cells => ARRAY[cells * (2 * classes - 1)]);
 END $$;
 
+COMMENT ON FUNCTION _race_score_params(int, int) IS
+	'race_score_params with so many cells of a lead';
+
+CREATE FUNCTION race_score_params(classes int) RETURNS race_params
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT @extschema@._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
+$$;
+
 COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells that served all tables that were tried; error 22023 for other numbers';
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 5, and linear shares between them; error 22023 for other numbers';
 
 COMMENT ON COLUMN race_conditional_mean_result.mean IS 'the mean, between the bounds of the value. Without a trend it is NULL where the number of records near q is within two standard deviations of its noise of zero';
 

@@ -4,10 +4,10 @@
  *
  * A score, as race_scores_number() has it, says which class is best, and its lead.  A sketch
  * of scores is a grid: so it says how many records of a class have which best class and about
- * which lead, with noise.  None of these numbers is negative in truth, and those of a class
- * add up to its records, which are known with less noise.  So the nearest such numbers are
- * taken.  To set negative ones to 0 alone would add records where there are none, and more of
- * them with more classes.
+ * which lead, with noise.  Taken as they are, the largest of such shares would be too sure: it is
+ * the one that noise made largest.  So shares are curves of the lead (curves.h): that of the best
+ * class is expected to be the same whatever class that is, and the others to be shared out as
+ * all records are.
  */
 #ifndef RACE_CALIBRATION_H
 #define RACE_CALIBRATION_H
@@ -21,7 +21,7 @@ typedef struct RaceCalibration
 	int			classes;
 	uint32		cells;			/* of a lead, from 0 to 1 */
 	double		margin;			/* a standard error of a difference between labels */
-	double	   *records;		/* [class][best class][cells + 1] */
+	double	   *records;		/* [class][best class][cells + 1], more than 0 in all */
 	double	   *totals;			/* [class] */
 } RaceCalibration;
 
@@ -35,7 +35,7 @@ extern bool race_is_of_scores(const RaceParams *params);
 extern RaceCalibration *race_calibration_create(int classes, const RaceView *sketches,
 												const RaceView *scores, MemoryContext context);
 
-/* Records of each class with a score, [classes]: where there are none, with its best class */
+/* Records of each class with a score, [classes]: about as many, in likely shares */
 extern void race_calibration_ask(const RaceCalibration *calibration, double score,
 								 double *records);
 

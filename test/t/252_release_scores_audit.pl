@@ -27,7 +27,7 @@ use constant {
 	BOUND => 2,
 	ROWS => 50,
 	PERSONS => 50,
-	CELLS => 10,			# of a lead, with so many labels
+	CELLS => 5,				# of a lead
 	CALLS => 80,
 	PILOT => 1000,
 };
@@ -36,8 +36,8 @@ my $labels = join ',', 1 .. 2 * PERSONS;
 protect_persons(PERSONS, ROWS, BOUND);
 
 # What a record adds to a grid
-my $unit = sql("SELECT encode(_race_sketch_send(race_build(race_score_params(2), ARRAY[0])), 'hex')");
-$unit = (grep { $_ } @{ decode($unit) }[1 .. 61])[0];
+my $unit = sql("SELECT encode(_race_sketch_send(race_build(_race_score_params(2, 5), ARRAY[0])), 'hex')");
+$unit = (grep { $_ } @{ decode($unit) }[1 .. 16])[0];
 
 # The exact log-likelihood ratio of the scores of a label, but for the rounding of scales
 sub llr
