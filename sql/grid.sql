@@ -102,6 +102,7 @@ CALL race_release('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', u
 CALL race_release_next('pure');
 CALL race_release('rows', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, grid => false, fit => false);
 CALL race_release('delta', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, 1e-6);
+CALL race_release('delta in three dimensions', 'points', race_params('l2', 3, 20, rows => 64, lower => '{0,0,0}', upper => '{100,100,100}'), 'x', 1, 1e-6);
 CALL race_release('delta in one dimension', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6);
 CALL race_release('delta asked', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6, rows => 64);
 CALL race_release('delta of a grid', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}', sequence => 'grid'), 'x[1:2]', 1, 1e-6);

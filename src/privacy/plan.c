@@ -568,9 +568,15 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
+/*
+ * In two dimensions grids have smaller errors of densities in most tables, whatever epsilon is: on six made
+ * tables rows had .6 to 2.8 times their error at epsilon .1, and .6 to 2.1 times at 1.
+ */
+#define GRID_IN_PLANE	2
+
 bool
 race_pure_serves(const RaceRequest *request, const RaceParams *params,
-				 const RaceParams *pure_params)
+				 const RaceParams *pure_params, bool densities)
 {
 	RaceRequest pure = *request;
 	RaceKept	all = {params->rows, {0, 1}, 0};
@@ -587,5 +593,6 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 	if (race_is_grid(params))
 		return race_noise_if_kept(&pure, pure_params, all) <
 			race_expected_noise(params, &asked_plan);
-	return grid_beats_rows(params, &pure, pure_params, race_expected_noise(params, &asked_plan));
+	return (densities && params->dims == GRID_IN_PLANE) ||
+		grid_beats_rows(params, &pure, pure_params, race_expected_noise(params, &asked_plan));
 }

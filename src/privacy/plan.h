@@ -121,10 +121,11 @@ extern double race_noise_if_kept(const RaceRequest *request, const RaceParams *p
 
 /*
  * A pure release is (epsilon, delta) private, too.  Does it serve better than what is asked for with a
- * delta: the same moments or grid, or a grid in place of rows?  This is told from public facts.
+ * delta: the same moments or grid, or a grid in place of rows, for densities or for means of values?
+ * This is told from public facts.
  */
 extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params,
-							 const RaceParams *pure_params);
+							 const RaceParams *pure_params, bool densities);
 
 /* The same number by what is usual: where nothing is known of a table but its size */
 extern double race_usual_mass(double records);

@@ -424,19 +424,19 @@ spares_delta(const Release *release, const RaceParams *params, const RaceParams 
 	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
 								dataset->max_contributions, dataset->neighbors,
 								!race_is_moments(params));
-	return race_pure_serves(&request, params, pure_params);
+	return race_pure_serves(&request, params, pure_params, asked->value == NULL);
 }
 
 /*
  * By default a grid is made where its errors are smaller, unless the request states rows: for pure
- * privacy, and where it may spare the delta.  Densities in more than one dimension are better by
- * fitted rows.
+ * privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
+ * rows or a grid is better.
  */
 static bool
 usually_grid(const RaceAsked *asked)
 {
 	return asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
-								  asked->params->dims == 1 || race_is_grid(asked->params));
+								  asked->params->dims <= 2 || race_is_grid(asked->params));
 }
 
 /* grid, argument 9 */

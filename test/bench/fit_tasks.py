@@ -16,7 +16,7 @@ BOUNDS = {'salaries': 260000, 'skin': 255, 'pulsar': 1}     # upper; lower is 0
 PURE, APPROXIMATE = 'pure', 'δ'                 # kinds of privacy
 DELTAS = {PURE: 0, APPROXIMATE: DELTA}
 GRID_DIMS = 3                                   # the most that a grid has
-PURE_DIMS = 1                                   # where it is better although pure
+PURE_DIMS = 2                                   # where it is better although pure
 
 
 @dataclasses.dataclass
