@@ -18,7 +18,7 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _race_score_params(2, 5) AS params
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _race_score_params(2, 12) AS params
 FROM race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
 FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;

@@ -628,7 +628,7 @@ CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 $$;
 
 COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 5, and linear shares between them; error 22023 for other numbers';
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 25 divided by the number of classes, and at least 5, with linear shares between them; error 22023 for other numbers';
 
 COMMENT ON COLUMN race_conditional_mean_result.mean IS 'the mean, between the bounds of the value. Without a trend it is NULL where the number of records near q is within two standard deviations of its noise of zero';
 

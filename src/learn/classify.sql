@@ -95,4 +95,4 @@ CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 	SELECT @extschema@._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
 $$;
 COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 5, and linear shares between them; error 22023 for other numbers';
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 25 divided by the number of classes, and at least 5, with linear shares between them; error 22023 for other numbers';

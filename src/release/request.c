@@ -407,14 +407,18 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 					lengthof(parameters), parameters);
 }
 
-/* Wide cells: each one costs noise, and shares are linear between nodes (learn/curves.h). */
+/*
+ * Wide cells, so that nodes have as many records whatever the number of labels: each one costs noise, and
+ * shares are linear between nodes (learn/curves.h).
+ */
 static Datum
 params_of_scores(const RaceLedger *ledger, const RaceAsked *asked)
 {
 	RaceParameter labels = RaceTexts(asked->labels);
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT $schema._race_score_params(cardinality($1), 5)", 1, &labels);
+	race_ledger_run(ledger, "SELECT $schema._race_score_params(cardinality($1), greatest(25 / cardinality($1), 5))",
+					1, &labels);
 	return race_ledger_value(1, &isnull);
 }
 
