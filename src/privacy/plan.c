@@ -569,7 +569,7 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 }
 
 /*
- * In two dimensions grids have smaller errors of densities in most tables, whatever epsilon is: on six made
+ * In two dimensions grids have smaller errors of densities in most tables, whatever epsilon is: on five made
  * tables rows had .6 to 2.8 times their error at epsilon .1, and .6 to 2.1 times at 1.
  */
 #define GRID_IN_PLANE	2
