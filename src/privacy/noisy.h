@@ -1,0 +1,17 @@
+/*
+ * noisy.h
+ *		The one place where an exact number gets noise.
+ *
+ * Plain C99 without PostgreSQL headers.  test/unit/greybox_test.c has another race_noisy() in
+ * place of this one, which notes what it is given.
+ */
+#ifndef RACE_NOISY_H
+#define RACE_NOISY_H
+
+#include "../noise/state.h"
+
+/* A number plus noise of this scale or variance (noise.h), within +-RACE_MAX_COUNT */
+extern int64_t race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
+						  uint64_t noise);
+
+#endif							/* RACE_NOISY_H */
