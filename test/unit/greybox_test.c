@@ -114,7 +114,6 @@ race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t 
 /* A kind of sketch, and what its records are: buckets of rows, or numbers */
 typedef struct Kind
 {
-	char		name[200];
 	RaceParams *params;
 	RaceRows   *rows;			/* or the features of moments, or NULL */
 	uint32_t   *buckets;		/* [PLACES][line] */
@@ -243,7 +242,16 @@ hash_places(Kind *kind)
 	}
 }
 
-/* Corners are the largest vectors. */
+/* The middle, or a node beside it */
+static double
+middle(double lower, double upper, double cells, int number)
+{
+	static const int nodes[] = {0, 1, 2, 4};
+
+	return (lower + upper) / 2 + (upper - lower) * nodes[number % 4] / cells;
+}
+
+/* Corners are the largest vectors, and a record in the middle of a grid changes most of a look. */
 static void
 number_places(Kind *kind)
 {
@@ -264,6 +272,7 @@ number_places(Kind *kind)
 			uint64_t	bits = mix((uint64_t) place * 1024 + i);
 
 			x[i] = place % 8 == 0 ? (bits % 2 == 0 ? lower[i] : upper[i]) :
+				place % 8 == 1 ? middle(lower[i], upper[i], cells == NULL || params->dims > 1 ? INFINITY : cells[i], place / 8) :
 				hostile_number(bits, lower[i], upper[i], cells == NULL ? 4 : cells[i]);
 		}
 		take_vector(kind, place, params, x);
@@ -282,7 +291,7 @@ allocate(size_t size)
 
 /* Takes over the parameters. */
 static void
-make_kind(Kind *kind, RaceParams *params, const char *name)
+make_kind(Kind *kind, RaceParams *params)
 {
 	RaceParams	functions;
 	size_t		size = (size_t) params->rows * params->range * sizeof(int64_t);
@@ -290,7 +299,6 @@ make_kind(Kind *kind, RaceParams *params, const char *name)
 
 	memset(kind, 0, sizeof(Kind));
 	kind->params = params;
-	snprintf(kind->name, sizeof(kind->name), "%s", name);
 	for (i = 0; i < PLACES; i++)
 		kind->is_record[i] = true;
 	if (race_is_grid(params) || race_is_moments(params))
@@ -455,6 +463,13 @@ base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
 	return bits % 16 == 0 ? INT64_C(1) << 38 : bits % 2 == 0 ? 1 + bits / 16 % 40 : INT64_C(1000000);
 }
 
+/* Half of all crowds are in corners, or in the middle. */
+static uint32_t
+crowded_place(uint64_t bits)
+{
+	return (uint32_t) (bits % 4 < 2 ? bits >> 8 : (bits >> 8) / 8 * 8 + bits % 4 - 2) % PLACES;
+}
+
 /*
  * A pair of tables.  Of each side of the person all records are at one place, often that of a crowd,
  * or at any; in one label, or in any.
@@ -467,7 +482,7 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 	bool		together = style % 4 != 0;
 	bool		one_label = style / 4 % 4 != 0;
 	bool		whole = style / 16 % 2 != 0;
-	uint32_t	crowd = (uint32_t) mix(++state);
+	uint32_t	crowd = crowded_place(mix(++state));
 	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style / 32 % 2);
 	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
 	int			label;
@@ -685,6 +700,27 @@ compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int 
 	apart->cost += cost / plan->noise.epsilon;
 }
 
+/* What was met */
+static struct
+{
+	long		pairs;
+	long		mechanisms[RACE_MECHANISM_WISHART + 1];
+	long		fewer_rows;
+	long		fewer_cells;
+	long		levels;			/* two of them */
+	long		coarser;		/* integers of moments */
+} met;
+
+static void
+note_plan(const Kind *kind, const RacePlan *plan)
+{
+	met.mechanisms[plan->noise.mechanism]++;
+	met.fewer_rows += plan->kept.rows < kind->params->rows;
+	met.fewer_cells += plan->kept.grid.halvings > 0;
+	met.levels += plan->kept.grid.levels > 1;
+	met.coarser += plan->kept.coarser > 0;
+}
+
 /* All labels, whose losses add up */
 static Apart
 compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
@@ -704,6 +740,7 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 			make_exact(kind, setting, pair, label, table, exact[table]);
 			played[table] = play(kind, setting, &request, exact[table], table);
 		}
+		note_plan(kind, &played[0].plan);
 		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
 		switch (played[0].plan.noise.mechanism)
 		{
@@ -724,55 +761,114 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 
 #define ROUNDING	1e-9		/* of the sums of this test */
 
-static long pairs = 0;
+static void
+keep_most(Apart *most, const Apart *apart)
+{
+	most->count = fmax(most->count, apart->count);
+	most->look = fmax(most->look, apart->look);
+	most->counters = fmax(most->counters, apart->counters);
+	most->cost = fmax(most->cost, apart->cost);
+	most->same &= apart->same;
+	most->rounds &= apart->rounds;
+}
 
-/* The most that pairs of a setting are apart */
+/* The most that n pairs of a setting are apart */
 static Apart
-most_apart_of(const Kind *kind, const Setting *setting, int n)
+most_of_pairs(const Kind *kind, const Setting *setting, int n)
 {
 	Apart		most = {.same = true, .rounds = true};
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
+		/* less makes integers of moments coarser */
+		double		least = !race_is_moments(kind->params) ? 0.05 : setting->delta > 0 ? 1e-3 : 1e-7;
 		Pair		pair;
 		Apart		apart;
 
 		make_pair(kind, setting, (uint64_t) i, &pair);
-		apart = compare(kind, setting, &pair, log_uniform(mix(i), 0.05, 20));
-		most.count = fmax(most.count, apart.count);
-		most.look = fmax(most.look, apart.look);
-		most.counters = fmax(most.counters, apart.counters);
-		most.cost = fmax(most.cost, apart.cost);
-		most.same &= apart.same;
-		most.rounds &= apart.rounds;
+		apart = compare(kind, setting, &pair, log_uniform(mix(i), least, 20));
+		keep_most(&most, &apart);
 	}
-	pairs += n;
+	met.pairs += n;
 	return most;
 }
 
-static const char *
-describe_setting(const Setting *setting)
+static void
+print_setting(const Setting *setting, const Apart *most)
 {
-	static char text[200];
+	printf("# delta %g, %s, %u records, %d labels%s%s%s%s: count %.4f, look %.4f, counters %.4f, cost %.4f\n",
+		   setting->delta, race_neighbors_name(setting->neighbors), setting->records, setting->labels,
+		   setting->chooses ? ", chosen" : "", setting->fit ? ", fitted" : "",
+		   setting->halves ? ", halves" : "", setting->share ? ", share" : "",
+		   most->count, most->look, most->counters, most->cost);
+}
 
-	snprintf(text, sizeof(text), "delta %g, %s, %u records, %d labels%s%s%s%s", setting->delta,
-			 race_neighbors_name(setting->neighbors), setting->records, setting->labels,
-			 setting->chooses ? ", chosen" : "", setting->fit ? ", fitted" : "",
-			 setting->halves ? ", halves" : "", setting->share ? ", share" : "");
-	return text;
+/*
+ * What neighbors of a kind must be apart at least, so that declarations that are one too small would be
+ * found out: of counters, all.  Of moments one of millions cannot be.  There it is a hundredth, for one
+ * person's records under pure noise; less where both sides would have to be as large and
+ * at right angles, where a norm is few integers, and where noise is Gaussian for the norm of
+ * absolute values, which bounds the L1 norm.
+ */
+static double
+least_apart(const RaceParams *params, bool pure, bool substitute)
+{
+	if (!race_is_moments(params))
+		return 1 - ROUNDING;
+	if (pure)
+		return substitute ? 0.49 : 0.99;
+	return params->clip == RACE_CLIP_ABSOLUTE ? 0.2 : 0.875;
+}
+
+/* Looks have wavelets within from 8 cells on. */
+static bool
+reaches_look(const RaceParams *params)
+{
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+	uint32_t	i;
+
+	for (i = 0; race_is_grid(params) && i < params->dims; i++)
+		if (cells[i] < 8)
+			return false;
+	return true;
 }
 
 static void
-test_setting(const Kind *kind, const Setting *setting, int n)
+test_kind(RaceParams *params, const char *name, const Setting *settings, size_t n, int pairs)
 {
-	Apart		most = most_apart_of(kind, setting, n);
+	static Kind kind;
+	Apart		groups[2][2] = {{{.same = true}}};	/* by delta and neighbors */
+	Apart		all = {.same = true, .rounds = true};
+	double		weight = 0;
+	bool		tight = true;
+	size_t		i;
 
-	ok(most.same, "%s, %s: nothing but noisy numbers decides", kind->name, describe_setting(setting));
-	ok(most.rounds && most.count <= 1 + ROUNDING && most.look <= 1 + ROUNDING &&
-	   most.counters <= 1 + ROUNDING && most.cost <= 1 + ROUNDING,
-	   "neighbors are as near as declared: count %.6f, look %.6f, counters %.6f, cost %.6f",
-	   most.count, most.look, most.counters, most.cost);
+	make_kind(&kind, params);
+	for (i = 0; i < n; i++)
+	{
+		RaceRequest request = make_request(&kind, &settings[i], 1);
+		Apart		most = most_of_pairs(&kind, &settings[i], pairs);
+
+		print_setting(&settings[i], &most);
+		keep_most(&groups[settings[i].delta > 0][settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE], &most);
+		keep_most(&all, &most);
+		if (!race_is_moments(params))
+			weight = fmax(weight, (double) race_look_weight(&request, params));
+	}
+	ok(all.same, "%s: nothing but noisy numbers decides what is drawn", name);
+	ok(all.rounds && all.count <= 1 + ROUNDING && all.look <= 1 + ROUNDING &&
+	   all.counters <= 1 + ROUNDING && all.cost <= 1 + ROUNDING,
+	   "neighbors are as near as is declared (%.6f, %.6f, %.6f), and cost no more (%.6f)",
+	   all.count, all.look, all.counters, all.cost);
+	for (i = 0; i < 4; i++)
+		tight &= groups[i / 2][i % 2].count > 1 - ROUNDING &&
+			groups[i / 2][i % 2].counters > least_apart(params, i / 2 == 0, i % 2 == 1);
+	ok(tight && all.cost > 0.99, "and would be too far apart for a little less");
+	if (weight > 0 && reaches_look(params))
+		ok(all.look > 1 - 1 / weight, "a look that declares %g of a record and not %g would be found out",
+		   weight - 1, weight);
+	free_kind(&kind);
 }
 
 /* ------------------------------------------------------------ all of them */
@@ -797,7 +893,7 @@ static const Setting of_sketches[] = {
 
 static const Setting of_moments[] = {
 	{0, true, false, ADD, 1, 1, false, false},
-	{0, true, false, SUBSTITUTE, 3, 1, false, false},
+	{0, true, false, SUBSTITUTE, 3, 2, false, false},
 	{0, true, false, ADD, 5, 3, false, false},
 	{DELTA, true, false, ADD, 2, 1, false, false},
 	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
@@ -806,21 +902,9 @@ static const Setting of_moments[] = {
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
-static void
-test_kind(RaceParams *params, const char *name, const Setting *settings, size_t n, int pairs_each)
-{
-	static Kind kind;
-	size_t		i;
-
-	make_kind(&kind, params, name);
-	for (i = 0; i < n; i++)
-		test_setting(&kind, &settings[i], pairs_each);
-	free_kind(&kind);
-}
-
 /* Rows of all kernels and sequences */
 static void
-test_rows(int pairs_each)
+test_rows(int pairs)
 {
 	static const Recipe recipes[] = {
 		{FOLD, 16, {PART(L2, IND, 3, 1)}},
@@ -846,7 +930,7 @@ test_rows(int pairs_each)
 
 	for (i = 0; i < LENGTH(recipes); i++)
 	{
-		RaceParams *params = make_params(&recipes[i], 40, (int64_t) i);
+		RaceParams *params = make_params(&recipes[i], i % 4 == 1 ? 70 : 40, (int64_t) i);
 		RaceParams *part;
 
 		for (part = params; part != NULL; part = (RaceParams *) race_params_next(part, params))
@@ -857,12 +941,12 @@ test_rows(int pairs_each)
 			params->radius = 2;
 			params->query_radius = 2.5;
 		}
-		test_kind(params, describe(params), of_sketches, LENGTH(of_sketches), pairs_each);
+		test_kind(params, describe(params), of_sketches, LENGTH(of_sketches), pairs);
 	}
 }
 
 static RaceParams *
-make_grid(RaceKernel kernel, uint32_t dims, const double *cells)
+make_grid(RaceKernel kernel, uint32_t dims, double bandwidth, const double *cells)
 {
 	RaceParams *params = allocate(sizeof(RaceParams) + 3 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
@@ -873,7 +957,7 @@ make_grid(RaceKernel kernel, uint32_t dims, const double *cells)
 	params->rehash = FOLD;
 	params->arrays = BOUNDS | RACE_ARRAY_CELLS;
 	params->dims = dims;
-	params->bandwidth = 0.5;
+	params->bandwidth = bandwidth;
 	params->power = 1;
 	params->rows = 1;
 	params->more = (uint32_t) (3 * dims * sizeof(double));
@@ -888,17 +972,19 @@ make_grid(RaceKernel kernel, uint32_t dims, const double *cells)
 }
 
 static void
-test_grids(int pairs_each)
+test_grids(int pairs)
 {
 	static const struct
 	{
 		RaceKernel	kernel;
 		uint32_t	dims;
+		double		bandwidth;
 		double		cells[RACE_GRID_DIMS];
 	}			grids[] = {
-		{L2, 1, {64}}, {L1, 1, {96}}, {L2, 1, {15}}, {L2, 1, {4}},
-		{L2, 2, {16, 16}}, {L2, 2, {8, 32}}, {L1, 2, {16, 24}},
-		{L2, 3, {8, 8, 8}}, {L2, 3, {16, 8, 4}}
+		/* the second is like those of scores */
+		{L2, 1, 0.5, {64}}, {L2, 1, 0.2, {36}}, {L1, 1, 0.1, {96}}, {L2, 1, 0.2, {15}}, {L2, 1, 1, {4}},
+		{L2, 2, 0.2, {16, 16}}, {L2, 2, 0.2, {8, 32}}, {L1, 2, 0.5, {16, 24}}, {L2, 2, 1, {32, 16}},
+		{L2, 3, 0.2, {8, 8, 8}}, {L2, 3, 1, {16, 8, 4}}
 	};
 	size_t		i;
 
@@ -906,15 +992,15 @@ test_grids(int pairs_each)
 	{
 		char		name[100];
 
-		snprintf(name, sizeof(name), "grid %g x %g x %g", grids[i].cells[0], grids[i].cells[1],
-				 grids[i].cells[2]);
-		test_kind(make_grid(grids[i].kernel, grids[i].dims, grids[i].cells), name, of_sketches,
-				  LENGTH(of_sketches), pairs_each);
+		snprintf(name, sizeof(name), "grid of %u dims, %g x %g x %g cells, %s", grids[i].dims,
+				 grids[i].cells[0], grids[i].cells[1], grids[i].cells[2], race_kernel_name(grids[i].kernel));
+		test_kind(make_grid(grids[i].kernel, grids[i].dims, grids[i].bandwidth, grids[i].cells), name,
+				  of_sketches, LENGTH(of_sketches), pairs);
 	}
 }
 
 static void
-test_moments(int pairs_each)
+test_moments(int pairs)
 {
 	static const struct
 	{
@@ -955,17 +1041,56 @@ test_moments(int pairs_each)
 			((double *) (params + 1))[k] = k < dims ? -1 : 2;
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
 				 dims, params->features, params->targets, params->norm, race_clip_name(params->clip));
-		test_kind(params, name, of_moments, LENGTH(of_moments), pairs_each);
+		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}
+}
+
+/* A release that chose rows by the exact table would keep others of its neighbor. */
+static void
+test_peeking(void)
+{
+	static const Recipe recipe = {FOLD, 16, {PART(L2, IND, 3, 1)}};
+	static Kind kind;
+	const Setting *setting = &of_sketches[3];
+	RaceRequest request;
+	Pair		pair;
+	int			table;
+
+	make_kind(&kind, make_params(&recipe, 40, 1));
+	request = make_request(&kind, setting, 1);
+	make_pair(&kind, setting, 1, &pair);
+	for (table = 0; table < 2; table++)
+	{
+		RaceExact	exact;
+
+		make_exact(&kind, setting, &pair, 0, table, &exact);
+		request.rows = table == 0 ? 16 : 32;
+		play(&kind, setting, &request, &exact, table);
+	}
+	ok(!tape.same, "a choice by the exact table would be found out");
+	free_kind(&kind);
+}
+
+static void
+test_met(void)
+{
+	printf("# %ld pairs: %ld Laplace, %ld Gaussian, %ld Wishart; %ld of fewer rows, %ld of fewer cells, %ld of two levels, %ld of coarser integers\n",
+		   met.pairs, met.mechanisms[RACE_MECHANISM_LAPLACE], met.mechanisms[RACE_MECHANISM_GAUSSIAN],
+		   met.mechanisms[RACE_MECHANISM_WISHART], met.fewer_rows, met.fewer_cells, met.levels,
+		   met.coarser);
+	ok(met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 && met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
+	   met.mechanisms[RACE_MECHANISM_WISHART] > 100 && met.fewer_rows > 100 && met.fewer_cells > 100 &&
+	   met.levels > 100 && met.coarser > 100, "all that a release may choose was met");
 }
 
 int
 main(void)
 {
-	test_rows(100);
-	test_grids(100);
-	test_moments(200);
-	printf("# %ld pairs\n", pairs);
+	test_rows(30);
+	test_grids(50);
+	test_moments(60);
+	test_peeking();
+	test_met();
 	free(tape.draws);
 	return done_testing();
 }
