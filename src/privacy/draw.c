@@ -38,6 +38,12 @@ race_draw_workspace(const RaceParams *params)
 	return words * sizeof(int64_t);
 }
 
+int64_t
+race_draw_count(RaceRandom *random, const RaceExact *exact, const RacePlan *plan)
+{
+	return noisy(random, exact->count, plan, plan->count_noise);
+}
+
 /* ------------------------------------------------------------------ counters */
 
 /* The exact counters of the levels of a grid that are kept, one after the other; their number */
@@ -290,7 +296,7 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 		return false;
 	for (i = 0; i < n; i++)
 	{
-		counts[i] = noisy(random, exact[i].count, plan, plan->count_noise);
+		counts[i] = race_draw_count(random, &exact[i], plan);
 		mean += (double) counts[i] / n;
 	}
 	return request->rows > 0 ||

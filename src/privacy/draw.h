@@ -33,6 +33,9 @@ extern bool race_draw_plan(RaceRandom *random, const RaceExact *exact, int n,
 						   const RaceRequest *request, void *workspace, int64_t *counts,
 						   RacePlan *plan);
 
+/* Draw the noisy count alone, of a noise share. */
+extern int64_t race_draw_count(RaceRandom *random, const RaceExact *exact, const RacePlan *plan);
+
 /* Draw the counters that are kept: rows, the levels of a grid one after the other, or moments. */
 extern void race_draw_counters(RaceRandom *random, const RaceExact *exact, const RacePlan *plan,
 							   void *workspace, int64_t *counters);

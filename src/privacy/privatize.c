@@ -17,7 +17,6 @@
 #include "../sketch/sketch.h"
 #include "checked_plan.h"
 #include "draw.h"
-#include "noisy.h"
 #include "privatize.h"
 #include "random.h"
 
@@ -40,8 +39,8 @@ kept_params(const RaceParams *params, const RaceKept *kept)
 static RaceExact
 exact_of(const RaceView *view)
 {
-	RaceExact	exact = {view->params, view->counters, view->width,
-	view->header->noise.half != RACE_WHOLE, view->header->count};
+	bool		is_half = view->header->noise.half != RACE_WHOLE;
+	RaceExact	exact = {view->params, view->counters, view->width, is_half, view->header->count};
 
 	return exact;
 }
@@ -179,8 +178,9 @@ read_federation(FunctionCallInfo fcinfo)
 
 /* The share of one party, and its noise, for a request that was checked */
 static Datum
-make_share(FunctionCallInfo fcinfo, const RaceView *exact, const RaceRequest *request)
+make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *request)
 {
+	RaceExact	exact = exact_of(view);
 	RaceFederation federation;
 	RaceRandom *random = race_strong_random();
 	RacePlan	plan;
@@ -193,13 +193,11 @@ make_share(FunctionCallInfo fcinfo, const RaceView *exact, const RaceRequest *re
 				 errmsg("noise shares need a delta above 0"),
 				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
 	federation = read_federation(fcinfo);
-	if (!race_plan_share(request, exact->params, &federation, &plan))
+	if (!race_plan_share(request, view->params, &federation, &plan))
 		race_refuse_noise(request, plan.kept.rows);
 
-	sketch = release(exact, &plan,
-					 race_noisy(random, exact->header->count, RACE_MECHANISM_GAUSSIAN,
-								plan.count_noise),
-					 workspace_for(exact->params), race_result_context(fcinfo));
+	sketch = release(view, &plan, race_draw_count(random, &exact, &plan),
+					 workspace_for(view->params), race_result_context(fcinfo));
 	id = race_random_below(random, PG_UINT64_MAX);
 	race_sketch_set_shares(sketch, &id);
 	return RaceSketchGetDatum(sketch);

@@ -494,8 +494,8 @@ make_headroom(RaceSketch *sketch, int64 n)
 static RaceCounterArray
 counters_of(const RaceSketch *sketch, Size row)
 {
-	RaceCounterArray array = {(char *) sketch->counters + row * sketch->params->range * sketch->width,
-	sketch->width};
+	Size		offset = row * sketch->params->range * sketch->width;
+	RaceCounterArray array = {(char *) sketch->counters + offset, sketch->width};
 
 	return array;
 }

@@ -568,7 +568,7 @@ play(const Kind *kind, const Setting *setting, const RaceRequest *request, const
 		exit(2);
 	}
 	if (setting->share)
-		race_noisy(&random, exact->count, RACE_MECHANISM_GAUSSIAN, played.plan.count_noise);
+		race_draw_count(&random, exact, &played.plan);
 	played.looks = n;
 	played.counters = table == 0 ? tape.n : tape.next;
 	for (i = 0; i < n; i++)
