@@ -22,7 +22,7 @@
 static int64_t
 noisy(RaceRandom *random, int64_t value, const RacePlan *plan, uint64_t noise)
 {
-	return race_noisy(random, value, (RaceMechanism) plan->noise.mechanism, noise);
+	return race_clamped_sum(race_noisy(random, value, (RaceMechanism) plan->noise.mechanism, noise), 0);
 }
 
 size_t
@@ -113,10 +113,11 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 	bool		share = plan->noise.status == RACE_STATUS_SHARE;
 	int			coarser = plan->kept.coarser;
 	int64_t		limit = RACE_MAX_COUNT >> coarser;
-	bool		wishart = plan->noise.mechanism == RACE_MECHANISM_WISHART;
+	RaceMechanism mechanism = (RaceMechanism) plan->noise.mechanism;
+	bool		wishart = mechanism == RACE_MECHANISM_WISHART;
 	int64_t    *matrix = wishart ? wishart_noise(random, columns, plan, space) : NULL;
 	uint64_t	noise = wishart ? plan->entry_noise : plan->counter_noise;
-	uint64_t	on_diagonal = plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * noise : noise;
+	uint64_t	on_diagonal = mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * noise : noise;
 	uint32_t	i;
 	uint32_t	j;
 
@@ -125,10 +126,10 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 		race_look_for_interrupts();
 		for (j = i; j < columns; j++, counter++)
 		{
-			*counter = noisy(random, race_moments_coarsen(*counter, coarser), plan,
-							 i == j ? on_diagonal : noise);
-			if (wishart)
-				*counter = race_clamped_sum(*counter, *matrix++);
+			int64_t		sum = race_noisy(random, race_moments_coarsen(*counter, coarser), mechanism,
+										 i == j ? on_diagonal : noise);
+
+			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
 			if (!share)
 				*counter = (*counter > limit ? limit : *counter < -limit ? -limit : *counter) *
 					((int64_t) 1 << coarser);

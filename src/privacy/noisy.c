@@ -4,8 +4,6 @@
  */
 #include "noisy.h"
 
-#include "../sketch/counters.h"
-
 int64_t
 race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
@@ -13,5 +11,7 @@ race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t 
 		race_discrete_gaussian(random, noise) :
 		race_discrete_laplace(random, noise);
 
-	return race_clamped_sum(value, draw);
+	if (__builtin_add_overflow(value, draw, &value))
+		return draw > 0 ? INT64_MAX : -INT64_MAX;
+	return value;
 }

@@ -131,13 +131,13 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 static bool
 plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace, RacePlan *plan)
 {
-	uint64_t	records = request->max_contributions;
+	uint64_t	records = (uint64_t) request->max_contributions * neighbors_factor(request);
 	uint64_t	trace = race_moments_trace(params, plan->kept.coarser);
 	RaceWishartBudget budget;
 
-	if (records > RACE_MAX_SENSITIVITY / 2 / trace ||
-		!race_wishart_budget(request->epsilon, race_moments_columns(params),
-							 neighbors_factor(request), records * trace, records, &budget) ||
+	if (records > RACE_MAX_SENSITIVITY / trace ||
+		!race_wishart_budget(request->epsilon, race_moments_columns(params), records, trace,
+							 &budget) ||
 		(laplace && plan->noise.counter_variance <= budget.variance))
 		return false;
 	plan->counter_noise = budget.scale;
