@@ -528,6 +528,7 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 /* A release of exact sketches up to its noise; where its looks and its counters begin */
 typedef struct Played
 {
+	bool		refused;		/* the noise would be too large */
 	RacePlan	plan;
 	size_t		looks;
 	size_t		counters;
@@ -564,8 +565,9 @@ play(const Kind *kind, const Setting *setting, const RaceRequest *request, const
 	if (setting->share ? !race_plan_share(request, kind->params, &federation, &played.plan) :
 		!race_draw_plan(&random, exact, n, request, kind->workspace, counts, &played.plan))
 	{
-		printf("Bail out! too much noise\n");
-		exit(2);
+		memset(&played, 0, sizeof(played));
+		played.refused = true;
+		return played;
 	}
 	if (setting->share)
 		race_draw_count(&random, exact, &played.plan);
@@ -709,11 +711,17 @@ static struct
 	long		fewer_cells;
 	long		levels;			/* two of them */
 	long		coarser;		/* integers of moments */
+	long		refused;
 } met;
 
 static void
-note_plan(const Kind *kind, const RacePlan *plan)
+note_plan(const Kind *kind, const Played *played)
 {
+	const RacePlan *plan = &played->plan;
+
+	met.refused += played->refused;
+	if (played->refused)
+		return;
 	met.mechanisms[plan->noise.mechanism]++;
 	met.fewer_rows += plan->kept.rows < kind->params->rows;
 	met.fewer_cells += plan->kept.grid.halvings > 0;
@@ -740,10 +748,12 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 			make_exact(kind, setting, pair, label, table, exact[table]);
 			played[table] = play(kind, setting, &request, exact[table], table);
 		}
-		note_plan(kind, &played[0].plan);
+		note_plan(kind, &played[0]);
 		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
 		switch (played[0].plan.noise.mechanism)
 		{
+			case RACE_MECHANISM_NONE:
+				break;
 			case RACE_MECHANISM_LAPLACE:
 				compare_laplace(kind, setting, &request, &played[0], &apart);
 				break;
@@ -782,7 +792,7 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 	for (i = 0; i < n; i++)
 	{
 		/* less makes integers of moments coarser */
-		double		least = !race_is_moments(kind->params) ? 0.05 : setting->delta > 0 ? 1e-3 : 1e-7;
+		double		least = race_is_moments(kind->params) ? RACE_MIN_EPSILON : 0.05;
 		Pair		pair;
 		Apart		apart;
 
@@ -818,7 +828,7 @@ least_apart(const RaceParams *params, bool pure, bool substitute)
 		return 1 - ROUNDING;
 	if (pure)
 		return substitute ? 0.49 : 0.99;
-	return params->clip == RACE_CLIP_ABSOLUTE ? 0.2 : 0.875;
+	return params->clip == RACE_CLIP_ABSOLUTE ? 0.1 : 0.875;
 }
 
 /* Looks have wavelets within from 8 cells on. */
@@ -1012,7 +1022,7 @@ test_moments(int pairs)
 	}			moments[] = {
 		{1, 0, 0, 1, RACE_CLIP_NORM}, {3, 0, 1, 1.2345, RACE_CLIP_NORM}, {5, 0, 0, 100, RACE_CLIP_NORM},
 		{3, 4, 1, 1.5, RACE_CLIP_NORM}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE},
-		{4, 0, 4, 1e-3, RACE_CLIP_NORM}
+		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE}, {4, 0, 4, 1e-3, RACE_CLIP_NORM}
 	};
 	size_t		i;
 	uint32_t	k;
@@ -1074,10 +1084,10 @@ test_peeking(void)
 static void
 test_met(void)
 {
-	printf("# %ld pairs: %ld Laplace, %ld Gaussian, %ld Wishart; %ld of fewer rows, %ld of fewer cells, %ld of two levels, %ld of coarser integers\n",
+	printf("# %ld pairs: %ld Laplace, %ld Gaussian, %ld Wishart; %ld of fewer rows, %ld of fewer cells, %ld of two levels, %ld of coarser integers, %ld refused\n",
 		   met.pairs, met.mechanisms[RACE_MECHANISM_LAPLACE], met.mechanisms[RACE_MECHANISM_GAUSSIAN],
 		   met.mechanisms[RACE_MECHANISM_WISHART], met.fewer_rows, met.fewer_cells, met.levels,
-		   met.coarser);
+		   met.coarser, met.refused);
 	ok(met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 && met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
 	   met.mechanisms[RACE_MECHANISM_WISHART] > 100 && met.fewer_rows > 100 && met.fewer_cells > 100 &&
 	   met.levels > 100 && met.coarser > 100, "all that a release may choose was met");
