@@ -18,26 +18,8 @@ add_weights(RaceCounterArray array, const uint32_t *nodes, const int64_t *weight
 
 void
 race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
-				   RaceCounterArray counters)
-{
-	RaceGrid	grid;
-	size_t		i;
-
-	race_grid_of(params, &grid);
-	for (i = 0; i < n; i++)
-	{
-		uint32_t	nodes[RACE_GRID_CORNERS];
-		int64_t		weights[RACE_GRID_CORNERS];
-		int			corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
-
-		add_weights(counters, nodes, weights, corners, weight);
-	}
-}
-
-void
-race_count_halves_in_grid(const RaceParams *params, const double *x, size_t n,
-						  const RacePortion *portions, RaceCounterArray lower,
-						  RaceCounterArray upper)
+				   const RacePortion *portions, RaceCounterArray counters,
+				   RaceCounterArray upper)
 {
 	RaceGrid	grid;
 	size_t		i;
@@ -50,10 +32,12 @@ race_count_halves_in_grid(const RaceParams *params, const double *x, size_t n,
 		int64_t		up[RACE_GRID_CORNERS];
 		int			corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
 
+		add_weights(counters, nodes, weights, corners, weight);
+		if (portions == NULL)
+			continue;
 		race_grid_divide(&grid, &portions[i], weights, corners, up);
-		add_weights(lower, nodes, weights, corners, 1);
-		add_weights(lower, nodes, up, corners, -1);
-		add_weights(upper, nodes, up, corners, 1);
+		add_weights(counters, nodes, up, corners, -weight);
+		add_weights(upper, nodes, up, corners, weight);
 	}
 }
 

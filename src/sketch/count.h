@@ -16,14 +16,13 @@ typedef struct RaceCounterArray
 	int			width;			/* bytes of each */
 } RaceCounterArray;
 
-/* Split n records over the nodes of a grid, `weight` times. */
+/*
+ * Split n records over the nodes of a grid, `weight` times.  If each has a portion that goes up, it
+ * goes into the upper half; portions may be NULL.
+ */
 extern void race_count_in_grid(const RaceParams *params, const double *x, size_t n,
-							   int64_t weight, RaceCounterArray counters);
-
-/* The same once, where each record has a portion that goes up */
-extern void race_count_halves_in_grid(const RaceParams *params, const double *x, size_t n,
-									  const RacePortion *portions, RaceCounterArray lower,
-									  RaceCounterArray upper);
+							   int64_t weight, const RacePortion *portions,
+							   RaceCounterArray counters, RaceCounterArray upper);
 
 /* Count a record in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
 extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows,

@@ -504,20 +504,13 @@ counters_of(const RaceSketch *sketch, Size row)
 static void
 count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
-	RaceCounterArray counters = counters_of(sketch, 0);
-	RaceCounterArray upper;
-	RaceColumn	column;
 	RaceSplit  *split = sketch->split;
+	RaceColumn	column;
 
 	race_records_columns(sketch->batch, from, &column);
-	if (split == NULL)
-	{
-		race_count_in_grid(sketch->params, column.numbers, n, weight, counters);
-		return;
-	}
-	upper = counters_of(split->upper, 0);
-	race_count_halves_in_grid(sketch->params, column.numbers, n, split->portions + from, counters,
-							  upper);
+	race_count_in_grid(sketch->params, column.numbers, n, weight,
+					   split == NULL ? NULL : split->portions + from, counters_of(sketch, 0),
+					   counters_of(split == NULL ? sketch : split->upper, 0));
 }
 
 /* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */

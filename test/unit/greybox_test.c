@@ -367,14 +367,12 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 
 	if (kind->buckets != NULL)
 		count_in_rows(kind, item, lower, upper);
-	else if (race_is_grid(kind->params) && upper == NULL)
-		race_count_in_grid(kind->params, x, 1, item->weight, arrays[0]);
+	else if (race_is_grid(kind->params))
+		race_count_in_grid(kind->params, x, 1, item->weight, upper == NULL ? NULL : &item->portion,
+						   arrays[0], arrays[1]);
 	else
 		for (i = 0; i < item->weight; i++)
-			if (race_is_grid(kind->params))
-				race_count_halves_in_grid(kind->params, x, 1, &item->portion, arrays[0], arrays[1]);
-			else
-				race_moments_count(kind->params, kind->rows, x, 1, 1, lower, kind->moments_workspace);
+			race_moments_count(kind->params, kind->rows, x, 1, 1, lower, kind->moments_workspace);
 }
 
 /* Add records to a sketch, or to both halves. */
