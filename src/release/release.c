@@ -527,7 +527,7 @@ read_calibrate(RaceAsked *asked, FunctionCallInfo fcinfo)
 				 errmsg("only sketches of labels, without a value, can be calibrated")));
 }
 
-/* Raise what is wrong with description, columns and units. */
+/* Raise what is wrong with texts that readers are shown. */
 static void
 check_description(const Release *release)
 {
@@ -535,12 +535,14 @@ check_description(const Release *release)
 	RaceParameter parameters[] = {
 		{release->ledger.params_type, asked->params_datum, false},
 		{BOOLOID, BoolGetDatum(asked->value != NULL), false},
+		RaceText(asked->name),
+		RaceTexts(asked->labels),
 		RaceText(asked->description),
 		RaceTexts(asked->columns),
 		RaceTexts(asked->units)
 	};
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6, $7)",
 					lengthof(parameters), parameters);
 }
 
