@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -40,7 +41,7 @@ check_context(void)
 				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
 }
 
-/* $schema._NAME($1, $2, ...), with n parameters */
+/* _racepriv._NAME($1, $2, ...), with n parameters */
 static char *
 statement_for(const char *name, int n)
 {
@@ -48,11 +49,31 @@ statement_for(const char *name, int n)
 	int			i;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "SELECT $schema._%s($1", name);
+	appendStringInfo(&text, "SELECT _racepriv._%s($1", name);
 	for (i = 2; i <= n; i++)
 		appendStringInfo(&text, ", $%d", i);
 	appendStringInfoChar(&text, ')');
 	return text.data;
+}
+
+/* Has this transaction acted on the ledger? */
+static bool acted = false;
+
+/*
+ * A prepared transaction holds its locks until somebody ends it, in whatever session, and
+ * releases of the same budget would wait for that.
+ */
+static void
+refuse_prepare(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (event == XACT_EVENT_PRE_PREPARE && acted)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has changed a budget"),
+				 errhint("COMMIT it, or change the budget in a transaction of its own.")));
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		acted = false;
 }
 
 static RaceParameter
@@ -67,7 +88,12 @@ argument(FunctionCallInfo fcinfo, int i)
 static void
 begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
+	static bool registered = false;
+
 	check_context();
+	if (!registered)
+		RegisterXactCallback(refuse_prepare, NULL);
+	registered = acted = true;
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
 }
@@ -109,8 +135,8 @@ private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
 
 	if (owner[1].isnull || public_tables.isnull)
 		return result;			/* an error of the internal function */
-	race_ledger_run(ledger, "SELECT $schema._race_check_owner($1, ARRAY[$2])", 2, owner);
-	race_ledger_run(ledger, "SELECT $schema._race_with_parts($1)", 1, &public_tables);
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", 2, owner);
+	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &public_tables);
 	lineage = race_lineage(PG_GETARG_OID(1),
 						   PG_ARGISNULL(4) ? NULL : NameStr(*PG_GETARG_NAME(4)),
 						   race_oids_of(DatumGetArrayTypeP(race_ledger_value(1, &isnull))));

@@ -60,13 +60,13 @@ sub release
 sub records
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM race_releases WHERE name = '$name'), 'none')");
+	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM _racepriv.race_releases WHERE name = '$name'), 'none')");
 }
 
 sub charges
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'");
+	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 # -------------------------------------------------- names of the session's own
@@ -100,7 +100,7 @@ is($session->ask($quiet . release('qualified', 'ARRAY[(id + 0.5)::pg_catalog.int
 is($session->ask("${quiet}CALL race_release_next('plain'); CALL race_release_next('qualified')"), '', 'they are refreshed');
 is(records($_ . "' AND version = '2"), 100, "$_: with all records") for qw(plain qualified);
 $cluster->sql("CALL race_release_next('$_')") for qw(plain qualified);
-is($cluster->sql("SELECT count(DISTINCT c.request - 'version') FROM race_charges c WHERE c.request->>'name' = 'qualified'"), 1,
+is($cluster->sql("SELECT count(DISTINCT c.request - 'version') FROM _racepriv.race_charges c WHERE c.request->>'name' = 'qualified'"), 1,
 	'and other sessions refresh the same request');
 undef $session;
 # functions of the session
@@ -113,19 +113,19 @@ for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is
 	my ($signature) = $impostor =~ /^(.*\)) R/;
 	$cluster->sql("CREATE FUNCTION public.$impostor IMMUTABLE LANGUAGE sql AS 'SELECT false'");
 	my ($type) = $signature =~ /, (\w+)/;
-	like($cluster->sql_fails(release("impostor $type", "ARRAY[id]::$type" . '[]')), qr/ERROR:  55000: a function in schema .* stands in/, "an impostor, $signature, is noticed");
+	like($cluster->sql_fails(release("impostor $type", "ARRAY[id]::$type" . '[]')), qr/ERROR:  55000: function .* stands in for one of racepriv/, "an impostor, $signature, is noticed");
 	is(charges("impostor $type"), 0, 'at no charge');
 	$cluster->sql("DROP FUNCTION public.$signature");
 }
-$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _race_build_step, STYPE = race_sketch)");
-like($cluster->sql_fails(release('impostor', 'ARRAY[id]')), qr/ERROR:  55000: a function in schema .* stands in/, 'an aggregate of that kind is, too');
+$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _racepriv._race_build_step, STYPE = race_sketch)");
+like($cluster->sql_fails(release('impostor', 'ARRAY[id]')), qr/ERROR:  55000: function .* stands in for one of racepriv/, 'an aggregate of that kind is, too');
 $cluster->sql('DROP AGGREGATE public.race_build(race_params, int[])');
 
 # ------------------------------------------- definitions that change meanwhile
 
 # What is done while a release waits: for the budget, or for the gate in its expression.
 # It must fail after the charge, or release the 100 records that it would have had.
-my %waits = (charge => 'SELECT FROM race_budgets FOR UPDATE', read => 'SELECT pg_advisory_xact_lock(1)');
+my %waits = (charge => 'SELECT FROM _racepriv.race_budgets FOR UPDATE', read => 'SELECT pg_advisory_xact_lock(1)');
 my $n = 0;
 
 sub change
