@@ -307,15 +307,31 @@ choose(const RaceView *exact, int n, const RaceRequest *request, const RacePlan 
 							mass_by_norms(exact, n, plan, records) : race_usual_mass(records));
 }
 
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	race_check_whole(exact->header, "given noise by itself",
+					 "Give race_privatize both halves, as race_build_value returns them.");
+}
+
 void
 race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
 {
 	const RaceParams *params = exact[0].params;
-	int64		counts[RACE_PRIVATE_TOGETHER];
+	int64		counts[RACE_HALVES];
 	double		mean = 0;
 	RacePlan	plan;
 	int			i;
+
+	if (n == 1)
+		refuse_half(exact);
+	else
+		race_check_belong(exact[RACE_LOWER].header, exact[RACE_UPPER].header);
 
 	/*
 	 * the noise is largest for all rows or levels: if it is too large, the error comes
@@ -337,6 +353,8 @@ race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
 													ALLOCSET_START_SMALL_SIZES));
 		sketches[i]->header.noise.half = exact[i].header->noise.half;
 	}
+	if (n > 1)
+		race_mark_pair(sketches);
 }
 
 RaceSketch *
@@ -347,22 +365,6 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 
 	race_private_sketches(exact, 1, request, context, &sketch);
 	return sketch;
-}
-
-/*
- * What a half costs by itself does not tell what both cost together: with other rows in
- * each, a record may be in the rows that both keep, and cost twice.
- */
-static void
-refuse_half(const RaceView *exact)
-{
-	if (exact->header->noise.half == RACE_WHOLE)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a half of race_build_value cannot be given noise by itself"),
-			 errdetail("Its other half has the rest of the same records, and needs the same rows and noise."),
-			 errhint("Give race_privatize both halves, as race_build_value returns them.")));
 }
 
 /*
@@ -378,7 +380,6 @@ race_privatize(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
-	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
@@ -440,7 +441,7 @@ make_share(FunctionCallInfo fcinfo, const RaceView *exact, const RaceRequest *re
 
 	sketch = release(exact, &plan, noisy(exact->header->count, &plan, plan.count_noise),
 					 race_result_context(fcinfo));
-	id = race_random_below(race_strong_random(), PG_UINT64_MAX);
+	id = race_random_id();
 	race_sketch_set_shares(sketch, &id);
 	return RaceSketchGetDatum(sketch);
 }
