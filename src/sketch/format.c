@@ -23,7 +23,8 @@
  * packed (packed.h), which exact sketches alone are, where it takes fewer bytes.  So equal
  * sketches are equal bytes.  The size of packed counters follows from that of the whole.
  * Version 1 of an exact sketch that could be packed is from before there were packed
- * counters.  It is read, and written as version 2.
+ * counters.  It is read, and written as version 2.  A half from before there was a pair_id does
+ * not have the size that its parameters say, and is refused.
  */
 #include "postgres.h"
 
