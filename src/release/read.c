@@ -154,7 +154,10 @@ fill_parts(Parts *parts)
 	for (i = 0; i < parts->halves; i++)
 		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
 	if (parts->halves > 1)
+	{
 		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
+		race_mark_pair(sketches);
+	}
 	for (i = 0; i < parts->halves; i++)
 		race_sketch_view(RaceSketchGetDatum(sketches[i]), &empty[i]);
 	for (i = 0; i < parts->n; i++)

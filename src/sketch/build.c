@@ -93,6 +93,8 @@ update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
+	race_check_whole(&sketch->header, "changed record by record",
+					 "Build a pair of other records, and add up both lower and both upper halves.");
 	read(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);

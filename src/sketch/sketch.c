@@ -759,3 +759,27 @@ race_check_exact(const RaceHeader *header, const char *action)
 				 errdetail("Its noise protects the records it was made from, and no others."),
 				 errhint("Go back to the exact sketch, and release it once.")));
 }
+
+void
+race_check_whole(const RaceHeader *header, const char *action, const char *hint)
+{
+	if (header->noise.half != RACE_WHOLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a half of race_build_value cannot be %s", action),
+				 errdetail("Its other half has the rest of the same records."),
+				 errhint("%s", hint)));
+}
+
+void
+race_check_belong(const RaceHeader *a, const RaceHeader *b)
+{
+	uint64		id = a->noise.pair_id;
+
+	if (id != b->noise.pair_id || (id == 0 && a->noise.half != RACE_WHOLE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these halves do not belong together"),
+				 errdetail("They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
+				 errhint("Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
+}
