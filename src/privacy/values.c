@@ -18,6 +18,7 @@
 #include "libpq/pqformat.h"
 
 #include "../lsh/grid.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "../sketch/build.h"
 #include "../sketch/pool.h"
@@ -75,22 +76,12 @@ portion_of(const State *state, double value)
 	return portion;
 }
 
-static MemoryContext
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_build_value called in non-aggregate context");
-	return context;
-}
-
 /* The arguments that must be the same for all rows */
 static State *
 read_state(FunctionCallInfo fcinfo)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	MemoryContext context = check_aggregate(fcinfo);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
 	const RaceParams *params;
 	int			i;
 
@@ -141,7 +132,7 @@ race_build_value_step(PG_FUNCTION_ARGS)
 static State *
 copy_state(FunctionCallInfo fcinfo, const State *other)
 {
-	State	   *state = MemoryContextAllocZero(check_aggregate(fcinfo), sizeof(State));
+	State	   *state = MemoryContextAllocZero(race_aggregate_context(fcinfo, "race_build_value"), sizeof(State));
 	RaceView	view;
 	int			i;
 
@@ -179,7 +170,7 @@ race_build_value_serialize(PG_FUNCTION_ARGS)
 	StringInfoData bytes;
 	int			i;
 
-	(void) check_aggregate(fcinfo);
+	(void) race_aggregate_context(fcinfo, "race_build_value");
 	pq_begintypsend(&bytes);
 	for (i = 0; i < RACE_HALVES; i++)
 	{
@@ -205,7 +196,7 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 	RaceView	view;
 	int			i;
 
-	(void) check_aggregate(fcinfo);
+	(void) race_aggregate_context(fcinfo, "race_build_value");
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	for (i = 0; i < RACE_HALVES; i++)

@@ -12,6 +12,7 @@
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
 #include "../record/prepared.h"
+#include "../server/argument.h"
 #include "build.h"
 #include "pool.h"
 #include "sketch.h"
@@ -116,8 +117,7 @@ race_remove(PG_FUNCTION_ARGS)
 static const RaceParams *
 build_params(FunctionCallInfo fcinfo, const char *aggregate)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "%s transition called in non-aggregate context", aggregate);
+	(void) race_aggregate_context(fcinfo, aggregate);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -195,7 +195,7 @@ race_build_record_step(PG_FUNCTION_ARGS)
 static Datum
 build_undo(FunctionCallInfo fcinfo, RecordReader read)
 {
-	build_params(fcinfo, "race_build");
+	(void) build_params(fcinfo, "race_build or race_moments");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))

@@ -30,11 +30,15 @@ static const ExpandedObjectMethods sketch_methods = {
 	sketch_flatten
 };
 
+/*
+ * From PostgreSQL 17 on, a sort calls this in a memory context where nothing can be freed.
+ * So all work is done in that of the sketch.
+ */
 static Size
 sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
 	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
@@ -43,14 +47,14 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	{
 		view_expanded(sketch, &view);
 		race_storage_free(&sketch->storage);
-		old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
 		race_storage_choose(&view, true, &sketch->storage);
-		MemoryContextSwitchTo(old);
 		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
 	}
+	MemoryContextSwitchTo(old);
 	return sketch->flat_size;
 }
 
+/* Nothing is allocated here. */
 static void
 sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
