@@ -266,12 +266,33 @@ fit_model(Datum sketch)
 	return PointerGetDatum(race_fit_box(&view, &request));
 }
 
-/* Raise 55000 if something was defined anew while it was called. */
+/*
+ * Do all tables that were read belong to the budget that was charged, but for the public ones?  A
+ * table can become a part of another whenever the planner looks.
+ */
+static bool
+was_charged(const Release *release, const RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+	List	   *private_tables = list_difference_oid(checked->tables, dataset->public_tables);
+	RaceParameter parameters[] = {
+		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(private_tables)), false},
+		RaceText(dataset->budget)
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT count(DISTINCT relation) = cardinality($1)"
+					" AND count(*) FILTER (WHERE budget <> $2) = 0 FROM $schema._race_entries_of($1)",
+					lengthof(parameters), parameters);
+	return DatumGetBool(race_ledger_value(1, &isnull));
+}
+
+/* Raise 55000 if the release read other tables, or something was defined anew meanwhile. */
 static void
-check_current(const RaceChecked *checked)
+check_current(const Release *release, const RaceChecked *checked)
 {
 	AcceptInvalidationMessages();
-	if (!race_request_current(checked))
+	if (!race_request_current(checked) || !was_charged(release, checked))
 		refuse_changed();
 }
 
@@ -307,14 +328,14 @@ make_private(const Release *release)
 						  TYPALIGN_INT, &labels, NULL, &n);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
-	check_current(checked);
+	check_current(release, checked);
 	if (release->asked.fit)
 		fit_models(release, n * halves, sketches);
 	if (checked->scores_query != NULL)
 	{
 		race_tell("release \"%s\": scoring records", release->asked.name);
 		scores = race_read_scores(&release->asked, checked, n, labels, sketches);
-		check_current(checked);
+		check_current(release, checked);
 	}
 	for (i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
@@ -326,6 +347,7 @@ charge_and_make(Release *release)
 {
 	List	   *relations = release->checked->lineage->relations;
 
+	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);
 	next_transaction(release);
 	enter_charge(release);
