@@ -32,6 +32,7 @@
 #include "../params/params.h"
 #include "../server/progress.h"
 #include "../server/text.h"
+#include "excluded.h"
 #include "ledger.h"
 #include "oids.h"
 #include "read.h"
@@ -342,11 +343,26 @@ make_private(const Release *release)
 				   scores == NULL ? (Datum) 0 : scores[i]);
 }
 
+/*
+ * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
+ * does not depend on the data.
+ */
+static void
+check_rows(const Release *release)
+{
+	char	   *excluded = race_excluded(&release->asked, release->checked);
+
+	if (excluded != NULL && release->version == 1)
+		ereport(NOTICE,
+				(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
+}
+
 static void
 charge_and_make(Release *release)
 {
 	List	   *relations = release->checked->lineage->relations;
 
+	check_rows(release);
 	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);
 	next_transaction(release);

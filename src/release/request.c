@@ -254,13 +254,13 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText
 	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
 }
 
-/* The relation that the innermost SELECT of the template reads */
-static Oid
-relation_read(Query *query)
+/* The innermost SELECT of the template, which reads the relation */
+static Query *
+innermost(Query *query)
 {
 	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
 		query = linitial_node(RangeTblEntry, query->rtable)->subquery;
-	return linitial_node(RangeTblEntry, query->rtable)->relid;
+	return query;
 }
 
 /*
@@ -312,7 +312,8 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	Query	   *query = analyze_template(ledger, asked, checked,
 										 template_text(ledger, checked->dataset, value_text(asked)));
 
-	if (relation_read(query) != checked->dataset->relation)
+	checked->rows = innermost(query);
+	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
 		elog(ERROR, "the relation was renamed");
 	return query;
 }

@@ -53,6 +53,7 @@ typedef struct RaceChecked
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
+	Query	   *rows;			/* in it: gives (unit, record, label, value) of each row */
 	Query	   *parts_query;	/* the same, built where the rows are (parts.h); or NULL */
 	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
 	RaceRequest scores_noise;	/* of a release that is calibrated: of the scores, */
