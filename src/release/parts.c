@@ -135,7 +135,7 @@ select_from(Oid relid, Oid user, List *columns)
 	foreach(cell, columns)
 		query->targetList = lappend(query->targetList,
 									makeTargetEntry((Expr *) lfirst(cell),
-													list_length(query->targetList) + 1, NULL, false));
+													list_length(query->targetList) + 1, pstrdup("probe"), false));
 	free_parsestate(pstate);
 	return query;
 }

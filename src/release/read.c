@@ -288,37 +288,37 @@ tables_of(const PlannedStmt *plan)
 	return tables;
 }
 
-/* The planner replaces a function in FROM by its body, which may read tables. */
-static void
-check_tables(const PlannedStmt *plan, const RaceLineage *lineage)
+/* Relations with their partitions, and the tables that inherit from them */
+static List *
+with_parts(const List *relations)
 {
-	List	   *known = NIL;
-	List	   *others;
+	List	   *parts = NIL;
 	ListCell   *cell;
 
-	foreach(cell, lineage->relations)
-		known = list_concat_unique_oid(known, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
-	others = list_difference_oid(tables_of(plan), known);
-	if (others != NIL)
-		race_refuse_relation(linitial_oid(lineage->relations),
-							 psprintf("A function that it calls reads table \"%s\", which is not in its FROM.",
-									  get_rel_name(linitial_oid(others))));
+	foreach(cell, relations)
+		parts = list_concat_unique_oid(parts, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
+	return parts;
 }
 
-List *
-race_read_check(Query *query, bool of_partitions, const RaceLineage *lineage)
+void
+race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 {
 	int			level = NewGUCNestLevel();
 	QueryDesc  *run;
-	List	   *probes;
+	List	   *others;
 
 	set_uncounted();
 	run = start_query(query, of_partitions, None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
-	check_tables(run->plannedstmt, lineage);
-	probes = race_parts_probes(run->planstate, lineage->relations);
+	checked->parts = with_parts(checked->lineage->relations);
+	checked->probes = race_parts_probes(run->planstate, checked->lineage->relations);
+	/* the planner replaces a function in FROM by its body, which may read tables */
+	others = list_difference_oid(tables_of(run->plannedstmt), checked->parts);
+	if (others != NIL)
+		race_refuse_relation(checked->dataset->relation,
+							 psprintf("A function that it calls reads table \"%s\", which is not in its FROM.",
+									  get_rel_name(linitial_oid(others))));
 	end_query(run);
 	AtEOXact_GUC(true, level);
-	return probes;
 }
 
 /* ----------------------------------------------------------------- probes */

@@ -9,15 +9,14 @@
 
 #include "nodes/parsenodes.h"
 
-#include "lineage.h"
 #include "request.h"
 
 /*
- * Raise what planning says of a query, 42501 unless the current user has the rights that running
- * it takes (of partitions alone it takes none, parts.h), and 22023 if it reads tables that are not
- * in the lineage.  Returns the probes of what it reads on other servers (RaceProbe).
+ * Raise what planning says of a query of a request, 42501 unless the current user has the rights
+ * that running it takes (of partitions alone it takes none, parts.h), and 22023 if it reads tables
+ * that are not in the lineage.  Sets checked->parts and checked->probes.
  */
-extern List *race_read_check(Query *query, bool of_partitions, const RaceLineage *lineage);
+extern void race_read_check(RaceChecked *checked, Query *query, bool of_partitions);
 
 /* Raise what a server says that does not answer, or that lacks a table or a right to it. */
 extern void race_read_probe(const List *probes);

@@ -268,22 +268,27 @@ fit_model(Datum sketch)
 }
 
 /*
- * Do all tables that were read belong to the budget that was charged, but for the public ones?  A
- * table can become a part of another whenever the planner looks.
+ * Do all tables that were read, but for the public ones, belong to the budget that was charged?  A
+ * table can become a part of another until the query is planned.  One that was a part before the
+ * charge may have no entry yet: another session enters it now (_race_enter_new_tables).
  */
 static bool
 was_charged(const Release *release, const RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
-	List	   *private_tables = list_difference_oid(checked->tables, dataset->public_tables);
+	Oid			type = get_array_type(REGCLASSOID);
+	List	   *tables = list_difference_oid(checked->tables, dataset->public_tables);
+	List	   *new_tables = list_difference_oid(tables, release->checked->parts);
 	RaceParameter parameters[] = {
-		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(private_tables)), false},
+		{type, PointerGetDatum(race_oids_array(tables)), false},
+		{type, PointerGetDatum(race_oids_array(new_tables)), false},
 		RaceText(dataset->budget)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT count(DISTINCT relation) = cardinality($1)"
-					" AND count(*) FILTER (WHERE budget <> $2) = 0 FROM $schema._race_entries_of($1)",
+	race_ledger_run(&release->ledger, "SELECT count(*) FILTER (WHERE budget <> $3) = 0"
+					" AND count(DISTINCT relation) FILTER (WHERE relation = ANY ($2)) = cardinality($2)"
+					" FROM $schema._race_entries_of($1)",
 					lengthof(parameters), parameters);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }

@@ -344,8 +344,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 		return;
 	checked->of_partitions = linitial_oid(parts) != dataset->relation;
 	checked->parts_query = query;
-	checked->probes = race_read_check(checked->parts_query, checked->of_partitions,
-									  checked->lineage);
+	race_read_check(checked, checked->parts_query, checked->of_partitions);
 }
 
 /*
@@ -379,7 +378,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 	checked->scores_query = analyze_template(ledger, asked, &again,
 											 template_text(ledger, checked->dataset, &scores));
 	checked->scored_by = again.scored_by;
-	(void) race_read_check(checked->scores_query, false, checked->lineage);
+	race_read_check(checked, checked->scores_query, false);
 }
 
 /* ------------------------------------------------------------- the checks */
@@ -462,7 +461,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
-	checked->probes = race_read_check(checked->query, false, checked->lineage);
+	race_read_check(checked, checked->query, false);
 	analyze_parts(ledger, asked, checked);
 	if (asked->calibrate > 0)
 		analyze_scores(ledger, asked, checked);

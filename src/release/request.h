@@ -61,8 +61,9 @@ typedef struct RaceChecked
 	Query	   *scores_query;	/* which gives (label, exact sketch of scores), or NULL, */
 	Const	   *scored_by;		/* and in it the race_sketch[] that scores, NULL so far */
 	RaceCalls	calls;			/* what the expressions call */
-	List	   *probes;			/* of what the query reads on other servers (parts.h) */
-	List	   *tables;			/* that plans which ran have read: OIDs */
+	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
+	List	   *probes;			/* of what is read on other servers (parts.h) */
+	List	   *tables;			/* OIDs of the tables in the plans that ran */
 } RaceChecked;
 
 /*
