@@ -10,8 +10,8 @@
 # make bench-accuracy   the first alone
 
 EXTENSION = racepriv
-EXTVERSION = 0.2.0
-LAST_VERSION = 0.1.0
+EXTVERSION = 0.3.0
+LAST_VERSION = 0.2.0
 
 PG_CONFIG ?= pg_config
 
@@ -57,8 +57,8 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C: folder by folder, in each the file
 # that is called like it first.  Releases have an order of their own.
-RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released classified protect release catalog chart owner)
-SQL_PARTS = $(foreach room,$(filter-out release,$(ROOMS)), \
+RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released classified protect release catalog chart rights)
+SQL_PARTS = src/racepriv.sql $(foreach room,$(filter-out release,$(ROOMS)), \
 	$(call files_of,src/$(room)/$(room).sql) \
 	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \
 	$(RELEASE_SQL)

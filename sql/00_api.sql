@@ -24,7 +24,7 @@ SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.attty
 FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE c.relname LIKE 'race\_%' AND c.relkind IN ('c', 'r', 'v')
-GROUP BY c.relname ORDER BY c.relname COLLATE "C";
+GROUP BY c.relname, c.relnamespace ORDER BY c.relname COLLATE "C";
 
 -- and what only the extension itself calls
 SELECT p.oid::regprocedure AS internal, p.prorettype::regtype AS result

@@ -30,8 +30,8 @@ CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description 
 CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, columns => '{age}', units => '{years}');
 CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{years}', units => '{years}');
 CALL race_release_next('chart age');
-SELECT version, description, columns, units FROM race_releases WHERE name = 'chart age' ORDER BY 1;
-SELECT request - '{params,expression}'::text[] FROM race_charges WHERE request->>'name' IN ('chart both', 'chart words') ORDER BY 1;
+SELECT version, description, columns, units FROM _racepriv.race_releases WHERE name = 'chart age' ORDER BY 1;
+SELECT request - '{params,expression}'::text[] FROM _racepriv.race_charges WHERE request->>'name' IN ('chart both', 'chart words') ORDER BY 1;
 
 -- a density of probability
 SELECT label, count(*), min(x), max(x), round(avg(density * 100)::numeric, 2) AS integral, round(avg(count_per_unit * 100)::numeric, -1) AS records,
@@ -162,6 +162,6 @@ SELECT count(*) FROM race_curve('chart words and age', '2');
 :r columns => ARRAY['a', repeat('b', 201)]);
 :r description => repeat('b', 10001));
 :r columns => '{a,b}', value => 'cost', value_lower => 0, value_upper => 1);
-SELECT count(*) FROM race_charges WHERE request->>'name' = 'charted x';
+SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'charted x';
 
 DROP SCHEMA charted CASCADE;

@@ -18,10 +18,10 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _race_score_params(2, 12) AS params
-FROM race_releases WHERE name = 'classified 1' ORDER BY 1;
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _racepriv._race_score_params(2, 12) AS params
+FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
-FROM race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
+FROM _racepriv.race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
 -- one record of ten is of class b at 0.7, and none at 0.1
 SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('classified 2', ARRAY[q]) AS likely,
 	(race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 < 0.2 AS rather_a, (race_posterior('classified 2', ARRAY[q]) ->> 'b')::float8 > 0.4 AS flat
@@ -50,14 +50,14 @@ CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :la
 CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels);
 DELETE FROM rows WHERE id % 2 = 1;
 CALL race_release_next('classified 1');
-SELECT version, label, race_count(scores) FROM race_releases WHERE name = 'classified 1' ORDER BY version, part;
-SELECT spent_epsilon FROM race_budgets WHERE budget = 'classified';
+SELECT version, label, race_count(scores) FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY version, part;
+SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'classified';
 -- scores have pure noise; both costs add up to what was asked, at most
 CALL race_release('classified 4', 'classified zcdp', :p, 'x', 1, 1e-9, :labels, calibrate => 0.5);
 SELECT label, round((i.epsilon)::numeric, 3) AS sketch, i.mechanism, i.delta, round((s.epsilon)::numeric, 3) AS scores, s.mechanism, s.delta, i.epsilon + s.epsilon <= 1 AS within
 FROM race_latest_releases, race_info(sketch) i, race_info(scores) s WHERE name = 'classified 4' ORDER BY 1;
 SELECT round(epsilon::numeric, 3) AS epsilon, labels FROM race_catalog WHERE name = 'classified 4';
-SELECT rho > 0.125 AND rho < 0.14 AS rho, rho = (SELECT spent_rho FROM race_budgets WHERE budget = 'classified zcdp') AS charged FROM race_charges WHERE dataset = 'classified zcdp' AND act = 'release';
+SELECT rho > 0.125 AND rho < 0.14 AS rho, rho = (SELECT spent_rho FROM _racepriv.race_budgets WHERE budget = 'classified zcdp') AS charged FROM _racepriv.race_charges WHERE dataset = 'classified zcdp' AND act = 'release';
 
 -- what is refused
 SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
@@ -72,7 +72,7 @@ SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
 :r :labels, calibrate => 1e-300);
 CALL race_release('classified x', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels, calibrate => 0.1);
 CALL race_release('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels, calibrate => 0.1);
-SELECT count(*) AS charged FROM race_charges WHERE request ->> 'name' = 'classified x';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'classified x';
 CALL race_release('classified 5', 'classified', :p, 'x', 1);
 CALL race_release('classified 6', 'classified', :p, 'x', 1, :labels, value => 'id', value_lower => 0, value_upper => 1);
 CALL race_release('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels);
@@ -92,10 +92,10 @@ CALL race_release('classified 9', 'classified', :p, 'x', 0.01, rows => 64, label
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM generate_series(0, 1.4, 0.1) q, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('classified 9', ARRAY[q]))) p;
 -- the internal function takes constants only
-SELECT _race_score_of(ARRAY[race_sketch('l2(dims=1)'::race_params)], '{1}');
-DO $$ DECLARE s race_sketch[] := ARRAY[race_sketch('l2(dims=1)'::race_params)]; score float8; BEGIN score := _race_score_of(s, '{1}'); EXCEPTION WHEN feature_not_supported THEN RAISE WARNING '%', SQLERRM; END $$;
-SELECT _race_score_of('{}', '{1}');
-SELECT _race_score_of('{NULL}', '{1}');
-SELECT _race_score_of(ARRAY[sketch], '{1}') FROM race_releases;
+SELECT _racepriv._race_score_of(ARRAY[race_sketch('l2(dims=1)'::race_params)], '{1}');
+DO $$ DECLARE s race_sketch[] := ARRAY[race_sketch('l2(dims=1)'::race_params)]; score float8; BEGIN score := _racepriv._race_score_of(s, '{1}'); EXCEPTION WHEN feature_not_supported THEN RAISE WARNING '%', SQLERRM; END $$;
+SELECT _racepriv._race_score_of('{}', '{1}');
+SELECT _racepriv._race_score_of('{NULL}', '{1}');
+SELECT _racepriv._race_score_of(ARRAY[sketch], '{1}') FROM _racepriv.race_releases;
 SET client_min_messages = warning;
 DROP SCHEMA classified CASCADE;

@@ -185,11 +185,11 @@ CALL race_release('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'sit
 CALL race_release('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
 CALL race_release('mean of none', 'means', :p, 'x || ARRAY[x]', 1 :v);
 SELECT name, part, label, value_bound, (i.points IS NOT NULL) AS fitted, i.status, r.released_at = c.charged_at AS "at charge", CASE WHEN i.epsilon > 2 AND label = 'west' THEN i.count END AS count
-FROM race_releases r JOIN race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
-SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
-SELECT count(DISTINCT (race_info(sketch)).range) AS "sizes of a grid" FROM race_releases WHERE name = 'mean on grid';
-SELECT request, epsilon FROM race_charges WHERE request->>'name' = 'mean by site';
-SELECT epsilon FROM race_charges WHERE request->>'name' = 'mean on grid';
+FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
+SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM _racepriv.race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
+SELECT count(DISTINCT (race_info(sketch)).range) AS "sizes of a grid" FROM _racepriv.race_releases WHERE name = 'mean on grid';
+SELECT request, epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean by site';
+SELECT epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean on grid';
 -- the same request costs nothing, and a version costs the same
 SET client_min_messages = notice;
 CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => ' t.y ', value_lower => 0, value_upper => 200);
@@ -197,8 +197,8 @@ CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value =>
 CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256);
 SET client_min_messages = warning;
 CALL race_release_next('mean by site');
-SELECT version, count(*), string_agg(DISTINCT value_bound::text, ' ' ORDER BY value_bound::text) AS bounds FROM race_releases WHERE name = 'mean by site' GROUP BY version ORDER BY 1;
-SELECT count(*) AS charges, count(DISTINCT request - 'version') AS requests, max(epsilon) AS epsilon FROM race_charges WHERE request->>'name' = 'mean by site';
+SELECT version, count(*), string_agg(DISTINCT value_bound::text, ' ' ORDER BY value_bound::text) AS bounds FROM _racepriv.race_releases WHERE name = 'mean by site' GROUP BY version ORDER BY 1;
+SELECT count(*) AS charges, count(DISTINCT request - 'version') AS requests, max(epsilon) AS epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean by site';
 -- by name
 SELECT bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 12 AS precise FROM generate_series(0, 35, 5) q, race_released_mean('mean on grid', ARRAY[q]);
 SELECT site, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr + 5) AS near FROM unnest('{north,south}'::text[]) site, generate_series(0, 35, 5) q, race_released_mean('mean by site', ARRAY[q], site) GROUP BY site ORDER BY 1;
@@ -207,8 +207,8 @@ SELECT bool_and(race_released_mean('mean', ARRAY[q], confidence => 0.9) = race_c
 FROM generate_series(0, 35, 5) q, (VALUES ('mean', NULL), ('mean by site', 'north'), ('mean by site', 'south')) v (name, label);
 -- the name alone stands for all records
 SELECT race_count(race_released('mean')) AS all, race_count(race_released('mean by site', 'north')) AS north, race_count(race_released('mean', bound => 'lower')) < 8000 AS a_part,
-	race_released('mean')::text = (SELECT race_merge_disjoint(sketch)::text FROM race_releases WHERE name = 'mean') AS merged,
-	(race_info(race_released('mean'))).epsilon = (SELECT max((race_info(sketch)).epsilon) FROM race_releases WHERE name = 'mean') AS epsilon;
+	race_released('mean')::text = (SELECT race_merge_disjoint(sketch)::text FROM _racepriv.race_releases WHERE name = 'mean') AS merged,
+	(race_info(race_released('mean'))).epsilon = (SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race_releases WHERE name = 'mean') AS epsilon;
 SELECT abs(race_kde(race_released('mean on grid'), '{7}') - race_kde(race_build(:g, ARRAY[x]), '{7}')) < 0.01 AS near FROM t WHERE x <> 'NaN';
 SELECT name, label, value_bound, count > 0 AS some FROM race_latest_releases WHERE name LIKE 'mean by%' AND label IS DISTINCT FROM 'west' ORDER BY 1, 2, 3;
 SELECT race_released('mean', bound => 'middle');
@@ -245,10 +245,10 @@ CALL race_release('charged for no grid', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e
 CALL race_release('charged for wide', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, fit => false :v);
 CALL race_release('charged for no value', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false);
 CALL race_release('charged in zCDP', 'spared in zCDP', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false :v);
-SELECT name, version, c.delta, i.delta AS "of the sketch", i.mechanism, i.sequence, i.epsilon > 0.99 AS "all of epsilon" FROM race_releases r JOIN race_charges c USING (charge), race_info(sketch) i WHERE name ~ '^(spared|charged)' AND part = 1 ORDER BY 1, 2;
-SELECT spent_epsilon, spent_delta FROM race_budgets WHERE budget = 'spared';
+SELECT name, version, c.delta, i.delta AS "of the sketch", i.mechanism, i.sequence, i.epsilon > 0.99 AS "all of epsilon" FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name ~ '^(spared|charged)' AND part = 1 ORDER BY 1, 2;
+SELECT spent_epsilon, spent_delta FROM _racepriv.race_budgets WHERE budget = 'spared';
 -- cells of halves in two columns have one halving more
-SELECT (regexp_match(request->>'params', 'cells=\{(\d+)'))[1]::int % 32 AS rest FROM race_charges WHERE request->>'name' = 'spared by default' AND request->>'version' = '1';
+SELECT (regexp_match(request->>'params', 'cells=\{(\d+)'))[1]::int % 32 AS rest FROM _racepriv.race_charges WHERE request->>'name' = 'spared by default' AND request->>'version' = '1';
 -- without a ledger the noise is what was asked for, since nobody knows how costs are added up
 SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6) AS r FROM u) p, race_info((p.r).upper) i;
 SET client_min_messages = warning;
@@ -271,8 +271,8 @@ SET client_min_messages = warning;
 :r value_lower => 0, value_upper => 'Infinity');
 :r value_lower => 0, value_upper => 1, label => 'id', labels => array_fill('a'::text, '{100001}'));
 CALL race_release('mean x', 'means', 'l2(dims=1, rows=16384, range=1024)', 'ARRAY[x]', 1, label => 'id', labels => '{1,2,3,4}', value => 'y', value_lower => 0, value_upper => 1);
-SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'mean x';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'mean x';
 -- an error while values are read says nothing, and is paid for
 CALL race_release('mean x', 'means', :p, 'ARRAY[x]', 1, value => '1 / (id - 7)', value_lower => 0, value_upper => 1);
-SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'mean x';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'mean x';
 DROP SCHEMA means CASCADE;

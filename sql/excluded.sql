@@ -44,7 +44,7 @@ CREATE FUNCTION twice(a int, b float8) RETURNS float8[] LANGUAGE sql IMMUTABLE A
 :r :two 'x', 1, label => 'sick', labels => '{0,1}');
 :r :two 'x', 1, value => 'NULL::int', value_lower => 0, value_upper => 1);
 :r :two 'x', 1, value => '''NaN''::float8', value_lower => 0, value_upper => 1);
-SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'excluded';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'excluded';
 
 -- some may give none
 CALL race_release('excluded 1', 'excluded', :two 'x' :rest
@@ -66,6 +66,6 @@ CALL race_release('excluded 16', 'excluded people', :two 'ARRAY[age, age]' :rest
 CALL race_release('excluded 17', 'excluded ages', :two 'ARRAY[age, age]' :rest
 -- and a refresh tells nothing
 CALL race_release_next('excluded 1');
-SELECT count(*) AS charged FROM race_charges WHERE request->>'name' ~ '^excluded .';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' ~ '^excluded .';
 SET client_min_messages = warning;
 DROP SCHEMA excluded CASCADE;

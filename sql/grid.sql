@@ -110,8 +110,8 @@ CALL race_release('unbounded', 'points', race_params('l2', 2, 20, rows => 64), '
 CALL race_release('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, grid => true);
 CALL race_release('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
 CALL race_release('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, label => '(i % 2)::text', labels => '{0,1}');
-SELECT name, version, label, sequence, points IS NOT NULL AS fitted, i.delta FROM race_releases, race_info(sketch) i WHERE dataset = 'points' ORDER BY 1, 2, 3;
-SELECT bool_and(race_probability_density(sketch, '{50,40}') > 0) AS density FROM race_releases WHERE name IN ('pure', 'delta', 'halves');
+SELECT name, version, label, sequence, points IS NOT NULL AS fitted, i.delta FROM _racepriv.race_releases, race_info(sketch) i WHERE dataset = 'points' ORDER BY 1, 2, 3;
+SELECT bool_and(race_probability_density(sketch, '{50,40}') > 0) AS density FROM _racepriv.race_releases WHERE name IN ('pure', 'delta', 'halves');
 
 DROP TABLE s, g, q, t CASCADE;
 

@@ -7,34 +7,34 @@ CREATE TABLE whole AS
 SELECT race_build('l2(dims=2, bandwidth=0.5, rows=64, range=256)', ARRAY[sqrt(i), i % 7]) AS s FROM generate_series(1, 4000) i;
 
 -- sizes
-SELECT length(s::text) < 64 * 256 AS text, octet_length(_race_sketch_send(s)) < 64 * 256 / 2 AS wire,
+SELECT length(s::text) < 64 * 256 AS text, octet_length(_racepriv._race_sketch_send(s)) < 64 * 256 / 2 AS wire,
        pg_column_size(s) < 64 * 256 / 2 AS stored, (race_info(s)).storage_bytes < 64 * 256 / 2 AS told,
        (race_info(race_add(s, '{1,2}'))).storage_bytes < 64 * 256 / 2 AS told_in_memory FROM whole;
-SELECT DISTINCT octet_length(_race_sketch_send(race_privatize(e, 1000, rows => 64))) = octet_length(_race_sketch_send(race_sketch(race_params(s)))) + 64 * 256 - 6 AS private_empty,
-       octet_length(_race_sketch_send(race_share(e, 100, 1e-6, 3, 1, 0))) > 64 * 256 AS share
+SELECT DISTINCT octet_length(_racepriv._race_sketch_send(race_privatize(e, 1000, rows => 64))) = octet_length(_racepriv._race_sketch_send(race_sketch(race_params(s)))) + 64 * 256 - 6 AS private_empty,
+       octet_length(_racepriv._race_sketch_send(race_share(e, 100, 1e-6, 3, 1, 0))) > 64 * 256 AS share
 FROM whole, race_sketch(race_params(s)) e;
 
 -- the bytes depend on the content alone
-SELECT _race_sketch_send((SELECT race_merge(s) FROM parts)) = _race_sketch_send(s) AS merged,
-       _race_sketch_send((SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s))) = _race_sketch_send(s) AS by_text,
-       _race_sketch_send(s + p - p) = _race_sketch_send(s) AS back,
-       _race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _race_sketch_send(s) AS removed,
+SELECT _racepriv._race_sketch_send((SELECT race_merge(s) FROM parts)) = _racepriv._race_sketch_send(s) AS merged,
+       _racepriv._race_sketch_send((SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s))) = _racepriv._race_sketch_send(s) AS by_text,
+       _racepriv._race_sketch_send(s + p - p) = _racepriv._race_sketch_send(s) AS back,
+       _racepriv._race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _racepriv._race_sketch_send(s) AS removed,
        s::text::race_sketch::text = s::text AS text
 FROM whole, (SELECT s FROM parts LIMIT 1) v (p);
-SELECT _race_sketch_send(race_merge(s) OVER (ORDER BY part ROWS 1 PRECEDING)) =
-       _race_sketch_send(s + coalesce(lag(s) OVER (ORDER BY part), race_sketch(race_params(s)))) AS window FROM parts;
+SELECT _racepriv._race_sketch_send(race_merge(s) OVER (ORDER BY part ROWS 1 PRECEDING)) =
+       _racepriv._race_sketch_send(s + coalesce(lag(s) OVER (ORDER BY part), race_sketch(race_params(s)))) AS window FROM parts;
 -- with negative counters, and counters of every width
-SELECT n, race_count(s), _race_sketch_send(s::text::race_sketch) = _race_sketch_send(s) AS same,
-       _race_sketch_send((s + w) - w) = _race_sketch_send(s) AS back, (race_info(s)).counter_bytes
+SELECT n, race_count(s), _racepriv._race_sketch_send(s::text::race_sketch) = _racepriv._race_sketch_send(s) AS same,
+       _racepriv._race_sketch_send((s + w) - w) = _racepriv._race_sketch_send(s) AS back, (race_info(s)).counter_bytes
 FROM (WITH RECURSIVE r (n, s, w) AS (
 	SELECT 1, race_sketch(race_params(s)) - s, s FROM whole
 	UNION ALL SELECT n + 1, s + s, w FROM r WHERE n < 48) SELECT * FROM r) v WHERE n IN (1, 10, 30, 48);
 -- dense where that is smaller: every counter is used
-SELECT octet_length(_race_sketch_send(s)) - 144 - 4 AS counters, s::text::race_sketch::text = s::text AS text
+SELECT octet_length(_racepriv._race_sketch_send(s)) - 144 - 4 AS counters, s::text::race_sketch::text = s::text AS text
 FROM (SELECT race_build('l2(dims=1, rows=4, range=4)', ARRAY[i * 0.7]) AS s FROM generate_series(1, 400) i) v;
 -- sent packed, but stored as they are where that is read faster; however the sketch came to be
 CREATE TABLE filled AS SELECT race_build('l2(dims=1, rows=64, range=64)', ARRAY[i]) AS s FROM generate_series(1, 100) i;
-SELECT octet_length(_race_sketch_send(s)) < 64 * 64 AS wire, pg_column_size(s) > 64 * 64 AS stored,
+SELECT octet_length(_racepriv._race_sketch_send(s)) < 64 * 64 AS wire, pg_column_size(s) > 64 * 64 AS stored,
        (race_info(s::text::race_sketch)).storage_bytes = (race_info(s)).storage_bytes AS by_text,
        (race_info(race_add(race_remove(s, '{1}'), '{1}'))).storage_bytes = (race_info(s)).storage_bytes AS in_memory,
        race_kde(s::text::race_sketch, '{7}') = race_kde(s, '{7}') AS answers FROM filled;
@@ -62,7 +62,7 @@ SELECT race_fit(s, '{0,0}', '{64,7}', 50) IS NOT NULL AS fits,
 -- what older versions wrote is read, and written anew: hexadecimal, and never packed
 WITH old (s) AS (SELECT '\x01010000000000000000000000000000010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000101010102000000010000000400000008000000000000000100000000000000000000000000f03f0000000000000000000000000000000000000000000000000100000000000000000100000000000001000000000000000000000000000001d104e757'::race_sketch)
 SELECT race_count(s), (race_info(s)).status, race_kernel_sum(s, '{0.5,-1.25}') AS sum, left(s::text, 3) AS packed,
-       s::text::race_sketch::text = s::text AS same, octet_length(_race_sketch_send(s)) AS wire FROM old;
+       s::text::race_sketch::text = s::text AS same, octet_length(_racepriv._race_sketch_send(s)) AS wire FROM old;
 
 -- bytes that are none: each is a sketch with a valid checksum
 DO $$

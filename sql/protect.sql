@@ -25,7 +25,7 @@ DECLARE
 BEGIN
 	EXECUTE 'CREATE VIEW tried AS ' || definition;
 	BEGIN
-		answer := _race_private_tables('tried', unit, public_tables)::text;
+		answer := _racepriv._race_private_tables('tried', unit, public_tables)::text;
 	EXCEPTION WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
 		answer := SQLSTATE || ' ' || why;
@@ -111,11 +111,11 @@ FROM (VALUES
 ) v(i, definition, unit, public_tables) ORDER BY i;
 \pset format aligned
 \t off
-SELECT _race_private_tables('people', 'age', '{}');
+SELECT _racepriv._race_private_tables('people', 'age', '{}');
 CREATE TEMP TABLE passing (id int);
-SELECT _race_private_tables('passing', NULL, '{}');
+SELECT _racepriv._race_private_tables('passing', NULL, '{}');
 CREATE SEQUENCE numbers;
-SELECT _race_private_tables('numbers', NULL, '{}');
+SELECT _racepriv._race_private_tables('numbers', NULL, '{}');
 
 -- arguments
 CALL race_protect(NULL, 'people', 1);
@@ -162,7 +162,7 @@ SELECT tables FROM race_budget_status WHERE budget = 'protect years';
 CALL race_budget_limit('protect copy', 3, 0.00001);
 CALL race_budget_limit('protect logs', 2, 0);
 CALL race_budget_limit('nothing', 2, 0);
-SELECT dataset, act, request - 'relation' - 'public_tables' AS request FROM race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
+SELECT dataset, act, request - 'relation' - 'public_tables' AS request FROM _racepriv.race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
 -- who may
 CREATE ROLE race_stranger;
 GRANT USAGE, CREATE ON SCHEMA protect TO race_stranger;
@@ -220,11 +220,11 @@ DROP OWNED BY race_stranger;
 DROP ROLE race_stranger;
 
 -- the ledger only grows
-UPDATE race_charges SET epsilon = 0;
-DELETE FROM race_releases;
-TRUNCATE race_releases;
-DELETE FROM race_budgets;
-UPDATE race_datasets SET budget = NULL;
-DELETE FROM race_budget_tables;
+UPDATE _racepriv.race_charges SET epsilon = 0;
+DELETE FROM _racepriv.race_releases;
+TRUNCATE _racepriv.race_releases;
+DELETE FROM _racepriv.race_budgets;
+UPDATE _racepriv.race_datasets SET budget = NULL;
+DELETE FROM _racepriv.race_budget_tables;
 SET client_min_messages = warning;
 DROP SCHEMA protect CASCADE;

@@ -24,9 +24,9 @@ CALL race_release('released 4', 'released empty', :p, 'x', 100000);
 CALL race_release('released 5', 'released empty', :p, 'x', 1, label => 'person % 2', labels => '{0,1}');
 SELECT r.name, r.version, r.part, r.label, CASE WHEN i.epsilon > 2 THEN race_count(r.sketch) END AS records,
 	i.max_contributions, i.status, r.dataset, r.released_at = c.charged_at AS at_charge
-FROM race_releases r JOIN race_charges c USING (charge), race_info(r.sketch) i
+FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(r.sketch) i
 WHERE name LIKE 'released _' ORDER BY 1, 2, 3;
-SELECT request, epsilon, delta, rho, charged_by = current_user AS by_me FROM race_charges WHERE request->>'name' = 'released 3';
+SELECT request, epsilon, delta, rho, charged_by = current_user AS by_me FROM _racepriv.race_charges WHERE request->>'name' = 'released 3';
 
 -- the same request again costs nothing; another needs another name
 SET client_min_messages = notice;
@@ -38,7 +38,7 @@ CALL race_release('released 1', 'released people', :p, 'x', 100000);
 INSERT INTO empty SELECT * FROM visits WHERE id <= 10;
 CALL race_release_next('released 4');
 CALL race_release_next('released 9');
-SELECT version, race_count(sketch) FROM race_releases WHERE name = 'released 4' ORDER BY 1;
+SELECT version, race_count(sketch) FROM _racepriv.race_releases WHERE name = 'released 4' ORDER BY 1;
 SELECT race_refreshes_left('released 4'), race_refreshes_left('released 9') IS NULL AS none;
 SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
 
@@ -107,7 +107,7 @@ CALL race_release(repeat('n', 1001), 'released rows', :p, 'x', 1);
 CALL race_release('released x', repeat('long ', 1000), :p, 'x', 1);
 CALL race_release_next(repeat('long ', 1000));
 CALL race_protect(repeat('n', 1001), 'visits', 1);
-SELECT count(*) AS charged FROM race_charges WHERE request->>'name' = 'released x';
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'released x';
 
 -- where it may be called
 BEGIN;
@@ -118,10 +118,10 @@ CREATE FUNCTION caller_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL
 SELECT caller_function();
 DO $$ BEGIN CALL caller(); EXCEPTION WHEN active_sql_transaction THEN RAISE NOTICE 'refused: %', SQLERRM; END $$;
 SET lock_timeout = 0 \; CALL caller();
-SELECT count(*) AS releases FROM race_releases WHERE name = 'released 6';
+SELECT count(*) AS releases FROM _racepriv.race_releases WHERE name = 'released 6';
 CALL caller();
 DO $$ BEGIN CALL caller(); END $$;
-SELECT count(*) AS releases FROM race_releases WHERE name = 'released 6';
+SELECT count(*) AS releases FROM _racepriv.race_releases WHERE name = 'released 6';
 
 -- an error while rows are read says nothing, and is paid for
 SET client_min_messages = warning;
@@ -141,7 +141,7 @@ CALL race_release('released 7', 'released rows', :p, 'ARRAY[site::int, 1]', 1);
 CALL race_release('released 7', 'released rows', :p, 'ARRAY[tell(id), 1]', 1);
 CALL race_release('released 7', 'released rows', :p, 'ARRAY[cancel(id), 1]', 1);
 CALL race_release('released 7', 'released rows', :p, 'x', 1, label => '1 / (id - 7)', labels => '{0}');
-SELECT count(*), sum(epsilon) AS charged FROM race_charges WHERE request->>'name' = 'released 7';
+SELECT count(*), sum(epsilon) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'released 7';
 \set VERBOSITY default
 CALL race_release('released 7', 'released rows', :p, 'x', 1);
 -- exactly what fits: ten times 0.1 is 1
@@ -207,7 +207,7 @@ SET ROLE race_curator;
 CALL race_release('released z', 'released people', :p, 'x', 1);
 \set VERBOSITY default
 RESET ROLE;
-SELECT r.name, c.charged_by FROM race_releases r JOIN race_charges c USING (charge) WHERE name LIKE 'released by%';
+SELECT r.name, c.charged_by FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE name LIKE 'released by%';
 DROP OWNED BY race_curator;
 DROP ROLE race_curator;
 
@@ -240,7 +240,7 @@ CREATE FUNCTION other.outer_one(value int) RETURNS float8 IMMUTABLE LANGUAGE plp
 SET search_path = other, public;
 CALL race_release('released path', 'released rows', :p, 'ARRAY[outer_one(id), 1]', 100000);
 SET search_path = released, public;
-SELECT c.request->>'expression' AS expression, race_count(r.sketch) FROM race_releases r JOIN race_charges c USING (charge) WHERE r.name = 'released path';
+SELECT c.request->>'expression' AS expression, race_count(r.sketch) FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE r.name = 'released path';
 -- what a request says does not depend on how a session writes
 CREATE TABLE plain AS SELECT DATE '2020-02-01' + i AS day, i AS "day of year" FROM generate_series(1, 20) i;
 CALL race_protect('released plain', 'plain', 1000000);
@@ -253,6 +253,6 @@ CALL race_release('released plain', 'released plain', :p, :'e', 100000);
 RESET ALL;
 SET search_path = released, public;
 CALL race_release_next('released plain');
-SELECT version, race_count(sketch), c.request->>'expression' AS expression FROM race_releases JOIN race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1;
+SELECT version, race_count(sketch), c.request->>'expression' AS expression FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1;
 SET client_min_messages = warning;
 DROP SCHEMA released, other CASCADE;

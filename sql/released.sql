@@ -13,7 +13,7 @@ CALL race_release('named classes', 'named', 'l2(dims=2, bandwidth=5, rows=256, r
 SELECT race_count(race_released('named one')) = race_count(sketch) AS count, race_kde(race_released('named one'), '{3,3}') = race_kde(sketch, '{3,3}') AS kde,
 	race_estimate(race_released('named one'), '{3,3}', 0.9) = race_estimate(sketch, '{3,3}', 0.9) AS estimate,
 	race_info(race_released(name)) = race_info(sketch) AS info, race_released(name)::text = sketch::text AS same
-FROM race_releases WHERE name = 'named one';
+FROM _racepriv.race_releases WHERE name = 'named one';
 SELECT count(*) AS points, bool_and(a.density = race_kde(race_released('named one'), a.x)) AS same
 FROM race_kde_grid(race_released('named one'), '{0,0}', '{50,30}', '{5,3}') a;
 SELECT i, count(*) FROM generate_series(1, 3) i, LATERAL race_kde_grid(race_released('named one'), '{0,0}', '{50,30}', ARRAY[i, 3]) g GROUP BY i ORDER BY i;
@@ -29,7 +29,7 @@ CALL race_release_next('named again');
 SELECT counted(), race_count(race_released('named again'));
 SELECT i, race_count(race_released(CASE WHEN i % 2 = 0 THEN 'named one' ELSE 'named again' END)) > 700 AS older FROM generate_series(0, 3) i;
 -- labels
-SELECT label, race_count(race_released('named classes', label)) = race_count(sketch) AS same FROM race_releases WHERE name = 'named classes' ORDER BY 1;
+SELECT label, race_count(race_released('named classes', label)) = race_count(sketch) AS same FROM _racepriv.race_releases WHERE name = 'named classes' ORDER BY 1;
 SELECT race_classify(label, sketch, '{25,3}') AS a, race_classify(label, sketch, '{25,23}') AS b FROM race_latest_releases WHERE name = 'named classes';
 SELECT name, version, label, dataset, count = race_count(sketch) AS counts, epsilon > 0 AS costs, delta, released_at <= now() AS at
 FROM race_latest_releases WHERE name LIKE 'named %' ORDER BY name, label;

@@ -26,7 +26,7 @@ CREATE TABLE t AS SELECT i, (ARRAY['a', 'b'])[1 + i % 2] AS class FROM generate_
 CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i');
 CALL "100 % Private".race_release('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000, label => 'class', labels => '{a,b}');
 SELECT "100 % Private".race_classify(label, sketch, '{25}') IS NOT NULL AS answers, "100 % Private".race_count("100 % Private".race_released('odd', 'b')) > 0 AS b FROM "100 % Private".race_latest_releases;
-SELECT label, "100 % Private".race_count(sketch) FROM "100 % Private".race_releases ORDER BY 1;
+SELECT label, "100 % Private".race_count(sketch) FROM _racepriv.race_releases ORDER BY 1;
 CREATE ROLE race_curator;
 CALL "100 % Private".race_grant('race_curator', 'curator');
 DROP OWNED BY race_curator;

@@ -43,4 +43,4 @@ CREATE DATABASE analysis;
 \c analysis
 CREATE EXTENSION racepriv;
 CALL race_grant('analyst', 'analyst');
-\! psql -Xq -d camera -c 'COPY race_releases TO STDOUT' | psql -Xq -d analysis -c 'COPY race_releases FROM STDIN'
+\! psql -Xq -d camera -c 'COPY _racepriv.race_releases TO STDOUT' | psql -Xq -d analysis -c 'COPY _racepriv.race_releases FROM STDIN'

@@ -16,15 +16,15 @@ CREATE FUNCTION race_fit(
 COMMENT ON FUNCTION race_fit(race_sketch, float8[], float8[], int, bigint) IS
 	'the sketch with a fitted model: points with weights of at least 0 that explain all of its counters best. All questions answer from the model and from what the counters say beyond it, and are more accurate; it costs no privacy, as it is computed from the sketch alone. For a kernel of vectors by itself. The points lie within lower and upper, which must be public (NULL: the bounds of the parameters, or of a surrogate loss its radius); points is how many there are at most (NULL: up to 2000, or 4000 where points are moved, half of them for each half of the rows), and the same seed gives the same model. The points of a surrogate loss are those of the normal distribution that explains the counters best; of least_squares all weigh the same. Merging and changing a sketch drop the model. NULL if the sketch or the seed is NULL. Errors: 22023 without bounds, for other kernels, or outside the limits; 55000 for shares of which there are not enough';
 
-CREATE FUNCTION _race_fit_step(internal, race_sketch, "any") RETURNS internal
+CREATE FUNCTION _racepriv._race_fit_step(internal, race_sketch, "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_fit_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION _race_fit_final(internal) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_fit_final(internal) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_fit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
-COMMENT ON FUNCTION _race_fit_step(internal, race_sketch, "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_fit_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_fit_step(internal, race_sketch, "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_fit_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
-	SFUNC = _race_fit_step, STYPE = internal, FINALFUNC = _race_fit_final,
+	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
@@ -52,7 +52,7 @@ BEGIN
 		RAISE EXCEPTION 'categories must be a list of lists of texts' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
 	END IF;
-	SELECT kernel, dims, sequence INTO info FROM @extschema@.race_info(sketch);
+	SELECT kernel, dims, sequence INTO info FROM _racepriv._race_info(sketch);
 	IF info.kernel <> 'match' THEN
 		RAISE EXCEPTION 'race_fit_categories is for kernel match by itself' USING ERRCODE = 'invalid_parameter_value',
 			DETAIL = format('The kernel is %s.', info.kernel),
@@ -90,7 +90,7 @@ BEGIN
 			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over a public sample of them.';
 	END IF;
 	RETURN (
-		SELECT @extschema@.race_fit(sketch, ARRAY(
+		SELECT _racepriv._race_fit(sketch, ARRAY(
 			SELECT names[starts[j] + CASE info.sequence
 				WHEN 'balanced' THEN (hashint8extended(i, j) & 9223372036854775807) % sizes[j]
 				ELSE div(i - 1, strides[j]) % sizes[j] END]

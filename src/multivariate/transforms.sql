@@ -12,16 +12,16 @@ CREATE FUNCTION race_pca_transform(moments race_moments, components int, standar
 COMMENT ON FUNCTION race_pca_transform(race_moments, int, boolean) IS
 	'the transform for race_params to the first principal components (race_pca): distances are those along them. Errors: 22023 for another number of components than there are columns at most; others as in race_pca';
 
-CREATE FUNCTION _race_discriminant_moments_step(internal, anyelement, race_moments) RETURNS internal
+CREATE FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_moments) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_discriminant_moments_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-CREATE FUNCTION _race_discriminant_moments_final(internal) RETURNS race_transform
+CREATE FUNCTION _racepriv._race_discriminant_moments_final(internal) RETURNS race_transform
 	AS 'MODULE_PATHNAME', 'race_discriminant_moments_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _race_discriminant_moments_step(internal, anyelement, race_moments) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_discriminant_moments_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_moments) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_moments_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_moments) (
-	SFUNC = _race_discriminant_moments_step, STYPE = internal,
-	FINALFUNC = _race_discriminant_moments_final, PARALLEL = SAFE
+	SFUNC = _racepriv._race_discriminant_moments_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_discriminant_moments_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_moments) IS
 	'the transform for race_params to the directions in which classes lie apart (Fisher''s discriminant), as race_discriminant, over one row for each class with its moments: from private moments it is private. It has one direction less than there are classes, at most as many as columns; the variance within classes is 1 in each. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with features or with different parameters; 54000 for more than 100 classes; 55000 if the means of classes do not differ, if no column varies within classes, and for noise shares of which there are too few';

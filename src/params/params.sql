@@ -3,26 +3,26 @@
 
 CREATE TYPE race_params;
 
-CREATE FUNCTION _race_params_in(cstring) RETURNS race_params
+CREATE FUNCTION _racepriv._race_params_in(cstring) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_out(race_params) RETURNS cstring
+CREATE FUNCTION _racepriv._race_params_out(race_params) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'race_params_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_recv(internal) RETURNS race_params
+CREATE FUNCTION _racepriv._race_params_recv(internal) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_send(race_params) RETURNS bytea
+CREATE FUNCTION _racepriv._race_params_send(race_params) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_params_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE race_params (
-	INPUT = _race_params_in, OUTPUT = _race_params_out,
-	RECEIVE = _race_params_recv, SEND = _race_params_send,
+	INPUT = _racepriv._race_params_in, OUTPUT = _racepriv._race_params_out,
+	RECEIVE = _racepriv._race_params_recv, SEND = _racepriv._race_params_send,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 COMMENT ON TYPE race_params IS
 	'the parameters of a RACE sketch: kernel, row functions and shape. The text form is l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0), and for a product of kernels l2(dims=2) * match(dims=3)';
-COMMENT ON FUNCTION _race_params_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION _race_params_out(race_params) IS 'I/O';
-COMMENT ON FUNCTION _race_params_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION _race_params_send(race_params) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_params_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_params_out(race_params) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_params_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_params_send(race_params) IS 'I/O';
 
 CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
 COMMENT ON TYPE race_transform IS
@@ -50,71 +50,71 @@ CREATE FUNCTION race_params(
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8[], float8, float8) IS
 	'the parameters of a sketch. kernel: l2, l1 or angular for vectors, jaccard for sets, match for rows of categories, least_squares or margin for a loss. dims: the length of a vector or row; sets have none. bandwidth: in units of the data (l2, l1). power: the kernel is taken to this power. rows: R, at least 1. range: W counters a row, at least 2. seed: of the row functions. sequence: sobol (rows that balance each other, up to 21 numbers a row), orthogonal (projections at right angles, for more numbers; l2 and angular), structured (the same by fast Hadamard transforms, d log d for d rows; Andoni et al. 2015, Choromanski et al. 2017), partition (jaccard: rows share the elements of a set, many times as fast for sets of a hundred elements and more), grouped (jaccard: eight rows share a random order of elements, twice to three times as fast for sets of ten elements and more), balanced (match, by itself, power 1 or 2: each row has another column, or another pair of columns, and all rows have all; the kernel is the share of columns or pairs in which records are the same), independent, or auto: the first that can be, and structured from 256 numbers on. rehash: fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact), multilinear (collisions are corrected in estimates), or auto. bandwidths: a factor of bandwidth for each column (l2, l1). lower, upper: public bounds that vectors are clipped to first. transform: compare M (x - o), from public data (l2, angular). sequence grid: one row whose counters are the nodes of a grid between the bounds, over which each record is split linearly (l2 and l1 by themselves, up to 3 dims, with finite bounds and without a transform); rows and range follow from it. cells: of a grid, how many along each axis, else small parts of a bandwidth. nulls: what a NULL in a row of categories is (match): category, one more category, which a NULL in a query asks for; different, one that equals nothing, neither a NULL in a query nor any other; without it a NULL is an error. mixture: rows {factor, weight}, up to 16; each row of the sketch has one of the bandwidths factor * bandwidth, as often as the weight says, so that the kernel is the weighted mean of the kernels with these bandwidths, each taken to the power (l2, l1; Coleman & Shrivastava 2021, section 7.1). radius, query_radius: of the surrogate losses least_squares, of records {x ..., y}, and margin, of records {x ..., label} with a label above 0 or not (section 4). Records are clipped to the public radius; theta, for least_squares {theta ..., -1}, must be shorter than query_radius (default: the root of dims, enough for coefficients between -1 and 1); their range is 2^power, and the power up to 16, of least_squares at least 2. race_loss asks them; other questions take the records for vectors of the unit sphere, compared by their angle. NULL if an argument before bandwidths is NULL, but for dims. Error 22023 outside the limits';
 
-CREATE FUNCTION _race_params_counters(race_params) RETURNS bigint
+CREATE FUNCTION _racepriv._race_params_counters(race_params) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'race_params_counters' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _race_params_counters(race_params) IS
+COMMENT ON FUNCTION _racepriv._race_params_counters(race_params) IS
 	'how many counters a sketch with these parameters has; error 22023 if they do not state dims';
 
-CREATE FUNCTION _race_params_multiply(race_params, race_params) RETURNS race_params
+CREATE FUNCTION _racepriv._race_params_multiply(race_params, race_params) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_multiply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _race_params_multiply(race_params, race_params) IS 'implementation of * operator';
+COMMENT ON FUNCTION _racepriv._race_params_multiply(race_params, race_params) IS 'implementation of * operator';
 CREATE OPERATOR * (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_multiply
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_multiply
 );
 COMMENT ON OPERATOR * (race_params, race_params) IS
 	'the product of kernels (up to 4), for records ROW(x, c) with a value for each kernel. Both sides must have the same rows, range and seed (22023). Multiply from left to right, as the text form is read: with parentheses the right side may have chosen other sequences, and then sketches differ';
 
-CREATE FUNCTION _race_params_eq(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_ne(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_ne(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_lt(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_lt(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_le(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_le(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_gt(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_gt(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_ge(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _racepriv._race_params_ge(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_cmp(race_params, race_params) RETURNS int
+CREATE FUNCTION _racepriv._race_params_cmp(race_params, race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_hash(race_params) RETURNS int
+CREATE FUNCTION _racepriv._race_params_hash(race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _race_params_hash_extended(race_params, bigint) RETURNS bigint
+CREATE FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'race_params_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _race_params_eq(race_params, race_params) IS 'implementation of = operator';
-COMMENT ON FUNCTION _race_params_ne(race_params, race_params) IS 'implementation of <> operator';
-COMMENT ON FUNCTION _race_params_lt(race_params, race_params) IS 'implementation of < operator';
-COMMENT ON FUNCTION _race_params_le(race_params, race_params) IS 'implementation of <= operator';
-COMMENT ON FUNCTION _race_params_gt(race_params, race_params) IS 'implementation of > operator';
-COMMENT ON FUNCTION _race_params_ge(race_params, race_params) IS 'implementation of >= operator';
-COMMENT ON FUNCTION _race_params_cmp(race_params, race_params) IS 'less-equal-greater';
-COMMENT ON FUNCTION _race_params_hash(race_params) IS 'hash';
-COMMENT ON FUNCTION _race_params_hash_extended(race_params, bigint) IS 'hash';
+COMMENT ON FUNCTION _racepriv._race_params_eq(race_params, race_params) IS 'implementation of = operator';
+COMMENT ON FUNCTION _racepriv._race_params_ne(race_params, race_params) IS 'implementation of <> operator';
+COMMENT ON FUNCTION _racepriv._race_params_lt(race_params, race_params) IS 'implementation of < operator';
+COMMENT ON FUNCTION _racepriv._race_params_le(race_params, race_params) IS 'implementation of <= operator';
+COMMENT ON FUNCTION _racepriv._race_params_gt(race_params, race_params) IS 'implementation of > operator';
+COMMENT ON FUNCTION _racepriv._race_params_ge(race_params, race_params) IS 'implementation of >= operator';
+COMMENT ON FUNCTION _racepriv._race_params_cmp(race_params, race_params) IS 'less-equal-greater';
+COMMENT ON FUNCTION _racepriv._race_params_hash(race_params) IS 'hash';
+COMMENT ON FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) IS 'hash';
 
 CREATE OPERATOR = (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel,
 	HASHES, MERGES
 );
 CREATE OPERATOR <> (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ne,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
 CREATE OPERATOR < (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_lt,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_lt,
 	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_le,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_le,
 	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_gt,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_gt,
 	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ge,
 	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: sketches with these parameters can be merged';
@@ -126,11 +126,11 @@ COMMENT ON OPERATOR >= (race_params, race_params) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING btree AS
 	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-	FUNCTION 1 _race_params_cmp(race_params, race_params);
+	FUNCTION 1 _racepriv._race_params_cmp(race_params, race_params);
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
 	OPERATOR 1 =,
-	FUNCTION 1 _race_params_hash(race_params),
-	FUNCTION 2 _race_params_hash_extended(race_params, bigint);
+	FUNCTION 1 _racepriv._race_params_hash(race_params),
+	FUNCTION 2 _racepriv._race_params_hash_extended(race_params, bigint);
 COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash, then what else differs';
 COMMENT ON OPERATOR FAMILY race_params_ops USING btree IS 'order of race_params';
 COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params';

@@ -53,25 +53,25 @@ COMMENT ON COLUMN race_compose_result.rho IS 'the sum of rho';
 COMMENT ON COLUMN race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
 COMMENT ON COLUMN race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
 
-CREATE FUNCTION _race_compose_step(internal, float8, float8, float8) RETURNS internal
+CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
+CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_compose_final(internal) RETURNS race_compose_result
+CREATE FUNCTION _racepriv._race_compose_final(internal) RETURNS race_compose_result
 	AS 'MODULE_PATHNAME', 'race_compose_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_compose_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_compose_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
-	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
+	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
 	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho; Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), at the sum of deltas. Both are upper bounds. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
-	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
+	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS

@@ -7,23 +7,23 @@ COMMENT ON TYPE race_value_sketches IS
 COMMENT ON COLUMN race_value_sketches.lower IS 'has of each record the share (value_upper - value) / (value_upper - value_lower)';
 COMMENT ON COLUMN race_value_sketches.upper IS 'has the rest';
 
-CREATE FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
+CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 50;
 REVOKE EXECUTE ON FUNCTION
-	_race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
-CREATE FUNCTION _race_build_value_combine(internal, internal) RETURNS internal
+	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
+CREATE FUNCTION _racepriv._race_build_value_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-CREATE FUNCTION _race_build_value_serialize(internal) RETURNS bytea
+CREATE FUNCTION _racepriv._race_build_value_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_build_value_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-CREATE FUNCTION _race_build_value_deserialize(bytea, internal) RETURNS internal
+CREATE FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-CREATE FUNCTION _race_build_value_final(internal) RETURNS race_value_sketches
+CREATE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_build_value_combine(internal, internal) IS 'aggregate combine function';
-COMMENT ON FUNCTION _race_build_value_serialize(internal) IS 'aggregate serialization function';
-COMMENT ON FUNCTION _race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
-COMMENT ON FUNCTION _race_build_value_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_build_value_combine(internal, internal) IS 'aggregate combine function';
+COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregate serialization function';
+COMMENT ON FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
+COMMENT ON FUNCTION _racepriv._race_build_value_final(internal) IS 'aggregate final function';
 
 CREATE FUNCTION race_privatize(
 	pair race_value_sketches, epsilon float8, delta float8 DEFAULT 0,
@@ -38,10 +38,10 @@ COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (
-	SFUNC = _race_build_value_step, STYPE = internal, SSPACE = 2097152,
-	FINALFUNC = _race_build_value_final,
-	COMBINEFUNC = _race_build_value_combine,
-	SERIALFUNC = _race_build_value_serialize, DESERIALFUNC = _race_build_value_deserialize,
+	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
+	FINALFUNC = _racepriv._race_build_value_final,
+	COMBINEFUNC = _racepriv._race_build_value_combine,
+	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS

@@ -66,17 +66,15 @@ DECLARE
 	most float8 := 1;
 	steps CONSTANT int := 60;
 	middle float8;
-	params @extschema@.race_params;
 BEGIN
 	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
 		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	params := kernel::@extschema@.race_params;
 	FOR i IN 1 .. steps LOOP
 		middle := (least + most) / 2;
-		IF @extschema@.race_kernel(params, '{0}'::float8[], ARRAY[middle]) >
-			@extschema@.race_kernel(params, '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
+		IF _racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], ARRAY[middle]) >
+			_racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
 			least := middle;
 		ELSE
 			most := middle;

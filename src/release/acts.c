@@ -40,7 +40,7 @@ check_context(void)
 				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
 }
 
-/* $schema._NAME($1, $2, ...), with n parameters */
+/* _racepriv._NAME($1, $2, ...), with n parameters */
 static char *
 statement_for(const char *name, int n)
 {
@@ -48,7 +48,7 @@ statement_for(const char *name, int n)
 	int			i;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "SELECT $schema._%s($1", name);
+	appendStringInfo(&text, "SELECT _racepriv._%s($1", name);
 	for (i = 2; i <= n; i++)
 		appendStringInfo(&text, ", $%d", i);
 	appendStringInfoChar(&text, ')');
@@ -109,8 +109,8 @@ private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
 
 	if (owner[1].isnull || public_tables.isnull)
 		return result;			/* an error of the internal function */
-	race_ledger_run(ledger, "SELECT $schema._race_check_owner($1, ARRAY[$2])", 2, owner);
-	race_ledger_run(ledger, "SELECT $schema._race_with_parts($1)", 1, &public_tables);
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", 2, owner);
+	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &public_tables);
 	lineage = race_lineage(PG_GETARG_OID(1),
 						   PG_ARGISNULL(4) ? NULL : NameStr(*PG_GETARG_NAME(4)),
 						   race_oids_of(DatumGetArrayTypeP(race_ledger_value(1, &isnull))));

@@ -16,6 +16,7 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -276,8 +277,8 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
-static Oid
-owner_of(Oid function)
+Oid
+race_calls_owner(Oid function)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Oid			owner;
@@ -289,20 +290,34 @@ owner_of(Oid function)
 	return owner;
 }
 
-bool
-race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension, Oid owner,
-				  const char *name)
+Oid
+race_calls_besides(const RaceCalls *calls_made, Oid extension, const RaceCalls *others)
 {
 	ListCell   *cell;
 
-	foreach(cell, calls->functions)
+	foreach(cell, calls_made->functions)
 	{
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
 
-		if (get_func_namespace(id) == schema && strcmp(get_func_name(id), name) == 0 &&
-			(getExtensionOfObject(ProcedureRelationId, id) != extension ||
-			 (owner_of(id) != owner && !superuser_arg(owner_of(id)))))
-			return false;
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
+			getExtensionOfObject(ProcedureRelationId, id) != extension)
+			return id;
 	}
-	return true;
+	return InvalidOid;
+}
+
+Oid
+race_calls_of_others(const RaceCalls *calls_made, Oid role, Oid other)
+{
+	ListCell   *cell;
+
+	foreach(cell, calls_made->functions)
+	{
+		Oid			id = ((RaceFunction *) lfirst(cell))->id;
+		Oid			owner = race_calls_owner(id);
+
+		if (owner != role && owner != other && !superuser_arg(owner))
+			return id;
+	}
+	return InvalidOid;
 }

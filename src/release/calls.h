@@ -35,12 +35,18 @@ extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Do all functions of this name that live in a schema belong to an extension, and to
- * this owner or a superuser?  Otherwise someone has created a function that PostgreSQL
- * prefers to ours.  The extension may belong to another role than its functions, and that role
- * can add functions to it.
+ * Return the first function that is neither in pg_catalog nor of an extension nor among
+ * other calls, or InvalidOid.
  */
-extern bool race_calls_belong(const RaceCalls *calls, Oid schema, Oid extension,
-							  Oid owner, const char *name);
+extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, const RaceCalls *others);
+
+/* Return the owner of a function, or InvalidOid if it is gone. */
+extern Oid	race_calls_owner(Oid function);
+
+/*
+ * Return the first function that belongs to nobody of a role, another role (or InvalidOid) and
+ * superusers, or InvalidOid.
+ */
+extern Oid	race_calls_of_others(const RaceCalls *calls, Oid role, Oid other);
 
 #endif							/* RACE_CALLS_H */

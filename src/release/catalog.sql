@@ -9,20 +9,20 @@ SELECT f.name, f.version, p.labels, f.description,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
 	p.count, p.epsilon, p.delta, f.released_at, f.dataset
-FROM race_releases f
+FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
 		pg_catalog.array_agg(c.upper ORDER BY c.number)
-	FROM _race_columns(coalesce(race_params(f.sketch), race_params(f.moments))) c) c (numbers, lower, upper)
+	FROM _racepriv._race_columns(coalesce(race_params(f.sketch), race_params(f.moments))) c) c (numbers, lower, upper)
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
 		pg_catalog.sum(coalesce(race_count(r.sketch), m.count)),
 		pg_catalog.max(coalesce(i.epsilon, m.epsilon) + coalesce(s.epsilon, 0)), pg_catalog.max(coalesce(i.delta, m.delta))
-	FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+	FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
 		CROSS JOIN LATERAL race_info(r.scores) s
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
-WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = f.name);
+WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = f.name);
 COMMENT ON VIEW race_catalog IS
 	'a row for each release: what its publisher says of it, and what its latest version is, without the sketch. Tools that read whole rows read this one, not race_releases';
 COMMENT ON COLUMN race_catalog.name IS 'the name of the release';

@@ -3,33 +3,33 @@
 -- parameters, so that any client can prepare them.  They read race_releases with the
 -- rights of whoever calls them.
 
-CREATE FUNCTION _race_labels(release text, label text) RETURNS TABLE (label text)
+CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT coalesce(_race_labels.label, l.label)
 	FROM (VALUES (1)) one LEFT JOIN LATERAL (
-		SELECT r.label, min(r.part) AS part FROM @extschema@.race_releases r
+		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
 		WHERE r.name = release AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM @extschema@.race_releases n WHERE n.name = release)
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
 		GROUP BY r.label) l ON true
 	WHERE release IS NOT NULL ORDER BY l.part
 $$;
-COMMENT ON FUNCTION _race_labels(text, text) IS
+COMMENT ON FUNCTION _racepriv._race_labels(text, text) IS
 	'the labels of a release in their order, or the one that is given; one NULL if there are none, or no such release, so that race_released tells which';
 
-CREATE FUNCTION _race_column(release text, "column" text) RETURNS int
+CREATE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	names text[];
 	n int;
 BEGIN
-	SELECT r.columns, (SELECT count(*) FROM @extschema@._race_columns(
-		coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments))))
+	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(
+		coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments))))
 	INTO names, n
-	FROM @extschema@.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
+	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
-		PERFORM @extschema@.race_released(release);		-- says that there is none
+		PERFORM _racepriv._race_released(release);		-- says that there is none
 		RETURN NULL;
 	END IF;
 	IF array_position(names[:n], "column") IS NOT NULL THEN
@@ -41,7 +41,7 @@ BEGIN
 		USING ERRCODE = 'undefined_column',
 			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
 END $$;
-COMMENT ON FUNCTION _race_column(text, text) IS
+COMMENT ON FUNCTION _racepriv._race_column(text, text) IS
 	'the number of a column of a release that is given by its name or number; errors: 42703 no such column, 42704 no such release';
 
 CREATE TYPE race_curve_result AS (
@@ -61,10 +61,10 @@ CREATE FUNCTION race_curve(
 	RETURNS SETOF race_curve_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.x, c.density, c.low, c.high, c.density * greatest(@extschema@.race_count(s.sketch), 0), l.label
-	FROM @extschema@._race_labels(release, label) l
-		CROSS JOIN LATERAL @extschema@._race_model(@extschema@.race_released(release, l.label)) s (sketch)
-		CROSS JOIN LATERAL @extschema@._race_curve(s.sketch, @extschema@._race_column(release, "column"), steps,
+	SELECT c.x, c.density, c.low, c.high, c.density * greatest(_racepriv._race_count(s.sketch), 0), l.label
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
 			lower, upper, confidence, smoothing) c
 $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
@@ -86,9 +86,9 @@ CREATE FUNCTION race_heatmap(
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.x1, c.x2, c.density, c.stderr, l.label
-	FROM @extschema@._race_labels(release, label) l
-		CROSS JOIN LATERAL @extschema@._race_heatmap(@extschema@._race_model(@extschema@.race_released(release, l.label)),
-			@extschema@._race_column(release, column1), @extschema@._race_column(release, column2), steps,
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
 			lower, upper, smoothing) c
 $$;
 COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
@@ -108,9 +108,9 @@ CREATE FUNCTION race_histogram(
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.lower, c.upper, c.count, c.stderr, l.label
-	FROM @extschema@._race_labels(release, label) l
-		CROSS JOIN LATERAL @extschema@._race_histogram(@extschema@._race_model(@extschema@.race_released(release, l.label)),
-			@extschema@._race_column(release, "column"), edges, smoothing) c
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_histogram(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+			_racepriv._race_column(release, "column"), edges, smoothing) c
 $$;
 COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
 	'how many records of a release lie between edges of a column, which ascend: what race_curve has between them, with less smoothing. The error counts noise, rows, and records so near an edge that they may be on either side. Columns, labels, smoothing and errors as race_curve';
@@ -128,9 +128,9 @@ CREATE FUNCTION race_quantiles(
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT q.p, q.value, q.standard_error, l.label
-	FROM @extschema@._race_labels(release, label) l
-		CROSS JOIN LATERAL @extschema@.race_quantile(@extschema@._race_model(@extschema@.race_released(release, l.label)),
-			race_quantiles.p, @extschema@._race_column(release, "column")) q
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+			race_quantiles.p, _racepriv._race_column(release, "column")) q
 $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], text) IS
 	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p below 0 or above 1';
@@ -151,10 +151,10 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.record, m.density, m.prominence, l.label
-	FROM (SELECT r.columns FROM @extschema@.race_releases r
+	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN @extschema@._race_labels(release, label) l ON true
-		CROSS JOIN LATERAL @extschema@.race_modes(@extschema@._race_model(@extschema@.race_released(release, l.label)), max)
+		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, record, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
@@ -169,11 +169,11 @@ COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are l
 COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde';
 COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
+CREATE FUNCTION _racepriv._race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM @extschema@._race_columns(params));
+	dims int := (SELECT count(*) FROM _racepriv._race_columns(params));
 BEGIN
 	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
@@ -184,21 +184,21 @@ BEGIN
 	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
-COMMENT ON FUNCTION _race_points(race_params, float8[]) IS
+COMMENT ON FUNCTION _racepriv._race_points(race_params, float8[]) IS
 	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of these parameters';
 
 CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
 	RETURNS SETOF race_outliers_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT p.point, @extschema@.race_typicality(s.sketch, p.x),
-		CASE WHEN s.fitted THEN @extschema@.race_typicality_share(s.sketch, p.x) END,
-		@extschema@.race_kde(s.sketch, p.x), l.label
-	FROM @extschema@._race_labels(release, label) l
+	SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
+		CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
+		_racepriv._race_kde(s.sketch, p.x), l.label
+	FROM _racepriv._race_labels(release, label) l
 		CROSS JOIN LATERAL (
-			SELECT m.sketch, (@extschema@.race_info(m.sketch)).points IS NOT NULL
-			FROM @extschema@._race_model(@extschema@.race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-		CROSS JOIN LATERAL @extschema@._race_points(@extschema@.race_params(s.sketch), points) p
+			SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
+			FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
+		CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), points) p
 	ORDER BY p.point, l.label COLLATE "C"
 $$;
 COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
@@ -214,20 +214,20 @@ COMMENT ON COLUMN race_mean_curve_result.lower IS 'the lower end of the confiden
 COMMENT ON COLUMN race_mean_curve_result.upper IS 'the upper end';
 COMMENT ON COLUMN race_mean_curve_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
+CREATE FUNCTION _racepriv._race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
 	RETURNS TABLE (x float8, q float8[])
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	n int := @extschema@._race_column(release, "column");
+	n int := _racepriv._race_column(release, "column");
 	dims int;
 	first float8;
 	last float8;
 BEGIN
 	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
 	INTO dims, first, last
-	FROM @extschema@._race_columns((
-		SELECT coalesce(@extschema@.race_params(r.sketch), @extschema@.race_params(r.moments)) FROM @extschema@.race_releases r
+	FROM _racepriv._race_columns((
+		SELECT coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments)) FROM _racepriv.race_releases r
 		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
 	first := coalesce(_race_line.lower, first);
 	last := coalesce(_race_line.upper, last);
@@ -246,7 +246,7 @@ BEGIN
 	FROM generate_series(0, steps - 1) i, LATERAL (SELECT CASE i WHEN steps - 1 THEN last
 		ELSE first + (last - first) * i / (steps - 1) END) v (v);
 END $$;
-COMMENT ON FUNCTION _race_line(text, text, int, float8, float8, float8[]) IS
+COMMENT ON FUNCTION _racepriv._race_line(text, text, int, float8, float8, float8[]) IS
 	'places along a column of a release, and the records there whose other columns are those of at';
 
 CREATE FUNCTION race_mean_curve(
@@ -257,9 +257,9 @@ CREATE FUNCTION race_mean_curve(
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT p.x, m.mean, m.stderr, m.lower, m.upper, l.label
-	FROM @extschema@._race_labels(release, label) l
-		CROSS JOIN LATERAL @extschema@._race_line(release, "column", steps, lower, upper, at) p
-		CROSS JOIN LATERAL @extschema@.race_released_mean(release, p.q, l.label, confidence) m
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_line(release, "column", steps, lower, upper, at) p
+		CROSS JOIN LATERAL _racepriv._race_released_mean(release, p.q, l.label, confidence) m
 $$;
 COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
 	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. A release of several columns needs at: a record that says where the others are. Columns, labels and errors as race_curve, 22023 for a release without a value';
@@ -284,17 +284,17 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			@extschema@.race_merge_disjoint(r.sketch) AS sketch,
-			@extschema@.race_info(@extschema@.race_merge_disjoint(r.moments)) AS moments
-		FROM @extschema@.race_releases r
+			_racepriv._race_merge_disjoint(r.sketch) AS sketch,
+			_racepriv._race_info(_racepriv._race_merge_disjoint(r.moments)) AS moments
+		FROM _racepriv.race_releases r
 		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
 		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, coalesce(@extschema@.race_count(v.sketch), (v.moments).count),
-		coalesce((@extschema@.race_info(v.sketch)).epsilon, (v.moments).epsilon),
+	SELECT v.released_at, v.version, coalesce(_racepriv._race_count(v.sketch), (v.moments).count),
+		coalesce((_racepriv._race_info(v.sketch)).epsilon, (v.moments).epsilon),
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
-		LEFT JOIN LATERAL @extschema@.race_distance(v.sketch, before.sketch) d ON true
+		LEFT JOIN LATERAL _racepriv._race_distance(v.sketch, before.sketch) d ON true
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_trend(text, text) IS

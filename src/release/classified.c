@@ -20,6 +20,7 @@
 #include "../server/argument.h"
 #include "../server/text.h"
 #include "../sketch/sketch.h"
+#include "ledger.h"
 #include "named.h"
 
 PG_FUNCTION_INFO_V1(race_classify_released);
@@ -53,13 +54,12 @@ classified_site(FmgrInfo *flinfo)
 
 /* The labels of the latest version, in their order */
 static void
-query_labels(Oid schema, const char *name)
+query_labels(const char *name)
 {
-	char	   *table = quote_qualified_identifier(get_namespace_name(schema), "race_releases");
-	char	   *query = psprintf("SELECT sketch, label, value_bound, scores FROM %s "
-								 "WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
-								 "(SELECT pg_catalog.max(version) FROM %s WHERE name OPERATOR(pg_catalog.=) $1) "
-								 "ORDER BY part", table, table);
+	const char *query = "SELECT sketch, label, value_bound, scores FROM " RACE_SCHEMA ".race_releases "
+		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
+		"(SELECT pg_catalog.max(version) FROM " RACE_SCHEMA ".race_releases WHERE name OPERATOR(pg_catalog.=) $1) "
+		"ORDER BY part";
 	Oid			type = TEXTOID;
 	Datum		value = CStringGetTextDatum(name);
 
@@ -101,7 +101,7 @@ take_label(Classified *site, const char *name, int i, Datum *labels)
 	return !no_scores;
 }
 
-/* Find the latest version in the schema that the function is in. */
+/* Find the latest version in the ledger of the extension that the function belongs to. */
 static void
 look_up(Classified *site, const FmgrInfo *flinfo, const char *name)
 {
@@ -111,8 +111,9 @@ look_up(Classified *site, const FmgrInfo *flinfo, const char *name)
 	int			n;
 	int			i;
 
+	(void) race_schema_of(flinfo->fn_oid);
 	SPI_connect();
-	query_labels(get_func_namespace(flinfo->fn_oid), name);
+	query_labels(name);
 	n = SPI_processed;
 	old = MemoryContextSwitchTo(site->context);
 	labels = palloc(n * sizeof(Datum));

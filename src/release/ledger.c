@@ -7,6 +7,7 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -20,57 +21,64 @@
 #include "oids.h"
 #include "settings.h"
 
+/* Return an object.  Raise 55000 unless it belongs to the extension. */
 static Oid
-owner_of(Oid relation)
+member(Oid class, Oid object, Oid extension)
+{
+	if (!OidIsValid(object) || !OidIsValid(extension) ||
+		getExtensionOfObject(class, object) != extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the objects of extension racepriv in this database are not those of its library"),
+				 errdetail("They are of another version, or they were moved or renamed."),
+				 errhint("ALTER EXTENSION racepriv UPDATE brings an earlier version up to date.")));
+	return object;
+}
+
+Oid
+race_schema_of(Oid function)
+{
+	return member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true),
+				  getExtensionOfObject(ProcedureRelationId, function));
+}
+
+Oid
+race_owner_of(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "the ledger is gone");
+		elog(ERROR, "cache lookup failed for relation %u", relation);
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
 }
 
 static Oid
-type_named(const char *name, Oid schema)
+type_named(const char *name, Oid schema, Oid extension)
 {
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-						   ObjectIdGetDatum(schema));
+	return member(TypeRelationId,
+				  GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+								  ObjectIdGetDatum(schema)),
+				  extension);
 }
 
 void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
-	Oid			schema = get_func_namespace(function);
 
-	ledger->schema_id = schema;
-	ledger->schema = pstrdup(quote_identifier(get_namespace_name(schema)));
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
-	ledger->owner = owner_of(get_relname_relid("race_charges", schema));
-	ledger->params_type = type_named("race_params", schema);
-	ledger->sketch_type = type_named("race_sketch", schema);
-	ledger->moments_type = type_named("race_moments", schema);
-}
-
-/* The statement with the schema in it */
-static char *
-in_schema(const RaceLedger *ledger, const char *statement)
-{
-	StringInfoData text;
-	const char *place;
-
-	initStringInfo(&text);
-	while ((place = strstr(statement, "$schema")) != NULL)
-	{
-		appendBinaryStringInfo(&text, statement, place - statement);
-		appendStringInfoString(&text, ledger->schema);
-		statement = place + strlen("$schema");
-	}
-	appendStringInfoString(&text, statement);
-	return text.data;
+	ledger->schema = race_schema_of(function);
+	ledger->public_schema = get_func_namespace(function);
+	ledger->owner = race_owner_of(member(RelationRelationId,
+									get_relname_relid("race_charges", ledger->schema),
+									ledger->extension));
+	ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
+	ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
+	ledger->moments_type = type_named("race_moments", ledger->public_schema, ledger->extension);
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 
 void
@@ -86,6 +94,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	int			i;
 
 	Assert(n <= FUNC_MAX_ARGS);
+	(void) member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true), ledger->extension);
 	for (i = 0; i < n; i++)
 	{
 		types[i] = parameters[i].type;
@@ -97,7 +106,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	SetUserIdAndSecContext(ledger->owner, context | SECURITY_LOCAL_USERID_CHANGE);
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
-	if (SPI_execute_with_args(in_schema(ledger, statement), n, types, values, nulls,
+	if (SPI_execute_with_args(statement, n, types, values, nulls,
 							  false, 0) < 0)
 		elog(ERROR, "SPI_execute_with_args failed: %s",
 			 SPI_result_code_string(SPI_result));
@@ -133,8 +142,8 @@ race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 	bool		isnull;
 
 	race_ledger_run(ledger, "SELECT relation, unit_column, max_contributions, neighbors,"
-					" $schema._race_with_parts(ARRAY(SELECT to_regclass(t) FROM unnest(public_tables) t)), budget"
-					" FROM $schema._race_dataset($1)", 1, &name);
+					" _racepriv._race_with_parts(ARRAY(SELECT to_regclass(t) FROM unnest(public_tables) t)), budget"
+					" FROM _racepriv._race_dataset($1)", 1, &name);
 	result->relation = DatumGetObjectId(race_ledger_value(1, &isnull));
 	result->unit_column = race_ledger_text(2);
 	result->max_contributions = DatumGetInt32(race_ledger_value(3, &isnull));

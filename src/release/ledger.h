@@ -3,9 +3,11 @@
  *		Statements on the tables of the ledger, with the rights of their owner.
  *
  * A release runs with the rights of whoever calls it.  Only these statements run
- * with the rights of the owner of the extension, and under a search_path of
- * pg_catalog.  What they say is fixed; what differs are parameters.  No exact sketch
- * is ever one of them.
+ * with the rights of the owner of the ledger, and under a search_path of
+ * pg_catalog.  They name nothing outside of pg_catalog and of a schema that the install
+ * script makes, which belongs to the superuser who ran it: whoever owns another schema can
+ * rename it and put objects of his own in its place.  What the statements say is fixed; what
+ * differs are parameters.  No exact sketch is ever one of them.
  */
 #ifndef RACE_LEDGER_H
 #define RACE_LEDGER_H
@@ -16,11 +18,14 @@
 #include "nodes/pg_list.h"
 #include "utils/timestamp.h"
 
+/* The schema of the ledger, and of all routines that users do not call */
+#define RACE_SCHEMA	"_racepriv"
+
 typedef struct RaceLedger
 {
-	Oid			schema_id;		/* of the extension */
-	char	   *schema;			/* its name, quoted */
 	Oid			extension;
+	Oid			schema;			/* RACE_SCHEMA */
+	Oid			public_schema;	/* of what users call: anybody may own it */
 	Oid			owner;			/* of the ledger */
 	Oid			params_type;	/* race_params */
 	Oid			sketch_type;	/* race_sketch */
@@ -53,11 +58,22 @@ typedef struct RaceParameter
 	bool		isnull;
 } RaceParameter;
 
-/* The ledger of the extension that the called function belongs to */
+extern Oid	race_owner_of(Oid relation);
+
+/*
+ * Return the OID of RACE_SCHEMA.  Raise 55000, with a hint to update the extension, unless it
+ * belongs to the extension that the function belongs to.
+ */
+extern Oid	race_schema_of(Oid function);
+
+/*
+ * Open the ledger of the extension that the called function belongs to.  Raise 55000 if
+ * another role than the owner of the ledger may change it.
+ */
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
 
 /*
- * Run a statement in which $schema stands for the schema of the extension.  The rows
+ * Run a statement, which names its tables and functions with RACE_SCHEMA.  The rows
  * it returns, at most one, are in SPI_tuptable until the next one runs or
  * SPI_freetuptable(); SPI_processed says how many rows there are or were written.
  * An SPI connection must be open.

@@ -1,42 +1,42 @@
 -- ------------------------------------------------------------------------
 -- What is protected: datasets, and the budget that those of the same tables share
 
-CREATE FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[])
+CREATE FUNCTION _racepriv._race_private_tables(relation regclass, unit_column name, public_tables regclass[])
 	RETURNS regclass[] AS 'MODULE_PATHNAME', 'race_private_tables'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-REVOKE EXECUTE ON FUNCTION _race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_private_tables(regclass, name, regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
 	'the base tables of a table or view that are not among the public ones. Error 22023 if its rows do not depend on one row of each table alone, or on where or when rows were written, and, where there is more than one thing in FROM, if they are not tied to the unit column by equalities of inner joins';
 
-CREATE FUNCTION _race_check_unit(max_contributions int, neighbors text) RETURNS void
+CREATE FUNCTION _racepriv._race_check_unit(max_contributions int, neighbors text) RETURNS void
 	AS 'MODULE_PATHNAME', 'race_check_unit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _race_check_unit(int, text) IS
+COMMENT ON FUNCTION _racepriv._race_check_unit(int, text) IS
 	'raises what race_privatize says of these arguments: 22023 out of limits';
 
-CREATE FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
+CREATE FUNCTION _racepriv._race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
 	AS 'MODULE_PATHNAME', 'race_lock_tables' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
-REVOKE EXECUTE ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
-COMMENT ON FUNCTION _race_lock_tables(regclass, regclass[], boolean) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) IS
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
 
-CREATE FUNCTION _race_exact_decimal(value float8) RETURNS numeric
+CREATE FUNCTION _racepriv._race_exact_decimal(value float8) RETURNS numeric
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 	SELECT value::text::numeric
 $$;
-COMMENT ON FUNCTION _race_exact_decimal(float8) IS
+COMMENT ON FUNCTION _racepriv._race_exact_decimal(float8) IS
 	'the shortest decimal that stands for a number: what was written, so that ten times 0.1 is 1';
 
-CREATE FUNCTION _race_relation_name(relation regclass) RETURNS text
+CREATE FUNCTION _racepriv._race_relation_name(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT format('%I.%I', n.nspname, c.relname)
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation
 $$;
-COMMENT ON FUNCTION _race_relation_name(regclass) IS
+COMMENT ON FUNCTION _racepriv._race_relation_name(regclass) IS
 	'the name of a relation with its schema, the same under all settings';
 
-CREATE FUNCTION _race_with_parts(tables regclass[]) RETURNS regclass[]
+CREATE FUNCTION _racepriv._race_with_parts(tables regclass[]) RETURNS regclass[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH RECURSIVE parts AS (
@@ -44,10 +44,10 @@ CREATE FUNCTION _race_with_parts(tables regclass[]) RETURNS regclass[]
 		UNION SELECT i.inhrelid FROM parts JOIN pg_inherits i ON i.inhparent = part)
 	SELECT coalesce(array_agg(part::regclass), '{}') FROM parts
 $$;
-COMMENT ON FUNCTION _race_with_parts(regclass[]) IS
+COMMENT ON FUNCTION _racepriv._race_with_parts(regclass[]) IS
 	'tables with their partitions and the tables that inherit from them';
 
-CREATE FUNCTION _race_topmost(tables regclass[]) RETURNS regclass[]
+CREATE FUNCTION _racepriv._race_topmost(tables regclass[]) RETURNS regclass[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH RECURSIVE wholes AS (
@@ -56,63 +56,121 @@ CREATE FUNCTION _race_topmost(tables regclass[]) RETURNS regclass[]
 	SELECT coalesce(array_agg(whole::regclass), '{}') FROM wholes
 	WHERE NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = whole)
 $$;
-COMMENT ON FUNCTION _race_topmost(regclass[]) IS
+COMMENT ON FUNCTION _racepriv._race_topmost(regclass[]) IS
 	'the tables that these are partitions of, or inherit from; or themselves';
 
 -- A name alone proves nothing: anyone who may create tables in a schema can take a name
 -- that has become free.  Nor does it with its owner, if the table was given to another role.
--- An OID means nothing in another copy of the database.
-CREATE FUNCTION _race_entries_of(tables regclass[])
+-- Roles and schemas can be renamed, so that their OIDs count, too.  No OID means anything in
+-- another copy of the database.
+CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
+	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT (identity).system_identifier = i.system_identifier AND (identity).database = i.database
+		AND (identity).ledger = i.ledger
+	FROM _racepriv._race_identity() i
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) IS
+	'whether OIDs that were recorded in a copy of the database mean the same in this one; a promotion changes none';
+
+CREATE FUNCTION _racepriv._race_rows_naming(tables regclass[])
+	RETURNS TABLE (relation regclass, budget text, entered oid, owner name, owner_id oid, here boolean, named boolean)
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH entries AS MATERIALIZED (
+		SELECT b.*, h.here, CASE WHEN NOT starts_with(b.table_name, quote_ident(s.nspname) || '.')
+			THEN format('%I.%I', s.nspname, (parse_ident(b.table_name))[2]) END AS present_name
+		FROM _racepriv.race_budget_tables b CROSS JOIN _racepriv._race_identity() i
+			CROSS JOIN LATERAL (SELECT (b.identity).system_identifier = i.system_identifier
+				AND (b.identity).database = i.database AND (b.identity).ledger = i.ledger) h (here)
+			LEFT JOIN pg_namespace s ON s.oid = b.schema_id AND h.here),
+	present AS MATERIALIZED (
+		SELECT c.oid, _racepriv._race_relation_name(c.oid::regclass) AS name FROM pg_class c WHERE c.oid = ANY (tables))
+	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, false
+	FROM present p JOIN entries e ON e.relation = p.oid AND e.here
+	UNION ALL
+	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, true
+	FROM present p JOIN entries e ON e.table_name = p.name
+	UNION ALL
+	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, true
+	FROM present p JOIN entries e ON e.present_name = p.name
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_rows_naming(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_rows_naming(regclass[]) IS
+	'the rows of race_budget_tables that have the OID of a table, or its name (named): the name that was entered, and the one that it has in a schema that was renamed';
+
+CREATE FUNCTION _racepriv._race_entries_of(tables regclass[])
 	RETURNS TABLE (relation regclass, budget text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.oid::regclass, b.budget
-	FROM pg_class c CROSS JOIN LATERAL @extschema@._race_relation_name(c.oid::regclass) n (name)
-		CROSS JOIN @extschema@._race_identity() i
-		JOIN @extschema@.race_budget_tables b ON b.relation = c.oid OR b.table_name = n.name
-		CROSS JOIN LATERAL (SELECT (b.identity).system_identifier = i.system_identifier
-			AND (b.identity).database = i.database) h (here)
-	WHERE c.oid = ANY (tables) AND (b.relation = c.oid AND h.here
-		OR b.table_name = n.name AND b.owner = pg_get_userbyid(c.relowner) AND NOT (h.here AND EXISTS (
-			SELECT FROM pg_class o WHERE o.oid = b.relation AND pg_get_userbyid(o.relowner) <> b.owner)))
+	SELECT e.relation, e.budget
+	FROM _racepriv._race_rows_naming(tables) e JOIN pg_class c ON c.oid = e.relation
+		JOIN _racepriv.race_budgets b ON b.budget = e.budget
+		LEFT JOIN pg_class o ON o.oid = e.entered AND e.here
+	WHERE NOT e.named OR CASE WHEN e.here THEN e.owner_id = c.relowner AND coalesce(o.relowner = e.owner_id, true)
+		ELSE e.owner = pg_get_userbyid(c.relowner) AND NOT _racepriv._race_is_here(b.identity) END
 $$;
-REVOKE EXECUTE ON FUNCTION _race_entries_of(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_entries_of(regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_entries_of(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_entries_of(regclass[]) IS
 	'the budgets that tables belong to: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
+-- What was dropped, or was restored without its owner, may be there again under its name.
+CREATE FUNCTION _racepriv._race_check_names(tables regclass[]) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	taken record;
+BEGIN
+	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, e.here INTO taken
+	FROM _racepriv._race_rows_naming(tables) e
+	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+	ORDER BY 1, 2 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the ledger names table % already', taken.name
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s".', taken.owner, taken.budget),
+				HINT = format('If it is the same table, CALL race_budget_adopt(%L)%s; if it is another one, rename it.', taken.budget,
+					CASE WHEN taken.here THEN ' as a superuser' ELSE '' END);
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_names(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_names(regclass[]) IS
+	'raises 55000 if rows of race_budget_tables name one of these tables, unless the table that they were entered for exists under another name';
+
 -- A view alone does not make one answer for the tables under it.
-CREATE FUNCTION _race_check_owner(actor name, relations regclass[]) RETURNS void
+CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	foreign_one text;
 BEGIN
-	SELECT @extschema@._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
+	SELECT _racepriv._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
 	WHERE c.oid = ANY (relations) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _race_check_owner(name, regclass[]) IS
+COMMENT ON FUNCTION _racepriv._race_check_owner(name, regclass[]) IS
 	'raises 42501 unless a role owns the relations, as far as they exist';
 
 -- Two owners share a budget only if one role may act for both.
-CREATE FUNCTION _race_check_budget_owner(actor name, budget text) RETURNS void
+CREATE FUNCTION _racepriv._race_check_budget_owner(actor name, budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT @extschema@._race_check_owner(actor, @extschema@._race_topmost(array_agg(e.relation)))
-	FROM @extschema@._race_entries_of(ARRAY(
-		SELECT c.oid::regclass FROM pg_class c, @extschema@.race_budget_tables b
+	SELECT _racepriv._race_check_owner(actor, _racepriv._race_topmost(array_agg(e.relation)))
+	FROM _racepriv._race_entries_of(ARRAY(
+		SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
 		WHERE b.budget = _race_check_budget_owner.budget
 			AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
 	WHERE e.budget = _race_check_budget_owner.budget
 $$;
-REVOKE EXECUTE ON FUNCTION _race_check_budget_owner(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_budget_owner(name, text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget_owner(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_budget_owner(name, text) IS
 	'raises 42501 unless a role owns all tables of a budget, as far as they exist';
 
-CREATE FUNCTION _race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
+CREATE FUNCTION _racepriv._race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -122,12 +180,12 @@ BEGIN
 		RAISE EXCEPTION 'public_tables must be tables' USING ERRCODE = 'wrong_object_type',
 			HINT = 'Name the tables that a view is made of.';
 	END IF;
-	IF EXISTS (SELECT FROM @extschema@._race_entries_of(
-			@extschema@._race_with_parts(@extschema@._race_topmost(public_tables)))) THEN
+	IF EXISTS (SELECT FROM _racepriv._race_entries_of(
+			_racepriv._race_with_parts(_racepriv._race_topmost(public_tables)))) THEN
 		RAISE EXCEPTION 'a table that has a budget cannot be public' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	budgets := ARRAY(SELECT DISTINCT e.budget FROM @extschema@._race_entries_of(
-		@extschema@._race_with_parts(@extschema@._race_topmost(tables))) e ORDER BY 1);
+	budgets := ARRAY(SELECT DISTINCT e.budget FROM _racepriv._race_entries_of(
+		_racepriv._race_with_parts(_racepriv._race_topmost(tables))) e ORDER BY 1);
 	IF cardinality(budgets) > 1 THEN
 		RAISE EXCEPTION 'the tables of this relation belong to different budgets'
 			USING ERRCODE = 'invalid_parameter_value',
@@ -136,55 +194,55 @@ BEGIN
 	END IF;
 	RETURN budgets[1];
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_find_budget(regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_find_budget(regclass[], regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_find_budget(regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_find_budget(regclass[], regclass[]) IS
 	'the one budget that private tables belong to, or NULL; error 22023 if there are several, or if a public table has one';
 
 -- A name that a table had before stays with its budget, and so does a partition
 -- that is detached.
-CREATE FUNCTION _race_enter_tables(tables regclass[], budget text) RETURNS void
+CREATE FUNCTION _racepriv._race_enter_tables(tables regclass[], budget text) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	INSERT INTO @extschema@.race_budget_tables (table_name, relation, owner, budget, identity)
-	SELECT @extschema@._race_relation_name(c.oid::regclass), c.oid, pg_get_userbyid(c.relowner), budget, @extschema@._race_identity()
+	INSERT INTO _racepriv.race_budget_tables (table_name, relation, owner, budget, identity, owner_id, schema_id)
+	SELECT _racepriv._race_relation_name(c.oid::regclass), c.oid, pg_get_userbyid(c.relowner), budget, _racepriv._race_identity(),
+		c.relowner, c.relnamespace
 	FROM pg_class c WHERE c.oid = ANY (tables)
 	ON CONFLICT DO NOTHING
 $$;
-REVOKE EXECUTE ON FUNCTION _race_enter_tables(regclass[], text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_enter_tables(regclass[], text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_tables(regclass[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_enter_tables(regclass[], text) IS
 	'gives tables, by the names and owners that they have now, to a budget; their locks must be held';
 
 -- A charge does not wait for others: whoever enters these tables now gives them to the
 -- same budget, which their lineage leads to.
-CREATE FUNCTION _race_enter_new_tables(tables regclass[], budget text) RETURNS void
+CREATE FUNCTION _racepriv._race_enter_new_tables(tables regclass[], budget text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	new_ones regclass[] := ARRAY(
 		SELECT c.oid FROM pg_class c
-		WHERE c.oid = ANY (@extschema@._race_with_parts(@extschema@._race_topmost(tables)))
-			AND NOT EXISTS (SELECT FROM @extschema@.race_budget_tables b
-				WHERE b.table_name = @extschema@._race_relation_name(c.oid::regclass) AND b.relation = c.oid
-					AND b.owner = pg_get_userbyid(c.relowner)));
+		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
+			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables b
+				WHERE b.table_name = _racepriv._race_relation_name(c.oid::regclass) AND b.relation = c.oid
+					AND b.owner_id = c.relowner AND b.schema_id = c.relnamespace AND _racepriv._race_is_here(b.identity)));
 BEGIN
-	PERFORM @extschema@._race_enter_tables(
-		@extschema@._race_lock_tables('@extschema@.race_budget_tables'::regclass, new_ones, false), budget);
+	PERFORM _racepriv._race_enter_tables(
+		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_enter_new_tables(regclass[], text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_enter_new_tables(regclass[], text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_new_tables(regclass[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_enter_new_tables(regclass[], text) IS
 	'gives to a budget what has become of its tables: new partitions, names and owners';
 
 -- In a copy of the database a table goes by its name.  One that was renamed there looks new.
-CREATE FUNCTION _race_check_missing(tables regclass[]) RETURNS void
+CREATE FUNCTION _racepriv._race_check_missing(tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	missing record;
 BEGIN
 	SELECT t.table_name, b.budget INTO missing
-	FROM @extschema@.race_budget_tables t JOIN @extschema@.race_budgets b USING (budget), @extschema@._race_identity() i
-	WHERE ((b.identity).system_identifier <> i.system_identifier OR (b.identity).database <> i.database)
-		AND to_regclass(t.table_name) IS NULL
+	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
+	WHERE NOT _racepriv._race_is_here(b.identity) AND to_regclass(t.table_name) IS NULL
 		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
 	ORDER BY 1, 2 LIMIT 1;
 	IF FOUND THEN
@@ -194,21 +252,21 @@ BEGIN
 				HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_check_missing(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_missing(regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_missing(regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_missing(regclass[]) IS
 	'raises 55000 in a copy of the database where a budget waits to be adopted, and a table of it is missing that has the owner of one of these';
 
-CREATE FUNCTION _race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
+CREATE FUNCTION _racepriv._race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	INSERT INTO @extschema@.race_charges (budget, dataset, act, request, charged_by, charged_at, identity)
-	VALUES (budget, dataset, act, request, actor, statement_timestamp(), @extschema@._race_identity())
+	INSERT INTO _racepriv.race_charges (budget, dataset, act, request, charged_by, charged_at, identity, charged_by_id)
+	VALUES (budget, dataset, act, request, actor, statement_timestamp(), _racepriv._race_identity(), to_regrole(quote_ident(actor)))
 $$;
-REVOKE EXECUTE ON FUNCTION _race_enter_act(name, text, text, text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _race_enter_act(name, text, text, text, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_act(name, text, text, text, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_enter_act(name, text, text, text, jsonb) IS
 	'records an act on a budget that costs nothing';
 
-CREATE FUNCTION _race_check_limits(
+CREATE FUNCTION _racepriv._race_check_limits(
 	epsilon_limit float8, delta_limit float8, accounting text,
 	OUT epsilon numeric, OUT delta numeric, OUT rho numeric)
 	RETURNS record LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000
@@ -222,23 +280,23 @@ BEGIN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	epsilon := @extschema@._race_exact_decimal(epsilon_limit);
-	delta := @extschema@._race_exact_decimal(delta_limit);
+	epsilon := _racepriv._race_exact_decimal(epsilon_limit);
+	delta := _racepriv._race_exact_decimal(delta_limit);
 	IF accounting = 'zcdp' THEN
-		rho := @extschema@._race_exact_decimal(@extschema@._race_rho_limit(epsilon_limit, delta_limit));
+		rho := _racepriv._race_exact_decimal(_racepriv._race_rho_limit(epsilon_limit, delta_limit));
 	END IF;
 END $$;
-COMMENT ON FUNCTION _race_check_limits(float8, float8, text) IS
+COMMENT ON FUNCTION _racepriv._race_check_limits(float8, float8, text) IS
 	'limits of a budget as exact decimals, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
 -- Whoever joins a budget must know what it is.
-CREATE FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
+CREATE FUNCTION _racepriv._race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
 	RETURNS void LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets;
+	b _racepriv.race_budgets;
 BEGIN
-	SELECT * INTO b FROM @extschema@.race_budgets s WHERE s.budget = _race_check_shared.budget;
+	SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = _race_check_shared.budget;
 	IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, epsilon_limit, delta_limit) THEN
 		RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
 			DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
@@ -246,11 +304,11 @@ BEGIN
 			HINT = 'Give the same limits to share it; race_budget_limit changes them.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_check_shared(text, numeric, numeric, text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_shared(text, numeric, numeric, text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_shared(text, numeric, numeric, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_shared(text, numeric, numeric, text) IS
 	'raises 22023 unless the budget has these limits and this accounting';
 
-CREATE FUNCTION _race_protect(
+CREATE FUNCTION _racepriv._race_protect(
 	actor name,
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
 	unit_column name, max_contributions int,
@@ -259,7 +317,7 @@ CREATE FUNCTION _race_protect(
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, accounting);
+	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, accounting);
 	parts regclass[];
 	shared text;
 BEGIN
@@ -272,37 +330,38 @@ BEGIN
 	IF octet_length(dataset) > 1000 THEN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	PERFORM @extschema@._race_check_unit(max_contributions, neighbors);
-	tables := @extschema@._race_topmost(tables);
-	PERFORM @extschema@._race_check_owner(actor, tables);
-	parts := @extschema@._race_lock_tables('@extschema@.race_budget_tables'::regclass, @extschema@._race_with_parts(tables), true);
-	IF EXISTS (SELECT FROM @extschema@.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
+	PERFORM _racepriv._race_check_unit(max_contributions, neighbors);
+	tables := _racepriv._race_topmost(tables);
+	PERFORM _racepriv._race_check_owner(actor, tables);
+	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
+	IF EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
 			HINT = 'race_budget_limit changes the limits of its budget.';
 	END IF;
 
-	shared := @extschema@._race_find_budget(tables, public_tables);
+	shared := _racepriv._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
-		PERFORM @extschema@._race_check_missing(tables);
-		INSERT INTO @extschema@.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
-		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, @extschema@._race_identity());
+		PERFORM _racepriv._race_check_names(parts);
+		PERFORM _racepriv._race_check_missing(tables);
+		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
+		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
-		PERFORM @extschema@._race_check_budget_owner(actor, shared);
-		PERFORM @extschema@._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
+		PERFORM _racepriv._race_check_budget_owner(actor, shared);
+		PERFORM _racepriv._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
 	END IF;
-	PERFORM @extschema@._race_enter_tables(parts, coalesce(shared, dataset));
-	INSERT INTO @extschema@.race_datasets
-	SELECT dataset, relation, @extschema@._race_relation_name(relation), pg_get_userbyid(c.relowner),
+	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
+	INSERT INTO _racepriv.race_datasets
+	SELECT dataset, relation, _racepriv._race_relation_name(relation), pg_get_userbyid(c.relowner),
 		unit_column, max_contributions, neighbors,
-		ARRAY(SELECT @extschema@._race_relation_name(t) FROM unnest(public_tables) t), coalesce(shared, dataset)
+		ARRAY(SELECT _racepriv._race_relation_name(t) FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
 	FROM pg_class c WHERE c.oid = relation;
-	PERFORM @extschema@._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
-		'relation', @extschema@._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
+	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
+		'relation', _racepriv._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS
 	'race_protect for a role that owns the relation; tables are the private tables that it is made of';
 
 CREATE PROCEDURE race_protect(
@@ -316,29 +375,29 @@ COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, tex
 	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation and its private tables; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
 
 -- The budget of a dataset that its caller owns, locked
-CREATE FUNCTION _race_own_budget(actor name, dataset text) RETURNS @extschema@.race_budgets
+CREATE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d @extschema@.race_datasets := @extschema@._race_dataset(dataset);
-	b @extschema@.race_budgets;
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	b _racepriv.race_budgets;
 BEGIN
-	PERFORM @extschema@._race_check_owner(actor, ARRAY[d.relation::regclass]);
-	PERFORM @extschema@._race_check_budget_owner(actor, d.budget);
-	SELECT * INTO b FROM @extschema@.race_budgets WHERE budget = d.budget FOR UPDATE;
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
+	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
 	RETURN b;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_own_budget(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_own_budget(name, text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_own_budget(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_own_budget(name, text) IS
 	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the role owns its relation and the tables of the budget';
 
-CREATE FUNCTION _race_budget_limit(
+CREATE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@._race_own_budget(actor, dataset);
-	limits record := @extschema@._race_check_limits(epsilon_limit, delta_limit, b.accounting);
+	b _racepriv.race_budgets := _racepriv._race_own_budget(actor, dataset);
+	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 BEGIN
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
@@ -346,14 +405,14 @@ BEGIN
 		RAISE EXCEPTION 'a budget cannot be limited to less than what is spent' USING ERRCODE = 'invalid_parameter_value',
 			DETAIL = format('Spent: epsilon %s, delta %s, rho %s.', b.spent_epsilon, b.spent_delta, b.spent_rho);
 	END IF;
-	UPDATE @extschema@.race_budgets
+	UPDATE _racepriv.race_budgets
 	SET epsilon_limit = limits.epsilon, delta_limit = limits.delta, rho_limit = limits.rho WHERE budget = b.budget;
-	PERFORM @extschema@._race_enter_act(actor, b.budget, dataset, 'limit', jsonb_build_object(
+	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'limit', jsonb_build_object(
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta,
 		'epsilon_limit_before', b.epsilon_limit, 'delta_limit_before', b.delta_limit));
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_budget_limit(name, text, float8, float8) FROM PUBLIC;
-COMMENT ON FUNCTION _race_budget_limit(name, text, float8, float8) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_budget_limit(name, text, float8, float8) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_budget_limit(name, text, float8, float8) IS
 	'race_budget_limit for a role';
 
 CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
@@ -362,19 +421,44 @@ REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
 	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
-CREATE FUNCTION _race_budget_adopt(
-	actor name, dataset text) RETURNS void
+-- After a restore without owners, tables and views go by their names alone.  In the copy of the
+-- database where a table was entered, whoever takes its name is another owner: only a superuser
+-- can say that it is the same table.
+CREATE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b @extschema@.race_budgets := @extschema@._race_own_budget(actor, dataset);
+	super CONSTANT boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = actor);
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, true, super);
+	b _racepriv.race_budgets;
+	tables regclass[];
+	relations jsonb;
 BEGIN
-	UPDATE @extschema@.race_budgets SET identity = @extschema@._race_identity() WHERE budget = b.budget;
-	PERFORM @extschema@._race_enter_act(actor, b.budget, dataset, 'adopt',
-		jsonb_build_object('identity_before', to_jsonb(b.identity)));
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
+	SELECT coalesce(array_agg(DISTINCT c.oid), '{}') INTO tables
+	FROM _racepriv.race_budget_tables t CROSS JOIN LATERAL _racepriv._race_is_here(t.identity) h (here)
+		LEFT JOIN pg_class o ON o.oid = t.relation AND h.here
+		JOIN pg_class c ON c.oid = coalesce(o.oid, to_regclass(t.table_name)) AND (o.oid IS NOT NULL OR super OR NOT h.here OR t.owner_id = c.relowner)
+	WHERE t.budget = b.budget;
+	tables := _racepriv._race_topmost(tables);
+	PERFORM _racepriv._race_check_owner(actor, tables);
+	IF _racepriv._race_find_budget(tables, '{}') <> b.budget THEN
+		RAISE EXCEPTION 'tables of budget "%" belong to another budget', b.budget
+			USING ERRCODE = 'object_not_in_prerequisite_state';
+	END IF;
+	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
+		_racepriv._race_with_parts(tables), true), b.budget);
+	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)) INTO relations
+	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, true, super) r (relation)
+		JOIN pg_class c ON c.oid = r.relation AND pg_has_role(actor, c.relowner, 'USAGE')
+	WHERE o.budget = b.budget;
+	UPDATE _racepriv.race_budgets SET identity = _racepriv._race_identity() WHERE budget = b.budget;
+	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
+		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_budget_adopt(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_budget_adopt(name, text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_budget_adopt(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_budget_adopt(name, text) IS
 	'race_budget_adopt for a role';
 
 CREATE PROCEDURE race_budget_adopt(dataset text)
@@ -401,13 +485,15 @@ BEGIN
 		RAISE EXCEPTION 'unknown duty "%"', left(duty, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'A role is an owner, a curator or an analyst.';
 	END IF;
-	FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '@extschema@'::regnamespace
-		AND proname = ANY (CASE duty WHEN 'owner' THEN owner_may WHEN 'curator' THEN curator_may END)
+	FOR f IN SELECT p.oid FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND p.proname = ANY (CASE duty WHEN 'owner' THEN owner_may WHEN 'curator' THEN curator_may END)
 	LOOP
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', f, grantee);
 	END LOOP;
-	FOR t IN SELECT oid FROM pg_class WHERE relnamespace = '@extschema@'::regnamespace
-		AND relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
+	FOR t IN SELECT c.oid FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND c.relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
 	LOOP
 		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;

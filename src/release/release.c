@@ -163,7 +163,7 @@ write_request(Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
 					lengthof(parameters), parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
@@ -177,7 +177,7 @@ exists(const Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_release_exists($1, $2)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_release_exists($1, $2)",
 					lengthof(parameters), parameters);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }
@@ -200,7 +200,7 @@ enter_charge(Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM $schema._race_charge($1, $2, $3, $4, $5, $6, $7, $8)",
+	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3, $4, $5, $6, $7, $8)",
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
@@ -244,7 +244,7 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		{release->ledger.sketch_type, scores, scores == 0}
 	};
 
-	race_ledger_run(&release->ledger, "INSERT INTO $schema.race_releases"
+	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_releases"
 					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, moments, scores)"
 					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
@@ -288,7 +288,7 @@ was_charged(const Release *release, const RaceChecked *checked)
 
 	race_ledger_run(&release->ledger, "SELECT count(*) FILTER (WHERE budget <> $3) = 0"
 					" AND count(DISTINCT relation) FILTER (WHERE relation = ANY ($2)) = cardinality($2)"
-					" FROM $schema._race_entries_of($1)",
+					" FROM _racepriv._race_entries_of($1)",
 					lengthof(parameters), parameters);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }
@@ -421,7 +421,7 @@ order_labels(const Release *release, Datum labels)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_ordered_labels($1, $2, $3, $4)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
 	return race_ledger_value(1, &isnull);
 }
@@ -443,7 +443,7 @@ counts_in_zcdp(const RaceLedger *ledger, const char *budget)
 	RaceParameter name = RaceText(budget);
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT accounting = 'zcdp' FROM $schema.race_budgets WHERE budget = $1",
+	race_ledger_run(ledger, "SELECT accounting = 'zcdp' FROM _racepriv.race_budgets WHERE budget = $1",
 					1, &name);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }
@@ -583,7 +583,7 @@ check_description(const Release *release)
 		RaceTexts(asked->units)
 	};
 
-	race_ledger_run(&release->ledger, "SELECT $schema._race_check_description($1, $2, $3, $4, $5)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5)",
 					lengthof(parameters), parameters);
 }
 
@@ -683,7 +683,7 @@ read_last(Release *release)
 	int			i;
 
 	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units, calibrate FROM $schema._race_last_request($1)",
+					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units, calibrate, role FROM _racepriv._race_last_request($1)",
 					1, &name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	asked->dataset = race_ledger_text(2);
@@ -703,6 +703,7 @@ read_last(Release *release)
 	asked->columns = race_ledger_value(15, &isnull);
 	asked->units = race_ledger_value(16, &isnull);
 	asked->calibrate = DatumGetFloat8(race_ledger_value(17, &isnull));
+	asked->of_another = DatumGetObjectId(race_ledger_value(18, &isnull)) != release->role;
 	asked->path = RACE_SAFE_PATH;
 }
 

@@ -3,58 +3,78 @@
 -- The procedures do all of it in C (release.c).  The functions here say what is entered
 -- into the ledger; they run with the rights of its owner.
 
-CREATE FUNCTION _race_dataset(dataset text) RETURNS @extschema@.race_datasets
+-- A relation that was made anew goes by its old name, if its owner is the same: others may have
+-- taken the name.  In another copy of the database an OID may have come to mean something else,
+-- until the budget is adopted there.
+CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, adopted boolean, super boolean) RETURNS oid
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH entered AS (
+		SELECT CASE c.act WHEN 'protect' THEN d.relation ELSE (c.request->'relations'->d.dataset->>'relation')::oid END AS relation,
+			CASE c.act WHEN 'protect' THEN d.owner_id ELSE (c.request->'relations'->d.dataset->>'owner')::oid END AS owner_id
+		FROM _racepriv.race_charges c
+		WHERE c.budget = d.budget AND _racepriv._race_is_here(c.identity)
+			AND (c.act = 'protect' AND c.dataset = d.dataset OR c.act = 'adopt' AND c.request->'relations' ? d.dataset)
+		ORDER BY c.charged_at DESC, c.act LIMIT 1)
+	SELECT coalesce((SELECT c.oid FROM pg_class c JOIN entered e ON c.oid = e.relation),
+		(SELECT c.oid FROM pg_class c LEFT JOIN entered e ON true
+		WHERE c.oid = to_regclass(d.relation_name) AND (adopted AND super OR CASE
+			WHEN e.relation IS NULL THEN adopted OR pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) IS
+	'the relation of a dataset as it is now: by its OID, or by its name and owner; to be adopted, by its name alone in another copy, or for a superuser; NULL if there is none';
+
+CREATE FUNCTION _racepriv._race_dataset(dataset text, adopted boolean DEFAULT false, super boolean DEFAULT false) RETURNS _racepriv.race_datasets
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d @extschema@.race_datasets;
+	d _racepriv.race_datasets;
+	found_name oid;
 BEGIN
-	SELECT * INTO d FROM @extschema@.race_datasets s WHERE s.dataset = _race_dataset.dataset;
+	SELECT * INTO d FROM _racepriv.race_datasets s WHERE s.dataset = _race_dataset.dataset;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'there is no dataset "%"', left(dataset, 64) USING ERRCODE = 'undefined_object',
 			HINT = 'race_protect makes one.';
 	END IF;
-	-- A relation that was made anew goes by its old name, if its owner is the same: others
-	-- may have taken the name.  In another copy of the database an OID may have come to
-	-- mean something else.
-	IF NOT EXISTS (SELECT FROM pg_class WHERE oid = d.relation) OR NOT EXISTS (
-		SELECT FROM @extschema@.race_charges c, @extschema@._race_identity() i
-		WHERE c.dataset = d.dataset AND c.act = 'protect'
-			AND (c.identity).system_identifier = i.system_identifier AND (c.identity).database = i.database)
-	THEN
-		d.relation := (SELECT c.oid FROM pg_class c
-			WHERE c.oid = to_regclass(d.relation_name) AND pg_get_userbyid(c.relowner) = d.owner);
-	END IF;
-	IF d.relation IS NULL THEN
+	found_name := to_regclass(d.relation_name);
+	d.relation := _racepriv._race_relation_of(d, adopted, super);
+	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table';
+	ELSIF d.relation IS NULL THEN
+		RAISE EXCEPTION 'relation "%" is not that of dataset "%"', d.relation_name, dataset
+			USING ERRCODE = 'undefined_table',
+				DETAIL = format('It belongs to role "%s"; that of the dataset belonged to role "%s".',
+					(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = found_name), d.owner),
+				HINT = format('If it is the same relation, its owner or a superuser can CALL race_budget_adopt(%L).', dataset);
 	END IF;
 	RETURN d;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_dataset(text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_dataset(text) IS
-	'what is registered of a dataset, and its relation as it is now; errors: 42704 no such dataset, 42P01 no such relation';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) IS
+	'what is registered of a dataset, and its relation as it is now, or as it is to be adopted; errors: 42704 no such dataset, 42P01 no such relation';
 
 -- What views are made of can change after they were protected.  A table that was not among
 -- it then is not taken into the budget by a release: race_protect asks for its owner.
-CREATE FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
+CREATE FUNCTION _racepriv._race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF @extschema@._race_find_budget(tables, public_tables) IS DISTINCT FROM budget OR EXISTS (
-		SELECT FROM unnest(@extschema@._race_topmost(tables)) t
-		WHERE NOT EXISTS (SELECT FROM @extschema@._race_entries_of(ARRAY[t])))
+	IF _racepriv._race_find_budget(tables, public_tables) IS DISTINCT FROM budget OR EXISTS (
+		SELECT FROM unnest(_racepriv._race_topmost(tables)) t
+		WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))
 	THEN
 		RAISE EXCEPTION 'the tables of dataset "%" are not those of its budget any more', dataset
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				HINT = 'Protect its relation under another name: what has a budget keeps it.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_check_budget(text, text, regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_budget(text, text, regclass[], regclass[]) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) IS
 	'raises 55000 unless all tables belong to a budget, and as _race_find_budget';
 
-CREATE FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int) RETURNS text[]
+CREATE FUNCTION _racepriv._race_ordered_labels(params race_params, label text, labels text[], sketches int) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -80,23 +100,23 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'labels must be a list of different labels' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF @extschema@._race_params_counters(params) * 8 > most / cardinality(labels) / sketches THEN
+	IF _racepriv._race_params_counters(params) * 8 > most / cardinality(labels) / sketches THEN
 		RAISE EXCEPTION 'sketches of so many labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
-COMMENT ON FUNCTION _race_ordered_labels(race_params, text, text[], int) IS
+COMMENT ON FUNCTION _racepriv._race_ordered_labels(race_params, text, text[], int) IS
 	'the declared labels, which have so many sketches each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
 -- What is said of a release is public, and is shown by tools that others wrote.
-CREATE FUNCTION _race_check_description(
+CREATE FUNCTION _racepriv._race_check_description(
 	params race_params, has_value boolean, description text, columns text[], units text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_bytes CONSTANT int := 200;		-- of a name or a unit
 	most_description CONSTANT int := 10000;
-	n CONSTANT int := (SELECT count(*) FROM @extschema@._race_columns(params)) + has_value::int;
+	n CONSTANT int := (SELECT count(*) FROM _racepriv._race_columns(params)) + has_value::int;
 BEGIN
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
@@ -121,10 +141,10 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _race_check_description(race_params, boolean, text, text[], text[]) IS
+COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text[]) IS
 	'raises 54000 or 22023 unless there is one name and one unit, or none at all, for each column of a record and for the value';
 
-CREATE FUNCTION _race_request(
+CREATE FUNCTION _racepriv._race_request(
 	dataset text, params race_params, expression text, epsilon float8, delta float8,
 	rows int, label text, labels text[], fit boolean,
 	value text, value_lower float8, value_upper float8,
@@ -132,7 +152,7 @@ CREATE FUNCTION _race_request(
 	RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_build_object('dataset', dataset, 'params', params::text, 'expression', expression,
-		'epsilon', @extschema@._race_exact_decimal(epsilon), 'delta', @extschema@._race_exact_decimal(delta),
+		'epsilon', _racepriv._race_exact_decimal(epsilon), 'delta', _racepriv._race_exact_decimal(delta),
 		'rows', rows, 'label', label, 'labels', to_jsonb(labels), 'fit', fit) ||
 		CASE WHEN value IS NULL THEN '{}' ELSE
 			jsonb_build_object('value', value, 'value_lower', value_lower, 'value_upper', value_upper) END ||
@@ -140,17 +160,17 @@ CREATE FUNCTION _race_request(
 		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END ||
 		jsonb_strip_nulls(jsonb_build_object('calibrate', calibrate))
 $$;
-COMMENT ON FUNCTION _race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[], float8) IS
+COMMENT ON FUNCTION _racepriv._race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[], float8) IS
 	'what a release is asked for, in a form in which equal requests are equal; expressions are as PostgreSQL writes them, labels in the order of the parts';
 
-CREATE FUNCTION _race_release_exists(name text, request jsonb) RETURNS boolean
+CREATE FUNCTION _racepriv._race_release_exists(name text, request jsonb) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	last record;
 BEGIN
 	SELECT c.request - '{name,version}'::text[] AS request INTO last
-	FROM @extschema@.race_releases r LEFT JOIN @extschema@.race_charges c ON c.charge = r.charge
+	FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge
 	WHERE r.name = _race_release_exists.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		RETURN false;
@@ -161,23 +181,24 @@ BEGIN
 	RAISE NOTICE 'release "%" exists: nothing is charged', name;
 	RETURN true;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_release_exists(text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _race_release_exists(text, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_exists(text, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_release_exists(text, jsonb) IS
 	'whether there is a release of that name and request; error 42710 if it has another request';
 
-CREATE FUNCTION _race_last_request(
+CREATE FUNCTION _racepriv._race_last_request(
 	name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text,
 	OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean,
 	OUT value text, OUT value_lower float8, OUT value_upper float8,
-	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8)
+	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8, OUT role oid)
 	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
-		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate
+		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate,
+		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id END
 	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
-		value, value_lower, value_upper, description, columns, units, calibrate
-	FROM @extschema@.race_releases r JOIN @extschema@.race_charges c ON c.charge = r.charge,
+		value, value_lower, value_upper, description, columns, units, calibrate, role
+	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,
 		jsonb_to_record(c.request) q (dataset text, params text, expression text,
 			epsilon float8, delta float8, rows int, label text, labels text[], fit boolean,
 			value text, value_lower float8, value_upper float8,
@@ -187,27 +208,27 @@ BEGIN
 		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_last_request(text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_last_request(text) IS
-	'the latest version of a release, and the request that all versions share; error 42704 if there is none';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_last_request(text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_last_request(text) IS
+	'the latest version of a release, the request that all versions share, and the role that made it, if that is known in this copy of the database; error 42704 if there is none';
 
-CREATE FUNCTION _race_check_identity(budget race_budgets) RETURNS void
+CREATE FUNCTION _racepriv._race_check_identity(budget _racepriv.race_budgets) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF budget.identity IS DISTINCT FROM @extschema@._race_identity() THEN
+	IF budget.identity IS DISTINCT FROM _racepriv._race_identity() THEN
 		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', budget.budget
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
-					budget.identity, @extschema@._race_identity()),
+					budget.identity, _racepriv._race_identity()),
 				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_check_identity(race_budgets) FROM PUBLIC;
-COMMENT ON FUNCTION _race_check_identity(race_budgets) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_identity(_racepriv.race_budgets) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_identity(_racepriv.race_budgets) IS
 	'raises 55000 unless the budget was last spent in this copy of the database';
 
-CREATE FUNCTION _race_refuse_charge(dataset text, b race_budgets, epsilon numeric, delta numeric, rho numeric) RETURNS void
+CREATE FUNCTION _racepriv._race_refuse_charge(dataset text, b _racepriv.race_budgets, epsilon numeric, delta numeric, rho numeric) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -219,13 +240,13 @@ BEGIN
 				ELSE format('Asked: rho %s. Left: rho %s.', rho, b.rho_limit - b.spent_rho) END,
 			HINT = 'Nothing was read and nothing charged.';
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_refuse_charge(text, race_budgets, numeric, numeric, numeric) FROM PUBLIC;
-COMMENT ON FUNCTION _race_refuse_charge(text, race_budgets, numeric, numeric, numeric) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_refuse_charge(text, _racepriv.race_budgets, numeric, numeric, numeric) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_refuse_charge(text, _racepriv.race_budgets, numeric, numeric, numeric) IS
 	'raises 53400 with what was asked and what is left';
 
 -- One UPDATE checks and charges, so that two sessions cannot both have the last of
 -- a budget.
-CREATE FUNCTION _race_charge(
+CREATE FUNCTION _racepriv._race_charge(
 	dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[],
 	charged_by name, OUT charge uuid, OUT charged_at timestamptz)
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
@@ -233,32 +254,32 @@ CREATE FUNCTION _race_charge(
 DECLARE
 	asked_epsilon numeric := (request->>'epsilon')::numeric;
 	asked_delta numeric := (request->>'delta')::numeric;
-	asked_rho numeric := @extschema@._race_exact_decimal(rho);
-	b @extschema@.race_budgets;
+	asked_rho numeric := _racepriv._race_exact_decimal(rho);
+	b _racepriv.race_budgets;
 BEGIN
-	UPDATE @extschema@.race_budgets u
+	UPDATE _racepriv.race_budgets u
 	SET spent_epsilon = spent_epsilon + asked_epsilon, spent_delta = spent_delta + asked_delta, spent_rho = spent_rho + asked_rho
 	WHERE u.budget = _race_charge.budget AND CASE accounting
 		WHEN 'basic' THEN spent_epsilon + asked_epsilon <= epsilon_limit AND spent_delta + asked_delta <= delta_limit
 		ELSE spent_rho + asked_rho <= rho_limit END
 	RETURNING u.* INTO b;
 	IF FOUND THEN
-		PERFORM @extschema@._race_check_identity(b);
+		PERFORM _racepriv._race_check_identity(b);
 	ELSE
-		SELECT * INTO b FROM @extschema@.race_budgets u WHERE u.budget = _race_charge.budget;
-		PERFORM @extschema@._race_check_identity(b);
-		PERFORM @extschema@._race_refuse_charge(dataset, b, asked_epsilon, asked_delta, asked_rho);
+		SELECT * INTO b FROM _racepriv.race_budgets u WHERE u.budget = _race_charge.budget;
+		PERFORM _racepriv._race_check_identity(b);
+		PERFORM _racepriv._race_refuse_charge(dataset, b, asked_epsilon, asked_delta, asked_rho);
 	END IF;
-	PERFORM @extschema@._race_enter_new_tables(tables, budget);
+	PERFORM _racepriv._race_enter_new_tables(tables, budget);
 
-	INSERT INTO @extschema@.race_charges AS c
-		(budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity)
+	INSERT INTO _racepriv.race_charges AS c
+		(budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity, charged_by_id)
 	VALUES (budget, dataset, 'release', request || jsonb_build_object('name', name, 'version', version),
-		asked_epsilon, asked_delta, asked_rho, charged_by, statement_timestamp(), b.identity)
+		asked_epsilon, asked_delta, asked_rho, charged_by, statement_timestamp(), b.identity, to_regrole(quote_ident(charged_by)))
 	RETURNING c.charge, c.charged_at INTO charge, charged_at;
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_charge(text, text, int, jsonb, float8, text, regclass[], name) FROM PUBLIC;
-COMMENT ON FUNCTION _race_charge(text, text, int, jsonb, float8, text, regclass[], name) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8, text, regclass[], name) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8, text, regclass[], name) IS
 	'charges a request that was checked to a budget. Errors: 53400 what does not fit, 55000 a budget that belongs to another copy of the database';
 
 CREATE PROCEDURE race_release(
@@ -280,30 +301,30 @@ REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release_next(text) IS
 	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; errors as race_release, and 42704 if there is no such release';
 
-CREATE FUNCTION _race_refreshes_left(actor name, name text) RETURNS bigint
+CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	last record;
-	d @extschema@.race_datasets;
+	d _racepriv.race_datasets;
 BEGIN
 	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget INTO last
-	FROM @extschema@.race_releases r JOIN @extschema@.race_charges c ON c.charge = r.charge
+	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge
 	WHERE r.name = _race_refreshes_left.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		RETURN NULL;
 	END IF;
-	d := @extschema@._race_dataset(last.dataset);
+	d := _racepriv._race_dataset(last.dataset);
 	IF NOT has_any_column_privilege(actor, d.relation, 'SELECT') THEN
 		RAISE EXCEPTION 'permission denied for dataset "%"', d.dataset USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	RETURN (SELECT least(9223372036854775807, floor(CASE b.accounting
 		WHEN 'zcdp' THEN (b.rho_limit - b.spent_rho) / last.rho
 		ELSE least((b.epsilon_limit - b.spent_epsilon) / last.epsilon, (b.delta_limit - b.spent_delta) / nullif(last.delta, 0)) END))::bigint
-	FROM @extschema@.race_budgets b WHERE b.budget = last.budget);
+	FROM _racepriv.race_budgets b WHERE b.budget = last.budget);
 END $$;
-REVOKE EXECUTE ON FUNCTION _race_refreshes_left(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _race_refreshes_left(name, text) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_refreshes_left(name, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_refreshes_left(name, text) IS
 	'race_refreshes_left for a role';
 
 CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint

@@ -25,6 +25,7 @@
 #include "../server/argument.h"
 #include "../server/text.h"
 #include "../sketch/sketch.h"
+#include "ledger.h"
 #include "named.h"
 
 PG_FUNCTION_INFO_V1(race_released);
@@ -96,20 +97,15 @@ refuse(const char *name, const char *label, bool has_labels)
 	race_named_refuse(name);
 }
 
-/*
- * The parts of the latest version, in their order; more than a pair has are not read.  Before
- * ALTER EXTENSION UPDATE a catalog of version 0.1.0 has no column for moments.
- */
+/* Query the parts of the latest version, in their order; more than a pair has are not read. */
 static void
-query_parts(Oid schema, const char *name, const char *label)
+query_parts(const char *name, const char *label)
 {
-	char	   *table = quote_qualified_identifier(get_namespace_name(schema), "race_releases");
-	bool		moments = get_attnum(get_relname_relid("race_releases", schema), "moments") > 0;
-	char	   *query = psprintf("SELECT sketch, label IS NOT NULL, value_bound, %s FROM %s "
-								 "WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
-								 "(SELECT pg_catalog.max(version) FROM %s WHERE name OPERATOR(pg_catalog.=) $1) "
-								 "AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
-								 "ORDER BY part", moments ? "moments" : "NULL", table, table);
+	const char *query = "SELECT sketch, label IS NOT NULL, value_bound, moments FROM " RACE_SCHEMA ".race_releases "
+		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
+		"(SELECT pg_catalog.max(version) FROM " RACE_SCHEMA ".race_releases WHERE name OPERATOR(pg_catalog.=) $1) "
+		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
+		"ORDER BY part";
 	Oid			types[2] = {TEXTOID, TEXTOID};
 	Datum		values[2] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
 	char		nulls[2] = {' ', label == NULL ? 'n' : ' '};
@@ -148,16 +144,17 @@ take_parts(Found *found, const char *name)
 	}
 }
 
-/* Find the latest version in the schema that the function is in. */
+/* Find the latest version in the ledger of the extension that the function belongs to. */
 static void
-look_up(Oid schema, const char *name, const char *label, MemoryContext context, Found *found)
+look_up(Oid function, const char *name, const char *label, MemoryContext context, Found *found)
 {
 	bool		has_labels = false;
 	bool		isnull;
 	MemoryContext old;
 
+	(void) race_schema_of(function);
 	SPI_connect();
-	query_parts(schema, name, label);
+	query_parts(name, label);
 	if (SPI_processed > 0)
 		has_labels = DatumGetBool(column(0, 2, &isnull));
 	if (SPI_processed == 0 || (has_labels && label == NULL))
@@ -180,7 +177,7 @@ find(FunctionCallInfo fcinfo, const char *label)
 	{
 		site->named.name = NULL;
 		MemoryContextReset(site->context);
-		look_up(get_func_namespace(fcinfo->flinfo->fn_oid), name, label, site->context,
+		look_up(fcinfo->flinfo->fn_oid, name, label, site->context,
 				&site->found);
 		site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
 		site->name = MemoryContextStrdup(site->context, name);

@@ -22,8 +22,8 @@ CREATE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
 	coalesce(race_count(r.sketch), m.count) AS count, coalesce(i.epsilon, m.epsilon) AS epsilon,
 	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments, r.scores
-FROM race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
-WHERE r.version = (SELECT pg_catalog.max(n.version) FROM race_releases n WHERE n.name = r.name);
+FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+WHERE r.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = r.name);
 COMMENT ON VIEW race_latest_releases IS
 	'the latest version of each release: a row for each label, or one row; of a release with a value twice as many. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
 COMMENT ON COLUMN race_latest_releases.name IS 'the name of the release';

@@ -32,9 +32,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 
 #include "../lsh/moments.h"
 #include "../record/record.h"
+#include "../server/text.h"
 #include "../sketch/format.h"
 #include "expression.h"
 #include "oids.h"
@@ -210,7 +212,7 @@ name_of(Oid relid)
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value)
 {
-	const char *schema = ledger->schema;
+	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
 	bool		by_unit = dataset->unit_column != NULL;
 
 	return psprintf("SELECT kept.label, %s.%s"
@@ -234,7 +236,7 @@ static char *
 parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value,
 		   List *parts, bool labels)
 {
-	const char *schema = ledger->schema;
+	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
 	const char *group = labels ? " GROUP BY 1" : "";
 	StringInfoData text;
 	ListCell   *cell;
@@ -264,26 +266,24 @@ innermost(Query *query)
 }
 
 /*
- * Names of the template are found in the extension's schema.  Whoever may create
- * functions there could create one whose arguments fit better than those of ours.
+ * Names of the template are found in the schema that the extension was created in.  Whoever
+ * owns it may rename it, and may create functions there whose arguments fit better than those
+ * of ours.
  */
 static void
-check_impostors(const RaceLedger *ledger, Query *query)
+check_template(const RaceLedger *ledger, const RaceChecked *checked, Query *query)
 {
-	static const char *const names[] = {"race_build", "race_build_value", "race_moments", "race_is_record",
-	"race_build_records", "race_moments_records", "race_record", "race_merge", "_race_score_of"};
 	RaceCalls	calls = {NIL};
-	int			i;
+	Oid			other;
 
 	race_calls_add(&calls, (Node *) query);
-	for (i = 0; i < (int) lengthof(names); i++)
-		if (!race_calls_belong(&calls, ledger->schema_id, ledger->extension, ledger->owner,
-							   names[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("a function in schema %s stands in for one of racepriv", ledger->schema),
-					 errdetail("It is called %s, and PostgreSQL prefers it for this record.", names[i]),
-					 errhint("Drop it, and revoke CREATE on this schema from other roles.")));
+	other = race_calls_besides(&calls, ledger->extension, &checked->calls);
+	if (OidIsValid(other))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("function %s stands in for one of racepriv", format_procedure(other)),
+				 errdetail("PostgreSQL prefers it for this record, or it has the name of one of racepriv."),
+				 errhint("Drop it, and revoke CREATE on its schema from other roles.")));
 }
 
 static Query *
@@ -302,7 +302,7 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, race_parse(text)));
 	free_parsestate(pstate);
 	AtEOXact_GUC(true, level);
-	check_impostors(ledger, query);
+	check_template(ledger, checked, query);
 	return query;
 }
 
@@ -369,7 +369,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 {
 	RaceChecked again = *checked;	/* the expressions call the same functions again */
 	ValueText	scores = {
-		psprintf("race_build($8, ARRAY[%s._race_score_of($9, kept.x)])", ledger->schema),
+		"race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])",
 		NULL, "NULL", "true"
 	};
 
@@ -382,6 +382,28 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 }
 
 /* ------------------------------------------------------------- the checks */
+
+/*
+ * Refuse to run functions of others for a role that did not ask for them.  What a function of a
+ * view or an expression does, it does with the rights of whoever releases.
+ */
+static void
+check_refresh(const RaceAsked *asked, const RaceChecked *checked)
+{
+	Oid			owner = superuser() ? InvalidOid : race_owner_of(checked->dataset->relation);
+	Oid			other = race_calls_of_others(&checked->calls, GetUserId(), owner);
+
+	if (!OidIsValid(other))
+		other = race_calls_of_others(&checked->lineage->calls, GetUserId(), owner);
+	if (OidIsValid(other))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("release \"%s\" cannot be refreshed by role \"%s\"",
+						race_cut(asked->name), GetUserNameFromId(GetUserId(), false)),
+				 errdetail("It calls function %s of role \"%s\", which would run with the rights of whoever refreshes.",
+						   format_procedure(other), GetUserNameFromId(race_calls_owner(other), false)),
+				 errhint("CALL race_release_next as the role that made the last version; a job of pg_cron must belong to that role.")));
+}
 
 /* Who may read nothing of a relation learns nothing of it here. */
 static void
@@ -404,7 +426,7 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
 	};
 
-	race_ledger_run(ledger, "SELECT $schema._race_check_budget($1, $2, $3, $4)",
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_budget($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
 }
 
@@ -418,7 +440,7 @@ params_of_scores(const RaceLedger *ledger, const RaceAsked *asked)
 	RaceParameter labels = RaceTexts(asked->labels);
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT $schema._race_score_params(cardinality($1), greatest(25 / cardinality($1), 5))",
+	race_ledger_run(ledger, "SELECT _racepriv._race_score_params(cardinality($1), greatest(25 / cardinality($1), 5))",
 					1, &labels);
 	return race_ledger_value(1, &isnull);
 }
@@ -461,6 +483,9 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
+	/* planning calls functions of constants */
+	if (asked->of_another)
+		check_refresh(asked, checked);
 	race_read_check(checked, checked->query, false);
 	analyze_parts(ledger, asked, checked);
 	if (asked->calibrate > 0)

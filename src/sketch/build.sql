@@ -7,20 +7,20 @@ CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
 COMMENT ON FUNCTION race_sketch(race_params) IS
 	'an exact sketch without records. Error 22023 if the parameters do not state dims';
 
-CREATE FUNCTION _race_update_support(internal) RETURNS internal
+CREATE FUNCTION _racepriv._race_update_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_update_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _race_update_support(internal) IS
+COMMENT ON FUNCTION _racepriv._race_update_support(internal) IS
 	'planner support: lets plpgsql update a sketch variable in place';
 
 CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
-	SUPPORT _race_update_support;
+	SUPPORT _racepriv._race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
 	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element (but of a row of categories, if the parameter nulls says what it is), NaN or infinity; 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
-	SUPPORT _race_update_support;
+	SUPPORT _racepriv._race_update_support;
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 	'an exact sketch with one record less. The record must have been added before. Errors as in race_add';
 
@@ -35,36 +35,36 @@ COMMENT ON FUNCTION race_record(race_params, "any") IS
 	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
 
 -- The combine function of race_build: declared with the operators it serves.
-CREATE FUNCTION _race_plus(race_sketch, race_sketch) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_plus(race_sketch, race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_plus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+COMMENT ON FUNCTION _racepriv._race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
 
-CREATE FUNCTION _race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _race_build_step(race_sketch, race_params, "any") IS
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any") IS
 	'aggregate transition function';
 
-CREATE FUNCTION _race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, "any") IS
+COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
-CREATE FUNCTION _race_build_step(race_sketch, race_params, race_record) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _race_build_step(race_sketch, race_params, race_record) IS
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) IS
 	'aggregate transition function';
 
-CREATE FUNCTION _race_build_undo(race_sketch, race_params, race_record) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_record_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, race_record) IS
+COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) IS
 	'aggregate inverse transition function';
 
 -- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
 -- which needs one state at a time, unless work_mem has room for them all.
 CREATE AGGREGATE race_build(params race_params, x "any") (
-	SFUNC = _race_build_step, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _race_plus,
-	MSFUNC = _race_build_step, MINVFUNC = _race_build_undo,
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_build_step, MINVFUNC = _racepriv._race_build_undo,
 	MSTYPE = race_sketch, MSSPACE = 1048576,
 	PARALLEL = SAFE
 );
@@ -72,9 +72,9 @@ COMMENT ON AGGREGATE race_build(race_params, "any") IS
 	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';
 
 CREATE AGGREGATE race_build_records(params race_params, record race_record) (
-	SFUNC = _race_build_step, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _race_plus,
-	MSFUNC = _race_build_step, MINVFUNC = _race_build_undo,
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_build_step, MINVFUNC = _racepriv._race_build_undo,
 	MSTYPE = race_sketch, MSSPACE = 1048576,
 	PARALLEL = SAFE
 );

@@ -1,32 +1,32 @@
 -- ------------------------------------------------------------------------
 -- Sketches into sketches
 
-CREATE FUNCTION _race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_plus_disjoint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _race_plus_disjoint(race_sketch, race_sketch) IS
+COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS
 	'aggregate transition function';
 
-CREATE FUNCTION _race_minus(race_sketch, race_sketch) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_minus(race_sketch, race_sketch) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_minus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _race_minus(race_sketch, race_sketch) IS 'implementation of - operator';
+COMMENT ON FUNCTION _racepriv._race_minus(race_sketch, race_sketch) IS 'implementation of - operator';
 
 CREATE OPERATOR + (
-	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _race_plus,
+	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _racepriv._race_plus,
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
 	'the sketch of the records of both. Two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private sketches may differ in rows, and private grids in cells that are halves of each other: the sum has the fewer of both), 55000 for an exact and a private one';
 
 CREATE OPERATOR - (
-	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _race_minus
+	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _racepriv._race_minus
 );
 COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
 	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches';
 
 CREATE AGGREGATE race_merge(sketch race_sketch) (
-	SFUNC = _race_plus, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _race_plus,
-	MSFUNC = _race_plus, MINVFUNC = _race_minus,
+	SFUNC = _racepriv._race_plus, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_plus, MINVFUNC = _racepriv._race_minus,
 	MSTYPE = race_sketch, MSSPACE = 1048576,
 	PARALLEL = SAFE
 );
@@ -34,8 +34,8 @@ COMMENT ON AGGREGATE race_merge(race_sketch) IS
 	'the sum of all sketches, which are all exact or all private. Private ones add their privacy costs (basic composition). NULLs are ignored. Errors as in +';
 
 CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
-	SFUNC = _race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _race_plus_disjoint,
+	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus_disjoint,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS

@@ -12,46 +12,46 @@ COMMENT ON COLUMN race_suggest_result.score_without_noise IS 'the same of the ex
 COMMENT ON COLUMN race_suggest_result.statement IS 'the call of race_params that gives params';
 COMMENT ON COLUMN race_suggest_result.expression IS 'what the records and the queries must be: x, the vectors as they are; a call of race_warp, where skewed columns are better compared by their places among quantiles; a call of race_project, where a grid in few directions is better than rows, or with a radius where far records are better pulled to a sphere; calls of all of them, where vectors are better replaced by log odds';
 
-CREATE FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
+CREATE FUNCTION _racepriv._race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
+CREATE FUNCTION _racepriv._race_suggest_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_suggest_final(internal) RETURNS race_suggest_result
+CREATE FUNCTION _racepriv._race_suggest_final(internal) RETURNS race_suggest_result
 	AS 'MODULE_PATHNAME', 'race_suggest_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_suggest_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_suggest_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_suggest(x "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _race_suggest_step, STYPE = internal, FINALFUNC = _race_suggest_final, PARALLEL = SAFE
+	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest("any", float8, float8, bigint) IS
 	'parameters of kernel l2 for a release of vectors that are distributed like the public or made-up vectors x: scales or a whitening transform, bandwidth, power, rows and bounds, by the likelihood of each tenth of the rows given the others, under the noise of a release of so many records with epsilon and delta. Never use private rows: the result is as exact as they are. Of more than 2000 rows a sample is used. Rows with a NULL x are left out. NULL for no rows. Errors: 22023 for fewer than 20 rows, more than 64 dims, numbers beyond 1e50, vectors that differ in dims or are all alike, or epsilon, delta or records that are not the same in all rows; 42804 for what is no vector';
 
 CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _race_suggest_step, STYPE = internal, FINALFUNC = _race_suggest_final, PARALLEL = SAFE
+	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
 	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Kernels are l2, l1 and angular. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936). Where that is better, columns are replaced by their places among their quantiles first (race_warp), or far records are pulled to a sphere (race_project with a radius), or vectors are replaced by log odds: the average of logistic regressions of the columns as they are, of places and of what is pulled (sums of race_project). In 1 to 3 dimensions the release is a grid of what the transform makes of vectors (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
 
-CREATE FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
+CREATE FUNCTION _racepriv._race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
+CREATE FUNCTION _racepriv._race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _race_suggest_kernel_final(internal) RETURNS race_suggest_result
+CREATE FUNCTION _racepriv._race_suggest_kernel_final(internal) RETURNS race_suggest_result
 	AS 'MODULE_PATHNAME', 'race_suggest_kernel_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _race_suggest_kernel_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_suggest_kernel_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _race_suggest_kernel_step, STYPE = internal, FINALFUNC = _race_suggest_kernel_final, PARALLEL = SAFE
+	SFUNC = _racepriv._race_suggest_kernel_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_kernel_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest_kernel(race_params, "any", "any", float8, float8, bigint) IS
 	'race_suggest with labels for records of any kind, and for the kernel of params: a set, a row of categories, a vector, or a row for a product. It chooses a factor of all bandwidths, from 1/8 to 8, a factor of all powers, from 1 to 16, rows, and the prior, by the accuracy with which each public record is classified by all others, under the noise of a release of so many records with epsilon and delta; everything else stays as in params. Compare the scores of several kernels. Of more than 500 rows a sample is used. Never use private rows. Rows with a NULL x or label are left out. NULL for no rows. Errors: 22004 for NULL params, 22023 for fewer than 20 rows, one label alone or more than 32, parameters or a request that is not the same in all rows, and as in race_build';
 
 CREATE AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _race_suggest_kernel_step, STYPE = internal, FINALFUNC = _race_suggest_kernel_final, PARALLEL = SAFE
+	SFUNC = _racepriv._race_suggest_kernel_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_kernel_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_suggest_kernel("any", "any", float8, float8, bigint) IS
 	'the same for the best kernel of those that fit all records: l2, l1 and angular for vectors; match and jaccard for arrays of anything else, match while all have the same length; and for a row the products of those that fit its columns, of which the first 16 are tried. Vectors get a scale for each column and bounds a tenth of a range beyond the public rows. Among kernels whose scores differ by luck the one with the likeliest posteriors is taken. For vectors alone, race_suggest tries transforms as well, and angles from their center. Errors as above; 42804 for what is no record';

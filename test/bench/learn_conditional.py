@@ -136,7 +136,7 @@ class Asked:
             f"SELECT coalesce(mean, 'NaN'), m.lower, m.upper FROM (VALUES {queries}) v (i, q), "
             f"race_released_mean('{name}', q) m ORDER BY i")[0]
         answers = np.array([line.split('|') for line in lines], float)
-        counts = self.session.run(f"SELECT race_count(sketch) FROM race_releases WHERE name = '{name}' ORDER BY part")[0]
+        counts = self.session.run(f"SELECT race_count(sketch) FROM _racepriv.race_releases WHERE name = '{name}' ORDER BY part")[0]
         share = (answers - low) / (high - low)
         return fill(share[:, 0], *map(float, counts)), share[:, 1], share[:, 2], seconds
 
@@ -192,7 +192,7 @@ def noise_of(session, epsilon, delta):
     """Noise for a half of the budget, of a vector that changes by `sensitivity`"""
     if delta == 0:
         return lambda random, sensitivity, n: random.laplace(0, 2 * sensitivity / epsilon, n)
-    rho = float(session.value(f'SELECT _race_rho_limit({epsilon}, {delta})'))
+    rho = float(session.value(f'SELECT _racepriv._race_rho_limit({epsilon}, {delta})'))
     return lambda random, sensitivity, n: random.normal(0, sensitivity / np.sqrt(rho), n)
 
 

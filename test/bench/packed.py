@@ -28,7 +28,7 @@ def parts(bandwidth):
 def sizes_of(session, bandwidth):
     """Bytes of counters, of the whole on the wire and as text; of all parts as text"""
     return session.value(
-        "SELECT concat_ws(',', i.counter_bytes * 1024 * 1024, octet_length(_race_sketch_send(s)), "
+        "SELECT concat_ws(',', i.counter_bytes * 1024 * 1024, octet_length(_racepriv._race_sketch_send(s)), "
         f"length(s::text), (SELECT sum(length(s::text)) FROM ({parts(bandwidth)}) p)) "
         f"FROM (SELECT race_build(race_params('l2', 3, {bandwidth}), x) AS s FROM skin) w, "
         'race_info(s) i').split(',')

@@ -43,7 +43,7 @@ BEGIN
 		INSERT INTO times VALUES ('large, 200,000 rows', 'race_release, at most one record a unit', round, 1000 * extract(epoch FROM clock_timestamp() - began));
 	END LOOP;
 END $$;
-CREATE TABLE stored AS SELECT sketch FROM race_releases WHERE name = 'large 1';
+CREATE TABLE stored AS SELECT sketch FROM _racepriv.race_releases WHERE name = 'large 1';
 DO $$
 BEGIN
 	FOR round IN 1 .. 15 LOOP

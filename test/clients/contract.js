@@ -69,7 +69,7 @@ ok((await client.query("SELECT count(*)::int AS n FROM race_curve('age')")).rows
 
 // Errors have a code, and the connection goes on
 for (const [text, expected] of [["SELECT * FROM race_curve('nothing')", "42704"], ["SELECT * FROM race_curve('age', 'nothing')", "42703"],
-  ["SELECT * FROM race_curve('age', '1', 0)", "22023"], ["SELECT charge FROM race_charges", "42501"]])
+  ["SELECT * FROM race_curve('age', '1', 0)", "22023"], ["SELECT charge FROM _racepriv.race_charges", "42501"]])
   ok(await code(client.query(text)) === expected, `${expected}: ${text}`);
 
 // Cancel and timeout

@@ -645,9 +645,9 @@ typedef struct Operation
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
-#define SEND(s)		"_race_sketch_send(" s ")"
+#define SEND(s)		"_racepriv._race_sketch_send(" s ")"
 #define OF_MOMENTS	PAIR("race_moments")
-#define SEND_MOMENTS(s)	"_race_moments_send(" s ")"
+#define SEND_MOMENTS(s)	"_racepriv._race_moments_send(" s ")"
 
 static Operation operations[] = {
 	{.name = "+", .is_sketch = true, .may_have_models = true, .query =
@@ -753,14 +753,14 @@ static Operation operations[] = {
 		"SELECT " SEND_MOMENTS("race_moments(a)") ", race_params(race_moments(b)) = b "
 		"AS \"moments have their params\" FROM " PARAMS},
 	{.name = "*", .query =
-		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
 	{.name = "order", .query =
-		"SELECT _race_params_send(greatest(a, b)), "
+		"SELECT _racepriv._race_params_send(greatest(a, b)), "
 		"(a < b)::int + (a = b)::int + (a > b)::int = 1 AS \"one of <, = and >\", "
-		"(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
-		"_race_params_cmp(a, b) = -_race_params_cmp(b, a) AS \"the other way around\", "
-		"a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
+		"(a = b) = (_racepriv._race_params_send(a) = _racepriv._race_params_send(b)) AS \"= are the same bytes\", "
+		"_racepriv._race_params_cmp(a, b) = -_racepriv._race_params_cmp(b, a) AS \"the other way around\", "
+		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
 	{.name = "race_sketch", .query =
 		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
 		"AS \"a sketch has its params\" FROM " PARAMS}
@@ -777,14 +777,14 @@ typedef struct Kind
 
 static Kind kinds[] = {
 	{.name = "race_params", .query =
-		"SELECT _race_params_send($1::race_params), "
-		"_race_params_send($1::race_params::text::race_params)"},
+		"SELECT _racepriv._race_params_send($1::race_params), "
+		"_racepriv._race_params_send($1::race_params::text::race_params)"},
 	{.name = "race_sketch", .query =
-		"SELECT _race_sketch_send($1::race_sketch), "
-		"_race_sketch_send($1::race_sketch::text::race_sketch)"},
+		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
+		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
 	{.name = "race_moments", .query =
-		"SELECT _race_moments_send($1::race_moments), "
-		"_race_moments_send($1::race_moments::text::race_moments)"}
+		"SELECT _racepriv._race_moments_send($1::race_moments), "
+		"_racepriv._race_moments_send($1::race_moments::text::race_moments)"}
 };
 
 /* The numbers of kinds */

@@ -29,7 +29,7 @@ CREATE INDEX ON sketches USING hash (p);
 CREATE VIEW answers AS SELECT id, race_kde(s, ARRAY[1, 2]) FROM sketches;
 END
 
-my $fingerprint = "SELECT md5(string_agg(id || p::text || s::text || encode(_race_sketch_send(s), 'hex'), '' ORDER BY id)) FROM sketches";
+my $fingerprint = "SELECT md5(string_agg(id || p::text || s::text || encode(_racepriv._race_sketch_send(s), 'hex'), '' ORDER BY id)) FROM sketches";
 my $before = sql($fingerprint);
 
 # pg_dump and restore into another database

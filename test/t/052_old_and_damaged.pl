@@ -41,8 +41,8 @@ for my $what (sort keys %old)
 	is(sql('SELECT length(s::raw::text) FROM old'), 2 + length $old{$what}, "$what: an old value stays as it was");
 	my ($same, $merged, $text, $points) = split /\|/, sql(<<'END');
 SELECT (SELECT bool_and(race_kernel_sum(race_merge, ARRAY[i, 1]) = race_kernel_sum(now.s, ARRAY[i, 1])) FROM (SELECT race_merge(s) FROM old) v, generate_series(0, 9) i),
-	_race_sketch_send(old.s + now.s) = _race_sketch_send(now.s + now.s),
-	_race_sketch_send(old.s::text::race_sketch) = _race_sketch_send(old.s) AND left(old.s::text, 2) = 'Ag',
+	_racepriv._race_sketch_send(old.s + now.s) = _racepriv._race_sketch_send(now.s + now.s),
+	_racepriv._race_sketch_send(old.s::text::race_sketch) = _racepriv._race_sketch_send(old.s) AND left(old.s::text, 2) = 'Ag',
 	(race_info(old.s)).points
 FROM old, now
 END

@@ -52,10 +52,10 @@ SELECT abs(race_count(s) - 20000) < 1000,
 SELECT abs(race_kde(race_released('age and pressure'), ARRAY[45, 120]) - (SELECT race_kde(s, ARRAY[45, 120]) FROM release)) < 0.02;
 END
 	is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status'), '2|1|2', 'releases were charged');
-	is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM race_releases"),
+	is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM _racepriv.race_releases"),
 		'age and pressure 1, sites 1, sites 1', 'and stored');
-	like(sql_fails("SET ROLE analyst; SELECT * FROM $_"), qr/42501/, "the analyst cannot read $_") for qw(visits race_charges);
-	like(sql_fails('SET ROLE analyst; SELECT race_privatize(sketch, 1) FROM race_releases'), qr/42501/, 'nor draw noise');
+	like(sql_fails("SET ROLE analyst; SELECT * FROM $_"), qr/42501/, "the analyst cannot read $_") for qw(visits _racepriv.race_charges);
+	like(sql_fails('SET ROLE analyst; SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases'), qr/42501/, 'nor draw noise');
 	like(sql_fails("SET ROLE analyst; CALL race_release_next('sites')"), qr/42501/, 'nor make a release');
 	is(sql("SET ROLE curator; SELECT race_refreshes_left('sites')"), '1', 'the curator can, once more');
 	sql("DROP OWNED BY $_ CASCADE") for @roles;

@@ -21,16 +21,16 @@ CREATE FUNCTION gate(value int[]) RETURNS int[] IMMUTABLE LANGUAGE plpgsql AS
 	'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN value; END';
 CALL race_protect('visits', 'visits', 100);
 CREATE VIEW ledger AS
-SELECT (SELECT count(*) FROM race_charges WHERE act = 'release') AS charges,
-	(SELECT count(DISTINCT (name, version)) FROM race_releases) AS releases;
+SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE act = 'release') AS charges,
+	(SELECT count(DISTINCT (name, version)) FROM _racepriv.race_releases) AS releases;
 CREATE VIEW mistakes AS
-SELECT 'a release without a charge' FROM race_releases LEFT JOIN race_charges USING (charge)
+SELECT 'a release without a charge' FROM _racepriv.race_releases LEFT JOIN _racepriv.race_charges USING (charge)
 	WHERE act IS DISTINCT FROM 'release'
 UNION ALL
-SELECT 'a sum that is wrong' FROM race_budgets
-	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM race_charges)
+SELECT 'a sum that is wrong' FROM _racepriv.race_budgets
+	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges)
 UNION ALL
-SELECT 'a release with too few parts' FROM race_releases GROUP BY name, version HAVING count(*) <> 2;
+SELECT 'a release with too few parts' FROM _racepriv.race_releases GROUP BY name, version HAVING count(*) <> 2;
 END
 
 # Releases by a session that would not wait for any commit
@@ -47,17 +47,17 @@ sub release_statement
 my %stop = (
 	'before the charge' => sub {
 		my ($name) = @_;
-		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
+		my $budget = hold('SELECT FROM _racepriv.race_budgets FOR UPDATE');
 		return (start_release($name), $budget);
 	},
 	# the request is checked again after the charge, which reads the datasets
 	'between charge and read' => sub {
 		my ($name) = @_;
-		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
+		my $budget = hold('SELECT FROM _racepriv.race_budgets FOR UPDATE');
 		my $release = start_release($name);
-		my $datasets = hold('LOCK TABLE race_datasets');
+		my $datasets = hold('LOCK TABLE _racepriv.race_datasets');
 		$budget->ask('COMMIT');
-		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'race_datasets'::regclass");
+		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = '_racepriv.race_datasets'::regclass");
 		return ($release, $datasets);
 	},
 	'while it is read' => sub {
@@ -67,13 +67,13 @@ my %stop = (
 	},
 	'between read and noise' => sub {
 		my ($name) = @_;
-		my $releases = hold('LOCK TABLE race_releases IN SHARE MODE');
+		my $releases = hold('LOCK TABLE _racepriv.race_releases IN SHARE MODE');
 		return (start_release($name), $releases);
 	},
 	# the index waits for a row of the same name that may yet be rolled back
 	'between noise and the last commit' => sub {
 		my ($name) = @_;
-		my $row = hold("INSERT INTO race_releases VALUES ('$name', 1, 1, NULL, race_sketch('$params'::race_params),"
+		my $row = hold("INSERT INTO _racepriv.race_releases VALUES ('$name', 1, 1, NULL, race_sketch('$params'::race_params),"
 			  . " 'visits', gen_random_uuid(), now())");
 		return (start_release($name), $row);
 	});
@@ -161,7 +161,7 @@ for my $version (1 .. 3)
 	like(growth($before), qr/^1\|[01]$/, 'after a crash its charge is in the ledger');
 	is($cluster->sql('TABLE mistakes'), '', 'which is right');
 	$cluster->sql(release_statement('done'));
-	is($cluster->sql("SELECT count(*) > 0 FROM race_releases WHERE name = 'done'"), 't', 'it is there, or is made again');
+	is($cluster->sql("SELECT count(*) > 0 FROM _racepriv.race_releases WHERE name = 'done'"), 't', 'it is there, or is made again');
 }
 
 done_testing();

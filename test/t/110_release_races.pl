@@ -19,7 +19,7 @@ sub race
 {
 	my ($level, @statements) = @_;
 	my $lock = RaceSession->new;
-	$lock->ask('BEGIN; SELECT FROM race_budgets FOR UPDATE');
+	$lock->ask('BEGIN; SELECT FROM _racepriv.race_budgets FOR UPDATE');
 	for my $i (0 .. $#sessions)
 	{
 		$sessions[$i]->ask("SET default_transaction_isolation = '$level'");
@@ -49,7 +49,7 @@ sub release
 my @budgets = (
 	['epsilon', '0.3', '0.1', 3],
 	['delta', '100, 5e-9', '0.1, 1e-9', 5],
-	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(_race_rho_limit(1, 1e-6) / 0.005)')]);
+	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(_racepriv._race_rho_limit(1, 1e-6) / 0.005)')]);
 
 # The sessions release from a table, and from a view of it, which share a budget.
 sub test_last
@@ -66,10 +66,10 @@ END
 	is(told(qr/^$/, @told), $fit, "$name: so many are granted");
 	is(told(qr/ERROR:  53400.*\nDETAIL:.*\nHINT:  Nothing was read/, @told), SESSIONS - $fit, "$name: the others are refused");
 	is(sql(<<END), "$fit|$fit|t", "$name: what was granted was charged and stored");
-SELECT (SELECT count(*) FROM race_charges WHERE budget = b.budget AND act = 'release'),
-	(SELECT count(*) FROM race_releases WHERE name LIKE '$name %'),
-	(spent_epsilon, spent_delta, spent_rho) = (SELECT sum(epsilon), sum(delta), sum(rho) FROM race_charges c WHERE c.budget = b.budget)
-FROM race_budgets b WHERE budget = '$name'
+SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release'),
+	(SELECT count(*) FROM _racepriv.race_releases WHERE name LIKE '$name %'),
+	(spent_epsilon, spent_delta, spent_rho) = (SELECT sum(epsilon), sum(delta), sum(rho) FROM _racepriv.race_charges c WHERE c.budget = b.budget)
+FROM _racepriv.race_budgets b WHERE budget = '$name'
 END
 	return;
 }
@@ -86,13 +86,13 @@ for my $level (@levels)
 sub charges
 {
 	my ($name) = @_;
-	return sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'");
+	return sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 sub versions
 {
 	my ($name) = @_;
-	return sql("SELECT coalesce(string_agg(version::text, ' ' ORDER BY version), '') FROM race_releases WHERE name = '$name'");
+	return sql("SELECT coalesce(string_agg(version::text, ' ' ORDER BY version), '') FROM _racepriv.race_releases WHERE name = '$name'");
 }
 
 sql("CALL race_protect('visits', 'visits', 100000)");
@@ -117,7 +117,7 @@ for my $level (@levels)
 	@told = race($level, map { release("$name, mine", 'visits', $_) } 1 .. SESSIONS);
 	is(told(qr/^$/, @told), 1, "$level: of different requests of a name, one is stored");
 	is(charges("$name, mine"), SESSIONS, "$level: and all are paid");
-	is(sql("SELECT count(*), bool_and((race_info(sketch)).epsilon <= epsilon) FROM race_releases JOIN race_charges USING (charge)"
+	is(sql("SELECT count(*), bool_and((race_info(sketch)).epsilon <= epsilon) FROM _racepriv.race_releases JOIN _racepriv.race_charges USING (charge)"
 		  . " WHERE name = '$name, mine'"), '1|t', "$level: with the noise that was paid for");
 }
 
@@ -133,20 +133,20 @@ for my $level (@levels)
 	is(sql(<<END), 't|t|' . told(qr/^$/, @told), "$level: limits are changed while it is spent");
 SELECT spent_epsilon <= epsilon_limit, spent_epsilon = coalesce(sum(c.epsilon), 0),
 	count(*) FILTER (WHERE act IN ('limit', 'release'))
-FROM race_budgets b JOIN race_charges c USING (budget) WHERE budget = '$name' GROUP BY b.budget
+FROM _racepriv.race_budgets b JOIN _racepriv.race_charges c USING (budget) WHERE budget = '$name' GROUP BY b.budget
 END
 
 	$name = "datasets, $level";
 	sql(qq(CREATE TABLE "$name" AS TABLE visits));
 	my $lock = RaceSession->new;
-	$lock->ask('BEGIN; LOCK TABLE race_budget_tables');
+	$lock->ask('BEGIN; LOCK TABLE _racepriv.race_budget_tables');
 	$_->start("SET default_transaction_isolation = '$level'") for @sessions;
 	$_->finish for @sessions;
 	$sessions[$_]->start(qq(CALL race_protect('$name $_', '"$name"', 1))) for 0 .. $#sessions;
 	wait_for_locks(SESSIONS);
 	$lock->ask('COMMIT');
 	$_->finish for @sessions;
-	is(sql("SELECT count(*) > 0, count(DISTINCT budget) FROM race_datasets WHERE dataset LIKE '$name %'"), 't|1',
+	is(sql("SELECT count(*) > 0, count(DISTINCT budget) FROM _racepriv.race_datasets WHERE dataset LIKE '$name %'"), 't|1',
 		"$level: datasets of one table that are made at the same time share a budget");
 }
 

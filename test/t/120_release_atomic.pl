@@ -35,7 +35,7 @@ END
 
 sub ledger
 {
-	return $cluster->sql('SELECT (SELECT count(*) FROM race_charges), (SELECT count(*) FROM race_releases), sum(spent_epsilon) FROM race_budgets');
+	return $cluster->sql('SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_releases), sum(spent_epsilon) FROM _racepriv.race_budgets');
 }
 
 # ------------------------------------------------------------ what is refused
@@ -91,7 +91,7 @@ $cluster->sql($call =~ s/wrong/good/r);
 $cluster->sql('DO $$ BEGIN ' . ($call =~ s/wrong/good by DO/r) . '; END $$');
 $cluster->sql('CREATE OR REPLACE PROCEDURE plain() LANGUAGE plpgsql AS $$ BEGIN ' . ($call =~ s/wrong/good by CALL/r)
 	. '; ' . ($call =~ s/wrong/good by CALL again/r) . '; END $$; CALL plain()');
-is($cluster->sql("SELECT count(*) FROM race_releases JOIN race_charges USING (charge) WHERE name LIKE 'good%'"), 4,
+is($cluster->sql("SELECT count(*) FROM _racepriv.race_releases JOIN _racepriv.race_charges USING (charge) WHERE name LIKE 'good%'"), 4,
 	'control: as a statement, in a DO block and in procedures it is made');
 
 # ------------------------------------------------- other ways to send a statement
@@ -112,8 +112,8 @@ sub bench
 sub charged
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
+	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
 for my $protocol (qw(simple extended prepared))
@@ -132,19 +132,19 @@ SKIP:
 	}
 }
 
-is($cluster->sql('SELECT spent_epsilon - (SELECT sum(epsilon) FROM race_charges) FROM race_budgets'), 0,
+is($cluster->sql('SELECT spent_epsilon - (SELECT sum(epsilon) FROM _racepriv.race_charges) FROM _racepriv.race_budgets'), 0,
 	'in the end, what is spent is what was charged');
-is($cluster->sql("SELECT count(*) FROM race_releases LEFT JOIN race_charges USING (charge) WHERE act IS DISTINCT FROM 'release'"), 0,
+is($cluster->sql("SELECT count(*) FROM _racepriv.race_releases LEFT JOIN _racepriv.race_charges USING (charge) WHERE act IS DISTINCT FROM 'release'"), 0,
 	'and there is no release without a charge');
 
 # ---------------------------------------------------------------- the ledger
 
 # Nobody's statement takes back what is in it, by accident.
 for my $statement (
-	'DELETE FROM race_charges', 'UPDATE race_charges SET epsilon = 0', 'TRUNCATE race_charges',
-	'DELETE FROM race_releases', 'UPDATE race_releases SET sketch = sketch', 'TRUNCATE race_releases',
-	'DELETE FROM race_budgets', 'UPDATE race_budgets SET spent_epsilon = 0', 'UPDATE race_budgets SET spent_rho = spent_rho - 0.1',
-	'TRUNCATE race_budgets CASCADE', 'DELETE FROM race_datasets', 'UPDATE race_datasets SET max_contributions = 1', 'DELETE FROM race_budget_tables')
+	'DELETE FROM _racepriv.race_charges', 'UPDATE _racepriv.race_charges SET epsilon = 0', 'TRUNCATE _racepriv.race_charges',
+	'DELETE FROM _racepriv.race_releases', 'UPDATE _racepriv.race_releases SET sketch = sketch', 'TRUNCATE _racepriv.race_releases',
+	'DELETE FROM _racepriv.race_budgets', 'UPDATE _racepriv.race_budgets SET spent_epsilon = 0', 'UPDATE _racepriv.race_budgets SET spent_rho = spent_rho - 0.1',
+	'TRUNCATE _racepriv.race_budgets CASCADE', 'DELETE FROM _racepriv.race_datasets', 'UPDATE _racepriv.race_datasets SET max_contributions = 1', 'DELETE FROM _racepriv.race_budget_tables')
 {
 	like($cluster->sql_fails($statement), qr/ERROR:  55000/, "refused: $statement");
 }

@@ -32,11 +32,11 @@ sub ledger
 {
 	my ($cluster, $name) = @_;
 	return $cluster->sql(<<'END', $name);
-SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM race_budgets ORDER BY 1;
-SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM race_charges ORDER BY 1;
-SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at FROM race_releases ORDER BY 1, 2, 3;
-SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbors, public_tables, budget FROM race_datasets ORDER BY 1;
-SELECT table_name, relation, budget FROM race_budget_tables ORDER BY 1;
+SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM _racepriv.race_budgets ORDER BY 1;
+SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM _racepriv.race_charges ORDER BY 1;
+SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at FROM _racepriv.race_releases ORDER BY 1, 2, 3;
+SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbors, public_tables, budget FROM _racepriv.race_datasets ORDER BY 1;
+SELECT table_name, relation, budget FROM _racepriv.race_budget_tables ORDER BY 1;
 SELECT race_posterior(label, sketch, '{3}'), race_kde(race_released('people'), '{3}'), race_count(race_released('staff')) FROM race_latest_releases WHERE name = 'sites';
 END
 }
@@ -72,8 +72,8 @@ sub test_copy
 	$cluster->sql("CALL race_budget_adopt('seen')", $name);
 	is($cluster->sql(<<'END', $name), 'seen|t|t|t', "$what: the adoption is recorded");
 SELECT dataset, (request->'identity_before') = to_jsonb(o.identity), a.identity <> o.identity, a.identity = b.identity
-FROM race_charges a JOIN race_budgets b USING (budget),
-	(SELECT identity FROM race_charges WHERE budget = 'visits' AND act = 'protect' LIMIT 1) o WHERE act = 'adopt'
+FROM _racepriv.race_charges a JOIN _racepriv.race_budgets b USING (budget),
+	(SELECT identity FROM _racepriv.race_charges WHERE budget = 'visits' AND act = 'protect' LIMIT 1) o WHERE act = 'adopt'
 END
 	like($cluster->sql_fails(release('new', 1.1), $name), qr/ERROR:  53400.*\nDETAIL:.*Left: epsilon 1,/, "$what: no more is left than before");
 	$cluster->sql(release('new', 0.75), $name);
@@ -153,7 +153,7 @@ $other->stop('fast');
 # What was copied goes on where it was.
 is(ledger($primary, $database), $before, 'the original is as it was');
 $primary->sql("CALL race_release('original', 'staff', '$params', 'x', 0.01)", $database);
-is($primary->sql("SELECT count(*) FROM race_charges WHERE act = 'adopt'", $database), 0, 'and goes on, without adoption');
+is($primary->sql("SELECT count(*) FROM _racepriv.race_charges WHERE act = 'adopt'", $database), 0, 'and goes on, without adoption');
 
 $before = ledger($primary, $database);
 $primary->stop('fast');

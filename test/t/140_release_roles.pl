@@ -61,37 +61,37 @@ is(as('analyst', "SELECT race_count(race_released('people')) IS NOT NULL, race_k
 	'an analyst asks');
 is(as('analyst', "SELECT name, labels, columns FROM race_catalog ORDER BY 1"), "people||{1}\nsites|{0,1}|{1}", 'and sees what there is');
 is(as('analyst', "SELECT count(*) FROM race_trend('people')"), 2, 'and how it went');
-is(as('data_owner', "SELECT charged_by, string_agg(act, ' ' ORDER BY charged_at) FROM race_charges WHERE budget = 'visits' GROUP BY 1 ORDER BY 1"),
+is(as('data_owner', "SELECT charged_by, string_agg(act, ' ' ORDER BY charged_at) FROM _racepriv.race_charges WHERE budget = 'visits' GROUP BY 1 ORDER BY 1"),
 	"curator|release release release\ndata_owner|protect limit", 'an owner sees who did what');
-is(as('analyst', 'SELECT DISTINCT (race_info(sketch)).status FROM race_releases'), 'private', 'what an analyst sees is private');
+is(as('analyst', 'SELECT DISTINCT (race_info(sketch)).status FROM _racepriv.race_releases'), 'private', 'what an analyst sees is private');
 
 # --------------------------------------------------------- what nobody else may
 
-my @tables = qw(race_budgets race_datasets race_budget_tables race_charges race_releases);
+my @tables = qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges _racepriv.race_releases);
 my @writes = map {
 	("INSERT INTO $_ SELECT FROM generate_series(1, 0)", "UPDATE $_ SET " . (/budget|charge/ ? 'budget' : 'dataset') . ' = NULL', "DELETE FROM $_",
 		"TRUNCATE $_", "BEGIN; LOCK TABLE $_", "COPY $_ FROM STDIN", "ALTER TABLE $_ DISABLE TRIGGER ALL", "DROP TABLE $_",
-		"CREATE TRIGGER t BEFORE INSERT ON $_ EXECUTE FUNCTION _race_refuse_change()")
+		"CREATE TRIGGER t BEFORE INSERT ON $_ EXECUTE FUNCTION _racepriv._race_refuse_change()")
 } @tables;
 
 my @owner_acts = ("CALL race_protect('more', 'visits', 4)", "CALL race_budget_limit('visits', 9, 0)", "CALL race_budget_adopt('visits')");
 my @curator_acts = (release('more', 'visits', 0.1), "CALL race_release_next('people')", "SELECT race_refreshes_left('people')");
 my @internal_acts = (
-	"SELECT _race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
-	"SELECT _race_enter_tables('{visits}', 'visits')", "SELECT _race_enter_new_tables('{visits}', 'visits')", "SELECT _race_own_budget('data_owner', 'visits')", "SELECT _race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _race_budget_adopt('data_owner', 'visits')", "SELECT _race_refreshes_left('curator', 'people')",
-	"SELECT _race_lock_tables('visits', '{visits}', true)", "SELECT _race_last_request('people')", "SELECT _race_release_exists('people', '{}')",
-	"SELECT _race_dataset('visits')", "SELECT _race_find_budget('{visits}', '{}')", "SELECT _race_entries_of('{visits}')", 'SELECT _race_identity()',
-	"SELECT _race_check_budget('visits', 'visits', '{visits}', '{}')", "SELECT _race_check_budget_owner('data_owner', 'visits')",
-	"SELECT _race_private_tables('visits', NULL, '{}')");
-my @noise = ("SELECT race_privatize(race_sketch('$params'::race_params), 1)", 'SELECT race_privatize(sketch, 1) FROM race_releases');
+	"SELECT _racepriv._race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _racepriv._race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
+	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_enter_new_tables('{visits}', 'visits')", "SELECT _racepriv._race_own_budget('data_owner', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",
+	"SELECT _racepriv._race_lock_tables('visits', '{visits}', true)", "SELECT _racepriv._race_last_request('people')", "SELECT _racepriv._race_release_exists('people', '{}')",
+	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT _racepriv._race_entries_of('{visits}')", 'SELECT _racepriv._race_identity()',
+	"SELECT _racepriv._race_check_budget('visits', 'visits', '{visits}', '{}')", "SELECT _racepriv._race_check_budget_owner('data_owner', 'visits')",
+	"SELECT _racepriv._race_private_tables('visits', NULL, '{}')");
+my @noise = ("SELECT race_privatize(race_sketch('$params'::race_params), 1)", 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases');
 
 denied('analyst', @writes, @owner_acts, @curator_acts, @internal_acts, @noise,
 	'TABLE visits', "SELECT race_build('$params', x) FROM visits", 'SELECT count(*) FROM visits',
-	(map { "TABLE $_" } grep { $_ ne 'race_releases' } @tables, 'race_budget_status'),
+	(map { "TABLE $_" } grep { $_ ne '_racepriv.race_releases' } @tables, 'race_budget_status'),
 	"CALL race_grant('analyst', 'owner')");
-denied('stranger', 'TABLE race_releases', "SELECT race_count(race_released('people'))", 'TABLE race_latest_releases', 'TABLE race_catalog', "SELECT race_curve('people')", "SELECT race_trend('people')", @owner_acts, @curator_acts, @internal_acts, @noise);
+denied('stranger', 'TABLE _racepriv.race_releases', "SELECT race_count(race_released('people'))", 'TABLE race_latest_releases', 'TABLE race_catalog', "SELECT race_curve('people')", "SELECT race_trend('people')", @owner_acts, @curator_acts, @internal_acts, @noise);
 denied('curator', @writes, @owner_acts, @internal_acts, @noise, "CALL race_grant('curator', 'owner')",
-	(map { "TABLE $_" } qw(race_budgets race_datasets race_budget_tables race_charges)));
+	(map { "TABLE $_" } qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges)));
 denied('data_owner', @writes, @internal_acts, @noise, @curator_acts[0, 1], "CALL race_protect('theirs', 'strangers', 4)",
 	"CALL race_grant('data_owner', 'curator')");
 $cluster->sql("CALL race_protect('strangers', 'strangers', 3)", 'hospital');
@@ -103,7 +103,7 @@ as('curator', "CALL race_release('ids', 'hidden', '$params', 'ARRAY[id % 10]', 1
 $cluster->sql('REVOKE SELECT ON visits FROM curator', 'hospital');
 denied('curator', release('more', 'visits', 0.1), "CALL race_release_next('people')");
 $cluster->sql('GRANT SELECT ON visits TO curator', 'hospital');
-is($cluster->sql('SELECT budget, spent_epsilon FROM race_budgets ORDER BY 1', 'hospital'), "hidden|1\nstrangers|0\nvisits|2.5",
+is($cluster->sql('SELECT budget, spent_epsilon FROM _racepriv.race_budgets ORDER BY 1', 'hospital'), "hidden|1\nstrangers|0\nvisits|2.5",
 	'what was denied was not charged');
 
 # What is not granted to anyone is closed, but for what reads nothing and changes nothing.
@@ -190,11 +190,11 @@ is(as('analyst', "$path SELECT public.race_count(public.race_released('true')) I
 	. " public.race_kde(public.race_released('true'), '{3}') IS NOT NULL, (public.race_info(public.race_released('true'))).status"
 	. " FROM public.race_latest_releases WHERE name OPERATOR(pg_catalog.=) 'true labels'"), 't|t|t|private', 'an analyst is told of the true releases');
 is($cluster->sql(<<'END', 'hospital'), '3.125|5|t', 'impostors are not asked: charges, limits and datasets are where they belong');
-SELECT spent_epsilon, epsilon_limit, EXISTS (SELECT FROM race_datasets WHERE dataset = 'again' AND budget = 'visits') FROM race_budgets WHERE budget = 'visits'
+SELECT spent_epsilon, epsilon_limit, EXISTS (SELECT FROM _racepriv.race_datasets WHERE dataset = 'again' AND budget = 'visits') FROM _racepriv.race_budgets WHERE budget = 'visits'
 END
 is($cluster->sql(<<'END', 'hospital'), "true|1|t|t\ntrue|2|t|t\ntrue labels|1|t|t\ntrue labels|1|t|t", 'and releases have the noise that was charged');
 SELECT name, version, i.status = 'private', i.epsilon BETWEEN 0.99 * c.epsilon AND c.epsilon
-FROM race_releases JOIN race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'true%' ORDER BY 1, 2
+FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'true%' ORDER BY 1, 2
 END
 
 # Nor do settings change what a name or a request is.
@@ -205,11 +205,11 @@ for my $setting ('quote_all_identifiers = on', 'standard_conforming_strings = of
 	as('curator', "SET $setting; SET client_min_messages = error; CALL race_release('true', 'visits', '$params', 'x', 0.25)");
 	as('data_owner', "SET $setting; CALL race_protect('$setting', 'visits', 5)" =~ s/protect\('(.*)', 'visits'/"protect('" . $1 =~ s{'}{}gr . "', 'visits'"/er);
 }
-is($cluster->sql("SELECT count(DISTINCT budget), (SELECT spent_epsilon FROM race_budgets WHERE budget = 'visits') FROM race_datasets WHERE dataset ~ '='", 'hospital'),
+is($cluster->sql("SELECT count(DISTINCT budget), (SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'visits') FROM _racepriv.race_datasets WHERE dataset ~ '='", 'hospital'),
 	'1|3.125', 'with any settings it is the same request, and the same budget');
 $cluster->sql('ALTER TABLE hidden RENAME TO old; CREATE TABLE hidden AS TABLE old; ALTER TABLE hidden OWNER TO data_owner', 'hospital');
 as('data_owner', "SET quote_all_identifiers = on; CALL race_protect('made anew', 'hidden', 3)");
-is($cluster->sql("SELECT budget FROM race_datasets WHERE dataset = 'made anew'", 'hospital'), 'hidden', 'and a table that was made anew has the budget of its name');
+is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'made anew'", 'hospital'), 'hidden', 'and a table that was made anew has the budget of its name');
 
 # ---------------------------------------------------- a database of analysts
 
@@ -221,7 +221,7 @@ sub analysts_have
 	my ($how) = @_;
 	local $ENV{PGUSER} = 'analyst';
 	is($cluster->sql($ask, 'analysis'), $answer, "$how: analysts ask by name, and get the same answers");
-	is($cluster->sql('SELECT count(*) FROM race_releases', 'analysis'), as('analyst', 'SELECT count(*) FROM race_releases'), "$how: all releases are there");
+	is($cluster->sql('SELECT count(*) FROM _racepriv.race_releases', 'analysis'), as('analyst', 'SELECT count(*) FROM _racepriv.race_releases'), "$how: all releases are there");
 	like($cluster->sql_fails(release('people', 'visits', 1), 'analysis'), qr/ERROR:  42501/, "$how: but nothing to release from");
 	return;
 }
@@ -239,13 +239,13 @@ SKIP:
 	skip 'postgres_fdw is not installed', 4
 		if $cluster->sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0;
 	empty_analysis();
-	my $fetch = 'INSERT INTO race_releases SELECT * FROM remote.race_releases ON CONFLICT DO NOTHING';
+	my $fetch = 'INSERT INTO _racepriv.race_releases SELECT * FROM remote.race_releases ON CONFLICT DO NOTHING';
 	$cluster->sql(<<END, 'analysis');
 CREATE EXTENSION postgres_fdw;
 CREATE SCHEMA remote;
 CREATE SERVER hospital FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$cluster->{home}', port '$ENV{PGPORT}', dbname 'hospital');
 CREATE USER MAPPING FOR CURRENT_USER SERVER hospital OPTIONS (user 'analyst');
-IMPORT FOREIGN SCHEMA public LIMIT TO (race_releases) FROM SERVER hospital INTO remote;
+IMPORT FOREIGN SCHEMA _racepriv LIMIT TO (race_releases) FROM SERVER hospital INTO remote;
 $fetch;
 END
 	analysts_have('postgres_fdw');
@@ -257,7 +257,7 @@ END
 
 empty_analysis();
 # within one cluster the slot must be there before the subscription
-$cluster->sql("CREATE PUBLICATION releases FOR TABLE race_releases; SELECT pg_create_logical_replication_slot('releases', 'pgoutput')", 'hospital');
+$cluster->sql("CREATE PUBLICATION releases FOR TABLE _racepriv.race_releases; SELECT pg_create_logical_replication_slot('releases', 'pgoutput')", 'hospital');
 $cluster->sql(<<END, 'analysis');
 CREATE SUBSCRIPTION releases CONNECTION 'host=$cluster->{home} port=$ENV{PGPORT} dbname=hospital' PUBLICATION releases
 WITH (create_slot = false, slot_name = 'releases');
@@ -266,7 +266,7 @@ $cluster->wait_until("SELECT count(*) = 1 FROM pg_subscription_rel WHERE srsubst
 analysts_have('logical replication');
 as('curator', release('sent later', 'visits', 0.125));
 as('curator', "CALL race_release_next('people')");
-$cluster->wait_until("SELECT EXISTS (SELECT FROM race_releases WHERE name = 'people' AND version = 3)", 'analysis');
+$cluster->wait_until("SELECT EXISTS (SELECT FROM _racepriv.race_releases WHERE name = 'people' AND version = 3)", 'analysis');
 $answer = $cluster->sql($ask, 'hospital');
 analysts_have('logical replication of later ones');
 $cluster->sql('DROP SUBSCRIPTION releases', 'analysis');

@@ -61,15 +61,15 @@ sub release
 
 sub ledger
 {
-	return $cluster->sql('SELECT (SELECT count(*) FROM race_charges), (SELECT count(*) FROM race_datasets),'
-		  . ' (SELECT count(*) FROM race_releases), (SELECT count(*) FROM race_budget_tables),'
-		  . ' (SELECT sum(spent_epsilon) FROM race_budgets), (SELECT sum(epsilon_limit) FROM race_budgets)');
+	return $cluster->sql('SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_datasets),'
+		  . ' (SELECT count(*) FROM _racepriv.race_releases), (SELECT count(*) FROM _racepriv.race_budget_tables),'
+		  . ' (SELECT sum(spent_epsilon) FROM _racepriv.race_budgets), (SELECT sum(epsilon_limit) FROM _racepriv.race_budgets)');
 }
 
 sub spent
 {
 	my ($budget) = @_;
-	return $cluster->sql("SELECT spent_epsilon FROM race_budgets WHERE budget = '$budget'");
+	return $cluster->sql("SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = '$budget'");
 }
 
 make_table('anna', 'shared.visits');
@@ -108,7 +108,7 @@ sub nothing_is_locked
 	my ($what) = @_;
 	is($cluster->sql("SELECT count(*) FROM pg_locks l WHERE pid <> pg_backend_pid() AND (l.relation IN (SELECT oid FROM pg_class WHERE relname LIKE 'race\\_%' OR relname IN ('visits', 'stays')) OR l.locktype = 'object')"),
 		0, "$what: no lock is kept");
-	$cluster->sql('BEGIN; SELECT FROM race_budgets FOR UPDATE NOWAIT; ROLLBACK');
+	$cluster->sql('BEGIN; SELECT FROM _racepriv.race_budgets FOR UPDATE NOWAIT; ROLLBACK');
 	return;
 }
 
@@ -138,7 +138,7 @@ is(ledger(), '10|3|4|2|4|20', 'control: they work for those whose dataset it is'
 as('anna', 'ALTER TABLE shared.visits RENAME TO visits_of_old');
 make_table('bert', 'shared.visits');
 as('bert', "CALL race_protect('taken', 'shared.visits', 5)");
-is($cluster->sql("SELECT budget FROM race_datasets WHERE dataset = 'taken'"), 'taken', 'a name that was taken has a budget of its own');
+is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'taken'"), 'taken', 'a name that was taken has a budget of its own');
 as('bert_curator', release('taken', 'taken'));
 as('anna_curator', release('renamed', 'anna'));
 is(spent('taken') . '|' . spent('anna'), '1|4', 'and each pays for itself');
@@ -172,7 +172,7 @@ as('bert', 'CREATE VIEW shared.joint AS SELECT h.id, h.x FROM shared.hers h JOIN
 like(fails('bert', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id')"), qr/ERROR:  42501: must be owner of relation "shared.hers"/,
 	'an owner alone cannot join the budget of another');
 as('guardian', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id')");
-is($cluster->sql("SELECT budget FROM race_datasets WHERE dataset = 'joint'"), 'hers', 'who acts for both can');
+is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'joint'"), 'hers', 'who acts for both can');
 like(fails('anna', "CALL race_budget_limit('hers', 9, 0)"), qr/ERROR:  42501: must be owner of relation "shared.his"/,
 	'then neither changes the limits alone');
 # nor does a table join by being given away
@@ -182,7 +182,7 @@ make_table('anna', 'shared.hers_again');
 as('bert', 'ALTER TABLE shared.hers RENAME TO was_hers');
 as('anna', 'ALTER TABLE shared.hers_again RENAME TO hers');
 as('anna', "CALL race_protect('hers again', 'shared.hers', 9)");
-is($cluster->sql("SELECT budget FROM race_datasets WHERE dataset = 'hers again'"), 'hers again', 'a new table that its owner of before makes under its name has its own');
+is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'hers again'"), 'hers again', 'a new table that its owner of before makes under its name has its own');
 
 # ------------------------------------------------------------------- stalls
 
@@ -206,7 +206,7 @@ my $second = session('anna')->start("CALL race_protect('open2 too', 'shared.open
 $cluster->wait_for_locks(1);
 $first->ask('COMMIT');
 is($second->finish, '', 'control: who protects the same table waits');
-is($cluster->sql("SELECT DISTINCT budget FROM race_datasets WHERE dataset LIKE 'open2%'"), 'open2', 'and shares its budget');
+is($cluster->sql("SELECT DISTINCT budget FROM _racepriv.race_datasets WHERE dataset LIKE 'open2%'"), 'open2', 'and shares its budget');
 # an uncommitted partition of a dataset does not stall its releases
 as('anna', "CREATE TABLE shared.years (id int, x int[]) PARTITION BY LIST (id); GRANT SELECT ON shared.years TO anna_curator; CALL race_protect('years', 'shared.years', 10);"
 	. ' CREATE TABLE shared.years1 PARTITION OF shared.years FOR VALUES IN (1)');
@@ -214,7 +214,7 @@ $first->ask("BEGIN; CALL race_protect('years1', 'shared.years1', 10)");
 as('anna_curator', "SET statement_timeout = '20s'; " . release('years', 'years'));
 is($first->ask('COMMIT'), '', 'a partition that is protected in an open transaction does not stall the whole');
 as('anna', 'ALTER TABLE shared.years DETACH PARTITION shared.years1');
-is($cluster->sql("SELECT DISTINCT budget FROM race_budget_tables WHERE table_name LIKE 'shared.years%'"), 'years', 'and it has the budget of the whole');
+is($cluster->sql("SELECT DISTINCT budget FROM _racepriv.race_budget_tables WHERE table_name LIKE 'shared.years%'"), 'years', 'and it has the budget of the whole');
 
 # ------------------------------------------- code that runs in sessions of others
 
@@ -237,8 +237,8 @@ END
 like($cluster->sql_fails($_), qr/ERROR:  42501: budgets cannot be used while the server acts/, "$_ by a superuser: refused")
   for 'REINDEX TABLE shared.trapped', 'ANALYZE shared.trapped';
 like(fails('anna', 'DELETE FROM shared.kept WHERE id = 1'), qr/ERROR:  42501: budgets cannot be used while the server acts/, 'a trigger behind a foreign key: refused');
-is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'kept'"), 1, 'the limit is as it was');
+is($cluster->sql("SELECT epsilon_limit FROM _racepriv.race_budgets WHERE budget = 'kept'"), 1, 'the limit is as it was');
 as('anna', 'SELECT shared.trap(1)');
-is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'kept'"), 99, 'control: called by herself it works');
+is($cluster->sql("SELECT epsilon_limit FROM _racepriv.race_budgets WHERE budget = 'kept'"), 99, 'control: called by herself it works');
 
 done_testing();

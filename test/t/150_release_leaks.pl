@@ -72,7 +72,7 @@ sub release
 sub charges
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'");
+	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 my ($told, $logged) = told_and_logged('DO $$ BEGIN PERFORM FROM by_condition; EXCEPTION WHEN OTHERS THEN NULL; END $$');
@@ -154,7 +154,7 @@ END
 			  . ';' . release("$dataset, labels", $dataset, 'x', ", label => 'label', labels => '{a,b,c}'"));
 		is($told, 'no error: ', "$dataset: bad records are no errors");
 		unlike($logged, qr/ERROR|WARNING|bad/, "$dataset: nor logged");
-		is($cluster->sql("SELECT string_agg(race_count(sketch)::text, ' ' ORDER BY name, part) FROM race_releases WHERE dataset = '$dataset'"),
+		is($cluster->sql("SELECT string_agg(race_count(sketch)::text, ' ' ORDER BY name, part) FROM _racepriv.race_releases WHERE dataset = '$dataset'"),
 			$counts, "$dataset: they are left out");
 	}
 	return;
@@ -177,9 +177,9 @@ CALL race_protect('d"''; --', '"s''; DROP TABLE visits; --"."good"" kept"', 1000
 CALL race_release('n"''; --', 'd"''; --', 'l2(dims=2, rows=16, range=16)', '"x''y"")" || "$1"::float8', 100000,
 	label => 'CASE WHEN unit = 7 THEN label || ''\"{},%s%I$1'' ELSE ''a'' END', labels => ARRAY['l\"{},%s%I$1', 'a', '"', $q$', '$q$]);
 END
-is($cluster->sql(q{SELECT string_agg(label || ' ' || race_count(sketch), ' ' ORDER BY part) FROM race_releases WHERE name = 'n"''; --'}),
+is($cluster->sql(q{SELECT string_agg(label || ' ' || race_count(sketch), ' ' ORDER BY part) FROM _racepriv.race_releases WHERE name = 'n"''; --'}),
 	q{" 0 ', ' 0 a 0 l\"{},%s%I$1 15}, 'names that look like statements are names');
-my $state = 'SELECT (SELECT count(*) FROM visits), (SELECT count(*) FROM race_charges), count(*) FROM race_releases';
+my $state = 'SELECT (SELECT count(*) FROM visits), (SELECT count(*) FROM _racepriv.race_charges), count(*) FROM _racepriv.race_releases';
 my $before = $cluster->sql($state);
 for my $expression ('x) FROM visits; DROP TABLE visits; --', 'x; DROP TABLE visits', q{x', 1); DROP TABLE visits; --}, 'x AS x, note', 'x FROM visits',
 	'(SELECT x)', 'x) s UNION ALL SELECT (x', 'ARRAY[1]) OR (true', 'x /*', '$1', '$2', 'x INTO TEMP t', 'x ORDER BY 1', '*', 'visits.*', 'DISTINCT x',
@@ -205,7 +205,7 @@ $cluster->wait_for_locks(1);
 my $during = $cluster->sql('SELECT clock_timestamp()');
 $holder->ask('SELECT pg_advisory_unlock(1)');
 is($slow->finish, '', 'a release whose read takes long');
-is($cluster->sql("SELECT released_at < '$during', released_at = charged_at FROM race_releases JOIN race_charges USING (charge) WHERE name = 'slow'"), 't|t',
+is($cluster->sql("SELECT released_at < '$during', released_at = charged_at FROM _racepriv.race_releases JOIN _racepriv.race_charges USING (charge) WHERE name = 'slow'"), 't|t',
 	'has the time of its charge');
 
 done_testing();

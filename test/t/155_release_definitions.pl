@@ -60,13 +60,13 @@ sub release
 sub records
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM race_releases WHERE name = '$name'), 'none')");
+	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM _racepriv.race_releases WHERE name = '$name'), 'none')");
 }
 
 sub charges
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'");
+	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 # -------------------------------------------------- names of the session's own
@@ -100,7 +100,7 @@ is($session->ask($quiet . release('qualified', 'ARRAY[(id + 0.5)::pg_catalog.int
 is($session->ask("${quiet}CALL race_release_next('plain'); CALL race_release_next('qualified')"), '', 'they are refreshed');
 is(records($_ . "' AND version = '2"), 100, "$_: with all records") for qw(plain qualified);
 $cluster->sql("CALL race_release_next('$_')") for qw(plain qualified);
-is($cluster->sql("SELECT count(DISTINCT c.request - 'version') FROM race_charges c WHERE c.request->>'name' = 'qualified'"), 1,
+is($cluster->sql("SELECT count(DISTINCT c.request - 'version') FROM _racepriv.race_charges c WHERE c.request->>'name' = 'qualified'"), 1,
 	'and other sessions refresh the same request');
 undef $session;
 # functions of the session
@@ -125,7 +125,7 @@ $cluster->sql('DROP AGGREGATE public.race_build(race_params, int[])');
 
 # What is done while a release waits: for the budget, or for the gate in its expression.
 # It must fail after the charge, or release the 100 records that it would have had.
-my %waits = (charge => 'SELECT FROM race_budgets FOR UPDATE', read => 'SELECT pg_advisory_xact_lock(1)');
+my %waits = (charge => 'SELECT FROM _racepriv.race_budgets FOR UPDATE', read => 'SELECT pg_advisory_xact_lock(1)');
 my $n = 0;
 
 sub change
@@ -220,7 +220,7 @@ CALL race_protect('spent', 'spent', 1);
 END
 change('read', 'whole', 'ARRAY[id + planned(0)]', "ALTER TABLE $_ INHERIT whole", $changed, "ALTER TABLE $_ NO INHERIT whole") for qw(spent unspent);
 $cluster->sql("CALL race_protect('unspent', 'unspent', 1)");
-is($cluster->sql("SELECT count(DISTINCT budget) FROM race_datasets WHERE dataset IN ('whole', 'spent', 'unspent')"), 3, 'and each has a budget of its own');
+is($cluster->sql("SELECT count(DISTINCT budget) FROM _racepriv.race_datasets WHERE dataset IN ('whole', 'spent', 'unspent')"), 3, 'and each has a budget of its own');
 change('read', 'whole', 'ARRAY[id + planned(0)]', 'SELECT', 'released');
 
 # The planner replaces a function in FROM by its body.  What that reads is known before the charge.

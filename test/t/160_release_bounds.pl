@@ -42,9 +42,9 @@ END
 sub counts
 {
 	my ($dataset, $before) = @_;
-	my $name = join ' ', 'release', sql('SELECT count(*) FROM race_charges');
+	my $name = join ' ', 'release', sql('SELECT count(*) FROM _racepriv.race_charges');
 	sql(($before // '') . "CALL race_release('$name', '$dataset', '$params', 'x', 1000000, label => 'label', labels => '{$all}')");
-	return split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY label::int) FROM race_releases WHERE name = '$name'");
+	return split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY label::int) FROM _racepriv.race_releases WHERE name = '$name'");
 }
 
 # How far the label is off that was chosen most or least often, in standard errors
@@ -69,7 +69,7 @@ is(sql("$seed $choice"), sql("$seed $choice"), 'control: by random(), a seed dec
 isnt(join(',', counts('records', $seed)), join(',', counts('records', $seed)), 'of a release it does not');
 
 # What shares a budget are the datasets of a table, whoever the units are.
-is(sql("SELECT count(DISTINCT budget), string_agg(DISTINCT budget, ',') FROM race_datasets"), '1|records',
+is(sql("SELECT count(DISTINCT budget), string_agg(DISTINCT budget, ',') FROM _racepriv.race_datasets"), '1|records',
 	'views over a table share its budget');
 
 done_testing();

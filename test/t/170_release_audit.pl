@@ -31,7 +31,7 @@ my $epsilon = sprintf '%.17g', EPSILON;
 protect_persons(PERSONS, ROWS, BOUND);
 
 # The bucket that the records of a person are in
-my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my ($cell) = grep { $exact->[$_] } 1 .. $#$exact;
 
 # The exact log-likelihood ratio of a release, but for the rounding of scales
@@ -56,7 +56,7 @@ END \$\$
 END
 	return map {
 		[map { llr(decode($_)) } split /\n/, sql(<<"END")]
-SELECT encode(_race_sketch_send(sketch), 'hex') FROM race_releases
+SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
 WHERE dataset = '$dataset' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
@@ -64,12 +64,12 @@ END
 
 my @bounded = trials('bounded');
 is(scalar @{$bounded[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
-my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM race_releases WHERE dataset = 'bounded'));
+my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race_releases WHERE dataset = 'bounded'));
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
 	for epsilon_bounds(@bounded, PILOT);
 cmp_ok($_, '>', $recorded, sprintf 'control, rows without a unit: caught, epsilon is at least %.3f', $_)
 	for epsilon_bounds(trials('unbounded'), PILOT);
-is(sql('SELECT DISTINCT spent_epsilon = ' . CALLS . " * _race_exact_decimal($epsilon) FROM race_budgets"), 't',
+is(sql('SELECT DISTINCT spent_epsilon = ' . CALLS . " * _racepriv._race_exact_decimal($epsilon) FROM _racepriv.race_budgets"), 't',
 	'all labels of a release together cost its epsilon once');
 done_testing();

@@ -49,7 +49,7 @@ sub forms
 	return ($counters, quotemeta $text, map { join '', unpack $_, $bytes } 'c*', 'C*');
 }
 
-my @exact = split /\n/, $cluster->sql("SELECT encode(_race_sketch_send(race_build('$params', x)), 'hex') FROM visits GROUP BY note");
+my @exact = split /\n/, $cluster->sql("SELECT encode(_racepriv._race_sketch_send(race_build('$params', x)), 'hex') FROM visits GROUP BY note");
 my $exact_sketch = join '|', map { forms($_) } @exact;
 
 # What of a text is secret.  Random digits may look like a count: those of private

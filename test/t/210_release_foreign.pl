@@ -50,8 +50,8 @@ sub release
 sub made
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
+	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
 # ------------------------------------------------------------------ what works

@@ -32,8 +32,8 @@ sub release
 sub made
 {
 	my ($name) = @_;
-	return $cluster->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
+	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
 # --------------------------------------------------------------- event triggers
@@ -123,12 +123,12 @@ my %times = (
 	# the table waits until the release is made.
 	'between charge and read' => [qr/^1\|[01]$/, sub {
 		my ($name, $change) = @_;
-		my $budget = hold('SELECT FROM race_budgets FOR UPDATE');
+		my $budget = hold('SELECT FROM _racepriv.race_budgets FOR UPDATE');
 		$curator->start(release($name));
 		$cluster->wait_for_locks(1);
-		my $datasets = hold('LOCK TABLE race_datasets');
+		my $datasets = hold('LOCK TABLE _racepriv.race_datasets');
 		$budget->ask('COMMIT');
-		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'race_datasets'::regclass");
+		$cluster->wait_until("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = '_racepriv.race_datasets'::regclass");
 		my $changer = $cluster->session->start("$change; SELECT FROM pg_notify('changed', '')");
 		$cluster->wait_until("SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event_type = 'Lock' OR query ~ 'pg_notify' AND state = 'idle'");
 		$datasets->ask('COMMIT');
@@ -154,7 +154,7 @@ my %times = (
 sub is_whole
 {
 	my ($name, $title) = @_;
-	is($cluster->sql("SELECT count(*) FROM race_releases WHERE name = '$name' AND race_count(sketch) <> 100"), 0, $title);
+	is($cluster->sql("SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name' AND race_count(sketch) <> 100"), 0, $title);
 	return;
 }
 

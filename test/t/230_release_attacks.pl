@@ -78,7 +78,7 @@ CALL race_protect('view', 'view', 1e6, unit_column => 'id');
 CREATE OR REPLACE VIEW view AS SELECT o.id FROM others o JOIN ones USING (id);
 END
 like(as('other', release('squat', 'ARRAY[id]', 'view')), qr/ERROR:  (42501|55000|22023)/, "a view that gets another owner's table later is not released");
-is($cluster->sql("SELECT count(*) FROM race_budget_tables WHERE table_name = 'public.ones'"), 0, "which does not bring it into the view's budget");
+is($cluster->sql("SELECT count(*) FROM _racepriv.race_budget_tables WHERE table_name = 'public.ones'"), 0, "which does not bring it into the view's budget");
 is(as('one', "CALL race_protect('ones', 'ones', 1)"), '', 'and its owner can still protect it');
 
 # a table that all use as public
@@ -106,7 +106,7 @@ CREATE VIEW report AS SELECT helper();
 GRANT SELECT ON report TO one;
 END
 like(as('one', 'SELECT * FROM report'), qr/ERROR:  42501/, 'a function that runs as another role does not act for its caller');
-is($cluster->sql("SELECT epsilon_limit FROM race_budgets WHERE budget = 'more'"), 1, 'and the limit is what it was');
+is($cluster->sql("SELECT epsilon_limit FROM _racepriv.race_budgets WHERE budget = 'more'"), 1, 'and the limit is what it was');
 
 # a copy, before it is adopted
 $cluster->sql('CREATE DATABASE copy');
@@ -177,7 +177,7 @@ for my $hears (map { $_ * 50_000 } 1 .. 26)
 {
 	my $client = deaf_client("deaf $hears", $hears);
 	select undef, undef, undef, 0.3;
-	my ($told) = RaceServer::run('', qw(psql -XAtq -h), $cluster->{home}, '-c', "SET lock_timeout = '300ms'", '-c', "SELECT 'free' FROM race_budgets WHERE budget = 'visits' FOR NO KEY UPDATE", 'postgres');
+	my ($told) = RaceServer::run('', qw(psql -XAtq -h), $cluster->{home}, '-c', "SET lock_timeout = '300ms'", '-c', "SELECT 'free' FROM _racepriv.race_budgets WHERE budget = 'visits' FOR NO KEY UPDATE", 'postgres');
 	next if $told eq 'free' && $hears < 1_300_000;
 	is($told, 'free', 'a client that does not listen does not keep a budget locked');
 	last;
@@ -204,7 +204,7 @@ for my $case (['dataset', "CALL race_release(''n'', repeat(''x'', 100000), ''$pa
 }
 my $name = $cluster->sql("SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i");
 like(as('curator', release($name, 'ARRAY[id]')), qr/ERROR/, 'a name that is too long to be stored is refused');
-is($cluster->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'"), 0, 'at no charge');
+is($cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'"), 0, 'at no charge');
 
 # ------------------------------------------------- the ledger's rights, and others'
 

@@ -31,8 +31,8 @@ END
 sub halves
 {
 	my ($name) = @_;
-	my @counts = split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY part) FROM race_releases r"
-		  . " WHERE name = '$name' AND version = (SELECT max(version) FROM race_releases WHERE name = r.name)");
+	my @counts = split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY part) FROM _racepriv.race_releases r"
+		  . " WHERE name = '$name' AND version = (SELECT max(version) FROM _racepriv.race_releases WHERE name = r.name)");
 	return map { [@counts[2 * $_, 2 * $_ + 1]] } 0 .. $#counts / 2;
 }
 
@@ -87,9 +87,9 @@ my @low = halves('low');
 is(scalar @low, 20, 'there are both sketches of each label');
 isnt(join('', map { $_->[1] } @low), '0' x 20, 'empty ones have noise');
 cmp_ok(abs(sum(map { $_->[1] } @low)), '<', 20 * 28 * MAX_Z, 'and no records');
-is(sql("SELECT count(DISTINCT (i.rows, i.range, i.mechanism, i.epsilon, i.status)) FROM race_releases, race_info(sketch) i WHERE name = 'low'"), 1,
+is(sql("SELECT count(DISTINCT (i.rows, i.range, i.mechanism, i.epsilon, i.status)) FROM _racepriv.race_releases, race_info(sketch) i WHERE name = 'low'"), 1,
 	'what else they say is as public');
-is(sql("SELECT spent_epsilon FROM race_budgets WHERE budget = 'low'"), 1, 'both cost what one costs');
+is(sql("SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'low'"), 1, 'both cost what one costs');
 
 # -------------------------------------------------------------------- rights
 
@@ -125,16 +125,16 @@ for my $copy ("${here}_dump", "${here}_analysts")
 {
 	run('', 'createdb', $copy);
 	run('', 'sh', '-c', $copy =~ /dump/ ? "pg_dump $here | psql -Xq -v ON_ERROR_STOP=1 $copy" :
-		"psql -Xq -c 'CREATE EXTENSION racepriv' $copy && psql -Xq -c '\\copy race_releases TO STDOUT' $here | psql -Xq -c '\\copy race_releases FROM STDIN' $copy");
+		"psql -Xq -c 'CREATE EXTENSION racepriv' $copy && psql -Xq -c '\\copy _racepriv.race_releases TO STDOUT' $here | psql -Xq -c '\\copy _racepriv.race_releases FROM STDIN' $copy");
 	local $ENV{PGDATABASE} = $copy;
 	is(sql($ask), $answers, "$copy answers alike");
 	next if $copy !~ /dump/;
 	like(sql_fails("CALL race_release_next('kinds')"), qr/55000/, 'a restored dump refuses a new version');
 	sql("CALL race_budget_adopt('visits')");
 	sql("CALL race_release_next('kinds')");
-	is(sql("SELECT string_agg(value_bound::text, ' ' ORDER BY part) FROM race_releases WHERE name = 'kinds' AND version = 2"), join(' ', (10, 20) x 5),
+	is(sql("SELECT string_agg(value_bound::text, ' ' ORDER BY part) FROM _racepriv.race_releases WHERE name = 'kinds' AND version = 2"), join(' ', (10, 20) x 5),
 		'and makes it, with the same bounds, when it is adopted');
-	is(sql("SELECT count(DISTINCT request - 'version') FROM race_charges WHERE request->>'name' = 'kinds'"), 1, 'by the same request');
+	is(sql("SELECT count(DISTINCT request - 'version') FROM _racepriv.race_charges WHERE request->>'name' = 'kinds'"), 1, 'by the same request');
 }
 for my $copy ("${here}_dump", "${here}_analysts")
 {

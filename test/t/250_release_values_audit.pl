@@ -51,7 +51,7 @@ CALL race_protect('joined', 'joined', 1000000, 0, 'id', @{[BOUND]});
 END
 
 # The buckets that the records of a person are in, one in each row
-my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my @cells = grep { $exact->[$_] } 1 .. $#$exact;
 is(scalar @cells, N_ROWS, 'a record is in a bucket of each row');
 
@@ -122,7 +122,7 @@ END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_race_sketch_send(sketch), 'hex') FROM race_releases
+SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$name %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
@@ -146,11 +146,11 @@ sub caught
 my @halves = trials('values', ", rows => @{[N_ROWS]}, $value", $params);
 my @values = map { llrs($_) } @halves;
 is(scalar @{$values[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
-my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM race_releases));
+my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race_releases));
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
 	for epsilon_bounds(@values, PILOT);
-is(sql('SELECT spent_epsilon = ' . CALLS . " * _race_exact_decimal($epsilon) FROM race_budgets"), 't',
+is(sql('SELECT spent_epsilon = ' . CALLS . " * _racepriv._race_exact_decimal($epsilon) FROM _racepriv.race_budgets"), 't',
 	'both sketches of all labels together cost its epsilon once');
 
 # ------------------------------------------------------------------- mutants
@@ -181,7 +181,7 @@ sub fewer_rows
 {
 	my ($of) = @_;
 	my @pairs = map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_race_sketch_send(race_privatize(s, $epsilon, rows => half::int, max_contributions => @{[BOUND]})), 'hex')
+SELECT encode(_racepriv._race_sketch_send(race_privatize(s, $epsilon, rows => half::int, max_contributions => @{[BOUND]})), 'hex')
 FROM $of, generate_series(1, @{[PERSONS * CALLS]}) i, LATERAL unnest(ARRAY[lower, upper]) WITH ORDINALITY u (s, half) ORDER BY i, half
 END
 	my $speaks = sub { abs($_[0]) - abs($_[0] - BOUND) };
@@ -190,7 +190,7 @@ END
 			* ($speaks->($pairs[2 * $_][$cells[0]]) + $speaks->($pairs[2 * $_ + 1][$cells[1]]) / N_ROWS)
 	} 0 .. $#pairs / 2];
 }
-my $parted = join ' AND ', map { my ($half, $cell, $n) = @$_; "get_byte(_race_sketch_send($half), @{[143 + $cell]}) = $n" }
+my $parted = join ' AND ', map { my ($half, $cell, $n) = @$_; "get_byte(_racepriv._race_sketch_send($half), @{[143 + $cell]}) = $n" }
 	['lower', $cells[0], BOUND], ['lower', $cells[1], 0], ['upper', $cells[0], 0], ['upper', $cells[1], BOUND];
 my $some = "(SELECT * FROM person WHERE $parted LIMIT 1) p";
 is(sql("SELECT count(*) FROM $some"), 1, 'all of a person down in the first row, and up in the second');
@@ -217,7 +217,7 @@ my @more = counts(0);
 my @shared = map {
 	my $first = $_;
 	my @pairs = map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_race_sketch_send(race_privatize(s, $epsilon)), 'hex')
+SELECT encode(_racepriv._race_sketch_send(race_privatize(s, $epsilon)), 'hex')
 FROM (@{[shared($first)]}) v, generate_series(1, @{[PERSONS * CALLS]}) i, LATERAL unnest(ARRAY[lower, upper]) WITH ORDINALITY u (s, half) ORDER BY i, half
 END
 	[map { my $n = $_; sprintf '%.9f', EPSILON * 0.95 * (abs($pairs[2 * $n][$cells[0]] - $less[0]) - abs($pairs[2 * $n][$cells[0]] - $more[0])

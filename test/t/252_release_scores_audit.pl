@@ -36,7 +36,7 @@ my $labels = join ',', 1 .. 2 * PERSONS;
 protect_persons(PERSONS, ROWS, BOUND);
 
 # What a record adds to a grid
-my $unit = sql("SELECT encode(_race_sketch_send(race_build(_race_score_params(2, 5), ARRAY[0])), 'hex')");
+my $unit = sql("SELECT encode(_racepriv._race_sketch_send(race_build(_racepriv._race_score_params(2, 5), ARRAY[0])), 'hex')");
 $unit = (grep { $_ } @{ decode($unit) }[1 .. 16])[0];
 
 # The exact log-likelihood ratio of the scores of a label, but for the rounding of scales
@@ -66,8 +66,8 @@ END \$\$
 END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
-SELECT score, encode(_race_sketch_send(scores), 'hex') FROM race_releases
-JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40], 'counts') AS score FROM race_releases GROUP BY name) s USING (name)
+SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases
+JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40], 'counts') AS score FROM _racepriv.race_releases GROUP BY name) s USING (name)
 WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
@@ -75,11 +75,11 @@ END
 
 my @bounded = trials('bounded', 2 * EPSILON, 0.5);
 is(scalar @{$bounded[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
-my $recorded = sql(q(SELECT max((race_info(scores)).epsilon) FROM race_releases WHERE dataset = 'bounded'));
+my $recorded = sql(q(SELECT max((race_info(scores)).epsilon) FROM _racepriv.race_releases WHERE dataset = 'bounded'));
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most the share');
-cmp_ok(sql(q(SELECT max((race_info(sketch)).epsilon + (race_info(scores)).epsilon) FROM race_releases)), '<=', 2 * EPSILON,
+cmp_ok(sql(q(SELECT max((race_info(sketch)).epsilon + (race_info(scores)).epsilon) FROM _racepriv.race_releases)), '<=', 2 * EPSILON,
 	'both together are at most what was asked');
-is(sql(sprintf "SELECT spent_epsilon = %d * _race_exact_decimal(%.17g) FROM race_budgets WHERE budget = 'bounded'", CALLS, 2 * EPSILON), 't',
+is(sql(sprintf "SELECT spent_epsilon = %d * _racepriv._race_exact_decimal(%.17g) FROM _racepriv.race_budgets WHERE budget = 'bounded'", CALLS, 2 * EPSILON), 't',
 	'and what was asked is charged');
 cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
 	for epsilon_bounds(@bounded, PILOT, FALSE_ALARM);

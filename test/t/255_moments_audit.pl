@@ -86,7 +86,7 @@ sub exact {
 	my ($kind, $n, $norm) = @_;
 	my $empty = "race_moments(@{[params($kind, $norm)]})";
 	return decode(sql(<<"END"));
-SELECT encode(_race_moments_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
+SELECT encode(_racepriv._race_moments_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
 END
 }
 
@@ -114,7 +114,7 @@ END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_race_moments_send(moments), 'hex') FROM race_releases
+SELECT encode(_racepriv._race_moments_send(moments), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$dataset $kind %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
@@ -125,7 +125,7 @@ sub recorded {
 	my ($dataset, $kind, $cost) = @_;
 	return split /\|/, sql(<<"END");
 SELECT min(noise_stddev), min(count_noise_stddev), max($cost), min(mechanism)
-FROM race_releases, race_info(moments) WHERE name LIKE '$dataset $kind %'
+FROM _racepriv.race_releases, race_info(moments) WHERE name LIKE '$dataset $kind %'
 END
 }
 
@@ -300,6 +300,6 @@ my $once = ($norm{gaussian}**4 + $norm{gaussian}**4 / (1 + $columns{gaussian})) 
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);
-is(sql("SELECT spent_epsilon = @{[CALLS]} * (2 * _race_exact_decimal($epsilon{laplace}) + $epsilon{gaussian}) FROM race_budgets WHERE budget = 'bounded'"), 't',
+is(sql("SELECT spent_epsilon = @{[CALLS]} * (2 * _racepriv._race_exact_decimal($epsilon{laplace}) + $epsilon{gaussian}) FROM _racepriv.race_budgets WHERE budget = 'bounded'"), 't',
 	'all labels of a release together cost its epsilon once');
 done_testing();

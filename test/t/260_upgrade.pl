@@ -103,10 +103,10 @@ sub ledger
 {
 	return sql(<<'LEDGER') =~ s/\b\d{5,}\b//gr;
 SELECT budget, datasets, tables, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho, charges, last_charged_at FROM race_budget_status ORDER BY 1;
-SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM race_charges ORDER BY 1;
-SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at, value_bound FROM race_releases ORDER BY 1, 2, 3;
-SELECT dataset, relation, relation_name, owner, unit_column, max_contributions, neighbors, public_tables, budget FROM race_datasets ORDER BY 1;
-SELECT table_name, relation, owner, budget, identity FROM race_budget_tables ORDER BY 1, 2;
+SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM _racepriv.race_charges ORDER BY 1;
+SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at, value_bound FROM _racepriv.race_releases ORDER BY 1, 2, 3;
+SELECT dataset, relation, relation_name, owner, unit_column, max_contributions, neighbors, public_tables, budget FROM _racepriv.race_datasets ORDER BY 1;
+SELECT table_name, relation, owner, budget, identity FROM _racepriv.race_budget_tables ORDER BY 1, 2;
 SELECT * FROM means ORDER BY 1, 2, 3;
 SELECT race_count(race_released('people')), race_released_mean('days', '{3}'::float8[]);
 LEDGER
@@ -125,7 +125,7 @@ sub test_restored
 	my ($what, $dump) = @_;
 	feed($dump);
 	my $ledger = ledger();
-	my $spent = "SELECT spent_epsilon FROM race_budgets WHERE budget = 'visits'";
+	my $spent = "SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'visits'";
 	my $before = sql($spent);
 	like(sql_fails("CALL race_release_next('people')"), qr/ERROR:  55000: .*another copy/, "$what: is a copy");
 	sql("CALL race_budget_adopt('seen'); CALL race_release_next('people')");

@@ -20,11 +20,11 @@ my ($data, $owner, $role) = ($ENV{PGDATABASE}, $ENV{PGUSER}, "analyst_$$");
 my $analysis = "${data}_analysis";
 sql(join '', @setup);
 run('', 'createdb', $analysis);
-my $releases = sql('COPY race_releases TO STDOUT');
+my $releases = sql('COPY _racepriv.race_releases TO STDOUT');
 $ENV{PGDATABASE} = $analysis;
 sql("CREATE EXTENSION racepriv; CREATE ROLE $role LOGIN; CALL race_grant('$role', 'analyst');"
 	  . "ALTER ROLE $role SET default_transaction_read_only = on; ALTER ROLE $role SET statement_timeout = '30s'");
-run("COPY race_releases FROM STDIN;\n$releases\n\\.\n", qw(psql -Xq -v ON_ERROR_STOP=1));
+run("COPY _racepriv.race_releases FROM STDIN;\n$releases\n\\.\n", qw(psql -Xq -v ON_ERROR_STOP=1));
 $ENV{PGUSER} = $role;
 
 # What a tool puts into a query before it asks
@@ -50,12 +50,12 @@ for my $query (map { filled($_) } @queries)
 
 # the analyst has nothing else there
 like(sql_fails($_), qr/42501/, "refused: $_")
-	for 'SELECT * FROM race_charges', 'SELECT * FROM race_budget_status', 'SELECT race_privatize(sketch, 1) FROM race_releases', "CALL race_release_next('age')";
+	for 'SELECT * FROM _racepriv.race_charges', 'SELECT * FROM race_budget_status', 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases', "CALL race_release_next('age')";
 like(sql_fails("SELECT * FROM race_curve('nothing')"), qr/42704/, 'control: a query that fails is noticed');
 
 # one row is small, without the sketch
 cmp_ok(sql('SELECT max(pg_column_size(c.*)) FROM race_catalog c'), '<', 2000, 'a row of the catalog is small');
-cmp_ok(sql('SELECT max(pg_column_size(sketch)) FROM race_releases'), '>', 2000, 'control: a row with a sketch is not');
+cmp_ok(sql('SELECT max(pg_column_size(sketch)) FROM _racepriv.race_releases'), '>', 2000, 'control: a row with a sketch is not');
 
 $ENV{PGUSER} = $owner;
 $ENV{PGDATABASE} = $data;

@@ -61,17 +61,17 @@ is(as('dba', 'SELECT DISTINCT p.proname FROM pg_proc p, aclexplode(p.proacl) a W
 denied('dba', 'TABLE patients', "SELECT race_build('$params', x) FROM patients", "CALL race_release('theirs', 'patients', '$params', 'x', 0.5)",
 	"CALL race_budget_limit('patients', 9, 0)", "CALL race_budget_adopt('patients')", "CALL race_protect('mine', 'patients', 9)",
 	(map { ("INSERT INTO $_ SELECT FROM generate_series(1, 0)", "DELETE FROM $_", "TRUNCATE $_", "ALTER TABLE $_ DISABLE TRIGGER ALL") }
-		qw(race_budgets race_datasets race_budget_tables race_charges race_releases)),
-	'UPDATE race_budgets SET spent_epsilon = 0', "SELECT _race_charge('visits', 'x', 1, '{}', 1, 'visits', '{}', 'dba')",
-	"SELECT _race_budget_limit('doctor', 'patients', 9, 0)", "SELECT _race_enter_act('dba', 'visits', 'visits', 'limit', '{}')",
-	'ALTER EXTENSION racepriv DROP TABLE race_charges', 'ALTER FUNCTION race_count(race_sketch) COST 7',
-	'CREATE TRIGGER t BEFORE INSERT ON race_charges EXECUTE FUNCTION _race_refuse_change()', 'CREATE TABLE child () INHERITS (race_charges)',
+		qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges _racepriv.race_releases)),
+	'UPDATE _racepriv.race_budgets SET spent_epsilon = 0', "SELECT _racepriv._race_charge('visits', 'x', 1, '{}', 1, 'visits', '{}', 'dba')",
+	"SELECT _racepriv._race_budget_limit('doctor', 'patients', 9, 0)", "SELECT _racepriv._race_enter_act('dba', 'visits', 'visits', 'limit', '{}')",
+	'ALTER EXTENSION racepriv DROP TABLE _racepriv.race_charges', 'ALTER FUNCTION race_count(race_sketch) COST 7',
+	'CREATE TRIGGER t BEFORE INSERT ON _racepriv.race_charges EXECUTE FUNCTION _racepriv._race_refuse_change()', 'CREATE TABLE child () INHERITS (_racepriv.race_charges)',
 	"CREATE OR REPLACE FUNCTION race_count(race_sketch) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'");
 # the owner of a schema may drop what is in it, but not what belongs to an extension
 like(do { local $ENV{PGUSER} = 'dba'; $cluster->sql_fails("DROP TABLE $_ CASCADE", 'clinic') }, qr/ERROR:  (42501|2BP01)/, "dba cannot drop $_")
-  for qw(race_budgets race_charges race_releases);
+  for qw(_racepriv.race_budgets _racepriv.race_charges _racepriv.race_releases);
 like(do { local $ENV{PGUSER} = 'dba'; $cluster->sql_fails("CALL race_release('more', 'visits', '$params', 'x', 8)", 'clinic') }, qr/ERROR:  53400/, 'no more than the budget');
-denied('stranger', 'TABLE race_releases', "CALL race_grant('stranger', 'curator')", "SELECT race_privatize(race_sketch('$params'::race_params), 1)");
+denied('stranger', 'TABLE _racepriv.race_releases', "CALL race_grant('stranger', 'curator')", "SELECT race_privatize(race_sketch('$params'::race_params), 1)");
 
 # A function of his that he adds to the extension stands in for none of it.
 as('dba', <<'END');
@@ -198,7 +198,7 @@ sub release
 	return "CALL public.race_release('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8)";
 }
 
-is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM race_releases', 'hostile'), 7, 'and the releases are there');
+is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM _racepriv.race_releases', 'hostile'), 7, 'and the releases are there');
 like($cluster->sql_fails("SET search_path = pg_catalog, public; SELECT race_refreshes_left('people'::name)", 'hostile'), qr/hijacked by race_refreshes_left/,
 	'control: a call with another type goes to his');
 

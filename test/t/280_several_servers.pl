@@ -84,8 +84,8 @@ is($coordinator->sql('SELECT race_merge(s)::text FROM (' . join(' UNION ALL ', m
 sub made
 {
 	my ($name) = @_;
-	return $coordinator->sql("SELECT (SELECT count(*) FROM race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM race_releases WHERE name = '$name')");
+	return $coordinator->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
 # What the servers were asked for by a release, after the charge
@@ -168,7 +168,7 @@ is(made('failing'), '3|1', 'when the shard is back, a release is made, for one c
 is($coordinator->sql("SELECT abs(race_count(race_released('failing')) - 20000) < 10000"), 't', 'of all rows');
 
 # another version: its sketches say so in their first byte
-$shards[2]->sql("CREATE VIEW newer AS SELECT overlay((_race_sketch_send(race_build($p, x))) PLACING '\\x63' FROM 1 FOR 1) AS s FROM visits");
+$shards[2]->sql("CREATE VIEW newer AS SELECT overlay((_racepriv._race_sketch_send(race_build($p, x))) PLACING '\\x63' FROM 1 FOR 1) AS s FROM visits");
 $coordinator->sql("CREATE FOREIGN TABLE newer (s race_sketch) SERVER shard2");
 like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts[0] UNION ALL SELECT s FROM newer) v"), qr/\AERROR:  22P0\d: invalid/, 'a sketch of another version is refused');
 $shards[2]->sql('DROP EXTENSION racepriv CASCADE');
@@ -181,10 +181,10 @@ is(made('another'), '1|0', 'with a charge');
 $coordinator->wait_until("SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed') AND command ~ 'next'");
 is($coordinator->sql("SELECT status, return_message FROM cron.job_run_details ORDER BY runid LIMIT 1"), 'succeeded|CALL', 'pg_cron has refreshed a release');
 is($coordinator->sql("SELECT cron.unschedule(jobid) FROM cron.job WHERE jobname = 'now'"), 't', 'once');
-is($coordinator->sql("SELECT count(*) FROM race_charges WHERE request->>'name' = 'visits'"), $coordinator->sql("SELECT count(*) FROM race_releases WHERE name = 'visits'"), 'each charge has its release');
-$shards[3]->wait_until("SELECT count(*) >= 3 FROM race_releases", 'analysis');
+is($coordinator->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'visits'"), $coordinator->sql("SELECT count(*) FROM _racepriv.race_releases WHERE name = 'visits'"), 'each charge has its release');
+$shards[3]->wait_until("SELECT count(*) >= 3 FROM _racepriv.race_releases", 'analysis');
 is($shards[3]->sql("SELECT race_released('visits')::text", 'analysis'), $coordinator->sql("SELECT race_released('visits')::text"), 'and analysts have the latest version, by replication');
-is($shards[3]->sql('SELECT count(*) FROM race_charges', 'analysis'), 0, 'without charges');
+is($shards[3]->sql('SELECT count(*) FROM _racepriv.race_charges', 'analysis'), 0, 'without charges');
 $shards[3]->sql('ALTER SUBSCRIPTION releases DISABLE; ALTER SUBSCRIPTION releases SET (slot_name = NONE); DROP SUBSCRIPTION releases', 'analysis');
 
 done_testing();

@@ -1,0 +1,73 @@
+-- ------------------------------------------------------------------------
+-- What bodies of functions call by the names that users know
+
+CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
+	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
+
+CREATE AGGREGATE _racepriv._race_merge_disjoint(moments race_moments) (
+	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_moments, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_moments) IS 'race_merge_disjoint, for bodies of functions';
+
+CREATE AGGREGATE _racepriv._race_fit(sketch race_sketch, x "any") (
+	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _racepriv._race_fit(race_sketch, "any") IS 'race_fit, for bodies of functions';
+
+DO $$
+DECLARE
+	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_typicality,race_typicality_share,race_distance,race_params}';
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	f record;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments
+		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
+			JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+		WHERE d.refclassid = 'pg_extension'::regclass AND p.proname = ANY (called)
+		ORDER BY p.oid
+	LOOP
+		EXECUTE regexp_replace(pg_get_functiondef(f.oid), '^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
+		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', for bodies of functions');
+	END LOOP;
+	PERFORM set_config('search_path', path, true);
+END $$;
+
+-- ------------------------------------------------------------------------
+-- Rights.  Default privileges may have given some on what was just made to other roles.
+
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	held record;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	FOR held IN
+		WITH made AS (
+			SELECT d.classid, d.objid FROM pg_depend d
+			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
+				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+				AND d.xmin = pg_current_xact_id()::xid)
+		SELECT DISTINCT CASE o.type WHEN 'ROUTINE' THEN objid::regprocedure::text WHEN 'TYPE' THEN objid::regtype::text
+				WHEN 'SCHEMA' THEN objid::regnamespace::text ELSE objid::regclass::text END AS name,
+			o.type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
+		FROM made m JOIN LATERAL (
+			SELECT 'TABLE', relacl, relowner FROM pg_class WHERE m.classid = 'pg_class'::regclass AND oid = m.objid
+			UNION ALL SELECT 'ROUTINE', proacl, proowner FROM pg_proc WHERE m.classid = 'pg_proc'::regclass AND oid = m.objid
+			UNION ALL SELECT 'TYPE', typacl, typowner FROM pg_type WHERE m.classid = 'pg_type'::regclass AND oid = m.objid
+			UNION ALL SELECT 'SCHEMA', nspacl, nspowner FROM pg_namespace WHERE m.classid = 'pg_namespace'::regclass AND oid = m.objid
+		) o (type, acl, owner) ON true CROSS JOIN LATERAL aclexplode(o.acl) a
+		-- what PUBLIC may do with routines and types, the statements above have said
+		WHERE a.grantee <> o.owner AND (a.grantee <> 0 OR o.type IN ('TABLE', 'SCHEMA'))
+	LOOP
+		EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', held.type, held.name, held.grantee);
+	END LOOP;
+	PERFORM set_config('search_path', path, true);
+END $$;
+
+GRANT USAGE ON SCHEMA _racepriv TO PUBLIC;
