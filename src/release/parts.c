@@ -135,7 +135,8 @@ select_from(Oid relid, Oid user, List *columns)
 	foreach(cell, columns)
 		query->targetList = lappend(query->targetList,
 									makeTargetEntry((Expr *) lfirst(cell),
-													list_length(query->targetList) + 1, pstrdup("probe"), false));
+													list_length(query->targetList) + 1,
+													pstrdup("probe"), false));
 	free_parsestate(pstate);
 	return query;
 }
@@ -167,6 +168,9 @@ columns_of(const ForeignScan *scan, int index)
 		if (var->varno != index)
 			continue;
 		var->varno = 1;
+#if PG_VERSION_NUM >= 160000
+		var->varnullingrels = NULL;
+#endif
 		columns = list_append_unique(columns, var);
 	}
 	return columns;
