@@ -29,7 +29,7 @@ routines AS (
 	SELECT o.oprname, 'operator', format(E'- `%s %s %s → %s`  \n  Operator: %s.', o.oprleft::regtype, o.oprname, o.oprright::regtype, o.oprresult::regtype, obj_description(o.oid, 'pg_operator'))
 	FROM pg_operator o JOIN members ON classid = 'pg_operator'::regclass AND objid = o.oid
 	UNION ALL
-	SELECT c.relname, k.kind, format(E'- `%s`  \n  %s: %s.%s', c.relname, initcap(k.kind), obj_description(c.oid, 'pg_class'), lines)
+	SELECT c.relname, k.kind, format(E'- `%s`  \n  %s: %s.%s', CASE c.relnamespace WHEN '_racepriv'::regnamespace THEN '_racepriv.' ELSE '' END || c.relname, initcap(k.kind), obj_description(c.oid, 'pg_class'), lines)
 	FROM pg_class c JOIN members ON classid = 'pg_class'::regclass AND objid = c.oid
 		JOIN (VALUES ('r', 'table'), ('v', 'view')) k (relkind, kind) ON k.relkind = c.relkind LEFT JOIN columns ON class = c.oid
 	UNION ALL

@@ -17,7 +17,7 @@
 #include "server/progress.h"
 
 #if PG_VERSION_NUM >= 180000
-PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.2.0");
+PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");
 #else
 PG_MODULE_MAGIC;
 #endif

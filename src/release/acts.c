@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -55,6 +56,26 @@ statement_for(const char *name, int n)
 	return text.data;
 }
 
+/* Has this transaction acted on the ledger? */
+static bool acted = false;
+
+/*
+ * A prepared transaction holds its locks until somebody ends it, in whatever session, and
+ * releases of the same budget would wait for that.
+ */
+static void
+refuse_prepare(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (event == XACT_EVENT_PRE_PREPARE && acted)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has changed a budget"),
+				 errhint("COMMIT it, or change the budget in a transaction of its own.")));
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		acted = false;
+}
+
 static RaceParameter
 argument(FunctionCallInfo fcinfo, int i)
 {
@@ -67,7 +88,12 @@ argument(FunctionCallInfo fcinfo, int i)
 static void
 begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
+	static bool registered = false;
+
 	check_context();
+	if (!registered)
+		RegisterXactCallback(refuse_prepare, NULL);
+	registered = acted = true;
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
 }

@@ -205,9 +205,9 @@ DECLARE
 	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases}';
 	place CONSTANT regnamespace := '_racepriv';
 	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
-	found text;
+	problem text;
 BEGIN
-	SELECT f.what INTO found FROM (
+	SELECT f.what INTO problem FROM (
 		SELECT format('Role %s may %s on table %s.', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, a.privilege_type, c.relname)
 		FROM pg_class c CROSS JOIN LATERAL (
 			SELECT c.relacl UNION ALL SELECT attacl FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL) l (acl)
@@ -237,9 +237,9 @@ BEGIN
 		SELECT format('Function %s belongs to role %s.', p.oid::regprocedure, p.proowner::regrole)
 		FROM pg_proc p WHERE p.pronamespace = place AND p.proowner <> keeper
 	) f (what) ORDER BY 1 LIMIT 1;
-	IF FOUND THEN
+	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION 'others than its owner can change the ledger' USING ERRCODE = 'object_not_in_prerequisite_state',
-			DETAIL = found,
+			DETAIL = problem,
 			HINT = 'As the owner of the extension, REVOKE the right, or DROP what is not of racepriv.';
 	END IF;
 END $$;

@@ -458,6 +458,7 @@ spares_delta(const Release *release, const RaceParams *params, const RaceParams 
 	const RaceAsked *asked = &release->asked;
 	const RaceDataset *dataset;
 	RaceRequest request;
+	RacePlan	asked_plan;
 
 	if (asked->delta == 0 || !asked->choose_rows)
 		return false;
@@ -467,6 +468,7 @@ spares_delta(const Release *release, const RaceParams *params, const RaceParams 
 	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
 								dataset->max_contributions, dataset->neighbors,
 								!race_is_moments(params));
+	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
 	return race_pure_serves(&request, params, pure_params, asked->value == NULL);
 }
 
@@ -570,7 +572,7 @@ read_calibrate(RaceAsked *asked, FunctionCallInfo fcinfo)
 				 errmsg("only sketches of labels, without a value, can be calibrated")));
 }
 
-/* Raise what is wrong with description, columns and units. */
+/* Raise what is wrong with texts that readers are shown. */
 static void
 check_description(const Release *release)
 {
@@ -578,12 +580,14 @@ check_description(const Release *release)
 	RaceParameter parameters[] = {
 		{release->ledger.params_type, asked->params_datum, false},
 		{BOOLOID, BoolGetDatum(asked->value != NULL), false},
+		RaceText(asked->name),
+		RaceTexts(asked->labels),
 		RaceText(asked->description),
 		RaceTexts(asked->columns),
 		RaceTexts(asked->units)
 	};
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6, $7)",
 					lengthof(parameters), parameters);
 }
 

@@ -108,9 +108,22 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_ordered_labels(race_params, text, text[], int) IS
 	'the declared labels, which have so many sketches each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
--- What is said of a release is public, and is shown by tools that others wrote.
+-- What is said of a release is public, and is shown by tools that others wrote: in terminals, which
+-- obey control characters and turn text around, and in pages, which obey markup.
+CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF EXISTS (SELECT FROM unnest(texts) t WHERE t ~ '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]') THEN
+		RAISE EXCEPTION '% must not contain control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'After "<" there must be no letter and none of "/", "!" and "?". A description may have several lines.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[]) IS
+	'raises 22023 for control characters, characters that change the direction of text, and the beginning of an HTML tag';
+
 CREATE FUNCTION _racepriv._race_check_description(
-	params race_params, has_value boolean, description text, columns text[], units text[]) RETURNS void
+	params race_params, has_value boolean, name text, labels text[], description text, columns text[], units text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -133,16 +146,17 @@ BEGIN
 	IF EXISTS (SELECT FROM unnest(columns || units) t WHERE octet_length(t) > most_bytes) THEN
 		RAISE EXCEPTION 'the name or the unit of a column can have at most % bytes', most_bytes USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	IF EXISTS (SELECT FROM unnest(columns || units) t WHERE t ~ '[[:cntrl:]]')
-		OR EXISTS (SELECT FROM unnest(columns) t WHERE t IS NULL OR t ~ '^ *-?[0-9]* *$')
+	PERFORM _racepriv._race_check_shown('a name, a label, a column or a unit', name || labels || columns || units);
+	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')]);
+	IF EXISTS (SELECT FROM unnest(columns) t WHERE t IS NULL OR t ~ '^ *-?[0-9]* *$')
 		OR cardinality(columns) <> (SELECT count(DISTINCT t COLLATE "C") FROM unnest(columns) t)
 	THEN
-		RAISE EXCEPTION 'the names of columns must be different texts, no numbers, and without control characters'
+		RAISE EXCEPTION 'the names of columns must be different texts, and no numbers'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text[]) IS
-	'raises 54000 or 22023 unless there is one name and one unit, or none at all, for each column of a record and for the value';
+COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text, text[], text[]) IS
+	'raises 54000 or 22023 for texts that cannot be shown, and unless there is one name and one unit, or none at all, for each column of a record and for the value';
 
 CREATE FUNCTION _racepriv._race_request(
 	dataset text, params race_params, expression text, epsilon float8, delta float8,

@@ -49,7 +49,7 @@ is(files("$home/installed"), files("$home/there"), 'the same files are installed
 is((run('', 'cmp', "$home/installed$_", "$home/there$_"))[1], 1, "the same SQL: $_") for files("$home/there") =~ /^(.*--.*\.sql)$/mg;
 
 # Where it cannot work it says so
-shell($source, "$make racepriv--0.2.0.sql");
+shell($source, "$make racepriv--0.3.0.sql");
 my ($text, $good) = run("cd '$build' && $make -f ../source/Makefile", 'sh');
 like($text, qr/run make clean in \.\.\/source first/, 'a source that has been built');
 shell($home, "cp -R source 'a b'");

@@ -106,7 +106,7 @@ is(join(', ', problems($meta)), '', 'META.json is valid');
 ok($meta->{resources}{$_}, "and has its $_") for qw(homepage bugtracker repository);
 ok($meta->{release_status}, 'and its release_status');
 my @mutants = ([ 'version', '0.2' ], [ 'license', 'mine' ], [ 'release_status', 'new' ], [ 'abstract', undef ], [ 'name', 'a b' ], [ 'colour', 'red' ],
-	[ 'provides', { racepriv => { version => '0.2.0', file => 'nowhere.sql' } } ], [ 'prereqs', { runtime => { requires => { PostgreSQL => '13' } } } ],
+	[ 'provides', { racepriv => { version => '0.3.0', file => 'nowhere.sql' } } ], [ 'prereqs', { runtime => { requires => { PostgreSQL => '13' } } } ],
 	[ 'resources', { repository => { type => 'Git' } } ], [ 'tags', ['a/b'] ]);
 for my $mutant (@mutants)
 {

@@ -1,0 +1,253 @@
+# Who may change the ledger, and whose table and whose function something is.  Default privileges give
+# nothing of the extension away, and nothing is charged while others than its owner may write to the
+# ledger.  A refresh runs no functions of others.  Roles and schemas that are renamed are the same, and
+# who takes a name is another.  A table that the ledger names is not free, and its budget is adopted.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use RaceCluster;
+use Test::More;
+
+my $params = 'l2(dims=1, rows=16, range=16)';
+my $cluster = RaceCluster->new;
+$cluster->sql("CREATE ROLE $_ LOGIN") for qw(app anna bert curator other_curator);
+
+sub as
+{
+	my ($role, $statements, $database) = @_;
+	local $ENV{PGUSER} = $role;
+	return $cluster->sql($statements, $database);
+}
+
+sub fails
+{
+	my ($role, $statements, $database) = @_;
+	local $ENV{PGUSER} = $role;
+	return $cluster->sql_fails($statements, $database);
+}
+
+sub release
+{
+	my ($name, $dataset, $expression) = @_;
+	return "CALL race_release('$name', '$dataset', '$params', '" . ($expression // 'x') . "', 1)";
+}
+
+sub table
+{
+	my ($name) = @_;
+	return "CREATE TABLE $name AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;";
+}
+
+sub superusers
+{
+	return $cluster->sql("SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper AND rolname !~ '^pg_'");
+}
+
+# ---------------------------------------------------------- default privileges
+
+my $kinds = join '; ', map { "ALTER DEFAULT PRIVILEGES $_ TO app" } 'IN SCHEMA public GRANT ALL ON TABLES', 'IN SCHEMA public GRANT ALL ON FUNCTIONS',
+	'GRANT ALL ON TABLES', 'GRANT ALL ON FUNCTIONS', 'GRANT ALL ON TYPES', 'GRANT ALL ON SCHEMAS', 'GRANT ALL ON SEQUENCES';
+$cluster->sql("$kinds; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC");
+$cluster->sql('GRANT CREATE ON SCHEMA public TO app, anna, bert, curator');
+my $rights = <<'END';
+SELECT pg_describe_object(d.classid, d.objid, 0), a.grantee::regrole, a.privilege_type FROM pg_depend d
+	LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+	LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid LEFT JOIN pg_namespace n ON d.classid = 'pg_namespace'::regclass AND n.oid = d.objid
+	CROSS JOIN LATERAL aclexplode(coalesce(c.relacl, p.proacl, t.typacl, n.nspacl)) a
+WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+	AND (a.grantee NOT IN (0, 10) OR a.grantee = 0 AND a.privilege_type NOT IN ('EXECUTE', 'USAGE')) ORDER BY 1, 2, 3
+END
+$cluster->sql('CREATE EXTENSION racepriv');
+is($cluster->sql($rights), '', 'default privileges give nothing of the extension to others');
+$cluster->sql("$kinds; " =~ s/GRANT/REVOKE/gr =~ s/ TO app/ FROM app/gr . 'ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC; ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM PUBLIC');
+$cluster->sql("CALL race_grant('$_', 'owner')") for qw(app anna bert);
+$cluster->sql("CALL race_grant('$_', 'curator')") for qw(app anna bert curator other_curator);
+as('anna', table('visits') . "CALL race_protect('visits', 'visits', 90); GRANT SELECT ON visits TO app, curator, other_curator");
+like(fails('app', $_), qr/ERROR:  42501/, "app cannot: $_") for "SELECT race_privatize(race_build('$params', x), 1) FROM visits", 'UPDATE _racepriv.race_budgets SET epsilon_limit = 100',
+	'INSERT INTO _racepriv.race_releases SELECT * FROM _racepriv.race_releases', "SELECT _racepriv._race_enter_act('anna', 'visits', 'visits', 'adopt', '{}')", 'CREATE TABLE _racepriv.t ()';
+as('curator', release('people', 'visits'));
+
+# ------------------------------------------------- rights that somebody gives later
+
+as('app', 'CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE \'ALTER ROLE app SUPERUSER\'; RETURN new; END $$');
+as('app', table('theirs') . "CALL race_protect('theirs', 'theirs', 90)");
+my $n = 0;
+for my $change (
+	(map { my $right = $_; map { ["GRANT $right ON _racepriv.$_ TO app", "REVOKE $right ON _racepriv.$_ FROM app"] } qw(race_budgets race_charges) } qw(INSERT UPDATE DELETE TRUNCATE TRIGGER REFERENCES)),
+	['GRANT UPDATE (epsilon_limit) ON _racepriv.race_budgets TO PUBLIC', 'REVOKE UPDATE (epsilon_limit) ON _racepriv.race_budgets FROM PUBLIC'],
+	['GRANT ALL ON ALL TABLES IN SCHEMA _racepriv TO app', 'REVOKE ALL ON ALL TABLES IN SCHEMA _racepriv FROM app'],
+	['GRANT CREATE ON SCHEMA _racepriv TO app', 'REVOKE CREATE ON SCHEMA _racepriv FROM app'],
+	['GRANT pg_write_all_data TO app', 'REVOKE pg_write_all_data FROM app'],
+	['GRANT TRIGGER ON _racepriv.race_budgets TO app; SET ROLE app; CREATE TRIGGER evil AFTER UPDATE ON _racepriv.race_budgets FOR EACH ROW EXECUTE FUNCTION evil(); RESET ROLE; REVOKE TRIGGER ON _racepriv.race_budgets FROM app',
+		'DROP TRIGGER evil ON _racepriv.race_budgets'],
+	['CREATE RULE r AS ON INSERT TO _racepriv.race_charges DO ALSO SELECT 1', 'DROP RULE r ON _racepriv.race_charges'],
+	['GRANT REFERENCES ON _racepriv.race_budgets TO app; SET ROLE app; CREATE TABLE referring (budget text REFERENCES _racepriv.race_budgets ON UPDATE CASCADE); RESET ROLE; REVOKE REFERENCES ON _racepriv.race_budgets FROM app',
+		'DROP TABLE referring'],
+	['ALTER TABLE _racepriv.race_releases OWNER TO app', 'ALTER TABLE _racepriv.race_releases OWNER TO CURRENT_USER'],
+	['ALTER FUNCTION _racepriv._race_identity() OWNER TO app', 'ALTER FUNCTION _racepriv._race_identity() OWNER TO CURRENT_USER'])
+{
+	my ($give, $take) = @$change;
+	next if $give =~ /pg_write_all_data/ && $cluster->sql("SELECT count(*) FROM pg_roles WHERE rolname = 'pg_write_all_data'") == 0;
+	$n++;
+	my $before = $cluster->sql('SELECT count(*), sum(epsilon) FROM _racepriv.race_charges');
+	$cluster->sql($give);
+	like(fails(@$_), qr/ERROR:  55000: others than its owner can change the ledger\nDETAIL:  .*\nHINT:/, "$give: refused: $_->[1]")
+		for ['curator', release("given $n", 'visits')], ['curator', "CALL race_release_next('people')"], ['anna', "CALL race_budget_limit('visits', 91, 0)"],
+			['anna', "CALL race_budget_adopt('visits')"], ['app', "CALL race_protect('more', 'theirs', 90)"];
+	is($cluster->sql('SELECT count(*), sum(epsilon) FROM _racepriv.race_charges'), $before, 'at no charge');
+	$cluster->sql($take);
+}
+is(superusers(), $ENV{PGUSER}, 'nobody has become superuser');
+as('curator', release('taken back', 'visits'));
+
+# ------------------------------------------------------------------ refreshing
+
+as('curator', <<'END');
+CREATE FUNCTION deed() RETURNS int LANGUAGE plpgsql VOLATILE AS $$ BEGIN
+	IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE curator SUPERUSER'; END IF; RETURN 0; END $$;
+CREATE FUNCTION harmless(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM deed(); RETURN $1; END $$;
+CREATE FUNCTION both_of(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM deed(); RETURN $1 + $2; END $$;
+CREATE OPERATOR |+| (FUNCTION = both_of, LEFTARG = int, RIGHTARG = int);
+CREATE DOMAIN checked AS int CHECK (harmless(value) IS NOT NULL);
+CREATE TYPE wrapped AS ENUM ('1');
+CREATE FUNCTION unwrap(wrapped) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM deed(); RETURN 1; END $$;
+CREATE CAST (wrapped AS int) WITH FUNCTION unwrap(wrapped);
+CREATE FUNCTION with_default(int, int DEFAULT harmless(1)) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+END
+as('anna', 'CREATE FUNCTION anna_adds(int) RETURNS int LANGUAGE sql IMMUTABLE AS \'SELECT $1 + 1\'; CREATE VIEW seen AS SELECT id, anna_adds(id) AS y FROM visits;'
+	. " CALL race_protect('seen', 'seen', 90); GRANT SELECT ON seen TO curator, other_curator");
+my %expressions = (called => 'ARRAY[harmless(id)]', folded => 'ARRAY[id + harmless(1)]', operator => 'ARRAY[id |+| 1]', domain => 'ARRAY[(1::checked)::int + id]',
+	cast => "ARRAY[id + (''1''::wrapped)::int]", default => 'ARRAY[with_default(id)]');
+for my $name (sort keys %expressions)
+{
+	as('curator', release($name, 'visits', $expressions{$name}));
+	my $spent = $cluster->sql("SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'visits'");
+	like(fails($_, "CALL race_release_next('$name')"), qr/ERROR:  42501: .*\nDETAIL:  It calls function .* of role "curator".*\nHINT:/, "$name: $_ refreshes no function of the curator")
+		for $ENV{PGUSER}, 'other_curator';
+	is($cluster->sql("SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'visits'"), $spent, 'at no charge');
+	as('curator', "CALL race_release_next('$name')");
+}
+as('curator', release('view', 'seen', 'ARRAY[y]'));
+like($cluster->sql_fails("CALL race_release_next('view')"), qr/ERROR:  42501/, 'a superuser does not refresh functions of the owner of a view');
+as('other_curator', "CALL race_release_next('view')");
+as($_, "CALL race_release_next('people')") for 'other_curator', $ENV{PGUSER};
+is($cluster->sql("SELECT string_agg(charged_by, ' ' ORDER BY charged_at) FROM _racepriv.race_charges WHERE request->>'name' = 'people'"), "curator other_curator $ENV{PGUSER}",
+	'what calls functions of nobody else is refreshed by others');
+is(superusers(), $ENV{PGUSER}, 'nobody has become superuser');
+$cluster->sql('ALTER ROLE curator RENAME TO curator_before; CREATE ROLE curator LOGIN; GRANT SELECT ON visits TO curator');
+$cluster->sql("CALL race_grant('curator', 'curator')");
+like(fails('curator', "CALL race_release_next('called')"), qr/ERROR:  42501: .*\nDETAIL:  .*role "curator_before"/, 'who takes the name of the curator is another');
+as('curator_before', "CALL race_release_next('called')");
+
+# ------------------------------------------------------- roles and schemas renamed
+
+sub budget
+{
+	my ($dataset, $database) = @_;
+	return $cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = '$dataset'", $database);
+}
+
+sub reload
+{
+	my ($role, $table) = @_;
+	my ($name) = $table =~ /(\w+)$/;
+	as($role, "DROP TABLE $table; " . table("${table}_new") . " ALTER TABLE ${table}_new RENAME TO $name");
+	return;
+}
+
+as('anna', table('public.pat'));
+as('anna', "CALL race_protect('pat', 'public.pat', 1)");
+as('anna', release('pat 1', 'pat'));
+$cluster->sql('ALTER ROLE anna RENAME TO anna_maria');
+reload('anna_maria', 'public.pat');
+like(fails('anna_maria', "CALL race_protect('pat again', 'public.pat', 2)"), qr/ERROR:  22023: .*have a budget already/, 'a role that was renamed has her budget');
+like(fails('anna_maria', release('pat 2', 'pat')), qr/ERROR:  53400/, 'and no more than that');
+as('anna_maria', 'DROP TABLE public.pat');
+$cluster->sql('CREATE ROLE anna LOGIN; GRANT CREATE ON SCHEMA public TO anna');
+$cluster->sql("CALL race_grant('anna', 'owner')");
+as('anna', table('public.pat'));
+like(fails('anna', "CALL race_protect('pat of another', 'public.pat', $_)"), qr/ERROR:  55000: the ledger names table public.pat already\nDETAIL:.*\nHINT:/, "who takes her name does not join, nor is the table's name free: $_") for 1, 50;
+like(fails('anna', "CALL $_"), qr/ERROR:  42P01/, "nor does he act on it: $_") for "race_budget_limit('pat', 50, 0)", "race_budget_adopt('pat')";
+is($cluster->sql("SELECT epsilon_limit FROM _racepriv.race_budgets WHERE budget = 'pat'"), 1, 'the limit is as it was');
+$cluster->sql("CALL race_budget_adopt('pat')");
+is(as('anna', "CALL race_protect('pat of another', 'public.pat', 1)") . budget('pat of another'), 'pat', 'a superuser says that it is the same table');
+like(fails('anna', release('pat 3', 'pat')), qr/ERROR:  (?:53400|42501)/, 'and what is spent stays spent');
+
+$cluster->sql('CREATE SCHEMA sa; GRANT ALL ON SCHEMA sa TO bert');
+as('bert', table('sa.beds'));
+as('bert', "CALL race_protect('beds', 'sa.beds', 1)");
+as('bert', release('beds 1', 'beds'));
+$cluster->sql('ALTER SCHEMA sa RENAME TO sb');
+reload('bert', 'sb.beds');
+like(fails('bert', "CALL race_protect('beds again', 'sb.beds', 2)"), qr/ERROR:  22023: .*have a budget already/, 'a table in a schema that was renamed has its budget');
+$cluster->sql('CREATE SCHEMA sa; GRANT ALL ON SCHEMA sa TO bert');
+as('bert', table('sa.beds'));
+like(fails('bert', "CALL race_protect('beds again', 'sa.beds', 2)"), qr/ERROR:  22023: .*have a budget already/, 'and so has one under the old name');
+# a table of another that lives on under another name leaves its name free
+as('bert', 'DROP TABLE sa.beds; ' . table('sa.rooms'));
+as('bert', "CALL race_protect('rooms', 'sa.rooms', 1); ALTER TABLE sa.rooms RENAME TO chambers");
+$cluster->sql('GRANT ALL ON SCHEMA sa TO app');
+as('app', table('sa.rooms'));
+as('app', "CALL race_protect('other rooms', 'sa.rooms', 3)");
+is(budget('other rooms'), 'other rooms', 'a table of another that lives on under another name leaves its name free');
+
+# -------------------------------------------------------------------- restores
+
+sub test_restore
+{
+	my ($what, $owner, @options) = @_;
+	$cluster->run_here('createdb', 'restored');
+	$cluster->run_here('pg_restore', '-e', @options, '-d', 'restored', "$cluster->{home}/dump");
+	$cluster->sql("ALTER TABLE public.housing OWNER TO $owner; ALTER VIEW public.flats OWNER TO $owner; GRANT ALL ON SCHEMA public TO $owner", 'restored');
+	$cluster->sql("CALL race_grant('$owner', '$_')", 'restored') for qw(owner curator);
+	like(fails($owner, "CALL race_protect('fresh', 'public.housing', 5)", 'restored'), qr/ERROR:  (?:55000: the ledger names table public.housing already\nDETAIL:.*\nHINT:  .*race_budget_adopt\('housing'\)|22023: .*have a budget already)/,
+		"$what: the same table has no other budget");
+	like(fails($owner, release('more', $_), 'restored'), qr/ERROR:  (?:42P01|55000).*\n(?:DETAIL.*\n)?HINT:  .*race_budget_adopt\(/, "$what: a release of $_ says how it is adopted") for 'housing', 'flats';
+	as($owner, "CALL race_budget_adopt('flats')", 'restored');
+	as($owner, release("more of $_", $_) =~ s/, 1\)$/, 0.5)/r, 'restored') for 'housing', 'flats';
+	is($cluster->sql("SELECT epsilon_left FROM race_budget_status WHERE budget = 'housing'", 'restored') + 0, 1, "$what: it goes on with what was left");
+	like(fails($owner, "CALL race_protect('fresh', 'public.housing', 5)", 'restored'), qr/ERROR:  22023: .*have a budget already/, "$what: and the table belongs to it");
+	as($owner, "CALL race_budget_limit('housing', 4, 0)", 'restored');
+	as($owner, 'DROP TABLE public.housing CASCADE; ' . table('public.housing'), 'restored');
+	as($owner, release('anew', 'housing') =~ s/, 1\)$/, 0.5)/r, 'restored');
+	is($cluster->sql("SELECT epsilon_left FROM race_budget_status WHERE budget = 'housing'", 'restored'), 1.5, "$what: also if the table is made anew");
+	$cluster->run_here('dropdb', 'restored');
+	return;
+}
+
+$cluster->run_here('createdb', 'home');
+$cluster->sql("CREATE EXTENSION racepriv; CALL race_grant('bert', 'owner'); CALL race_grant('bert', 'curator'); GRANT ALL ON SCHEMA public TO bert", 'home');
+as('bert', table('public.housing') . 'CREATE VIEW public.flats AS TABLE public.housing', 'home');
+as('bert', "CALL race_protect('housing', 'public.housing', 3); CALL race_protect('flats', 'public.flats', 3)", 'home');
+as('bert', release('first', 'housing'), 'home');
+$cluster->run_here('pg_dump', '--no-sync', '-Fc', '-f', "$cluster->{home}/dump", 'home');
+test_restore('with its owner', 'bert');
+test_restore('without owners, given to another', 'app', '--no-owner', '--no-privileges');
+test_restore('without owners, given to the same', 'bert', '--no-owner', '--no-privileges');
+
+# ------------------------------------------------------------- texts and locks
+
+$cluster->sql('ALTER ROLE anna_maria RENAME TO maria');
+$cluster->sql('GRANT SELECT ON visits TO maria');
+for my $texts ("E'a\\x01'", "E'two\\nlines'", "'<script>alert(1)</script>'", "U&'\\202Eabc'", "E'\\e]0;pwn\\x07'")
+{
+	my $call = "CALL race_release($texts, 'visits', '$params', 'x', 0.1)";
+	like(fails('maria', $call), qr/ERROR:  22023: .*control characters or markup/, "$call is refused");
+	like(fails('maria', "CALL race_release('shown', 'visits', '$params', 'x', 0.1, label => 'id', labels => ARRAY[$texts])"), qr/ERROR:  22023/, "as a label: $texts") ;
+	like(fails('maria', "CALL race_protect($texts, 'visits', 90)"), qr/ERROR:  22023/, "as a dataset: $texts");
+}
+like(fails('maria', "CALL race_release('shown', 'visits', '$params', 'x', 0.1, description => $_)"), qr/ERROR:  22023/, "description => $_") for "'<img src=x>'", "E'\\x02'";
+as('maria', "CALL race_release('shown, 3 < 4', 'visits', '$params', 'x', 0.1, description => E'two lines:\\n1 < 2, a <- b')");
+
+my $prepared = RaceCluster->new;
+$prepared->run_here('psql', '-Xqc', 'ALTER SYSTEM SET max_prepared_transactions = 2');
+$prepared->stop('fast');
+$prepared->start;
+$prepared->sql('CREATE EXTENSION racepriv; ' . table('visits') . "CALL race_protect('visits', 'visits', 1)");
+like($prepared->sql_fails("BEGIN; $_; PREPARE TRANSACTION 'p'"), qr/ERROR:  0A000: cannot PREPARE/, "cannot be prepared: $_")
+	for "CALL race_budget_limit('visits', 2, 0)", "CALL race_budget_adopt('visits')", "CALL race_protect('more', 'visits', 1)";
+$prepared->sql("BEGIN; CALL race_budget_limit('visits', 2, 0); COMMIT; BEGIN; CREATE TABLE t (); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p'");
+is($prepared->sql("SELECT count(*) FROM pg_prepared_xacts"), 0, 'other transactions can');
+
+done_testing();
