@@ -225,7 +225,7 @@ CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256 :v);
 CALL race_release('mean by x', 'means by x', :p, 'ARRAY[x]', 100000 :v);
 CALL race_release('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'site', labels => '{west,south,north}' :v);
 CALL race_release('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
-CALL race_release('mean of none', 'means', :p, 'ARRAY[x, x]', 1 :v);
+CALL race_release('mean of none', 'means', :p, 'x || ARRAY[x]', 1 :v);
 SELECT name, part, label, value_bound, (i.points IS NOT NULL) AS fitted, i.status, r.released_at = c.charged_at AS "at charge", CASE WHEN i.epsilon > 2 AND label = 'west' THEN i.count END AS count
 FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
 SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM _racepriv.race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
