@@ -17,15 +17,15 @@
 ##### looks
 
 mutant look-rows-none 'look at rows' 'no noise' \
-	's/noisy\((?:random, )?sum, plan, plan->choice_noise\)/sum/' 033_look_audit
+	's/noisy\(random, sum, plan, plan->choice_noise\)/sum/' 033_look_audit
 mutant look-rows-quarter 'look at rows' 'a quarter of the noise' \
-	's/(noisy\((?:random, )?sum, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+	's/(noisy\(random, sum, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-detail-none 'look at cells, detail' 'no noise' \
-	's/(seen\.detail = )noisy\(.*?\(int64(?:_t)?\) look\.detail, plan, plan->choice_noise\)/$1look.detail/' 033_look_audit
+	's/(seen\.detail = )noisy\(.*?\(int64_t\) look\.detail, plan, plan->choice_noise\)/$1look.detail/' 033_look_audit
 mutant look-detail-quarter 'look at cells, detail' 'a quarter of the noise' \
 	's/(look\.detail, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-spread-none 'look at cells, spread' 'no noise' \
-	's/(seen\.spread = )noisy\(.*?\(int64(?:_t)?\) look\.spread, plan, plan->choice_noise\)/$1look.spread/' 033_look_audit
+	's/(seen\.spread = )noisy\(.*?\(int64_t\) look\.spread, plan, plan->choice_noise\)/$1look.spread/' 033_look_audit
 mutant look-spread-quarter 'look at cells, spread' 'a quarter of the noise' \
 	's/(look\.spread, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-free 'look' 'the rest after the look is all of epsilon' \
@@ -50,15 +50,15 @@ mutant laplace-zero 'Laplace' 'zero counts twice' \
 mutant laplace-rounded-down 'Laplace, Gaussian' 'scales and variances rounded down' \
 	's/\tif \(rest > 0\)\n\t\tquotient\+\+;\n//' budget_test
 mutant laplace-rows 'Laplace' 'the noise of one row for all' \
-	's/race_is_grid\(params\) \? race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : 1;/' 030_audit
+	's/race_is_grid\(params\) \? race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : 1;/' greybox_test 030_audit
 mutant laplace-levels 'Laplace' 'the noise of one level for both' \
-	's/race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_record_unit(params) : kept.rows;/' 032_grid_audit
+	's/race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_record_unit(params) : kept.rows;/' greybox_test 032_grid_audit
 mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
-	's/(sensitivity = \(uint64(?:_t)?\) )request->max_contributions \*/$1(request->max_contributions - (request->max_contributions > 1)) */' 030_audit
+	's/(sensitivity = \(uint64_t\) )request->max_contributions \*/$1(request->max_contributions - (request->max_contributions > 1)) */' greybox_test 030_audit
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
-	's/request->neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1/1/' 030_audit
+	's/request->neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1/1/' greybox_test 030_audit
 mutant count-none 'count' 'no noise' \
-	's/counts\[i\] = noisy\((?:random, )?(exact\[i\]\.(?:header->)?count), &?plan, plan(?:\.|->)count_noise\)/counts[i] = $1/' 030_audit
+	's/return noisy\(random, exact->count, plan, plan->count_noise\);/return exact->count;/' 030_audit
 
 ##### Gaussian
 
@@ -67,9 +67,9 @@ mutant gaussian-half 'Gaussian' 'half of sigma' \
 mutant gaussian-sampler 'Gaussian' 'half of the variance in the sampler' \
 	's/(race_discrete_gaussian\(RaceRandom \*random, uint64_t variance\)\n\{\n)/$1\tvariance -= variance \/ 2;\n/' gaussian_test
 mutant gaussian-substitute 'Gaussian' 'substituting costs what adding does' \
-	's/\(neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1\)/1/' 035_gaussian
+	's/\(neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1\)/1/' greybox_test 035_gaussian
 mutant gaussian-person 'Gaussian' 'm - 1 contributions for m' \
-	's/\(unsigned __int128\) max_contributions \* max_contributions \*/(unsigned __int128) max_contributions * (max_contributions - (max_contributions > 1)) */' 035_gaussian
+	's/\(unsigned __int128\) max_contributions \* max_contributions \*/(unsigned __int128) max_contributions * (max_contributions - (max_contributions > 1)) */' greybox_test 035_gaussian
 mutant zcdp-order 'rho to epsilon' 'alpha - 1 for alpha' \
 	's/double\t\tfirst = \(1 \+ a\) \* rho;/double first = a * rho;/' zcdp_test
 mutant zcdp-term 'rho to epsilon' 'the conversion without its last term' \
@@ -82,11 +82,11 @@ mutant shares-tau 'noise shares' 'a tenth of tau' \
 mutant wishart-rounding 'Wishart, Laplace on entries' 'rounding moves an entry by 1' \
 	's/return 2 \* \(3 \+ \(uint64_t\) \(truncated >> \w+\)\) \+ 1;/return 1;/' wishart_test
 mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
-	's/= race_discrete_laplace\(random, entry_scale\)/= 0/' wishart_test
+	's/(int64_t\t\tsum = )(race_noisy\(random, (race_moments_coarsen\(\*counter, coarser\)), mechanism)/$1wishart ? $3 : $2/' wishart_test
 mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
-	's/= race_discrete_laplace\(random, entry_scale\)/= race_discrete_laplace(random, entry_scale \/ 4)/' wishart_test
+	's/(noise = wishart \? plan->entry_noise) :/$1 \/ 4 :/' wishart_test
 mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
-	's/\trace_wishart\(random, columns, scale, -1, work, triangle\);\n//' wishart_test
+	's/for \(sign = -1; sign <= 1; sign \+= 2\)/for (sign = 1; sign <= 1; sign += 2)/' wishart_test
 mutant wishart-sign 'Wishart' 'the sum of two matrices in place of a difference' \
 	's/\+= sign \* \(int64_t\)/+= (int64_t)/' wishart_test
 mutant wishart-freedom 'Wishart' 'p degrees of freedom for p + 1' \
@@ -100,7 +100,7 @@ mutant wishart-rounding-once 'Wishart' 'rounding is paid once, not for each reco
 mutant wishart-rounding-entry 'Wishart' 'rounding of one entry is paid, not of all' \
 	's/(race_wishart_rounding\(columns, budget->scale\)) \* entries/$1/' wishart_test labels_test
 mutant wishart-person 'Wishart' 'm - 1 contributions for m' \
-	's/(\trecords = |uint64_t\trecords = |uint64\t\trecords = )\(?(?:uint64(?:_t)?\)? )?request->max_contributions/$1(request->max_contributions - (request->max_contributions > 1))/' labels_test
+	's/(records = \(uint64_t\) )request->max_contributions/$1(request->max_contributions - (request->max_contributions > 1))/' labels_test
 mutant moments-trace-down 'Wishart' 'the trace is rounded down when integers are coarser' \
 	's/return shift_up\(race_moments_squared\(params\), coarser\);/return race_moments_squared(params) >> coarser;/' moments_test greybox_test
 mutant moments-coarser-l1 'Laplace' 'rounding to coarser integers is free' \
@@ -118,4 +118,4 @@ mutant labels-one-record 'labels' 'noise for one record in each label' \
 ##### halves
 
 mutant halves-identity 'halves' 'halves of two calls are not told apart' \
-	's/(\n\tif \(\w+->half != \w+->half\)\n)\t\trace_check_belong\(.*?;/$1\t\t;/' halves
+	's/\nrace_check_belong\(const RaceHeader \*(\w+), const RaceHeader \*(\w+)\)\n\{/$&\n\tif ($1 != $2)\n\t\treturn;/' conditional_mean
