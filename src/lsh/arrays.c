@@ -109,3 +109,17 @@ race_params_sequence(const RaceParams *params)
 	}
 	return sequence;
 }
+
+/* A NaN stays a NaN. */
+void
+race_vector_clip(const RaceParams *part, double *x, uint32_t n)
+{
+	const double *lower = race_array(part, RACE_ARRAY_LOWER);
+	const double *upper = race_array(part, RACE_ARRAY_UPPER);
+	uint32_t	i;
+
+	for (i = 0; lower != NULL && i < n; i++)
+		x[i] = x[i] < lower[i] ? lower[i] : x[i];
+	for (i = 0; upper != NULL && i < n; i++)
+		x[i] = x[i] > upper[i] ? upper[i] : x[i];
+}

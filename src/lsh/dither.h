@@ -41,6 +41,13 @@ race_dither_up(uint64_t limit, uint64_t offset, uint64_t row)
 	return (offset + row * RACE_GOLDEN) >> 1 < limit;
 }
 
+/* Is it counted in the half that goes up? */
+static inline bool
+race_dither_counts_up(const RacePortion *portion)
+{
+	return race_dither_up(race_dither_limit(portion->share), portion->offset, RACE_COUNT_ROW);
+}
+
 /*
  * How much of n units goes up, rounded by the offset.  Differences between what goes up of n
  * and of n + k are between 0 and k.

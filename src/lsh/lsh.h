@@ -197,6 +197,9 @@ extern uint32_t race_array_columns(const RaceParams *part, RaceArray array);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
+/* Clip n numbers to the bounds of a part, which may have both, one or none. */
+extern void race_vector_clip(const RaceParams *part, double *x, uint32_t n);
+
 /* What kind of record a part has */
 extern RaceRecordKind race_record_kind(const RaceParams *part);
 

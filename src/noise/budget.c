@@ -97,31 +97,31 @@ race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
 #define WISHART_TRACE_PARTS	298
 #define WISHART_ENTRY_SHARE	64
 
+/* The cost of all is `records` times that of one record, in each part, so that labels can share it. */
 bool
-race_wishart_budget(double epsilon, uint32_t columns, uint32_t sides, uint64_t trace,
-					uint64_t count_sensitivity, RaceWishartBudget *budget)
+race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace,
+					RaceWishartBudget *budget)
 {
 	uint64_t	entries = (uint64_t) columns * (columns + 1) / 2;
-	double		steps = race_up(sides * race_wishart_steps(columns));
+	double		steps = race_up((double) records * race_wishart_steps(columns));
 	uint64_t	rounding;
 
 	if (columns > RACE_WISHART_COLUMNS || steps > epsilon / WISHART_PARTS * (1 - RACE_MARGIN))
 		return false;
-	trace *= sides;
-	count_sensitivity *= sides;
+	trace *= records;
 	budget->scale = divide_up((unsigned __int128) trace * WISHART_PARTS, 2 * WISHART_TRACE_PARTS,
 							  epsilon, RACE_MAX_WISHART_SCALE);
 	if (budget->scale == 0)
 		return false;
-	rounding = race_wishart_rounding(columns, budget->scale) * entries * sides;
+	rounding = race_wishart_rounding(columns, budget->scale) * entries * records;
 	budget->entry_scale = scale_for(epsilon, rounding, WISHART_ENTRY_SHARE, 1);
-	budget->count_scale = scale_for(epsilon, count_sensitivity, RACE_COUNT_SHARE, 1);
+	budget->count_scale = scale_for(epsilon, records, RACE_COUNT_SHARE, 1);
 	if (budget->entry_scale == 0 || budget->count_scale == 0)
 		return false;
 	budget->epsilon = race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)),
 												  steps),
 									race_cost_sum(cost_of(rounding, budget->entry_scale),
-												  cost_of(count_sensitivity, budget->count_scale)));
+												  cost_of(records, budget->count_scale)));
 	budget->epsilon = fmin(epsilon, budget->epsilon);
 	budget->variance = 2 * (columns + 1.0) * (double) budget->scale * (double) budget->scale +
 		race_discrete_laplace_variance(budget->entry_scale);

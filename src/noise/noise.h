@@ -164,20 +164,28 @@ extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, i
 						 int64_t *work, int64_t *triangle);
 
 /*
- * Where a table has more records than its neighbor: by how much rounding moves each entry of
- * sums of products with the difference of two Wishart matrices; and what the steps cost in which
- * normal numbers are drawn.
+ * The same of given normal numbers: columns rows of columns + 1, in steps of which a standard
+ * deviation has 2^RACE_WISHART_BITS, each at most RACE_WISHART_LARGEST
+ */
+#define RACE_WISHART_BITS		48
+#define RACE_WISHART_LARGEST	((INT64_C(64) << 48) + (INT64_C(65) << 20) - 1)
+
+extern void race_wishart_square(const int64_t *normal, uint32_t columns, uint64_t scale, int sign,
+								int64_t *triangle);
+
+/*
+ * By how much rounding moves each entry of sums of products with the difference of two Wishart
+ * matrices, beside the same sums with more records; and what the steps of normal numbers cost
  */
 extern uint64_t race_wishart_rounding(uint32_t columns, uint64_t scale);
 extern double race_wishart_steps(uint32_t columns);
 
 /*
- * How a pure release of sums of v v' spends epsilon.  A neighbor has more records or fewer, one
- * side, or both, two sides.  On each side the trace of their sum is at most `trace`, and the count
- * changes by count_sensitivity.  Laplace noise on each entry hides what rounding does:
+ * How a pure release of sums of v v' spends epsilon.  Neighbors differ in so many records, those that
+ * one has and those that the other has, each with |v|^2 at most `trace`.  Laplace noise on each entry
+ * hides what rounding does, of one record as of many.  It costs
  *
- *		epsilon_true = sides (trace / (2 scale) + steps + rounding entries / b +
- *							  count_sensitivity / b_count)
+ *		epsilon_true = records (trace / (2 scale) + steps + rounding entries / b + 1 / b_count)
  */
 typedef struct RaceWishartBudget
 {
@@ -188,10 +196,12 @@ typedef struct RaceWishartBudget
 	double		variance;		/* of the noise of an entry off the diagonal */
 } RaceWishartBudget;
 
-/* False if the noise would be too large, or for too many columns; limits as for Laplace noise */
-extern bool race_wishart_budget(double epsilon, uint32_t columns, uint32_t sides,
-								uint64_t trace, uint64_t count_sensitivity,
-								RaceWishartBudget *budget);
+/*
+ * False if the noise would be too large, or for too many columns; limits as for Laplace noise, also
+ * of records times trace
+ */
+extern bool race_wishart_budget(double epsilon, uint32_t columns, uint64_t records,
+								uint64_t trace, RaceWishartBudget *budget);
 
 /*
  * rho of a vector of integers, `cells` long, that changes by `squared` at most in

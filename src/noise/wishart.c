@@ -13,10 +13,9 @@
 typedef __int128 int128;
 typedef unsigned __int128 uint128;
 
-/* The standard deviation of a number of X; the sampler of discrete Gaussians lacks the last bits. */
-#define DEVIATION_BITS	48
+/* The sampler of discrete Gaussians lacks the last bits. */
 #define STEP_BITS		20
-#define COARSE_VARIANCE	(UINT64_C(1) << 2 * (DEVIATION_BITS - STEP_BITS))
+#define COARSE_VARIANCE	(UINT64_C(1) << 2 * (RACE_WISHART_BITS - STEP_BITS))
 
 /*
  * A normal number towards 0: of |x| the integer below it, with probability proportional to
@@ -36,7 +35,7 @@ draw_normal(RaceRandom *random)
 		low = race_random_below(random, UINT64_C(1) << STEP_BITS);
 		/* (high + low)^2 - high^2, below 2^76 */
 		if (!race_bernoulli_exp(random, (uint128) low * (2 * (uint64_t) high + low),
-								(uint128) 1 << (2 * DEVIATION_BITS + 1)))
+								(uint128) 1 << (2 * RACE_WISHART_BITS + 1)))
 			continue;
 		high += low;
 		return race_random_below(random, 2) == 1 ? -high : high;
@@ -44,26 +43,36 @@ draw_normal(RaceRandom *random)
 }
 
 void
-race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int64_t *work,
-			 int64_t *triangle)
+race_wishart_square(const int64_t *normal, uint32_t columns, uint64_t scale, int sign,
+					int64_t *triangle)
 {
 	size_t		n = (size_t) columns + 1;
 	size_t		i;
 	size_t		j;
 	size_t		k;
 
-	for (k = 0; k < columns * n; k++)
-		work[k] = draw_normal(random);
 	for (i = 0; i < columns; i++)
 		for (j = i; j < columns; j++)
 		{
 			int128		sum = 0;
 
 			for (k = 0; k < n; k++)
-				sum += (int128) work[i * n + k] * work[j * n + k];
+				sum += (int128) normal[i * n + k] * normal[j * n + k];
 			/* below 2^117: after the shift and the scale below 2^109, and 2^61 are left */
-			*triangle++ += sign * (int64_t) (((sum >> DEVIATION_BITS) * (int128) scale) >> DEVIATION_BITS);
+			sum = (sum >> RACE_WISHART_BITS) * (int128) scale >> RACE_WISHART_BITS;
+			*triangle++ += sign * (int64_t) sum;
 		}
+}
+
+void
+race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int64_t *work,
+			 int64_t *triangle)
+{
+	size_t		k;
+
+	for (k = 0; k < (size_t) columns * (columns + 1); k++)
+		work[k] = draw_normal(random);
+	race_wishart_square(work, columns, scale, sign, triangle);
 }
 
 uint64_t
@@ -72,11 +81,11 @@ race_wishart_rounding(uint32_t columns, uint64_t scale)
 	/* no number of X is above 64.1 standard deviations, and each is at most 1 nearer to 0 */
 	uint128		truncated = (uint128) scale * (columns + 1) * 131;
 
-	return 2 * (3 + (uint64_t) (truncated >> DEVIATION_BITS)) + 1;
+	return 2 * (3 + (uint64_t) (truncated >> RACE_WISHART_BITS)) + 1;
 }
 
 double
 race_wishart_steps(uint32_t columns)
 {
-	return (double) columns * (columns + 1) * 66 / 0x1p48;
+	return (double) columns * (columns + 1) * 66 / ((uint64_t) 1 << RACE_WISHART_BITS);
 }

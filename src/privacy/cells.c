@@ -4,12 +4,9 @@
  *
  * All of this is computed from noisy numbers and public ones: post-processing.
  */
-#include "postgres.h"
+#include "cells.h"
 
 #include <math.h>
-
-#include "../noise/noise.h"
-#include "cells.h"
 
 void
 race_cells_list(const RaceRequest *request, const RaceParams *params, double mass,
@@ -53,7 +50,8 @@ race_cells_look_at(const RaceParams *params, const RaceCells *cells)
 {
 	int			halvings = cells->halvings + (params->dims > 1 ? 1 : 0);
 
-	halvings = Max(halvings, 1);
+	if (halvings < 1)
+		halvings = 1;
 	while (halvings > 0 && !race_grid_looks_at(params, halvings))
 		halvings--;
 	return halvings;
@@ -71,7 +69,7 @@ race_cells_look_at(const RaceParams *params, const RaceCells *cells)
 
 static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
-#define POWERS			((int) lengthof(powers))
+#define POWERS			((int) (sizeof(powers) / sizeof(powers[0])))
 
 /* What is seen is the true loss but for such a part, beside its noise. */
 #define OFF				0.2
@@ -113,8 +111,8 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 	race_grid_of(params, &grid);
 	for (i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
-	return Max(pow(Max(norm, 0) / records, 2) * grid.nodes,
-			   params->dims > 1 ? USUAL_CONCENTRATION : 1);
+	return fmax(pow(fmax(norm, 0) / records, 2) * grid.nodes,
+				params->dims > 1 ? USUAL_CONCENTRATION : 1);
 }
 
 /* The square of losses where questions are asked, over that on average over the box */
@@ -131,9 +129,9 @@ where_asked(double concentration)
 static double
 where_asked_after(const Losses *losses, int factor)
 {
-	double		less = Min(pow(factor_of(factor), 2), 1);
+	double		less = fmin(pow(factor_of(factor), 2), 1);
 
-	return where_asked(Max(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
+	return where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 }
 
 static void
@@ -153,7 +151,7 @@ weigh(Losses *losses, const RaceParams *params, const RaceCellsSeen *seen, doubl
 			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
 
 			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
-			most = Max(most, losses->weight[i][j]);
+			most = fmax(most, losses->weight[i][j]);
 		}
 	for (i = 0; i < FACTORS; i++)
 		for (j = 0; j < POWERS; j++)

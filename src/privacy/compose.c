@@ -12,7 +12,7 @@
 
 #include "../noise/state.h"
 #include "../server/result.h"
-#include "plan.h"
+#include "checked_plan.h"
 
 PG_FUNCTION_INFO_V1(race_compose_step);
 PG_FUNCTION_INFO_V1(race_compose_final);

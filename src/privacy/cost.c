@@ -12,7 +12,7 @@
 #include "../lsh/moments.h"
 #include "../lsh/surrogate.h"
 #include "../server/result.h"
-#include "plan.h"
+#include "checked_plan.h"
 
 PG_FUNCTION_INFO_V1(race_privacy_cost);
 PG_FUNCTION_INFO_V1(race_error_bound);
@@ -66,7 +66,6 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	RaceRequest request;
 	RacePlan	plan;
 	RaceResultRow row;
-	RaceKept	kept;
 	bool		sums;			/* of a kernel: not of moments */
 	double		noise;
 	double		unit;
@@ -84,13 +83,11 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
 				 errhint("Give records, as far as it is public, or rows.")));
-	kept = request.rows == 0 ? race_choose_kept(&request, params, race_usual_mass(records)) :
-		race_most_kept(&request, params);
-	race_plan_release(&request, params, kept, &plan);
+	race_check_usual_plan(&request, params, race_usual_mass(records), &plan);
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, kept,
+	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, plan.kept,
 														race_usual_mass(records))) /
 		records : 0;
 	if (has_records && race_is_surrogate(params))

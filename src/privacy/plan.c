@@ -34,116 +34,18 @@
  * table the count would not change.  But where tables are split by class or shard, a
  * record may move from one sketch to another, and changes the counts of both.  That
  * costs half of each sketch's epsilon (Laplace) or rho (Gaussian).
+ *
+ * test/unit/greybox_test.c holds all of this against exact counters of neighbors.
  */
-#include "postgres.h"
+#include "plan.h"
 
 #include <math.h>
-
-#include "utils/builtins.h"
+#include <string.h>
 
 #include "../lsh/balanced.h"
 #include "../lsh/moments.h"
-#include "../server/text.h"
-#include "../sketch/model.h"
+#include "../sketch/model_rows.h"
 #include "cells.h"
-#include "plan.h"
-
-static double
-checked_epsilon(double epsilon)
-{
-	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number between %g and %g",
-						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
-	return epsilon;
-}
-
-double
-race_checked_delta(double delta)
-{
-	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be 0, or a number from %g to below 1",
-						RACE_MIN_DELTA)));
-	return delta;
-}
-
-static uint32
-checked_rows(int rows, uint32 available)
-{
-	if (rows < 1 || (uint32) rows > available)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be between 1 and the %u rows of the sketch",
-						available)));
-	if ((rows & (rows - 1)) != 0 && (uint32) rows != available)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be a power of two, or all %u rows of the sketch",
-						available)));
-	return rows;
-}
-
-static uint32
-checked_contributions(int max_contributions)
-{
-	if (max_contributions < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_contributions must be at least 1")));
-	return max_contributions;
-}
-
-static RaceNeighbors
-checked_neighbors(const char *name)
-{
-	if (strcmp(name, "add_remove") == 0)
-		return RACE_NEIGHBORS_ADD_REMOVE;
-	if (strcmp(name, "substitute") == 0)
-		return RACE_NEIGHBORS_SUBSTITUTE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown neighbors \"%s\"", race_cut(name)),
-			 errhint("Use add_remove or substitute.")));
-	return 0;					/* not reached */
-}
-
-RaceRequest
-race_make_request(const RaceParams *params, double epsilon, double delta,
-				  const int *rows, int max_contributions, const char *neighbors, bool fit)
-{
-	RaceRequest request;
-
-	request.fit = fit;
-	request.epsilon = checked_epsilon(epsilon);
-	request.delta = race_checked_delta(delta);
-	request.rows = rows == NULL ? 0 : checked_rows(*rows, params->rows);
-	request.max_contributions = checked_contributions(max_contributions);
-	request.neighbors = checked_neighbors(neighbors);
-	return request;
-}
-
-bool
-race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
-				  int fit_arg, RaceRequest *request)
-{
-	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
-	int			i;
-
-	for (i = 1; i < rows_arg + 3; i++)
-		if (i != rows_arg && PG_ARGISNULL(i))
-			return false;
-	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
-		return false;
-	*request = race_make_request(params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
-								 PG_ARGISNULL(rows_arg) ? NULL : &rows,
-								 PG_GETARG_INT32(rows_arg + 1),
-								 text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
-								 fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
-	return true;
-}
 
 static void
 start_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
@@ -159,50 +61,31 @@ start_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
 	plan->noise.releases = 1;
 }
 
-static void
-refuse_noise(const RaceRequest *request, uint32 rows)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the noise would be too large for a counter"),
-			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-					   request->epsilon, request->delta, rows,
-					   request->max_contributions)));
-}
-
 /* The factor by which substituting costs more in L1 */
-static uint32
+static uint32_t
 neighbors_factor(const RaceRequest *request)
 {
 	return request->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1;
 }
 
-/*
- * What a record adds to the counters that are kept, in L1 and in L2 squared: 1 in each row;
- * in each level of a grid its unit at most.
- */
-static uint64
-kept_weight(const RaceParams *params, RaceKept kept)
+uint64_t
+race_kept_weight(const RaceParams *params, RaceKept kept)
 {
 	if (race_is_moments(params))
 		return race_moments_weight(params, kept.coarser);
 	return race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : kept.rows;
 }
 
-static uint64
-kept_squared(const RaceParams *params, RaceKept kept)
+uint64_t
+race_kept_squared(const RaceParams *params, RaceKept kept)
 {
 	if (race_is_moments(params))
 		return race_moments_squares(params, kept.coarser);
-	return race_record_unit(params) * kept_weight(params, kept);
+	return race_record_unit(params) * race_kept_weight(params, kept);
 }
 
-/*
- * What a record changes, at most, of what a release looks at before it chooses what it keeps: the
- * norms of its rows, or those of a grid; 0 if it does not look
- */
-static uint64
-look_weight(const RaceRequest *request, const RaceParams *params)
+uint64_t
+race_look_weight(const RaceRequest *request, const RaceParams *params)
 {
 	if (request->rows > 0 || request->delta > 0)
 		return 0;
@@ -215,11 +98,11 @@ static bool
 plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
 	RaceChoiceBudget choice = {0, 0, request->epsilon};
-	uint64		sensitivity = (uint64) request->max_contributions *
+	uint64_t	sensitivity = (uint64_t) request->max_contributions *
 		neighbors_factor(request);
-	uint64		weight = kept_weight(params, plan->kept);
-	uint64		look = look_weight(request, params);
-	uint32		share = race_is_grid(params) && params->dims > 1 ? RACE_CELLS_SHARE :
+	uint64_t	weight = race_kept_weight(params, plan->kept);
+	uint64_t	look = race_look_weight(request, params);
+	uint32_t	share = race_is_grid(params) && params->dims > 1 ? RACE_CELLS_SHARE :
 		RACE_CHOICE_SHARE;
 	RaceLaplaceBudget budget;
 
@@ -234,7 +117,7 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	plan->counter_noise = budget.counter_scale;
 	plan->count_noise = budget.count_scale;
 	plan->noise.mechanism = RACE_MECHANISM_LAPLACE;
-	plan->noise.epsilon = Min(request->epsilon, race_cost_sum(budget.epsilon, choice.cost));
+	plan->noise.epsilon = fmin(request->epsilon, race_cost_sum(budget.epsilon, choice.cost));
 	plan->noise.rho = race_rho_of_pure(plan->noise.epsilon);
 	plan->noise.counter_variance = race_discrete_laplace_variance(budget.counter_scale);
 	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
@@ -248,13 +131,13 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 static bool
 plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace, RacePlan *plan)
 {
-	uint64		records = request->max_contributions;
-	uint64		trace = race_moments_trace(params, plan->kept.coarser);
+	uint64_t	records = (uint64_t) request->max_contributions * neighbors_factor(request);
+	uint64_t	trace = race_moments_trace(params, plan->kept.coarser);
 	RaceWishartBudget budget;
 
-	if (records > RACE_MAX_SENSITIVITY / 2 / trace ||
-		!race_wishart_budget(request->epsilon, race_moments_columns(params),
-							 neighbors_factor(request), records * trace, records, &budget) ||
+	if (records > RACE_MAX_SENSITIVITY / trace ||
+		!race_wishart_budget(request->epsilon, race_moments_columns(params), records, trace,
+							 &budget) ||
 		(laplace && plan->noise.counter_variance <= budget.variance))
 		return false;
 	plan->counter_noise = budget.scale;
@@ -291,7 +174,7 @@ use_gaussian(RacePlan *plan, const RaceRequest *request,
 }
 
 /* The answers of a grid do not need the count: the sum of its nodes is one. */
-static uint32
+static uint32_t
 count_share(const RaceRequest *request, const RaceParams *params)
 {
 	return request->fit && !race_is_grid(params) && !race_is_moments(params) ?
@@ -304,7 +187,7 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	/* how many counters there are does not matter to one draw */
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
 												   request->neighbors,
-												   kept_squared(params, plan->kept), 1);
+												   race_kept_squared(params, plan->kept), 1);
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
@@ -345,38 +228,39 @@ kept_by_shares(const RaceRequest *request, const RaceParams *params)
 	return kept;
 }
 
-void
+bool
 race_plan_share(const RaceRequest *request, const RaceParams *params,
 				const RaceFederation *federation, RacePlan *plan)
 {
 	RaceKept	kept = kept_by_shares(request, params);
-	uint32		honest = race_honest_shares(federation->parties, federation->colluders,
+	uint32_t	honest = race_honest_shares(federation->parties, federation->colluders,
 											federation->dropouts);
 	RaceSensitivity sensitivity;
 	RaceGaussianBudget budget;
 
 	start_plan(request, params, kept, RACE_STATUS_SHARE, plan);
 	sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
-								   kept_squared(params, plan->kept),
-								   (uint64) kept.rows * params->range);
+								   race_kept_squared(params, plan->kept),
+								   (uint64_t) kept.rows * params->range);
 	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
 							  &budget) ||
 		   !race_is_share_variance(budget.counter_variance, federation->parties) ||
 		   !race_is_share_variance(budget.count_variance, federation->parties))
 	{
 		if (!make_coarser(params, plan))
-			refuse_noise(request, kept.rows);
-		sensitivity.counters = sensitivity.count * kept_squared(params, plan->kept);
+			return false;
+		sensitivity.counters = sensitivity.count * race_kept_squared(params, plan->kept);
 	}
 	use_gaussian(plan, request, &budget);
 	plan->noise.parties = federation->parties;
 	plan->noise.colluders = federation->colluders;
 	plan->noise.dropouts = federation->dropouts;
+	return true;
 }
 
-/* False if the noise would be too large */
-static bool
-plan_noise(const RaceRequest *request, const RaceParams *params, RaceKept kept, RacePlan *plan)
+bool
+race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+				  RacePlan *plan)
 {
 	start_plan(request, params, kept, RACE_STATUS_PRIVATE, plan);
 	while (!(request->delta == 0 ? plan_pure(request, params, plan) :
@@ -386,34 +270,6 @@ plan_noise(const RaceRequest *request, const RaceParams *params, RaceKept kept, 
 	/* the release has the bits again, as zeros */
 	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->kept.coarser);
 	return true;
-}
-
-void
-race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept kept,
-				  RacePlan *plan)
-{
-	if (!plan_noise(request, params, kept, plan))
-		refuse_noise(request, kept.rows);
-}
-
-double
-race_request_rho(const RaceRequest *request, const RaceParams *params)
-{
-	RaceKept	kept = race_most_kept(request, params);
-	RacePlan	plan;
-	double		rho;
-
-	race_plan_release(request, params, kept, &plan);
-	if (request->delta == 0)
-		return race_rho_of_pure(request->epsilon);
-	/* rounding is not the same for each number of levels */
-	rho = plan.noise.rho;
-	while (--kept.grid.levels > 0)
-	{
-		race_plan_release(request, params, kept, &plan);
-		rho = Max(rho, plan.noise.rho);
-	}
-	return rho;
 }
 
 /* ------------------------------------------------------------- what to keep */
@@ -480,8 +336,8 @@ race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKep
 {
 	RacePlan	plan;
 
-	race_plan_release(request, params, kept, &plan);
-	return race_expected_noise(params, &plan);
+	return race_plan_release(request, params, kept, &plan) ?
+		race_expected_noise(params, &plan) : INFINITY;
 }
 
 /*
@@ -490,28 +346,29 @@ race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKep
  * not grow with R, so all rows are best.  A model that is tested by too few rows is not asked, so
  * a release that will be fitted keeps enough of them.
  */
-static uint32
+static uint32_t
 choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 {
-	uint32		best = params->rows;
-	uint32		enough = request->fit ? Min(race_model_least_rows(params), params->rows) : 1;
+	uint32_t	best = params->rows;
+	uint32_t	enough = request->fit ? race_model_least_rows(params) : 1;
 	double		least = INFINITY;
 	RaceKept	kept = {1, {0, 1}, 0};
 
 	if (request->delta > 0)
 		return params->rows;
-	for (;; kept.rows = Min(2 * kept.rows, params->rows))
+	for (;;)
 	{
 		double		variance = race_noise_if_kept(request, params, kept) +
 			sampling_to_choose(request, params, kept, mass);
 
-		if (kept.rows >= enough && variance < least)
+		if ((kept.rows >= enough || kept.rows == params->rows) && variance < least)
 		{
 			least = variance;
 			best = kept.rows;
 		}
 		if (kept.rows == params->rows)
 			return best;
+		kept.rows = kept.rows > params->rows / 2 ? params->rows : 2 * kept.rows;
 	}
 }
 
@@ -585,9 +442,9 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 
 	pure.delta = 0;
 	pure.fit = false;
-	if (!plan_noise(&pure, pure_params, race_most_kept(&pure, pure_params), &pure_plan))
+	if (!race_plan_release(&pure, pure_params, race_most_kept(&pure, pure_params), &pure_plan) ||
+		!race_plan_release(request, params, all, &asked_plan))
 		return false;
-	race_plan_release(request, params, all, &asked_plan);
 	if (race_is_moments(params))
 		return pure_plan.noise.counter_variance < asked_plan.noise.counter_variance;
 	if (race_is_grid(params))

@@ -2,42 +2,38 @@
  * plan.h
  *		The cost of a release, and how much noise that means.
  *
- * A plan depends on what is asked and on public parameters alone.
+ * A plan depends on what is asked and on public parameters alone.  Plain C99 without PostgreSQL
+ * headers.
  */
 #ifndef RACE_PLAN_H
 #define RACE_PLAN_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
-
 #include "../lsh/grid.h"
 #include "../noise/state.h"
-#include "../params/params.h"
 
 /* What the caller asks of a release, checked */
 typedef struct RaceRequest
 {
 	double		epsilon;
 	double		delta;
-	uint32		rows;			/* 0: to be chosen */
+	uint32_t	rows;			/* 0: to be chosen */
 	bool		fit;			/* will a model be fitted to the release? */
-	uint32		max_contributions;
+	uint32_t	max_contributions;
 	RaceNeighbors neighbors;
 } RaceRequest;
 
 /* Who adds up noise shares (noise/sum.c) */
 typedef struct RaceFederation
 {
-	uint32		parties;
-	uint32		colluders;
-	uint32		dropouts;
+	uint32_t	parties;
+	uint32_t	colluders;
+	uint32_t	dropouts;
 } RaceFederation;
 
 /* What a release keeps of a sketch: the first rows, or cells of a grid */
 typedef struct RaceKept
 {
-	uint32		rows;
+	uint32_t	rows;
 	RaceGridChoice grid;		/* of a grid, which has 1 row */
 	int			coarser;		/* of moments: bits that counters lack while noise is drawn */
 } RaceKept;
@@ -50,46 +46,27 @@ typedef struct RacePlan
 	 * In moments, Gaussian noise on the diagonal has twice the variance; and of a Wishart matrix it
 	 * is the scale, and entry_noise that of the Laplace noise beside it.
 	 */
-	uint64		counter_noise;
-	uint64		entry_noise;
-	uint64		count_noise;
-	uint64		choice_noise;	/* scale of discrete Laplace, or 0 (noise.h): no choice */
+	uint64_t	counter_noise;
+	uint64_t	entry_noise;
+	uint64_t	count_noise;
+	uint64_t	choice_noise;	/* scale of discrete Laplace, or 0 (noise.h): no choice */
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
 
-/* Returns a valid delta; raises 22023 for others. */
-extern double race_checked_delta(double delta);
-
 /*
- * Make a request. rows NULL: they are to be chosen. Raises 22023 for what is
- * outside its limits.
+ * What a record adds to the counters that are kept, at most, in L1 and in L2 squared: 1 in each
+ * row; in each level of a grid its unit.  And what it changes, in L1, of what a release looks at
+ * before it chooses what it keeps: norms of its rows, or of its grid; 0 if it does not look.
  */
-extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
-									 double delta, const int *rows,
-									 int max_contributions, const char *neighbors,
-									 bool fit);
-
-/*
- * Make a request from the arguments of a function: epsilon and delta are arguments
- * 1 and 2; rows, max_contributions and neighbors begin at `rows_arg`; fit is argument
- * `fit_arg`, or false if that is 0. NULL rows are to be chosen. Returns false if another
- * one of them is NULL.
- */
-extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
-							  int rows_arg, int fit_arg, RaceRequest *request);
-
-/*
- * The largest rho that the release of a request can have. Where the noisy count
- * chooses the rows, the true cost depends on it a little, so this is the rho of all
- * epsilon.
- */
-extern double race_request_rho(const RaceRequest *request, const RaceParams *params);
+extern uint64_t race_kept_weight(const RaceParams *params, RaceKept kept);
+extern uint64_t race_kept_squared(const RaceParams *params, RaceKept kept);
+extern uint64_t race_look_weight(const RaceRequest *request, const RaceParams *params);
 
 /*
  * The noise for a release that keeps so much.  That of the count does not depend on
- * what is kept.  Raises 22023 when it would be too large for a counter.
+ * what is kept.  False when it would be too large for a counter.
  */
-extern void race_plan_release(const RaceRequest *request, const RaceParams *params,
+extern bool race_plan_release(const RaceRequest *request, const RaceParams *params,
 							  RaceKept kept, RacePlan *plan);
 
 /* What a request keeps that has the most noise: what it asks for, or all rows or levels */
@@ -97,9 +74,9 @@ extern RaceKept race_most_kept(const RaceRequest *request, const RaceParams *par
 
 /*
  * The noise of one share, for one of several parties. If rows are to be chosen, all
- * are kept. Raises 22023 as above.
+ * are kept. False as above.
  */
-extern void race_plan_share(const RaceRequest *request, const RaceParams *params,
+extern bool race_plan_share(const RaceRequest *request, const RaceParams *params,
 							const RaceFederation *federation, RacePlan *plan);
 
 /*
@@ -115,7 +92,7 @@ extern double race_expected_noise(const RaceParams *params, const RacePlan *plan
 extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
 									 RaceKept kept, double mass);
 
-/* That of noise alone, after the fit that the request tells of */
+/* That of noise alone; INFINITY if it would be too large for a counter */
 extern double race_noise_if_kept(const RaceRequest *request, const RaceParams *params,
 								 RaceKept kept);
 

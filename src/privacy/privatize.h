@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "../sketch/sketch.h"
-#include "plan.h"
+#include "checked_plan.h"
 
 /*
  * A private sketch of an exact one, as race_privatize makes it, in a memory context of its
@@ -25,7 +25,7 @@ extern RaceSketch *race_private_sketch(const RaceView *exact, const RaceRequest 
  */
 #define RACE_PRIVATE_TOGETHER	2
 
-extern void race_private_sketches(const RaceView *exact, int n, const RaceRequest *request,
+extern void race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 								  MemoryContext context, RaceSketch **sketches);
 
 #endif							/* RACE_PRIVATIZE_H */

@@ -21,4 +21,4 @@ CREATE FUNCTION race_share(
 REVOKE EXECUTE ON FUNCTION
 	race_share(race_sketch, float8, float8, int, int, int, int, int, text) FROM PUBLIC;
 COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, int, text) IS
-	'the exact sketch of one party with its share of the noise. The noise is discrete Gaussian, so that the shares of parties - colluders - dropouts are (epsilon, delta)-differentially private together (Coleman & Shrivastava 2021, section 7.3; Kairouz, Liu & Steinke 2021). A share cannot be asked. The race_merge of at least parties - dropouts shares can, and all parties must give the same arguments. Whoever sees a single share sees that party at about the cost of all times their number: only secure aggregation hides shares from the merger. rows: NULL keeps all. NULL if another argument is NULL. Errors: 22023 outside the limits or for delta 0, 55000 for a sketch that is not exact';
+	'the exact sketch of one party with its share of discrete Gaussian noise. Only the race_merge of at least parties - dropouts shares can be asked. max_contributions: of one person, at all parties. rows: NULL keeps all. Errors: 22023, 55000';

@@ -93,20 +93,6 @@ convert_elements(Oid type, const RaceElements *elements, double *out)
 	}
 }
 
-/* A NaN stays a NaN. */
-void
-race_vector_clip(const RaceParams *part, double *x, uint32 n)
-{
-	const double *lower = race_array(part, RACE_ARRAY_LOWER);
-	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32		i;
-
-	for (i = 0; lower != NULL && i < n; i++)
-		x[i] = x[i] < lower[i] ? lower[i] : x[i];
-	for (i = 0; upper != NULL && i < n; i++)
-		x[i] = x[i] > upper[i] ? upper[i] : x[i];
-}
-
 bool
 race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 					const RaceParams *part, double *out, bool soft)

@@ -27,9 +27,6 @@ extern void race_vector_prepare(RaceArrayReader *reader, Oid type,
 extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 								const RaceParams *part, double *out, bool soft);
 
-/* Clip n numbers to the bounds of a part, which may have both, one or none. */
-extern void race_vector_clip(const RaceParams *part, double *x, uint32 n);
-
 /*
  * Does a vector have the expected number of elements (or, if that is 0, between 1 and
  * RACE_MAX_DIMS)? Else as above.

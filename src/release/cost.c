@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 
 #include "../noise/noise.h"
-#include "../privacy/plan.h"
+#include "../privacy/checked_plan.h"
 
 PG_FUNCTION_INFO_V1(race_check_unit);
 PG_FUNCTION_INFO_V1(race_rho_limit);

@@ -415,6 +415,7 @@ spares_delta(const Release *release, const RaceParams *params, const RaceParams 
 	const RaceAsked *asked = &release->asked;
 	const RaceDataset *dataset;
 	RaceRequest request;
+	RacePlan	asked_plan;
 
 	if (asked->delta == 0 || !asked->choose_rows)
 		return false;
@@ -424,6 +425,7 @@ spares_delta(const Release *release, const RaceParams *params, const RaceParams 
 	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
 								dataset->max_contributions, dataset->neighbors,
 								!race_is_moments(params));
+	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
 	return race_pure_serves(&request, params, pure_params, asked->value == NULL);
 }
 

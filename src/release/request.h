@@ -10,7 +10,7 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
-#include "../privacy/plan.h"
+#include "../privacy/checked_plan.h"
 #include "../privacy/values.h"
 #include "ledger.h"
 #include "lineage.h"

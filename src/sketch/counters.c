@@ -330,3 +330,14 @@ race_counters_add(void *counters, int width, size_t i, int64_t delta)
 
 	race_counters_store(counters, width, i, 1, &value);
 }
+
+int64_t
+race_clamped_sum(int64_t a, int64_t b)
+{
+	int64_t		sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a > 0 ? RACE_MAX_COUNT : -RACE_MAX_COUNT;
+	return sum > RACE_MAX_COUNT ? RACE_MAX_COUNT :
+		sum < -RACE_MAX_COUNT ? -RACE_MAX_COUNT : sum;
+}

@@ -87,6 +87,9 @@ extern void race_counters_bump_chosen(void *counters, int width, const uint32_t 
 /* Add to one counter, which stays within its width. */
 extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
 
+/* a + b within +-RACE_MAX_COUNT */
+extern int64_t race_clamped_sum(int64_t a, int64_t b);
+
 /* The largest absolute value that a counter of this width may have */
 extern int64_t race_counters_limit(int width);
 

@@ -8,17 +8,8 @@
 
 #include "mb/pg_wchar.h"
 
-#include "../lsh/balanced.h"
-#include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "model.h"
-
-bool
-race_model_is_of_vectors(const RaceParams *params)
-{
-	return race_params_parts(params) == 1 && !race_is_moments(params) &&
-		race_record_kind(params) == RACE_RECORD_VECTOR;
-}
 
 /* Words of a part, for so many points.  Sets have starts, and elements besides. */
 static uint64
@@ -40,40 +31,6 @@ race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 		words += points + 1;
 	return offsetof(RaceModel, words) + words * sizeof(uint64) +
 		TYPEALIGN64(sizeof(uint64), text_size);
-}
-
-uint32
-race_model_first_rows(const RaceParams *params)
-{
-	uint32		rows = Min(params->rows, RACE_MAX_FITTED_ROWS);
-
-	return race_is_balanced(params) ? rows : (rows + 1) / 2;
-}
-
-bool
-race_model_moves(const RaceParams *params)
-{
-	return race_model_is_of_vectors(params) && params->dims > RACE_MODEL_GRID_DIMS &&
-		!race_is_grid(params);
-}
-
-uint32
-race_model_least_rows(const RaceParams *params)
-{
-	const RaceParams *part;
-	uint32		columns = 0;
-
-	if (race_is_balanced(params))
-		return race_balanced_least_rows(params);
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;
-	return (race_model_moves(params) ? 4 : 2) * (columns + 1);
-}
-
-bool
-race_model_halves_move(const RaceParams *params)
-{
-	return race_model_first_rows(params) >= race_model_least_rows(params);
 }
 
 double *

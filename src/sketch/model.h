@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "../params/params.h"
+#include "model_rows.h"
 
 /*
  * A point has two weights: one that was found from the first half of the rows, and one
@@ -41,41 +42,14 @@ typedef struct RaceModel
 } RaceModel;
 
 #define RACE_MAX_POINTS			16384
-#define RACE_MAX_FITTED_ROWS	16384	/* rows that weights are found from: the first */
 #define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
 #define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
 #define RACE_MAX_RESIDUAL_VARIANCE	1e300
 #define RACE_UNTESTED			1e6
 
-/* Does the kernel compare vectors by themselves, so that points need no texts? */
-extern bool race_model_is_of_vectors(const RaceParams *params);
-
 /* The size of a model of n points, whose sets have so many elements all together */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 							  uint64 text_size);
-
-/*
- * How many rows are the first half.  Of one row both halves are the same, and of balanced ones,
- * each of which sees columns together that no other does.
- */
-extern uint32 race_model_first_rows(const RaceParams *params);
-
-/* Are points of vectors moved to suit rows?  In more dimensions than a grid of points covers. */
-#define RACE_MODEL_GRID_DIMS	2
-
-extern bool race_model_moves(const RaceParams *params);
-
-/*
- * How many rows can test a model that race_fit() makes.  A row function of vectors has one
- * number more than there are dimensions: points that were moved to suit fewer than four times as
- * many rows suit them by chance.  In 8 dimensions models of 32 rows were up to twice as far off as
- * the rows, and of 64 nearer.  Of others, products too, each half of the rows should have seen all
- * columns: else samples know nothing of some of them together.
- */
-extern uint32 race_model_least_rows(const RaceParams *params);
-
-/* Has each half of the rows enough for points of its own, where points are moved? */
-extern bool race_model_halves_move(const RaceParams *params);
 
 /*
  * Where things are: the weights of a half [points], the columns of all parts, and the text

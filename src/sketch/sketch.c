@@ -5,12 +5,12 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "common/int.h"
 #include "utils/memutils.h"
 
 #include "../cache/row_cache.h"
 #include "../lsh/grid.h"
 #include "../lsh/moments.h"
+#include "count.h"
 #include "sketch.h"
 #include "unpacked.h"
 
@@ -311,13 +311,11 @@ too_many_records(void)
 int64
 race_bounded_sum(int64 a, int64 b, bool exact)
 {
-	int64		sum;
+	int64		sum = race_clamped_sum(a, b);
 
-	if (pg_add_s64_overflow(a, b, &sum))
-		sum = a > 0 ? PG_INT64_MAX : PG_INT64_MIN;
-	if (exact && (sum > RACE_MAX_COUNT || sum < -RACE_MAX_COUNT))
+	if (exact && sum != (__int128) a + b)
 		too_many_records();
-	return Max(Min(sum, RACE_MAX_COUNT), -RACE_MAX_COUNT);
+	return sum;
 }
 
 /* --------------------------------------------------------------- batches */
@@ -492,41 +490,34 @@ make_headroom(RaceSketch *sketch, int64 n)
 	}
 }
 
-static void
-add_weights(RaceSketch *sketch, const uint32 *nodes, const int64 *weights, int n, int64 weight)
+/* The counters of a sketch from a row on */
+static RaceCounterArray
+counters_of(const RaceSketch *sketch, Size row)
 {
-	int			i;
+	RaceCounterArray array = {(char *) sketch->counters + row * sketch->params->range * sketch->width,
+	sketch->width};
 
-	for (i = 0; i < n; i++)
-		race_counters_add(sketch->counters, sketch->width, nodes[i], weight * weights[i]);
+	return array;
 }
 
 /* Split n records over the nodes of a grid, `weight` times. */
 static void
 count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
-	RaceGrid	grid;
+	RaceCounterArray counters = counters_of(sketch, 0);
+	RaceCounterArray upper;
 	RaceColumn	column;
 	RaceSplit  *split = sketch->split;
-	uint32		i;
 
-	race_grid_of(sketch->params, &grid);
 	race_records_columns(sketch->batch, from, &column);
-	for (i = 0; i < n; i++)
+	if (split == NULL)
 	{
-		uint32		nodes[RACE_GRID_CORNERS];
-		int64		weights[RACE_GRID_CORNERS];
-		int64		up[RACE_GRID_CORNERS];
-		int			corners = race_grid_split(&grid, column.numbers + (Size) i * grid.dims,
-											  nodes, weights);
-
-		add_weights(sketch, nodes, weights, corners, weight);
-		if (split == NULL)
-			continue;
-		race_grid_divide(&grid, &split->portions[from + i], weights, corners, up);
-		add_weights(sketch, nodes, up, corners, -weight);
-		add_weights(split->upper, nodes, up, corners, weight);
+		race_count_in_grid(sketch->params, column.numbers, n, weight, counters);
+		return;
 	}
+	upper = counters_of(split->upper, 0);
+	race_count_halves_in_grid(sketch->params, column.numbers, n, split->portions + from, counters,
+							  upper);
 }
 
 /* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
@@ -544,28 +535,6 @@ count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	race_rows_release(entry);
 }
 
-/* Count a record in some rows, from `row` on, of two halves. */
-static void
-bump_halves(RaceSketch *lower, const RacePortion *portion, Size row, const uint32 *buckets,
-			uint32 rows)
-{
-	RaceSketch *halves[] = {lower, lower->split->upper};
-	uint64		limit = race_dither_limit(portion->share);
-	uint32		range = lower->params->range;
-	bool		chosen[2][RACE_LANES];
-	uint32		r;
-	int			i;
-
-	for (r = 0; r < rows; r++)
-	{
-		chosen[1][r] = race_dither_up(limit, portion->offset, row + r);
-		chosen[0][r] = !chosen[1][r];
-	}
-	for (i = 0; i < 2; i++)
-		race_counters_bump_chosen((char *) halves[i]->counters + row * range * halves[i]->width,
-								  halves[i]->width, buckets, chosen[i], rows, range);
-}
-
 /* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
 static void
 bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n,
@@ -580,8 +549,10 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 						   sketch->width, buckets, n, rows, params->range, weight);
 	else
 		for (i = 0; i < n; i++)
-			bump_halves(sketch, &sketch->split->portions[from + i], row,
-						buckets + i * RACE_LANES, rows);
+			race_count_halves_in_rows(buckets + i * RACE_LANES, row, rows, params->range,
+									  &sketch->split->portions[from + i],
+									  counters_of(sketch, row),
+									  counters_of(sketch->split->upper, row));
 }
 
 /* Count n records in the rows of a block, `weight` times, so many of them at a time. */
@@ -777,8 +748,7 @@ void
 race_sketch_add_split(RaceSketch *lower, RacePortion portion)
 {
 	RaceSplit  *split = lower->split;
-	RaceSketch *counted = race_dither_up(race_dither_limit(portion.share), portion.offset,
-										 RACE_COUNT_ROW) ? split->upper : lower;
+	RaceSketch *counted = race_dither_counts_up(&portion) ? split->upper : lower;
 
 	counted->header.count = race_bounded_sum(counted->header.count, 1, true);
 	split->portions[lower->batch->n++] = portion;

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "../params/draft.h"
-#include "../privacy/plan.h"
+#include "../privacy/checked_plan.h"
 #include "suggest.h"
 
 #define BEYOND		0.1			/* of a range, by which the box is wider */
@@ -81,11 +81,10 @@ race_suggest_grid_error(RaceDraft *draft, const RaceExpected *expected, double r
 	RaceParams *params = race_params_assemble(draft, 1, NULL);
 	RaceRequest request = race_make_request(params, expected->epsilon, expected->delta, NULL, 1,
 											"add_remove", false);
-	RaceKept	kept = race_choose_kept(&request, params, race_usual_mass(Max(records, 1)));
 	RacePlan	plan;
 
-	race_plan_release(&request, params, kept, &plan);
+	race_check_usual_plan(&request, params, race_usual_mass(Max(records, 1)), &plan);
 	*noise = race_expected_noise(params, &plan);
-	*bias = race_grid_bias(params, kept.grid);
+	*bias = race_grid_bias(params, plan.kept.grid);
 	pfree(params);
 }

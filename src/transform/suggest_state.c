@@ -10,7 +10,7 @@
 #include "utils/lsyscache.h"
 
 #include "../params/draft.h"
-#include "../privacy/plan.h"
+#include "../privacy/checked_plan.h"
 #include "../server/argument.h"
 #include "../server/result.h"
 #include "suggest_state.h"
@@ -116,7 +116,7 @@ race_suggest_expect(const RaceSuggestState *state, RaceExpected *expected)
 												"add_remove", false);
 		RacePlan	plan;
 
-		race_plan_release(&request, params, race_most_kept(&request, params), &plan);
+		race_check_plan(&request, params, race_most_kept(&request, params), &plan);
 		expected->noise[i] = race_expected_noise(params, &plan);
 		expected->count = plan.noise.count_variance;
 	}

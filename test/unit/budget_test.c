@@ -4,76 +4,7 @@
  */
 #include "helpers.h"
 #include "tap.h"
-
-#define WORDS	8
-
-/* An integer of 512 bits, the lowest word first */
-typedef struct Wide
-{
-	uint64_t	word[WORDS];
-} Wide;
-
-static Wide
-times(Wide a, uint64_t b)
-{
-	unsigned __int128 carry = 0;
-	int			i;
-
-	for (i = 0; i < WORDS; i++)
-	{
-		carry += (unsigned __int128) a.word[i] * b;
-		a.word[i] = (uint64_t) carry;
-		carry >>= 64;
-	}
-	if (carry != 0)
-		abort();
-	return a;
-}
-
-static Wide
-wide(uint64_t x)
-{
-	Wide		a = {{x}};
-
-	return a;
-}
-
-static Wide
-wide_128(unsigned __int128 x)
-{
-	Wide		a = {{(uint64_t) x, (uint64_t) (x >> 64)}};
-
-	return a;
-}
-
-static Wide
-product(uint64_t a, uint64_t b)
-{
-	return times(wide(a), b);
-}
-
-static Wide
-sum(Wide a, Wide b)
-{
-	unsigned __int128 carry = 0;
-	int			i;
-
-	for (i = 0; i < WORDS; i++)
-	{
-		carry += (unsigned __int128) a.word[i] + b.word[i];
-		a.word[i] = (uint64_t) carry;
-		carry >>= 64;
-	}
-	return a;
-}
-
-static Wide
-times_power_of_2(Wide a, int power)
-{
-	for (; power > 0; power -= 32)
-		a = times(a, (uint64_t) 1 << (power < 32 ? power : 32));
-	return a;
-}
+#include "wide.h"
 
 /* Negative, 0 or positive as x is below, at or above numerator / denominator */
 static int
@@ -81,15 +12,11 @@ compare(double x, Wide numerator, Wide denominator)
 {
 	int			exponent;
 	uint64_t	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
-	int			i;
 
 	denominator = times(denominator, mantissa);
 	denominator = times_power_of_2(denominator, exponent - 53);
 	numerator = times_power_of_2(numerator, 53 - exponent);
-	for (i = WORDS - 1; i >= 0; i--)
-		if (denominator.word[i] != numerator.word[i])
-			return denominator.word[i] > numerator.word[i] ? 1 : -1;
-	return 0;
+	return order(denominator, numerator);
 }
 
 /*

@@ -10,33 +10,6 @@
 
 #define MOST_NODES	70000
 
-/* Parameters of a grid between -1 and 2, with so many cells along each axis */
-static RaceParams *
-make_grid(RaceKernel kernel, uint32_t dims, double cells, int levels)
-{
-	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
-	double	   *numbers = (double *) (params + 1);
-	uint32_t	i;
-
-	params->kernel = (uint8_t) kernel;
-	params->sequence = RACE_SEQUENCE_GRID;
-	params->rehash = RACE_REHASH_FOLD;
-	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;
-	params->dims = dims;
-	params->bandwidth = 0.5;
-	params->power = 1;
-	params->rows = 1;
-	params->more = (uint32_t) (3 * dims * sizeof(double));
-	for (i = 0; i < dims; i++)
-	{
-		numbers[i] = -1;
-		numbers[dims + i] = 2;
-		numbers[2 * dims + i] = cells;
-	}
-	params->range = (uint32_t) race_grid_nodes(numbers + 2 * dims, dims, levels);
-	return params;
-}
-
 static double
 random_number(uint64_t *state)
 {
@@ -86,7 +59,7 @@ static void
 test_split(uint32_t dims, double cells)
 {
 	static int64_t counters[MOST_NODES];
-	RaceParams *params = make_grid(RACE_KERNEL_L2, dims, cells, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
 	uint64_t	unit = race_record_unit(params);
 	uint64_t	state = dims;
 	bool		right = true;
@@ -144,8 +117,8 @@ static void
 test_nested(void)
 {
 	static int64_t counters[MOST_NODES];
-	RaceParams *fine = make_grid(RACE_KERNEL_L2, 2, 64, 1);
-	RaceParams *coarse = make_grid(RACE_KERNEL_L2, 2, 32, 1);
+	RaceParams *fine = grid_params(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *coarse = grid_params(RACE_KERNEL_L2, 2, 32, 1);
 	double		x[2] = {-1 + 3 * 13.25 / 64, -1 + 3 * 40.5 / 64};
 	uint32_t	nodes[RACE_GRID_CORNERS];
 	int64_t		weights[RACE_GRID_CORNERS];
@@ -171,8 +144,8 @@ test_nested(void)
 static void
 test_sensitivity(void)
 {
-	RaceParams *one = make_grid(RACE_KERNEL_L2, 2, 64, 1);
-	RaceParams *two = make_grid(RACE_KERNEL_L2, 2, 64, 2);
+	RaceParams *one = grid_params(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *two = grid_params(RACE_KERNEL_L2, 2, 64, 2);
 	RaceParams	rows = {.kernel = RACE_KERNEL_L2, .sequence = RACE_SEQUENCE_SOBOL, .rows = 7};
 	uint64_t	unit = race_record_unit(one);
 
@@ -188,15 +161,15 @@ test_sensitivity(void)
 static void
 test_choices(void)
 {
-	RaceParams *params = make_grid(RACE_KERNEL_L2, 2, 64, 1);
-	RaceParams *l1 = make_grid(RACE_KERNEL_L1, 2, 64, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, 2, 64, 1);
+	RaceParams *l1 = grid_params(RACE_KERNEL_L1, 2, 64, 1);
 	RaceGridChoice fine = {0, 1};
 	RaceGridChoice coarse = {2, 1};
 	RaceGridChoice both = {2, 2};
 	RaceGridChoice wide = {5, 1};
 	RaceGridChoice all = {0, 2};
 	RaceGridChoice half = {1, 2};
-	RaceParams *large = make_grid(RACE_KERNEL_L2, 2, 1424, 1);
+	RaceParams *large = grid_params(RACE_KERNEL_L2, 2, 1424, 1);
 	RaceGridChoice never = {7, 1};
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 
@@ -225,7 +198,7 @@ test_choices(void)
 static void
 test_halves(uint32_t dims, double cells)
 {
-	RaceParams *params = make_grid(RACE_KERNEL_L2, dims, cells, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
 	int64_t    *halves[3];
 	uint64_t	state = dims;
 	bool		right = true;
@@ -400,7 +373,7 @@ test_look_at_tables(const RaceParams *params, int halvings)
 static void
 test_look_at_line(void)
 {
-	RaceParams *params = make_grid(RACE_KERNEL_L2, 1, 64, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, 1, 64, 1);
 	int64_t		counters[65];
 	int			k;
 
@@ -420,7 +393,7 @@ static void
 test_look_at_most(void)
 {
 	static int64_t counters[MOST_NODES];
-	RaceParams *params = make_grid(RACE_KERNEL_L2, 3, 32, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, 3, 32, 1);
 	uint64_t	i;
 	uint64_t	all;
 
@@ -436,7 +409,7 @@ test_look_at_most(void)
 static void
 test_look(uint32_t dims, double cells)
 {
-	RaceParams *params = make_grid(RACE_KERNEL_L2, dims, cells, 1);
+	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
 	int			halvings;
 
 	for (halvings = 1; race_grid_looks_at(params, halvings); halvings++)
@@ -451,8 +424,8 @@ test_look(uint32_t dims, double cells)
 static void
 test_no_look(void)
 {
-	RaceParams *odd = make_grid(RACE_KERNEL_L2, 2, 15, 1);
-	RaceParams *few = make_grid(RACE_KERNEL_L2, 2, 2, 1);
+	RaceParams *odd = grid_params(RACE_KERNEL_L2, 2, 15, 1);
+	RaceParams *few = grid_params(RACE_KERNEL_L2, 2, 2, 1);
 
 	ok(race_grid_look_weight(odd) == 0 && race_grid_look_weight(few) == 0,
 	   "there is nothing to see where cells cannot be halved, or are too few");

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../../src/lsh/lsh.h"
+#include "../../src/lsh/grid.h"
+#include "../../src/lsh/moments.h"
 #include "../../src/noise/noise.h"
 
 /* Real randomness, for a RaceRandom */
@@ -138,6 +139,58 @@ l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims,
 	params.power = power;
 	params.rows = rows;
 	params.range = range;
+	return params;
+}
+
+/* Parameters with bounds -1 and 2, so that 0.5 is the middle */
+static inline RaceParams *
+moments_params(uint32_t dims, double norm, RaceClip clip)
+{
+	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
+	double	   *bounds = (double *) (params + 1);
+	uint32_t	i;
+
+	params->kernel = RACE_KERNEL_MOMENTS;
+	params->sequence = RACE_SEQUENCE_INDEPENDENT;
+	params->rehash = RACE_REHASH_FOLD;
+	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
+	params->dims = dims;
+	params->bandwidth = 1;
+	params->power = 1;
+	params->rows = 1;
+	params->norm = norm;
+	params->clip = (uint8_t) clip;
+	params->range = (uint32_t) race_moments_counters(dims + 1);
+	params->more = (uint32_t) (2 * dims * sizeof(double));
+	for (i = 0; i < 2 * dims; i++)
+		bounds[i] = i < dims ? -1 : 2;
+	return params;
+}
+
+/* Parameters of a grid between -1 and 2, with so many cells along each axis */
+static inline RaceParams *
+grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
+{
+	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
+	double	   *numbers = (double *) (params + 1);
+	uint32_t	i;
+
+	params->kernel = (uint8_t) kernel;
+	params->sequence = RACE_SEQUENCE_GRID;
+	params->rehash = RACE_REHASH_FOLD;
+	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;
+	params->dims = dims;
+	params->bandwidth = 0.5;
+	params->power = 1;
+	params->rows = 1;
+	params->more = (uint32_t) (3 * dims * sizeof(double));
+	for (i = 0; i < dims; i++)
+	{
+		numbers[i] = -1;
+		numbers[dims + i] = 2;
+		numbers[2 * dims + i] = cells;
+	}
+	params->range = (uint32_t) race_grid_nodes(numbers + 2 * dims, dims, levels);
 	return params;
 }
 

@@ -10,31 +10,6 @@
 #define MOST_COLUMNS	60
 #define MOST_RECORDS	1200
 
-/* Parameters with bounds -1 and 2, so that 0.5 is the middle */
-static RaceParams *
-make_params(uint32_t dims, double norm, RaceClip clip)
-{
-	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
-	double	   *bounds = (double *) (params + 1);
-	uint32_t	i;
-
-	params->kernel = RACE_KERNEL_MOMENTS;
-	params->sequence = RACE_SEQUENCE_INDEPENDENT;
-	params->rehash = RACE_REHASH_FOLD;
-	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
-	params->dims = dims;
-	params->bandwidth = 1;
-	params->power = 1;
-	params->rows = 1;
-	params->norm = norm;
-	params->clip = (uint8_t) clip;
-	params->range = (uint32_t) race_moments_counters(dims + 1);
-	params->more = (uint32_t) (2 * dims * sizeof(double));
-	for (i = 0; i < 2 * dims; i++)
-		bounds[i] = i < dims ? -1 : 2;
-	return params;
-}
-
 static void
 use_features(RaceParams *params, uint16_t features, uint16_t targets, RaceSequence sequence)
 {
@@ -115,7 +90,7 @@ test_triangles(void)
 static void
 test_order(uint32_t dims, uint16_t features)
 {
-	RaceParams *params = make_params(dims, 1.1, RACE_CLIP_ABSOLUTE);
+	RaceParams *params = moments_params(dims, 1.1, RACE_CLIP_ABSOLUTE);
 	RaceParams	of_functions;
 	RaceRows   *functions;
 	size_t		size;
@@ -184,7 +159,7 @@ change_of(const RaceParams *params, const int64_t *counters)
 static void
 test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip)
 {
-	RaceParams *params = make_params(dims, norm, clip);
+	RaceParams *params = moments_params(dims, norm, clip);
 	int64_t    *counters = malloc(params->range * sizeof(int64_t));
 	double		x[MOST_COLUMNS];
 	uint64_t	state = dims;
@@ -226,7 +201,7 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip)
 static void
 test_coarser(void)
 {
-	RaceParams *params = make_params(5, 1, RACE_CLIP_NORM);
+	RaceParams *params = moments_params(5, 1, RACE_CLIP_NORM);
 	uint64_t	state = 0;
 	bool		near = true;
 	int			coarser;
@@ -250,6 +225,10 @@ test_coarser(void)
 			sqrt(2.0 * race_moments_squares(params, coarser)) >=
 			sqrt(2.0 * race_moments_squares(params, 0) - 1) / (1 << coarser) + 6;
 	ok(near, "and sensitivities have that in them");
+	for (near = true, coarser = 0; coarser <= RACE_MOMENTS_COARSEST; coarser++)
+		near &= race_moments_trace(params, coarser) << coarser >= race_moments_squared(params) &&
+			(race_moments_trace(params, coarser) - 1) << coarser < race_moments_squared(params);
+	ok(near && race_moments_squared(params) % (1 << RACE_MOMENTS_COARSEST) != 0, "and traces are rounded up");
 	free(params);
 }
 
@@ -258,7 +237,7 @@ test_coarser(void)
 static void
 test_features(RaceSequence sequence)
 {
-	RaceParams *params = make_params(4, 2, RACE_CLIP_NORM);
+	RaceParams *params = moments_params(4, 2, RACE_CLIP_NORM);
 	RaceParams	of_functions;
 	RaceRows   *functions;
 	double		worst = 0;

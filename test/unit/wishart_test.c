@@ -1,6 +1,6 @@
 /*
  * wishart_test.c
- *		Wishart matrices from exact integers, and the budget of releases with them.
+ *		Wishart matrices from exact integers, and the budget and the noise of releases with them.
  *
  * What privacy rests on: W + s v v' is exp(-s / (2 scale)) times as likely as W, if |v| = 1.  So
  * W - s v v' has no negative eigenvalue with this probability, for every v: the largest such s,
@@ -9,8 +9,11 @@
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
 #include "../../src/linear/factor.h"
+#include "../../src/privacy/draw.h"
+#include "../../src/sketch/counters.h"
 #include "helpers.h"
 #include "tap.h"
+#include "wide.h"
 
 #define P			4			/* columns */
 #define N			(P * (P + 1) / 2)
@@ -19,14 +22,14 @@
 #define Z_LIMIT		4.5
 
 static uint64_t position;
+static RaceRandom pattern = {fill_from_pattern, &position, 0, {0}};
 
 static void
 draw(uint32_t columns, uint64_t scale, int sign, int64_t *triangle)
 {
-	static RaceRandom random = {fill_from_pattern, &position, 0, {0}};
 	int64_t		work[P * (P + 1)];
 
-	race_wishart(&random, columns, scale, sign, work, triangle);
+	race_wishart(&pattern, columns, scale, sign, work, triangle);
 }
 
 /* Of exponential numbers x of mean 1 by n draws: the largest z of the shares beyond some limits */
@@ -155,24 +158,283 @@ test_variance(void)
 	ok(good, "means and variances of entries");
 }
 
+/* ------------------------------------------------------------------- rounding */
+
+/* Normal numbers are truncated; here they have such bits more, and products twice as many. */
+#define MORE_BITS	8
+#define PLACES		(2 * (RACE_WISHART_BITS + MORE_BITS))
+
+/* What is known of the numbers before they were truncated */
+typedef enum Kind
+{
+	DRAWN, ANYWHERE, LARGEST, OPPOSITE, SMALLEST, KINDS
+} Kind;
+
+static int64_t
+normal_number(Kind kind, size_t k)
+{
+	switch (kind)
+	{
+		case ANYWHERE:
+			return (race_random_below(&pattern, 2) == 1 ? 1 : -1) *
+				(int64_t) race_random_below(&pattern, RACE_WISHART_LARGEST + 1);
+		case LARGEST:
+			return RACE_WISHART_LARGEST;
+		case OPPOSITE:
+			return k % 2 == 1 ? RACE_WISHART_LARGEST : -RACE_WISHART_LARGEST;
+		default:
+			return 0;
+	}
+}
+
+/* By how much an entry that was computed differs from the ideal one, times 2^PLACES */
+static Wide
+entry_error(const int64_t *x, const int64_t *y, const uint8_t *x_more, const uint8_t *y_more,
+			uint32_t n, uint64_t scale, int64_t computed)
+{
+	Wide		ideal[2] = {{{0}}, {{0}}};	/* what is positive, and what is negative */
+	uint32_t	k;
+
+	for (k = 0; k < n; k++)
+	{
+		Wide	   *side = &ideal[(x[k] < 0) != (y[k] < 0)];
+
+		*side = sum(*side, times(product(((uint64_t) llabs(x[k]) << MORE_BITS) + x_more[k],
+										 ((uint64_t) llabs(y[k]) << MORE_BITS) + y_more[k]), scale));
+	}
+	ideal[computed > 0] = sum(ideal[computed > 0],
+							  times_power_of_2(wide((uint64_t) llabs(computed)), PLACES));
+	return order(ideal[0], ideal[1]) > 0 ? minus(ideal[0], ideal[1]) : minus(ideal[1], ideal[0]);
+}
+
+/*
+ * The largest error of entries, as a part of what each of two matrices may be off: half of
+ * what race_wishart_rounding() says, which is 1 more for sums in coarser integers
+ */
+static double
+largest_error(Kind kind, uint32_t columns, uint64_t scale, bool *within)
+{
+	uint32_t	n = columns + 1;
+	size_t		numbers = (size_t) columns * n;
+	int64_t    *normal = malloc(numbers * sizeof(int64_t));
+	uint8_t    *more = malloc(numbers);
+	int64_t    *triangle = calloc(columns * n / 2, sizeof(int64_t));
+	Wide		allowed = times_power_of_2(wide((race_wishart_rounding(columns, scale) - 1) / 2), PLACES);
+	Wide		largest = {{0}};
+	uint32_t	i;
+	uint32_t	j;
+	size_t		k;
+
+	race_wishart(&pattern, columns, scale, 1, normal, triangle);
+	for (k = 0; k < numbers; k++)
+	{
+		if (kind != DRAWN)
+			normal[k] = normal_number(kind, k);
+		more[k] = kind == DRAWN || kind == ANYWHERE ? mix(k) : UINT8_MAX;
+	}
+	memset(triangle, 0, columns * n / 2 * sizeof(int64_t));
+	race_wishart_square(normal, columns, scale, 1, triangle);
+	/* of many columns, the first rows of the matrix suffice */
+	for (i = 0, k = 0; i < columns && i < 8; i++)
+		for (j = i; j < columns; j++, k++)
+		{
+			Wide		error = entry_error(normal + i * n, normal + j * n, more + i * n, more + j * n,
+											n, scale, triangle[k]);
+
+			if (order(error, largest) > 0)
+				largest = error;
+		}
+	*within &= order(largest, allowed) <= 0;
+	free(normal);
+	free(more);
+	free(triangle);
+	return approximate(largest) / approximate(allowed);
+}
+
+static void
+test_rounding(uint32_t columns)
+{
+	static const uint64_t scales[] = {1, 2, 1000003, SCALE + 1, RACE_MAX_WISHART_SCALE};
+	bool		within = true;
+	double		largest = 0;
+	int			i;
+	int			kind;
+
+	for (i = 0; i < 5; i++)
+		for (kind = 0; kind < KINDS; kind++)
+			largest = fmax(largest, largest_error(kind, columns, scales[i], &within));
+	ok(within, "%u columns: entries are as near to the ideal ones as is claimed", columns);
+	ok(largest > 0.3, "... and some are off by %.2f of that", largest);
+}
+
+/* theta of doc/privacy.md: (2 |x| + 1) / 2 in units of a step, of the largest x */
+static void
+test_steps(void)
+{
+	double		step = 1 / ldexp(1, RACE_WISHART_BITS);
+	double		each = (RACE_WISHART_LARGEST * step + 0.5 * step) * step;
+
+	ok(race_wishart_steps(7) >= 56 * each && race_wishart_steps(7) < 1.1 * 56 * each,
+	   "steps cost what those of the largest numbers do");
+}
+
+/* ---------------------------------------------------------------------- noise */
+
+#define CELLS	31				/* from -15 or less to 15 or more */
+#define FAR		400				/* what is beyond has no probability to speak of */
+
+/*
+ * The probability of an integer in an entry on the diagonal of a Wishart matrix of two columns and scale 1:
+ * its whole part is a chi-square number of three degrees of freedom, rounded down.
+ */
+static double
+whole_probability(int k)
+{
+	double		below = 0;
+	double		x;
+
+	for (x = k; x <= k + 1; x++)
+		below = erf(sqrt(x / 2)) - sqrt(2 * x / RACE_PI) * exp(-x / 2) - (x > k ? below : 0);
+	return below;
+}
+
+static double
+laplace_probability(double b, int k)
+{
+	return tanh(0.5 / b) * exp(-abs(k) / b);
+}
+
+/* The probability that what was observed is the difference of two such entries and noise of scale b */
+static double
+noise_fits(const uint64_t *observed, double b)
+{
+	double		expected[CELLS] = {0};
+	double		difference[2 * FAR + 1] = {0};
+	int			i;
+	int			j;
+
+	for (i = 0; i <= FAR; i++)
+		for (j = 0; j <= FAR; j++)
+			difference[FAR + i - j] += whole_probability(i) * whole_probability(j);
+	for (i = -FAR; i <= FAR; i++)
+		for (j = -FAR; j <= FAR; j++)
+		{
+			int			cell = i + j + CELLS / 2;
+
+			expected[cell < 0 ? 0 : cell >= CELLS ? CELLS - 1 : cell] +=
+				DRAWS * difference[FAR + i] * laplace_probability(b, j);
+		}
+	return chi_square_tail(chi_square(observed, expected, CELLS), CELLS - 1);
+}
+
+static RacePlan
+plan_moments(const RaceParams *params, double epsilon)
+{
+	RaceRequest request = {epsilon, 0, 1, false, 1, RACE_NEIGHBORS_ADD_REMOVE};
+	RacePlan	plan;
+
+	if (!race_plan_release(&request, params, race_most_kept(&request, params), &plan))
+		abort();
+	return plan;
+}
+
+/* The first number of a release of moments of which this is the first exact one, and others are 0 */
+static int64_t
+draw_first(const RaceParams *params, const RacePlan *plan, int64_t first)
+{
+	int64_t    *counters = calloc(params->range, sizeof(int64_t));
+	int64_t    *noisy = malloc(params->range * sizeof(int64_t));
+	void	   *workspace = malloc(race_draw_workspace(params));
+	RaceExact	exact = {params, counters, sizeof(int64_t), false, 0};
+
+	counters[0] = first;
+	race_draw_counters(&pattern, &exact, plan, workspace, noisy);
+	first = noisy[0];
+	free(counters);
+	free(noisy);
+	free(workspace);
+	return first;
+}
+
+/*
+ * At this epsilon a record moves each of three entries by 7 through rounding, and noise of scale 1
+ * spends a 64th of it: as little noise of entries as there can be, and as little of the matrices.
+ */
+static void
+test_noise(void)
+{
+	RaceParams *params = moments_params(1, 0.006, RACE_CLIP_NORM);
+	RacePlan	plan = plan_moments(params, 3 * 7 * 64);
+	uint64_t	observed[CELLS] = {0};
+	int			i;
+
+	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.counter_noise == 1 &&
+	   plan.entry_noise == RACE_SCALE_DENOMINATOR, "a plan with the least noise");
+	for (i = 0; i < DRAWS; i++)
+	{
+		int64_t		noise = draw_first(params, &plan, 0);
+
+		observed[noise < -(CELLS / 2) ? 0 : noise > CELLS / 2 ? CELLS - 1 : noise + CELLS / 2]++;
+	}
+	ok(noise_fits(observed, 1) > 1e-3, "its noise is that of two matrices and of entries, p = %.2g",
+	   noise_fits(observed, 1));
+	ok(noise_fits(observed, 0.25) < 1e-9, "... a quarter of the noise of entries is not, p = %.2g",
+	   noise_fits(observed, 0.25));
+	ok(noise_fits(observed, 1e-3) < 1e-9, "... nor is none of it, p = %.2g", noise_fits(observed, 1e-3));
+	free(params);
+}
+
+/*
+ * An exact number at the limit stays there with half of all noise, if this is added up before it is clamped.
+ * Here the noise of entries is as large as that of matrices.
+ */
+static void
+test_clamp(void)
+{
+	RaceParams *params = moments_params(2, 0.005, RACE_CLIP_NORM);
+	RacePlan	plan = plan_moments(params, 1);
+	int			stay = 0;
+	int			stay_between = 0;
+	int			i;
+
+	for (i = 0; i < DRAWS; i++)
+	{
+		int64_t		matrices[6] = {0};
+		int64_t		entry = race_discrete_laplace(&pattern, plan.entry_noise);
+
+		stay += draw_first(params, &plan, RACE_MAX_COUNT) == RACE_MAX_COUNT;
+		draw(3, plan.counter_noise, 1, matrices);
+		draw(3, plan.counter_noise, -1, matrices);
+		stay_between += (entry < 0 ? entry : 0) + matrices[0] >= 0;
+	}
+	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.kept.coarser == 0 &&
+	   fabs(standard_errors((double) stay / DRAWS, 0.5, DRAWS)) < Z_LIMIT,
+	   "numbers are clamped after all noise was added: %d of %d at the limit", stay, DRAWS);
+	ok(fabs(standard_errors((double) stay_between / DRAWS, 0.5, DRAWS)) > Z_LIMIT,
+	   "... clamped before they would be %d", stay_between);
+	free(params);
+}
+
+/* --------------------------------------------------------------------- budget */
+
 /* The cost that was computed, by its formula, and what is left of epsilon */
 static void
-test_budget(double epsilon, uint32_t columns, uint32_t sides, uint64_t trace)
+test_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace)
 {
 	RaceWishartBudget budget;
 	long double cost;
-	bool		found = race_wishart_budget(epsilon, columns, sides, trace, 2, &budget);
+	bool		found = race_wishart_budget(epsilon, columns, records, trace, &budget);
 
-	ok(found, "a budget of epsilon %g for %u columns, trace %llu", epsilon, columns,
-	   (unsigned long long) trace);
+	ok(found, "a budget of epsilon %g for %u columns, %llu records of trace %llu", epsilon, columns,
+	   (unsigned long long) records, (unsigned long long) trace);
 	if (!found)
 		return;
 	cost = (long double) trace / (2 * (long double) budget.scale) +
 		(long double) columns * (columns + 1) * 66 / 0x1p48L +
 		(long double) race_wishart_rounding(columns, budget.scale) * (columns * (columns + 1) / 2) *
 		RACE_SCALE_DENOMINATOR / budget.entry_scale +
-		2.0L * RACE_SCALE_DENOMINATOR / budget.count_scale;
-	cost *= sides;
+		(long double) RACE_SCALE_DENOMINATOR / budget.count_scale;
+	cost *= records;
 	ok(cost <= budget.epsilon && budget.epsilon <= epsilon, "... costs what it says, and not more");
 	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it", cost / epsilon);
 }
@@ -186,14 +448,21 @@ main(void)
 	test_reach("all columns", 1, -2, 3, 1);
 	test_one();
 	test_variance();
+	test_rounding(1);
+	test_rounding(2);
+	test_rounding(7);
+	test_rounding(RACE_WISHART_COLUMNS);
+	test_steps();
+	test_noise();
+	test_clamp();
 	test_budget(1, 7, 1, 9500000);
 	test_budget(0.001, 2, 2, 67000000);
-	test_budget(3, RACE_WISHART_COLUMNS, 2, 67000000);
+	test_budget(3, RACE_WISHART_COLUMNS, 100, 67000000);
 	test_budget(1e6, 5, 1, 9500000);
-	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, 1, &budget),
+	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, &budget),
 	   "not of too many columns");
-	ok(!race_wishart_budget(1e-6, 7, 1, 9500000, 1, &budget), "not of a scale that is too large");
-	ok(!race_wishart_budget(1e-8, 100, 1, 1, 1, &budget),
+	ok(!race_wishart_budget(1e-6, 7, 1, 9500000, &budget), "not of a scale that is too large");
+	ok(!race_wishart_budget(1e-8, 100, 1, 1, &budget) && !race_wishart_budget(1, 100, 10000000, 1, &budget),
 	   "not where steps of normal numbers cost too much");
 	return done_testing();
 }

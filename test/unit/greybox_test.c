@@ -1,0 +1,971 @@
+/*
+ * greybox_test.c
+ *		An audit of all releases from within, after "Re:cord-play" (Cebere et al. 2026).
+ *
+ * Two tables that differ in the records of one person go through the code of a release
+ * (privacy/draw.c), each exact number up to the one function that adds noise.  In place of that
+ * function this file has another: of the first table it notes each number, and what it answered;
+ * of the second it gives the same answers.  So both choose the same rows and cells, unless
+ * something else than noisy numbers decides.  Then
+ *
+ * - there are as many numbers, with noise of the same kind and scale, and the same plan;
+ * - they differ, in L1 or in L2, by at most what the plan takes them to differ by;
+ * - and this costs, under the noise of the plan, at most the epsilon or rho that the plan says.
+ *
+ * Tables and persons are made up to be extreme: crowds in one place, records as far apart as can be,
+ * bounds, nodes and ties, infinities, denormals, NaN, NULLs.  A person may have several records, in
+ * several labels.  All is of fixed seeds.  As a control, a declaration that is a little smaller must be
+ * seen to be too small.
+ */
+#include <float.h>
+
+#include "../../src/lsh/grid.h"
+#include "../../src/lsh/moments.h"
+#include "../../src/lsh/surrogate.h"
+#include "../../src/privacy/draw.h"
+#include "../../src/privacy/noisy.h"
+#include "../../src/sketch/count.h"
+#include "../../src/sketch/counters.h"
+#include "kernels.h"
+#include "tap.h"
+
+/* ----------------------------------------------------------- what gets noise */
+
+typedef struct Draw
+{
+	RaceMechanism mechanism;
+	uint64_t	noise;
+	int64_t		value[2];		/* of both tables */
+	int64_t		answer;
+} Draw;
+
+static struct
+{
+	Draw	   *draws;
+	size_t		capacity;
+	size_t		n;
+	size_t		next;			/* of the second table */
+	int			table;			/* 0 or 1 */
+	bool		same;			/* so far */
+	uint64_t	random;
+} tape;
+
+static void
+start_table(int table)
+{
+	tape.table = table;
+	tape.next = 0;
+	if (table == 0)
+	{
+		tape.n = 0;
+		tape.same = true;
+	}
+}
+
+/* What a mechanism could have answered: a few deviations off */
+static int64_t
+answer(int64_t value, RaceMechanism mechanism, uint64_t noise)
+{
+	double		deviation = mechanism == RACE_MECHANISM_GAUSSIAN ? sqrt((double) noise) :
+		(double) noise / RACE_SCALE_DENOMINATOR;
+
+	return race_clamped_sum(value, (int64_t) (3 * deviation * signed_unit(mix(++tape.random))));
+}
+
+int64_t
+race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
+{
+	Draw	   *draw;
+
+	(void) random;
+	if (tape.table == 0)
+	{
+		if (tape.n == tape.capacity)
+		{
+			tape.capacity = 2 * tape.capacity + 1024;
+			tape.draws = realloc(tape.draws, tape.capacity * sizeof(Draw));
+			if (tape.draws == NULL)
+				abort();
+		}
+		draw = &tape.draws[tape.n++];
+		draw->mechanism = mechanism;
+		draw->noise = noise;
+		draw->value[0] = draw->value[1] = value;
+		draw->answer = answer(value, mechanism, noise);
+		return draw->answer;
+	}
+	if (tape.next == tape.n)
+	{
+		tape.same = false;
+		return value;
+	}
+	draw = &tape.draws[tape.next++];
+	tape.same &= draw->mechanism == mechanism && draw->noise == noise;
+	draw->value[1] = value;
+	return draw->answer;
+}
+
+/* ---------------------------------------------------------------- kinds */
+
+#define PLACES		512			/* records that tables are made of */
+#define MOST_LABELS	3
+#define MOST_ITEMS	12			/* different ones in a label */
+
+/* A kind of sketch, and what its records are: buckets of rows, or numbers */
+typedef struct Kind
+{
+	char		name[200];
+	RaceParams *params;
+	RaceRows   *rows;			/* or the features of moments, or NULL */
+	uint32_t   *buckets;		/* [PLACES][line] */
+	size_t		line;
+	double	   *numbers;		/* [PLACES][dims] */
+	bool		is_record[PLACES];	/* else it is left out: not all numbers are finite */
+	void	   *workspace;
+	void	   *moments_workspace;
+	int64_t    *counters[4];	/* of two halves of two tables */
+	int64_t    *out;
+} Kind;
+
+/* How it is released */
+typedef struct Setting
+{
+	double		delta;
+	bool		chooses;		/* what to keep */
+	bool		fit;
+	RaceNeighbors neighbors;
+	uint32_t	records;		/* of a person */
+	int			labels;
+	bool		halves;
+	bool		share;
+} Setting;
+
+/* Some records at one place */
+typedef struct Item
+{
+	uint32_t	place;
+	int64_t		weight;
+	RacePortion portion;
+} Item;
+
+typedef struct Items
+{
+	int			n;
+	Item		items[MOST_ITEMS];
+} Items;
+
+/* What both tables have in a label, and what one of them has besides */
+typedef struct Pair
+{
+	Items		base[MOST_LABELS];
+	Items		own[2][MOST_LABELS];
+} Pair;
+
+static double
+hostile_number(uint64_t bits, double lower, double upper, double cells)
+{
+	static const double numbers[] = {5e-324, -5e-324, -0.0, 0, DBL_MAX, -DBL_MAX, 1e300, DBL_MIN};
+
+	switch (bits % 16)
+	{
+		case 0:
+			return lower;
+		case 1:
+			return upper;
+		case 2:
+			return bits % 32 == 2 ? INFINITY : -INFINITY;
+		case 3:
+			return bits % 128 == 3 ? NAN : upper - (upper - lower) * DBL_EPSILON;
+		case 4:
+			return numbers[bits / 16 % 8];
+		case 5:
+			return lower + (upper - lower) * (bits / 16 % 64 + 0.5) / cells;
+		case 6:
+		case 7:
+		case 8:
+		case 9:
+		case 10:
+		case 11:
+			return lower + (upper - lower) * (double) (bits / 16 % ((uint64_t) cells + 1)) / cells;
+		default:
+			return lower + (upper - lower) * (signed_unit(mix(bits)) + 1) / 2;
+	}
+}
+
+/* All are at first; a vector is not if a number is not finite after it was clipped. */
+static void
+take_vector(Kind *kind, int place, const RaceParams *part, double *x)
+{
+	uint32_t	i;
+
+	race_vector_clip(part, x, part->dims);
+	for (i = 0; i < part->dims; i++)
+		kind->is_record[place] &= isfinite(x[i]) != 0;
+}
+
+static void
+hash_places(Kind *kind)
+{
+	const RaceParams *params = kind->params;
+	RaceColumn	columns[RACE_MAX_PARTS];
+	const RaceParams *part;
+	int			place;
+	uint32_t	i;
+
+	kind->rows = make_rows(params);
+	kind->line = kind->rows->blocks * RACE_LANES;
+	kind->buckets = calloc(PLACES * kind->line, sizeof(uint32_t));
+	for (place = 0; place < PLACES; place++)
+	{
+		RaceColumn *column = columns;
+
+		random_records(params, (uint64_t) place * 64, 1, columns);
+		for (part = params; part != NULL; part = race_params_next(part, params), column++)
+		{
+			double	   *x = (double *) column->numbers;
+			uint64_t   *elements = (uint64_t *) column->elements;
+
+			for (i = 0; i < part->dims; i++)
+			{
+				uint64_t	bits = mix((uint64_t) place * 999 + i);
+
+				if (x != NULL && place % 4 == 0)
+					x[i] = hostile_number(bits, -3, 3, 6);
+				if (x == NULL && part->nulls != 0 && bits % 3 == 0)
+					elements[i] = race_element_of_null(params->seed, false);
+			}
+			if (x != NULL)
+				take_vector(kind, place, part, x);
+		}
+		if (kind->is_record[place])
+			race_rows_hash_one(kind->rows, params->rows, columns, kind->buckets + place * kind->line);
+		free_records(params, columns);
+	}
+}
+
+/* Corners are the largest vectors. */
+static void
+number_places(Kind *kind)
+{
+	const RaceParams *params = kind->params;
+	const double *lower = race_array(params, RACE_ARRAY_LOWER);
+	const double *upper = race_array(params, RACE_ARRAY_UPPER);
+	const double *cells = race_array(params, RACE_ARRAY_CELLS);
+	int			place;
+	uint32_t	i;
+
+	kind->numbers = calloc((size_t) PLACES * params->dims, sizeof(double));
+	for (place = 0; place < PLACES; place++)
+	{
+		double	   *x = kind->numbers + (size_t) place * params->dims;
+
+		for (i = 0; i < params->dims; i++)
+		{
+			uint64_t	bits = mix((uint64_t) place * 1024 + i);
+
+			x[i] = place % 8 == 0 ? (bits % 2 == 0 ? lower[i] : upper[i]) :
+				hostile_number(bits, lower[i], upper[i], cells == NULL ? 4 : cells[i]);
+		}
+		take_vector(kind, place, params, x);
+	}
+}
+
+static void *
+allocate(size_t size)
+{
+	void	   *memory = calloc(1, size + 1);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+/* Takes over the parameters. */
+static void
+make_kind(Kind *kind, RaceParams *params, const char *name)
+{
+	RaceParams	functions;
+	size_t		size = (size_t) params->rows * params->range * sizeof(int64_t);
+	int			i;
+
+	memset(kind, 0, sizeof(Kind));
+	kind->params = params;
+	snprintf(kind->name, sizeof(kind->name), "%s", name);
+	for (i = 0; i < PLACES; i++)
+		kind->is_record[i] = true;
+	if (race_is_grid(params) || race_is_moments(params))
+		number_places(kind);
+	else
+		hash_places(kind);
+	if (race_is_moments(params))
+	{
+		race_moments_functions(params, &functions);
+		kind->rows = make_rows(&functions);
+		kind->moments_workspace = allocate(race_moments_workspace(params));
+	}
+	kind->workspace = allocate(race_draw_workspace(params));
+	for (i = 0; i < 4; i++)
+		kind->counters[i] = allocate(size);
+	/* two levels are less than twice as many as the finest */
+	kind->out = allocate(2 * size);
+}
+
+static void
+free_kind(Kind *kind)
+{
+	int			i;
+
+	for (i = 0; i < 4; i++)
+		free(kind->counters[i]);
+	free(kind->out);
+	free(kind->workspace);
+	free(kind->moments_workspace);
+	free(kind->numbers);
+	free(kind->buckets);
+	free(kind->rows);
+	free(kind->params);
+}
+
+/* ---------------------------------------------------------------- tables */
+
+static void
+count_in_rows(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
+{
+	const RaceParams *params = kind->params;
+	const uint32_t *buckets = kind->buckets + item->place * kind->line;
+	uint32_t	row;
+
+	for (row = 0; row < params->rows; row += RACE_LANES)
+	{
+		uint32_t	rows = params->rows - row < RACE_LANES ? params->rows - row : RACE_LANES;
+		size_t		from = (size_t) row * params->range;
+		RaceCounterArray arrays[2] = {{lower + from, 8}, {upper == NULL ? NULL : upper + from, 8}};
+		int64_t		i;
+
+		if (upper == NULL)
+			race_counters_bump(lower + from, 8, buckets + row, 1, rows, params->range, item->weight);
+		for (i = 0; upper != NULL && i < item->weight; i++)
+			race_count_halves_in_rows(buckets + row, row, rows, params->range, &item->portion,
+									  arrays[0], arrays[1]);
+	}
+}
+
+static void
+count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
+{
+	const double *x = kind->numbers + item->place * kind->params->dims;
+	RaceCounterArray arrays[2] = {{lower, 8}, {upper, 8}};
+	int64_t		i;
+
+	if (kind->buckets != NULL)
+		count_in_rows(kind, item, lower, upper);
+	else if (race_is_grid(kind->params) && upper == NULL)
+		race_count_in_grid(kind->params, x, 1, item->weight, arrays[0]);
+	else
+		for (i = 0; i < item->weight; i++)
+			if (race_is_grid(kind->params))
+				race_count_halves_in_grid(kind->params, x, 1, &item->portion, arrays[0], arrays[1]);
+			else
+				race_moments_count(kind->params, kind->rows, x, 1, 1, lower, kind->moments_workspace);
+}
+
+/* Add records to a sketch, or to both halves. */
+static void
+count_items(const Kind *kind, const Items *items, RaceExact *exact, bool halves)
+{
+	int64_t    *lower = (int64_t *) exact[0].counters;
+	int64_t    *upper = halves ? (int64_t *) exact[1].counters : NULL;
+	int			i;
+
+	for (i = 0; i < items->n; i++)
+	{
+		const Item *item = &items->items[i];
+
+		if (!kind->is_record[item->place])
+			continue;
+		count_item(kind, item, lower, upper);
+		exact[halves && race_dither_counts_up(&item->portion) ? 1 : 0].count += item->weight;
+	}
+}
+
+/* As it would be stored, in counters that are as narrow as they can be */
+static void
+make_narrow(const RaceParams *params, RaceExact *exact)
+{
+	size_t		n = (size_t) params->rows * params->range;
+	int64_t    *counters = (int64_t *) exact->counters;
+	int64_t		min;
+	int64_t		max;
+
+	race_counters_bounds(counters, 8, n, &min, &max);
+	exact->width = race_counters_width_for(min, max);
+	if (exact->width < 8)
+	{
+		void	   *narrow = allocate(n * exact->width);
+
+		race_counters_store(narrow, exact->width, 0, n, counters);
+		memcpy(counters, narrow, n * exact->width);
+		free(narrow);
+	}
+}
+
+/* The sketch, or halves, of a label in one of both tables */
+static void
+make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label, int table,
+		   RaceExact *exact)
+{
+	const RaceParams *params = kind->params;
+	int			halves = setting->halves ? 2 : 1;
+	int			i;
+
+	for (i = 0; i < halves; i++)
+	{
+		exact[i].params = params;
+		exact[i].counters = kind->counters[2 * table + i];
+		exact[i].width = 8;
+		exact[i].is_half = setting->halves;
+		exact[i].count = 0;
+		memset(kind->counters[2 * table + i], 0, (size_t) params->rows * params->range * 8);
+	}
+	count_items(kind, &pair->base[label], exact, setting->halves);
+	count_items(kind, &pair->own[table][label], exact, setting->halves);
+	for (i = 0; i < halves; i++)
+		make_narrow(params, &exact[i]);
+}
+
+static void
+add_item(Items *items, uint32_t place, int64_t weight, uint64_t bits, bool whole)
+{
+	static const double shares[] = {0, 1, 0.5, 1e-300};
+	Item	   *item = &items->items[items->n++];
+
+	item->place = place % PLACES;
+	item->weight = weight;
+	item->portion.share = whole ? bits % 2 : bits % 5 < 4 ? shares[bits % 5] : (signed_unit(bits) + 1) / 2;
+	item->portion.offset = bits % 7 == 0 ? 0 : bits % 7 == 1 ? UINT64_MAX : mix(bits);
+}
+
+/* How many records the places of a table may have: all are counted one by one, or at once. */
+static int64_t
+base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
+{
+	if (setting->halves || race_is_moments(kind->params))
+		return 1 + bits % 20;
+	/* some so large that norms clamp their counters */
+	return bits % 16 == 0 ? INT64_C(1) << 38 : bits % 2 == 0 ? 1 + bits / 16 % 40 : INT64_C(1000000);
+}
+
+/*
+ * A pair of tables.  Of each side of the person all records are at one place, often that of a crowd,
+ * or at any; in one label, or in any.
+ */
+static void
+make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
+{
+	uint64_t	state = number * 1000;
+	uint64_t	style = mix(++state);
+	bool		together = style % 4 != 0;
+	bool		one_label = style / 4 % 4 != 0;
+	bool		whole = style / 16 % 2 != 0;
+	uint32_t	crowd = (uint32_t) mix(++state);
+	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style / 32 % 2);
+	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
+	int			label;
+	int			table;
+	uint32_t	i;
+
+	memset(pair, 0, sizeof(Pair));
+	for (label = 0; label < setting->labels; label++)
+	{
+		if (style / 64 % 4 != 0)
+			add_item(&pair->base[label], crowd, base_weight(kind, setting, mix(++state)), style, whole);
+		for (i = 0; i < style / 256 % 4; i++)
+		{
+			uint64_t	bits = mix(++state);
+
+			add_item(&pair->base[label], (uint32_t) (bits >> 32), base_weight(kind, setting, bits),
+					 mix(bits), false);
+		}
+	}
+	for (table = first; table <= last; table++)
+	{
+		uint32_t	place = table == 0 ? crowd : (uint32_t) mix(++state);
+
+		for (i = 0; i < setting->records; i++)
+		{
+			uint64_t	bits = mix(++state);
+
+			label = (int) ((one_label ? style / 1024 + (uint64_t) (table * (style / 4096 % 2)) : bits) %
+						   (uint64_t) setting->labels);
+			if (first != last || style / 8192 % 4 != 0)
+				add_item(&pair->own[table][label], together ? (first == last ? crowd : place) :
+						 (uint32_t) (bits >> 32), 1, whole ? style : bits, whole);
+			else if (i == 0)	/* the person has fewer records than she might */
+				add_item(&pair->own[table][label], (uint32_t) (bits >> 32), 1, bits, false);
+		}
+	}
+}
+
+/* -------------------------------------------------------------- releases */
+
+#define PARTIES		5
+
+/* A release of exact sketches up to its noise; where its looks and its counters begin */
+typedef struct Played
+{
+	RacePlan	plan;
+	size_t		looks;
+	size_t		counters;
+} Played;
+
+static RaceRequest
+make_request(const Kind *kind, const Setting *setting, double epsilon)
+{
+	RaceRequest request;
+
+	request.epsilon = epsilon;
+	request.delta = setting->delta;
+	request.rows = setting->chooses ? 0 : kind->params->rows;
+	request.fit = setting->fit;
+	request.max_contributions = setting->records;
+	request.neighbors = setting->neighbors;
+	return request;
+}
+
+static Played
+play(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact,
+	 int table)
+{
+	static const RaceFederation federation = {PARTIES, 1, 1};
+	uint64_t	position = 0;
+	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
+	int			n = setting->halves ? 2 : 1;
+	int64_t		counts[2];
+	Played		played;
+	int			i;
+
+	memset(&played, 0, sizeof(played));
+	start_table(table);
+	if (setting->share ? !race_plan_share(request, kind->params, &federation, &played.plan) :
+		!race_draw_plan(&random, exact, n, request, kind->workspace, counts, &played.plan))
+	{
+		printf("Bail out! too much noise\n");
+		exit(2);
+	}
+	if (setting->share)
+		race_noisy(&random, exact->count, RACE_MECHANISM_GAUSSIAN, played.plan.count_noise);
+	played.looks = n;
+	played.counters = table == 0 ? tape.n : tape.next;
+	for (i = 0; i < n; i++)
+		race_draw_counters(&random, &exact[i], &played.plan, kind->workspace, kind->out);
+	return played;
+}
+
+/* How far apart both tables are, in parts of what the plan declares; and what this costs */
+typedef struct Apart
+{
+	double		count;
+	double		look;
+	double		counters;
+	double		cost;			/* in parts of epsilon or rho */
+	double		epsilon;
+	bool		same;			/* but for the numbers */
+	bool		rounds;			/* Wishart: counters differ by what was added, but for less than 1 */
+} Apart;
+
+static double
+difference(const Draw *draw)
+{
+	return fabs((double) ((__int128) draw->value[0] - draw->value[1]));
+}
+
+/* Laplace noise: the distance in L1; the cost is added. */
+static double
+distance(size_t from, size_t to, double *cost)
+{
+	double		sum = 0;
+	size_t		i;
+
+	for (i = from; i < to; i++)
+	{
+		sum += difference(&tape.draws[i]);
+		*cost += difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / (double) tape.draws[i].noise;
+	}
+	return sum;
+}
+
+/* Gaussian noise: squared, in L2, in units of this variance */
+static double
+squared_distance(size_t from, size_t to, double variance, double *cost)
+{
+	double		sum = 0;
+	size_t		i;
+
+	for (i = from; i < to; i++)
+		sum += difference(&tape.draws[i]) * difference(&tape.draws[i]) * variance / (double) tape.draws[i].noise;
+	*cost += sum / (2 * variance);
+	return sum;
+}
+
+static double
+factor_of(const Setting *setting)
+{
+	return setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1;
+}
+
+static void
+compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *request,
+				const Played *played, Apart *apart)
+{
+	double		records = setting->records * factor_of(setting);
+	double		cost = 0;
+
+	apart->count += distance(0, played->looks, &cost) / records;
+	apart->look += played->counters == played->looks ? 0 :
+		distance(played->looks, played->counters, &cost) /
+		(records * (double) race_look_weight(request, kind->params));
+	apart->counters += distance(played->counters, tape.n, &cost) /
+		(records * (double) race_kept_weight(kind->params, played->plan.kept));
+	apart->cost += cost / played->plan.noise.epsilon;
+}
+
+static void
+compare_gaussian(const Kind *kind, const Setting *setting, const Played *played, Apart *apart)
+{
+	double		records = pow(setting->records, 2) * factor_of(setting);
+	double		cost = 0;
+
+	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
+	apart->counters += squared_distance(played->counters, tape.n, (double) played->plan.counter_noise, &cost) /
+		(records * (double) race_kept_squared(kind->params, played->plan.kept));
+	/* of a sum of shares, without one colluder and one dropout */
+	apart->cost += cost / (setting->share ? PARTIES - 2 : 1) / played->plan.noise.rho;
+}
+
+/*
+ * A Wishart matrix hides what each table has besides, by its trace.  Laplace noise on entries hides
+ * what rounding makes of it, wherever there is something.
+ */
+static void
+compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int label,
+				const Played *played, Apart *apart)
+{
+	const RaceParams *params = kind->params;
+	uint32_t	columns = race_moments_columns(params);
+	const RacePlan *plan = &played->plan;
+	double		coarse = ldexp(1, plan->kept.coarser);
+	double		records = setting->records * factor_of(setting);
+	double		trace = 0;
+	double		cost = 0;
+	uint32_t	i;
+	int			table;
+
+	for (table = 0; table < 2; table++)
+	{
+		RaceExact	own = {params, kind->counters[2 * table], 8, false, 0};
+
+		memset(kind->counters[2 * table], 0, params->range * 8);
+		count_items(kind, &pair->own[table][label], &own, false);
+		for (i = 0; i < columns; i++)
+			trace += (double) kind->counters[2 * table][race_moments_counter(columns, i, i)];
+		if (own.count > 0)
+			cost += (double) race_wishart_rounding(columns, plan->counter_noise) * params->range *
+				RACE_SCALE_DENOMINATOR / (double) plan->entry_noise + race_wishart_steps(columns);
+	}
+	for (i = 0; i < params->range; i++)
+	{
+		const Draw *draw = &tape.draws[played->counters + i];
+
+		apart->rounds &= fabs((double) (draw->value[0] - draw->value[1]) -
+							  (double) (kind->counters[0][i] - kind->counters[2][i]) / coarse) < 1;
+	}
+	apart->count += distance(0, played->looks, &cost) / records;
+	apart->counters += trace / coarse / (records * (double) race_moments_trace(params, plan->kept.coarser));
+	cost += trace / coarse / 2 / (double) plan->counter_noise;
+	apart->cost += cost / plan->noise.epsilon;
+}
+
+/* All labels, whose losses add up */
+static Apart
+compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
+{
+	RaceRequest request = make_request(kind, setting, epsilon);
+	Apart		apart = {.same = true, .rounds = true};
+	int			label;
+
+	for (label = 0; label < setting->labels; label++)
+	{
+		RaceExact	exact[2][2];
+		Played		played[2];
+		int			table;
+
+		for (table = 0; table < 2; table++)
+		{
+			make_exact(kind, setting, pair, label, table, exact[table]);
+			played[table] = play(kind, setting, &request, exact[table], table);
+		}
+		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
+		switch (played[0].plan.noise.mechanism)
+		{
+			case RACE_MECHANISM_LAPLACE:
+				compare_laplace(kind, setting, &request, &played[0], &apart);
+				break;
+			case RACE_MECHANISM_GAUSSIAN:
+				compare_gaussian(kind, setting, &played[0], &apart);
+				break;
+			default:
+				compare_wishart(kind, setting, pair, label, &played[0], &apart);
+		}
+	}
+	return apart;
+}
+
+/* ------------------------------------------------------------------ tests */
+
+#define ROUNDING	1e-9		/* of the sums of this test */
+
+static long pairs = 0;
+
+/* The most that pairs of a setting are apart */
+static Apart
+most_apart_of(const Kind *kind, const Setting *setting, int n)
+{
+	Apart		most = {.same = true, .rounds = true};
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		Pair		pair;
+		Apart		apart;
+
+		make_pair(kind, setting, (uint64_t) i, &pair);
+		apart = compare(kind, setting, &pair, log_uniform(mix(i), 0.05, 20));
+		most.count = fmax(most.count, apart.count);
+		most.look = fmax(most.look, apart.look);
+		most.counters = fmax(most.counters, apart.counters);
+		most.cost = fmax(most.cost, apart.cost);
+		most.same &= apart.same;
+		most.rounds &= apart.rounds;
+	}
+	pairs += n;
+	return most;
+}
+
+static const char *
+describe_setting(const Setting *setting)
+{
+	static char text[200];
+
+	snprintf(text, sizeof(text), "delta %g, %s, %u records, %d labels%s%s%s%s", setting->delta,
+			 race_neighbors_name(setting->neighbors), setting->records, setting->labels,
+			 setting->chooses ? ", chosen" : "", setting->fit ? ", fitted" : "",
+			 setting->halves ? ", halves" : "", setting->share ? ", share" : "");
+	return text;
+}
+
+static void
+test_setting(const Kind *kind, const Setting *setting, int n)
+{
+	Apart		most = most_apart_of(kind, setting, n);
+
+	ok(most.same, "%s, %s: nothing but noisy numbers decides", kind->name, describe_setting(setting));
+	ok(most.rounds && most.count <= 1 + ROUNDING && most.look <= 1 + ROUNDING &&
+	   most.counters <= 1 + ROUNDING && most.cost <= 1 + ROUNDING,
+	   "neighbors are as near as declared: count %.6f, look %.6f, counters %.6f, cost %.6f",
+	   most.count, most.look, most.counters, most.cost);
+}
+
+/* ------------------------------------------------------------ all of them */
+
+#define ADD			RACE_NEIGHBORS_ADD_REMOVE
+#define SUBSTITUTE	RACE_NEIGHBORS_SUBSTITUTE
+#define DELTA		1e-6
+
+static const Setting of_sketches[] = {
+	/* delta, chooses, fit, neighbors, records, labels, halves, share */
+	{0, true, false, ADD, 7, 1, false, false},
+	{0, true, true, SUBSTITUTE, 2, 1, false, false},
+	{0, true, false, ADD, 5, 3, false, false},
+	{0, false, false, SUBSTITUTE, 4, 2, false, false},
+	{0, true, false, ADD, 2, 1, true, false},
+	{0, true, false, SUBSTITUTE, 3, 2, true, false},
+	{DELTA, true, true, ADD, 3, 1, false, false},
+	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
+	{DELTA, true, false, ADD, 4, 2, true, false},
+	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true}
+};
+
+static const Setting of_moments[] = {
+	{0, true, false, ADD, 1, 1, false, false},
+	{0, true, false, SUBSTITUTE, 3, 1, false, false},
+	{0, true, false, ADD, 5, 3, false, false},
+	{DELTA, true, false, ADD, 2, 1, false, false},
+	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
+	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true}
+};
+
+#define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
+
+static void
+test_kind(RaceParams *params, const char *name, const Setting *settings, size_t n, int pairs_each)
+{
+	static Kind kind;
+	size_t		i;
+
+	make_kind(&kind, params, name);
+	for (i = 0; i < n; i++)
+		test_setting(&kind, &settings[i], pairs_each);
+	free_kind(&kind);
+}
+
+/* Rows of all kernels and sequences */
+static void
+test_rows(int pairs_each)
+{
+	static const Recipe recipes[] = {
+		{FOLD, 16, {PART(L2, IND, 3, 1)}},
+		{FOLD, 100, {PART(L2, SOBOL, 3, 1)}},
+		{FOLD, 64, {{L2, ORTHOGONAL, 4, 1, TRANSFORM | BOUNDS, 2}}},
+		{FOLD, 64, {{L2, STRUCTURED, 5, 1, WIDTHS | BOUNDS, 0}}},
+		{MULTI, 50, {{L1, IND, 3, 2, WIDTHS | BOUNDS, 0}}},
+		{FOLD, 64, {PART(ANGULAR, ORTHOGONAL, 3, 6)}},
+		{MULTI, 100, {{ANGULAR, STRUCTURED, 3, 2, RACE_ARRAY_OFFSET, 0}}},
+		{MULTI, 100, {{ANGULAR, SOBOL, 5, 2, TRANSFORM, 3}}},
+		{MULTI, 64, {PART(JACCARD, IND, 0, 2)}},
+		{MULTI, 64, {PART(JACCARD, PARTITION, 0, 1)}},
+		{MULTI, 64, {PART(JACCARD, GROUPED, 0, 1)}},
+		{MULTI, 64, {PART(MATCH, SOBOL, 5, 2)}},
+		{MULTI, 64, {PART(MATCH, RACE_SEQUENCE_BALANCED, 11, 2)}},
+		{MULTI, 7, {PART(MATCH, SOBOL, 5, 2), {L2, SOBOL, 3, 1, WIDTHS, 0}}},
+		{MULTI, 64, {{ANGULAR, IND, 2, 2, TRANSFORM, 2}, PART(JACCARD, IND, 0, 1),
+			{L1, IND, 3, 1, BOUNDS, 0}, PART(MATCH, IND, 2, 1)}},
+		{FOLD, 8, {PART(RACE_KERNEL_LEAST_SQUARES, IND, 4, 3)}},
+		{FOLD, 16, {PART(RACE_KERNEL_MARGIN, ORTHOGONAL, 4, 4)}}
+	};
+	size_t		i;
+
+	for (i = 0; i < LENGTH(recipes); i++)
+	{
+		RaceParams *params = make_params(&recipes[i], 40, (int64_t) i);
+		RaceParams *part;
+
+		for (part = params; part != NULL; part = (RaceParams *) race_params_next(part, params))
+			if (part->kernel == MATCH)
+				part->nulls = RACE_NULLS_DIFFERENT;
+		if (race_is_surrogate(params))
+		{
+			params->radius = 2;
+			params->query_radius = 2.5;
+		}
+		test_kind(params, describe(params), of_sketches, LENGTH(of_sketches), pairs_each);
+	}
+}
+
+static RaceParams *
+make_grid(RaceKernel kernel, uint32_t dims, const double *cells)
+{
+	RaceParams *params = allocate(sizeof(RaceParams) + 3 * dims * sizeof(double));
+	double	   *numbers = (double *) (params + 1);
+	uint32_t	i;
+
+	params->kernel = (uint8_t) kernel;
+	params->sequence = RACE_SEQUENCE_GRID;
+	params->rehash = FOLD;
+	params->arrays = BOUNDS | RACE_ARRAY_CELLS;
+	params->dims = dims;
+	params->bandwidth = 0.5;
+	params->power = 1;
+	params->rows = 1;
+	params->more = (uint32_t) (3 * dims * sizeof(double));
+	for (i = 0; i < dims; i++)
+	{
+		numbers[i] = -1;
+		numbers[dims + i] = 2;
+		numbers[2 * dims + i] = cells[i];
+	}
+	params->range = (uint32_t) race_grid_nodes(cells, dims, 1);
+	return params;
+}
+
+static void
+test_grids(int pairs_each)
+{
+	static const struct
+	{
+		RaceKernel	kernel;
+		uint32_t	dims;
+		double		cells[RACE_GRID_DIMS];
+	}			grids[] = {
+		{L2, 1, {64}}, {L1, 1, {96}}, {L2, 1, {15}}, {L2, 1, {4}},
+		{L2, 2, {16, 16}}, {L2, 2, {8, 32}}, {L1, 2, {16, 24}},
+		{L2, 3, {8, 8, 8}}, {L2, 3, {16, 8, 4}}
+	};
+	size_t		i;
+
+	for (i = 0; i < LENGTH(grids); i++)
+	{
+		char		name[100];
+
+		snprintf(name, sizeof(name), "grid %g x %g x %g", grids[i].cells[0], grids[i].cells[1],
+				 grids[i].cells[2]);
+		test_kind(make_grid(grids[i].kernel, grids[i].dims, grids[i].cells), name, of_sketches,
+				  LENGTH(of_sketches), pairs_each);
+	}
+}
+
+static void
+test_moments(int pairs_each)
+{
+	static const struct
+	{
+		uint32_t	dims;
+		uint16_t	features;
+		uint16_t	targets;
+		double		norm;
+		RaceClip	clip;
+	}			moments[] = {
+		{1, 0, 0, 1, RACE_CLIP_NORM}, {3, 0, 1, 1.2345, RACE_CLIP_NORM}, {5, 0, 0, 100, RACE_CLIP_NORM},
+		{3, 4, 1, 1.5, RACE_CLIP_NORM}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE},
+		{4, 0, 4, 1e-3, RACE_CLIP_NORM}
+	};
+	size_t		i;
+	uint32_t	k;
+
+	for (i = 0; i < LENGTH(moments); i++)
+	{
+		uint32_t	dims = moments[i].dims;
+		RaceParams *params = allocate(sizeof(RaceParams) + 2 * dims * sizeof(double));
+		char		name[100];
+
+		params->kernel = RACE_KERNEL_MOMENTS;
+		params->sequence = IND;
+		params->rehash = FOLD;
+		params->arrays = BOUNDS;
+		params->dims = dims;
+		params->bandwidth = 1;
+		params->power = 1;
+		params->rows = 1;
+		params->norm = moments[i].norm;
+		params->clip = (uint8_t) moments[i].clip;
+		params->features = moments[i].features;
+		params->targets = moments[i].targets;
+		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
+		params->more = (uint32_t) (2 * dims * sizeof(double));
+		for (k = 0; k < 2 * dims; k++)
+			((double *) (params + 1))[k] = k < dims ? -1 : 2;
+		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
+				 dims, params->features, params->targets, params->norm, race_clip_name(params->clip));
+		test_kind(params, name, of_moments, LENGTH(of_moments), pairs_each);
+	}
+}
+
+int
+main(void)
+{
+	test_rows(100);
+	test_grids(100);
+	test_moments(200);
+	printf("# %ld pairs\n", pairs);
+	free(tape.draws);
+	return done_testing();
+}
