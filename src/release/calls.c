@@ -127,6 +127,20 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 	race_calls_add(calls, (Node *) arguments);
 }
 
+/* The planner writes NOT (a < b) with the negator of the operator. */
+static void
+add_negator(RaceCalls *calls, Oid operator)
+{
+	Oid			negator = get_negator(operator);
+	Oid			function = OidIsValid(negator) ? get_opcode(negator) : InvalidOid;
+
+	if (!OidIsValid(function))
+		return;
+	(void) add_function(function, calls);
+	if (func_volatile(function) != PROVOLATILE_IMMUTABLE)
+		calls->mutable = true;
+}
+
 /* What the CHECK constraints of one domain call */
 static void
 add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
@@ -184,6 +198,14 @@ collect(Node *node, void *context)
 		case T_FuncExpr:
 			add_defaults(calls, (FuncExpr *) node);
 			add_type(calls, exprType(node));
+			break;
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			add_negator(calls, ((OpExpr *) node)->opno);
+			break;
+		case T_ScalarArrayOpExpr:
+			add_negator(calls, ((ScalarArrayOpExpr *) node)->opno);
 			break;
 		case T_CoerceToDomain:
 			add_checks(calls, exprType(node));
@@ -277,8 +299,8 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
-Oid
-race_calls_owner(Oid function)
+static Oid
+owner_of(Oid function)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Oid			owner;
@@ -291,7 +313,8 @@ race_calls_owner(Oid function)
 }
 
 Oid
-race_calls_besides(const RaceCalls *calls_made, Oid extension, const RaceCalls *others)
+race_calls_besides(const RaceCalls *calls_made, Oid extension, Oid owner,
+				   const RaceCalls *others)
 {
 	ListCell   *cell;
 
@@ -300,23 +323,7 @@ race_calls_besides(const RaceCalls *calls_made, Oid extension, const RaceCalls *
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
 
 		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
-			getExtensionOfObject(ProcedureRelationId, id) != extension)
-			return id;
-	}
-	return InvalidOid;
-}
-
-Oid
-race_calls_of_others(const RaceCalls *calls_made, Oid role, Oid other)
-{
-	ListCell   *cell;
-
-	foreach(cell, calls_made->functions)
-	{
-		Oid			id = ((RaceFunction *) lfirst(cell))->id;
-		Oid			owner = race_calls_owner(id);
-
-		if (owner != role && owner != other && !superuser_arg(owner))
+			(getExtensionOfObject(ProcedureRelationId, id) != extension || owner_of(id) != owner))
 			return id;
 	}
 	return InvalidOid;

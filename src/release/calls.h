@@ -35,18 +35,10 @@ extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Return the first function that is neither in pg_catalog nor of an extension nor among
- * other calls, or InvalidOid.
+ * Return the first function that is neither in pg_catalog nor of an extension, and of this
+ * owner, nor among other calls, or InvalidOid.
  */
-extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, const RaceCalls *others);
-
-/* Return the owner of a function, or InvalidOid if it is gone. */
-extern Oid	race_calls_owner(Oid function);
-
-/*
- * Return the first function that belongs to nobody of a role, another role (or InvalidOid) and
- * superusers, or InvalidOid.
- */
-extern Oid	race_calls_of_others(const RaceCalls *calls, Oid role, Oid other);
+extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, Oid owner,
+							   const RaceCalls *others);
 
 #endif							/* RACE_CALLS_H */

@@ -14,12 +14,14 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -30,6 +32,7 @@
 #include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "../params/params.h"
+#include "../server/compat.h"
 #include "../server/progress.h"
 #include "../server/text.h"
 #include "excluded.h"
@@ -48,7 +51,9 @@ PG_FUNCTION_INFO_V1(race_release_next);
 typedef struct Release
 {
 	RaceLedger	ledger;
-	Oid			role;			/* whose release it is */
+	Oid			caller;			/* who called the procedure, */
+	int			context;		/* and its security context */
+	Oid			role;			/* whose release it is, and with whose rights it is made */
 	RaceAsked	asked;
 	int			version;
 	RaceChecked *checked;
@@ -81,10 +86,24 @@ check_context(FunctionCallInfo fcinfo)
 				 errhint("CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql with a -c for each statement.")));
 }
 
-/* Commit, and go on in a new transaction. */
+/*
+ * Act as the role whose release it is.  A role that refreshes the release of another must not run
+ * functions of hers with its own rights: views, domains, operators, casts and indexes can call
+ * them while an expression is parsed, planned or executed.
+ */
 static void
-commit(void)
+act_as_maker(const Release *release)
 {
+	if (release->role != release->caller)
+		SetUserIdAndSecContext(release->role, release->context |
+							   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Commit, and go on in a new transaction, as the caller. */
+static void
+commit(const Release *release)
+{
+	SetUserIdAndSecContext(release->caller, release->context);
 	SPI_commit();
 	SPI_start_transaction();
 }
@@ -96,16 +115,17 @@ commit(void)
 static void
 next_transaction(const Release *release)
 {
-	commit();
+	commit(release);
 	race_set_local("transaction_isolation", "read committed");
 	/* a client that does not listen must not keep a budget locked */
 	race_set_local("client_min_messages", "error");
 	/* SET LOCAL ROLE ends with its transaction */
-	if (GetUserId() != release->role)
+	if (GetUserId() != release->caller)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the role has changed during a release"),
 				 errhint("SET ROLE for the session, not for the transaction.")));
+	act_as_maker(release);
 }
 
 /* Keep the definitions of relations as they are, across commits, until it is done. */
@@ -374,7 +394,7 @@ charge_and_make(Release *release)
 	enter_charge(release);
 	next_transaction(release);
 	make_private(release);
-	commit();
+	commit(release);
 	lock_relations(relations, false);
 	race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
 }
@@ -404,7 +424,8 @@ begin(Release *release, FunctionCallInfo fcinfo)
 		elog(ERROR, "SPI_connect_ext failed");
 	memset(release, 0, sizeof(Release));
 	race_ledger_open(&release->ledger, fcinfo);
-	release->role = GetUserId();
+	GetUserIdAndSecContext(&release->caller, &release->context);
+	release->role = release->caller;
 	release->asked.name = text_arg(fcinfo, 0);
 	release->asked.run_path = pstrdup(namespace_search_path);
 }
@@ -707,11 +728,32 @@ read_last(Release *release)
 	asked->columns = race_ledger_value(15, &isnull);
 	asked->units = race_ledger_value(16, &isnull);
 	asked->calibrate = DatumGetFloat8(race_ledger_value(17, &isnull));
-	asked->of_another = DatumGetObjectId(race_ledger_value(18, &isnull)) != release->role;
+	release->role = DatumGetObjectId(race_ledger_value(18, &isnull));
 	asked->path = RACE_SAFE_PATH;
 }
 
-/* race_release_next(name) */
+/*
+ * Go on as the role that made the last version, if the caller may act for it, and it may still
+ * make releases.
+ */
+static void
+become_maker(Release *release, Oid procedure)
+{
+	char	   *maker = GetUserNameFromId(release->role, true);
+
+	if (maker == NULL || !is_member_of_role(release->caller, release->role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to refresh release \"%s\"", race_cut(release->asked.name)),
+				 maker == NULL ? errdetail("The role that made its last version is not known in this database.") :
+				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
+				 errhint("A job that refreshes it must belong to that role, to a member of it, or to a superuser; another role makes a release of its own.")));
+	act_as_maker(release);
+	if (race_function_aclcheck(procedure) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_PROCEDURE, get_func_name(procedure));
+}
+
+/* race_release_next(name): with the rights of the role that made the release */
 Datum
 race_release_next(PG_FUNCTION_ARGS)
 {
@@ -719,6 +761,7 @@ race_release_next(PG_FUNCTION_ARGS)
 
 	begin(&release, fcinfo);
 	read_last(&release);
+	become_maker(&release, fcinfo->flinfo->fn_oid);
 	release.checked = check(&release);
 	write_request(&release);
 	charge_and_make(&release);

@@ -209,7 +209,7 @@ CREATE FUNCTION _racepriv._race_last_request(
 BEGIN
 	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
 		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate,
-		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id END
+		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id ELSE to_regrole(quote_ident(c.charged_by)) END
 	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
 		value, value_lower, value_upper, description, columns, units, calibrate, role
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,
@@ -224,7 +224,7 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_last_request(text) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_last_request(text) IS
-	'the latest version of a release, the request that all versions share, and the role that made it, if that is known in this copy of the database; error 42704 if there is none';
+	'the latest version of a release, the request that all versions share, and the role that made it, in another copy of the database by its name; error 42704 if there is none';
 
 CREATE FUNCTION _racepriv._race_check_identity(budget _racepriv.race_budgets) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100

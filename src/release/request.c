@@ -36,7 +36,6 @@
 
 #include "../lsh/moments.h"
 #include "../record/record.h"
-#include "../server/text.h"
 #include "../sketch/format.h"
 #include "expression.h"
 #include "oids.h"
@@ -277,7 +276,7 @@ check_template(const RaceLedger *ledger, const RaceChecked *checked, Query *quer
 	Oid			other;
 
 	race_calls_add(&calls, (Node *) query);
-	other = race_calls_besides(&calls, ledger->extension, &checked->calls);
+	other = race_calls_besides(&calls, ledger->extension, ledger->owner, &checked->calls);
 	if (OidIsValid(other))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -383,28 +382,6 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 
 /* ------------------------------------------------------------- the checks */
 
-/*
- * Refuse to run functions of others for a role that did not ask for them.  What a function of a
- * view or an expression does, it does with the rights of whoever releases.
- */
-static void
-check_refresh(const RaceAsked *asked, const RaceChecked *checked)
-{
-	Oid			owner = superuser() ? InvalidOid : race_owner_of(checked->dataset->relation);
-	Oid			other = race_calls_of_others(&checked->calls, GetUserId(), owner);
-
-	if (!OidIsValid(other))
-		other = race_calls_of_others(&checked->lineage->calls, GetUserId(), owner);
-	if (OidIsValid(other))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("release \"%s\" cannot be refreshed by role \"%s\"",
-						race_cut(asked->name), GetUserNameFromId(GetUserId(), false)),
-				 errdetail("It calls function %s of role \"%s\", which would run with the rights of whoever refreshes.",
-						   format_procedure(other), GetUserNameFromId(race_calls_owner(other), false)),
-				 errhint("CALL race_release_next as the role that made the last version; a job of pg_cron must belong to that role.")));
-}
-
 /* Who may read nothing of a relation learns nothing of it here. */
 static void
 check_rights(Oid relation)
@@ -483,9 +460,6 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
-	/* planning calls functions of constants */
-	if (asked->of_another)
-		check_refresh(asked, checked);
 	race_read_check(checked, checked->query, false);
 	analyze_parts(ledger, asked, checked);
 	if (asked->calibrate > 0)

@@ -36,7 +36,6 @@ typedef struct RaceAsked
 	char	   *description;	/* for readers, as the following: text, or NULL */
 	Datum		columns;		/* text[], or 0: names of the numbers of a record, */
 	Datum		units;			/* and what they are measured in */
-	bool		of_another;		/* was the last version made by another role? */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
