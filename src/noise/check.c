@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Is x a finite number that is not negative? */
+/* Is x a finite number that is not negative?  -0 is: fmax(0, -0) depends on their order. */
 static bool
 is_cost(double x)
 {
-	return isfinite(x) && x >= 0;
+	return isfinite(x) && !signbit(x);
 }
 
 /* A sum of several mechanisms has one with a delta, or is one of pure ones. */
@@ -67,9 +67,8 @@ race_noise_problem(const RaceNoise *noise)
 		noise->releases < 1 || noise->releases > INT32_MAX)
 		return "A count of contributions or releases is out of range.";
 	/* epsilon may be 0 where a large delta pays for all of the noise */
-	if (!is_cost(noise->epsilon) || signbit(noise->epsilon) ||
+	if (!is_cost(noise->epsilon) || !is_cost(noise->delta) ||
 		(noise->epsilon == 0 && noise->delta == 0) ||
-		!is_cost(noise->delta) || signbit(noise->delta) ||
 		(noise->delta == 0) != is_pure(noise) ||
 		!is_cost(noise->rho) ||
 		!is_cost(noise->counter_variance) || !is_cost(noise->count_variance))
