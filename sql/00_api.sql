@@ -72,6 +72,39 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- so does each function of an aggregate that is called by itself, with NULLs and with values: no
+-- internal error, and each transition names its aggregate
+CREATE FUNCTION state_of(call text, OUT state text, OUT hint text) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE call;
+	state := 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, hint = PG_EXCEPTION_HINT;
+END $$;
+WITH functions AS (
+	SELECT DISTINCT f.kind, p.oid, p.proname, p.proargtypes::oid[]::regtype[] AS types
+	FROM pg_aggregate a
+	JOIN pg_depend d ON d.objid = a.aggfnoid AND d.classid = 'pg_proc'::regclass
+	JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass,
+	LATERAL (VALUES ('transition', aggtransfn), ('transition', aggmtransfn), ('transition', aggminvtransfn), ('final', aggfinalfn), ('final', aggmfinalfn),
+		('combine', aggcombinefn), ('serialize', aggserialfn), ('deserialize', aggdeserialfn)) f (kind, oid)
+	JOIN pg_proc p ON p.oid = f.oid
+	WHERE e.extname = 'racepriv'
+), calls AS (
+	SELECT kind, proname, format('SELECT %s(%s)', oid::regproc, string_agg(CASE type WHEN 'internal'::regtype THEN 'NULL'
+		ELSE format('%L::%s', value, CASE WHEN type = ANY ('{"\"any\"",anyelement}'::regtype[]) THEN 'int[]' ELSE type::text END) END, ', ' ORDER BY i)) AS call
+	FROM functions, unnest(types) WITH ORDINALITY t(type, i), (VALUES (false), (true)) v (with_values),
+	LATERAL (SELECT CASE WHEN with_values THEN CASE type::text
+		WHEN 'bytea' THEN '' WHEN 'race_params' THEN 'l2(dims=1)' WHEN 'text' THEN 'x' WHEN 'double precision' THEN '0.5' WHEN 'bigint' THEN '1'
+		WHEN 'race_sketch' THEN race_sketch('l2(dims=1)'::race_params)::text
+		WHEN 'race_moments' THEN race_moments(race_moment_params('{0}', '{1}'))::text
+		WHEN 'race_record' THEN race_record('l2(dims=1)'::race_params, '{1}'::int[])::text ELSE '{1}' END END AS value) w
+	GROUP BY kind, proname, oid, with_values
+)
+SELECT kind, proname, string_agg(DISTINCT s.state, ', ' ORDER BY s.state) AS states, string_agg(DISTINCT s.hint, ', ' ORDER BY s.hint) FILTER (WHERE s.hint LIKE 'Call%') AS hints
+FROM calls, state_of(call) s GROUP BY kind, proname ORDER BY kind COLLATE "C", proname COLLATE "C";
+DROP FUNCTION state_of;
+
 -- types: no equality for sketches, and storage that does not compress noise
 SELECT typname, typalign, typstorage FROM pg_type
 WHERE typname IN ('race_params', 'race_sketch') ORDER BY 1;

@@ -37,6 +37,21 @@ SELECT race_count(race_build(DISTINCT :p::race_params, x)) = count(DISTINCT x) A
 -- several in one query share nothing but their parameters
 SELECT race_build(:p, x)::text = expected('true') AS a, race_build(:p, x) FILTER (WHERE g < 5)::text = expected('g < 5') AS b FROM t;
 
+-- sorted by another column before it is stored: of each kind of record, and as arguments of others
+SELECT format('SELECT bool_and(sorted.s::text = grouped.s::text) AS %I FROM (SELECT g, %2$s AS s FROM t GROUP BY g ORDER BY count(*)) sorted
+JOIN (SELECT g, %2$s AS s FROM t GROUP BY g) grouped USING (g)', name, aggregate)
+FROM (VALUES
+	('sorted_l2', $$race_build('l2(dims=2, bandwidth=5)', x)$$),
+	('sorted_grid', $$race_build('l2(dims=2, sequence=grid, lower={0,0}, upper={20,20})', x)$$),
+	('sorted_jaccard', $$race_build('jaccard(rows=64)', x::int[])$$),
+	('sorted_product', $$race_build('l2(dims=1, rows=64) * match(dims=2)', ROW(ARRAY[g], coalesce(x, '{0,0}')::int[]))$$),
+	('sorted_records', $$race_build_records('l2(dims=2)', race_record('l2(dims=2)', x))$$),
+	('sorted_moments', $$race_moments(race_moment_params('{0,0}', '{20,20}'), x)$$)) v (name, aggregate) \gexec
+-- and of those that draw random numbers
+SELECT count(race_count(s)) AS sorted_private FROM (SELECT race_privatize(race_build(:p, x), 1) AS s FROM t GROUP BY g ORDER BY count(*)) v;
+SELECT bool_and(race_count((s).lower + (s).upper) = count) AS sorted_values
+FROM (SELECT race_build_value(:p, x, g, 0, 10) AS s, count(x) FROM t GROUP BY g ORDER BY count(*)) v;
+
 -- no rows: NULL; only NULLs: an empty sketch
 SELECT race_build(:p, x) IS NULL AS no_rows FROM t WHERE false;
 SELECT race_build(:p, x)::text = race_sketch(:p::race_params)::text AS only_nulls FROM t WHERE x IS NULL;

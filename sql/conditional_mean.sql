@@ -13,10 +13,10 @@ CREATE FUNCTION truth(params race_params, q float8[]) RETURNS float8 LANGUAGE sq
 
 -- ------------------------------------------------------------- race_build_value
 -- values at the bounds, and beyond: each record is whole in one half
-CREATE TABLE empty AS SELECT race_build_value(:p, NULL::float8[], 0, 0, 1) AS e;
 CREATE TABLE sure AS SELECT race_build_value(:p, ARRAY[x], CASE WHEN x < 10 THEN 0 WHEN x < 20 THEN -1e300 WHEN x < 30 THEN 'Infinity' ELSE 1 END, 0, 1) AS r FROM t;
-SELECT ((r).lower + (e).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t WHERE x < 20) AS lower,
-	((r).upper + (e).lower)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t WHERE x >= 20) AS upper FROM sure, empty;
+CREATE TABLE bounds AS SELECT race_build(:p, ARRAY[x]) FILTER (WHERE x < 20) AS below, race_build(:p, ARRAY[x]) FILTER (WHERE x >= 20) AS above FROM t;
+SELECT bool_and(race_kernel_sum((r).lower, ARRAY[q]) = race_kernel_sum(below, ARRAY[q])) AS lower,
+	bool_and(race_kernel_sum((r).upper, ARRAY[q]) = race_kernel_sum(above, ARRAY[q])) AS upper FROM sure, bounds, generate_series(0, 39) q;
 -- others are divided: both halves together are the sketch of all records
 CREATE TABLE s AS SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t;
 SELECT ((r).lower + (r).upper)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole,
@@ -39,7 +39,7 @@ SELECT count(DISTINCT (race_build_value).upper::text) = 5 AS different
 FROM generate_series(1, 5) i, LATERAL (SELECT race_build_value(:p, ARRAY[x], y + 0 * i, 0, 200) FROM t) v;
 SELECT race_count((r).upper) BETWEEN 100 AND 900 AS halves FROM (SELECT race_build_value(:p, ARRAY[1], 0.5, 0, 1) AS r FROM generate_series(1, 1000)) v;
 -- both columns of one call belong together
-SELECT race_count((race_build_value(:p, ARRAY[x], y, 0, 200)).lower) + race_count((race_build_value(:p, ARRAY[x], y, 0, 200)).upper) AS all FROM t;
+SELECT race_count((race_build_value(:p, ARRAY[x], y, 0, 200)).lower + (race_build_value(:p, ARRAY[x], y, 0, 200)).upper) AS all FROM t;
 -- no records; records and values that are none
 SELECT race_build_value(:p, ARRAY[x], y, 0, 200) IS NULL AS none FROM t WHERE false;
 SELECT race_count((r).lower), race_count((r).upper) FROM (SELECT race_build_value(:p, x, y, 0, 1) AS r
@@ -106,8 +106,8 @@ SELECT race_conditional_mean(race_sketch(:p::race_params), race_sketch(:p::race_
 SELECT lower, upper FROM race_conditional_mean(race_privatize(race_sketch(:g::race_params), 1, rows => 1), race_privatize(race_sketch(:g::race_params), 1, rows => 1), '{1}', 3, 4, 1 - 1e-14);
 -- where all values are at a bound it is the bound, also of sketches of whole records
 SELECT mean, lower FROM sure, race_conditional_mean((r).lower, (r).upper, '{5}');
-SELECT mean = 1 AS one, upper FROM sure, race_conditional_mean(race_sketch(:p::race_params), (r).upper, '{25}');
-SELECT bool_and(m.mean = n.mean) AS same FROM sure, empty, generate_series(0, 35, 5) q, race_conditional_mean((r).lower, (r).upper, ARRAY[q]) m, race_conditional_mean((r).lower + (e).upper, (r).upper + (e).lower, ARRAY[q]) n;
+SELECT mean = 1 AS one, upper FROM bounds, race_conditional_mean(race_sketch(:p::race_params), above, '{25}');
+SELECT bool_and(m.mean = n.mean) AS same FROM sure, bounds, generate_series(0, 35, 5) q, race_conditional_mean((r).lower, (r).upper, ARRAY[q]) m, race_conditional_mean(below, above, ARRAY[q]) n;
 -- equal records are divided each in its own way: a thousand of them err less than one
 SELECT max(abs(mean - 0.3)) < 0.01 AS near FROM (SELECT race_build_value(params, '{5}'::float8[], 0.3, 0, 1) AS r FROM generate_series(1, 10000), (VALUES (:p::race_params), (:g)) v (params) GROUP BY params) v, race_conditional_mean((r).lower, (r).upper, '{5}');
 -- records of another kind
@@ -151,8 +151,9 @@ SELECT race_privatize((r).upper, 1, rows => 16) FROM s;
 SELECT race_share((r).lower, 1, 1e-6, 10) FROM s;
 SELECT race_privatize((r).lower::text::race_sketch, 1) FROM s;
 SELECT race_privatize(race_merge((r).lower), 1) FROM s;
-SELECT race_privatize(race_add((r).lower, '{1}'), 1) FROM s;
-SELECT race_privatize((r).lower - (r).lower, 1) FROM s;
+SELECT race_add((r).lower, '{1}') FROM s;
+SELECT race_remove((r).upper, '{1}') FROM s;
+SELECT (r).lower - (r).lower FROM s;
 SELECT (race_info(race_privatize((r).lower + (r).upper, 1))).status FROM s;
 SELECT (r).lower + race_sketch(:p::race_params) FROM s;
 SELECT (r).lower - (r).upper FROM s;
@@ -161,13 +162,54 @@ SELECT race_merge_disjoint(h) FROM (SELECT race_privatize(r, 1, rows => 16) AS r
 -- halves of parts of a table
 SELECT race_count(l + u) AS all, (l + u)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole, race_count((race_privatize(ROW(l, u), 1e6, rows => 16)).upper) > 0 AS private
 FROM (SELECT race_merge((r).lower) AS l, race_merge((r).upper) AS u FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t GROUP BY site) v) v;
+-- halves of two calls do not belong together, whatever is in them: no records, one, or many.  Totals of rows and counts are often right there
+SET client_min_messages = error;
+CREATE FUNCTION refused(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query;
+	RETURN false;
+EXCEPTION WHEN invalid_parameter_value OR object_not_in_prerequisite_state THEN
+	RETURN SQLERRM = 'these halves do not belong together';
+END $$;
+CREATE FUNCTION refusals(l race_sketch, u race_sketch, OUT pair boolean, OUT sum boolean, OUT merged boolean, OUT mean boolean) LANGUAGE sql AS $$
+	SELECT refused(format('SELECT race_privatize(ROW(%L, %L)::race_value_sketches, 1)', l, u)), refused(format('SELECT %L::race_sketch + %L::race_sketch', u, l)),
+		refused(format('SELECT race_merge(h) FROM unnest(%L::race_sketch[]) h', ARRAY[l, u])), refused(format('SELECT race_conditional_mean(%L, %L, ''{1}''::int[])', l, u)) $$;
+CREATE TABLE calls AS SELECT kind, call, n, (r).lower, (r).upper FROM (
+	SELECT kind, call, n, race_build_value(params, CASE WHEN n > 0 THEN ARRAY[i] END, 0.5, 0, 1) AS r
+	FROM (VALUES ('rows', 'l2(dims=1, rows=2, range=16)'::race_params), ('grid', :g)) k (kind, params), generate_series(0, 60) call, unnest('{0,1,20}'::int[]) n, generate_series(1, greatest(n, 1)) i
+	GROUP BY kind, params, call, n) v;
+SELECT kind, n, b.call = a.call AS "one call", count(*) AS pairs, count(*) FILTER (WHERE pair) AS pair, count(*) FILTER (WHERE sum) AS sum, count(*) FILTER (WHERE merged) AS merged, count(*) FILTER (WHERE mean) AS mean
+FROM calls a JOIN calls b USING (kind, n), refusals(a.lower, b.upper) WHERE b.call = a.call OR b.call = a.call + 1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT race_privatize(ROW(a.lower, b.upper), 1) FROM calls a JOIN calls b USING (kind, n) WHERE (a.call, b.call, kind, n) = (1, 2, 'rows', 20);
+SELECT race_privatize(a.lower + b.upper, 1) FROM calls a JOIN calls b USING (kind, n) WHERE (a.call, b.call, kind, n) = (1, 2, 'rows', 20);
+-- sums of halves of the same calls do, in any order, in windows and in workers; others do not
+CREATE TABLE parts AS SELECT * FROM calls WHERE kind = 'grid' AND n = 20;
+SELECT race_count(l + u) AS records, r.* FROM (SELECT race_merge(lower ORDER BY call) AS l, race_merge(upper ORDER BY -call) AS u FROM parts) v, refusals(l, u) r;
+SELECT r.* FROM (SELECT race_merge(lower) FILTER (WHERE call > 0) AS l, race_merge(upper) FILTER (WHERE call < 60) AS u FROM parts) v, refusals(l, u) r;
+SELECT bool_and(race_count(l + u) = 20 * least(call + 1, 3)) AS whole FROM (SELECT call, race_merge(lower) OVER w AS l, race_merge(upper) OVER w AS u FROM parts WINDOW w AS (ORDER BY call ROWS 2 PRECEDING)) v;
+SELECT count(*), bool_and(sum) AS refused FROM (SELECT lag((r).lower) OVER w AS l, (r).upper AS u FROM (SELECT i, race_build_value(:g, ARRAY[i], 0.5, 0, 1) OVER (ORDER BY i) AS r FROM generate_series(1, 9) i) v WINDOW w AS (ORDER BY i)) w, refusals(l, u) WHERE l IS NOT NULL;
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SELECT is_parallel('SELECT race_merge(lower), race_merge(upper) FROM parts');
+SELECT race_count(l + u) AS records, r.* FROM (SELECT race_merge(lower) AS l, race_merge(upper) AS u FROM parts) v, refusals(l, u) r;
+SELECT race_count((a).lower + (a).upper) AS records, r.* FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS a FROM many) v, (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS b FROM many) w, refusals((a).lower, (b).upper) r;
+COMMIT;
+-- each call of race_privatize makes another pair, and .* calls it for each column
+CREATE TABLE twice AS SELECT (race_privatize(ROW(lower, upper), 1, rows => 1)).* FROM parts;
+CREATE TABLE once AS SELECT (p).* FROM (SELECT race_privatize(ROW(lower, upper), 1, rows => 1) AS p FROM parts OFFSET 0) v;
+SELECT count(*), bool_and(r.sum AND r.merged AND r.mean) AS twice FROM twice, refusals(lower, upper) r;
+SELECT count(*), bool_or(r.sum OR r.merged OR r.mean) AS once FROM once, refusals(lower, upper) r;
+SELECT r.sum, r.mean FROM (SELECT race_merge(lower) AS l, race_merge(upper) AS u FROM once) v, refusals(l, u) r;
+SELECT race_conditional_mean(lower, upper, '{1}') FROM twice LIMIT 1;
+SET client_min_messages = warning;
 -- what is no pair
 SELECT race_privatize(ROW((r).upper, (r).lower), 1) FROM s;
 SELECT race_privatize(ROW((r).lower, (r).lower), 1) FROM s;
 SELECT race_privatize(ROW((r).lower, race_sketch(:p::race_params)), 1) FROM s;
 SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM s, (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS v FROM t) v;
-SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM s, (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS v FROM t) v;
-SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) s, (SELECT race_build_value(:g, ARRAY[x], 0.9 * y, 0, 200) AS v FROM t) v;
 SELECT race_privatize(race_privatize(r, 1), 1) FROM s;
 SELECT race_privatize(r, -1) FROM s;
 SELECT race_privatize(ROW((r).lower, NULL), 1) IS NULL AS a, race_privatize(NULL::race_value_sketches, 1) IS NULL AS b, race_privatize(r, NULL) IS NULL AS c FROM s;
@@ -183,7 +225,7 @@ CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256 :v);
 CALL race_release('mean by x', 'means by x', :p, 'ARRAY[x]', 100000 :v);
 CALL race_release('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'site', labels => '{west,south,north}' :v);
 CALL race_release('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
-CALL race_release('mean of none', 'means', :p, 'ARRAY[x, x]', 1 :v);
+CALL race_release('mean of none', 'means', :p, 'x || ARRAY[x]', 1 :v);
 SELECT name, part, label, value_bound, (i.points IS NOT NULL) AS fitted, i.status, r.released_at = c.charged_at AS "at charge", CASE WHEN i.epsilon > 2 AND label = 'west' THEN i.count END AS count
 FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
 SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM _racepriv.race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
@@ -207,7 +249,7 @@ SELECT bool_and(race_released_mean('mean', ARRAY[q], confidence => 0.9) = race_c
 FROM generate_series(0, 35, 5) q, (VALUES ('mean', NULL), ('mean by site', 'north'), ('mean by site', 'south')) v (name, label);
 -- the name alone stands for all records
 SELECT race_count(race_released('mean')) AS all, race_count(race_released('mean by site', 'north')) AS north, race_count(race_released('mean', bound => 'lower')) < 8000 AS a_part,
-	race_released('mean')::text = (SELECT race_merge_disjoint(sketch)::text FROM _racepriv.race_releases WHERE name = 'mean') AS merged,
+	race_released('mean')::text = (SELECT race_merge_disjoint(sketch)::text FROM _racepriv.race_releases WHERE name = 'mean') AS merged, race_count(race_released('mean by site', 'west')) AS none,
 	(race_info(race_released('mean'))).epsilon = (SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race_releases WHERE name = 'mean') AS epsilon;
 SELECT abs(race_kde(race_released('mean on grid'), '{7}') - race_kde(race_build(:g, ARRAY[x]), '{7}')) < 0.01 AS near FROM t WHERE x <> 'NaN';
 SELECT name, label, value_bound, count > 0 AS some FROM race_latest_releases WHERE name LIKE 'mean by%' AND label IS DISTINCT FROM 'west' ORDER BY 1, 2, 3;

@@ -124,6 +124,7 @@ DO $$ BEGIN CALL caller(); END $$;
 SELECT count(*) AS releases FROM _racepriv.race_releases WHERE name = 'released 6';
 
 -- an error while rows are read says nothing, and is paid for
+SET client_min_messages = warning;
 CREATE FUNCTION tell(value float8) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
 	RAISE WARNING 'secret %', value;

@@ -215,6 +215,21 @@ DROP FUNCTION _race_dataset(dataset text);
 COMMENT ON SCHEMA _racepriv IS
 	'the ledger of racepriv, and its internal routines';
 
+COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
+	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters, and for halves of different calls; 55000 for an exact and a private one';
+
+COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
+	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches and halves of race_build_value';
+
+COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, int, text) IS
+	'the exact sketch of one party with its share of discrete Gaussian noise. Only the race_merge of at least parties - dropouts shares can be asked. max_contributions: of one person, at all parties. rows: NULL keeps all. Errors: 22023, 55000';
+
+CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
+	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
+	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
+
 CREATE OR REPLACE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
 	SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$

@@ -233,12 +233,10 @@ check_same_sketch(Candidates *candidates, Datum sketch)
 Datum
 race_fit_step(PG_FUNCTION_ARGS)
 {
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_fit");
 	MemoryContext old;
 	Candidates *candidates = PG_ARGISNULL(0) ? NULL : (Candidates *) PG_GETARG_POINTER(0);
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_fit transition called in non-aggregate context");
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 	{
 		if (candidates == NULL)

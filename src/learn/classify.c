@@ -12,6 +12,7 @@
 
 #include "fmgr.h"
 
+#include "../server/argument.h"
 #include "classes.h"
 
 PG_FUNCTION_INFO_V1(race_classify_step);
@@ -30,12 +31,10 @@ race_classify_step(PG_FUNCTION_ARGS)
 {
 	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
 	RacePrior	prior = RACE_PRIOR_UNIFORM;
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_classify, race_posterior or race_score");
 	RaceQuestion question;
 	int			i;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_classify_step called in non-aggregate context");
 	if (scores == NULL)
 		scores = race_scores_start(fcinfo, context);
 	for (i = 1; i < PG_NARGS(); i++)

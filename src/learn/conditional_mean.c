@@ -60,6 +60,7 @@ check_pair(const RaceView *lower, const RaceView *upper)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the lower half must come first, and then the upper half")));
+	race_check_belong(lower->header, upper->header);
 }
 
 /* The trend asks about places of its own, before the query is asked about. */

@@ -191,16 +191,17 @@ race_grid_round_for_halves(RaceParams *params)
 {
 	double		multiple = 2 << by_dims[params->dims].halvings;
 	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
-	double		rounded[RACE_GRID_DIMS];
+	double		rounded[2];
 	uint64_t	nodes;
 	uint32_t	i;
 
+	if (params->dims < 1 || params->dims > 2 || race_grid_levels(params) > 1)
+		return;
 	for (i = 0; i < params->dims; i++)
 		rounded[i] = multiple * ceil(cells[i] / multiple);
 	nodes = race_grid_nodes(rounded, params->dims, 1);
 	/* there must be room for coarse cells besides */
-	if (params->dims > 2 || race_grid_levels(params) > 1 ||
-		race_grid_nodes(rounded, params->dims, RACE_GRID_LEVELS) == 0 ||
+	if (race_grid_nodes(rounded, params->dims, RACE_GRID_LEVELS) == 0 ||
 		(!race_kernel_type(params->kernel)->euclidean && nodes > RACE_GRID_L1_NODES))
 		return;
 	memcpy(cells, rounded, params->dims * sizeof(double));

@@ -8,6 +8,7 @@
 #include "utils/array.h"
 
 #include "../params/params.h"
+#include "../server/argument.h"
 #include "lda.h"
 
 /* A model takes space in proportion to the cube of classes. */
@@ -70,11 +71,9 @@ Datum
 race_class_moments_step(FunctionCallInfo fcinfo)
 {
 	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_lda, race_lda_posterior or race_discriminant_moments");
 	int			i;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "transition over classes called in non-aggregate context");
 	if (state == NULL)
 		state = start_state(fcinfo, context);
 	for (i = 1; i < PG_NARGS(); i++)

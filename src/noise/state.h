@@ -46,8 +46,9 @@ typedef enum RaceValueHalf
 } RaceValueHalf;
 
 /*
- * The noise in a sketch and what it cost.  All zero in an exact one.  In a sum of
- * noise shares: what it costs with as many shares as there are, or as there must be.
+ * The noise in a sketch and what it cost.  All zero in an exact one, but for the half and the
+ * pair_id of a half.  In a sum of noise shares: what it costs with as many shares as there
+ * are, or as there must be.
  */
 typedef struct RaceNoise
 {
@@ -55,7 +56,7 @@ typedef struct RaceNoise
 	uint8_t		mechanism;		/* RaceMechanism */
 	uint8_t		neighbors;		/* RaceNeighbors */
 	uint8_t		half;			/* RaceValueHalf */
-	uint8_t		reserved[4];	/* 0 */
+	uint32_t	dropouts;		/* of the parties, who may fail to take part */
 	uint32_t	max_contributions;	/* records a person may have */
 	uint32_t	releases;		/* private sketches, or shares, merged into this one */
 	double		epsilon;		/* true cost, rounded up */
@@ -65,8 +66,12 @@ typedef struct RaceNoise
 	double		count_variance; /* of the noise in the record count */
 	uint32_t	parties;		/* that have a share each; else 0 */
 	uint32_t	colluders;		/* of them, who may know each other's noise */
-	uint32_t	dropouts;		/* and who may fail to take part */
-	uint32_t	reserved32;		/* 0 */
+	/*
+	 * A random number that both halves of a pair have.  A sum of halves has the sum of
+	 * theirs, so that halves of merged pairs belong together, too.  0 in whole sketches, and
+	 * in a half that belongs to no other.
+	 */
+	uint64_t	pair_id;
 } RaceNoise;
 
 #define RACE_MAX_PARTIES	10000

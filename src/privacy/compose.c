@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "../noise/state.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "checked_plan.h"
 
@@ -60,14 +61,12 @@ target_arg(FunctionCallInfo fcinfo, int arg)
 Datum
 race_compose_step(PG_FUNCTION_ARGS)
 {
+	MemoryContext context = race_aggregate_context(fcinfo, "race_compose");
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	double		at_delta = target_arg(fcinfo, 4);
 	double		epsilon;
 	double		delta;
-	MemoryContext context;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_compose_step called in non-aggregate context");
 	if (state == NULL)
 	{
 		state = MemoryContextAllocZero(context, sizeof(State));

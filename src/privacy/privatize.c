@@ -72,17 +72,32 @@ release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *wor
 	return sketch;
 }
 
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	race_check_whole(exact->header, "given noise by itself",
+					 "Give race_privatize both halves, as race_build_value returns them.");
+}
+
 void
 race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
 {
 	const RaceParams *params = views[0].params;
 	void	   *workspace = workspace_for(params);
-	RaceExact	exact[RACE_PRIVATE_TOGETHER];
-	int64		counts[RACE_PRIVATE_TOGETHER];
+	RaceExact	exact[RACE_HALVES];
+	int64		counts[RACE_HALVES];
 	RacePlan	plan;
 	int			i;
 
+	if (n == 1)
+		refuse_half(views);
+	else
+		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
 	for (i = 0; i < n; i++)
 		exact[i] = exact_of(&views[i]);
 	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
@@ -91,6 +106,8 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 		sketches[i] = release(&views[i], &plan, counts[i], workspace,
 							  AllocSetContextCreate(context, "private sketch",
 													ALLOCSET_START_SMALL_SIZES));
+	if (n > 1)
+		race_mark_pair(sketches);
 	pfree(workspace);
 }
 
@@ -102,22 +119,6 @@ race_private_sketch(const RaceView *exact, const RaceRequest *request,
 
 	race_private_sketches(exact, 1, request, context, &sketch);
 	return sketch;
-}
-
-/*
- * What a half costs by itself does not tell what both cost together: with other rows in
- * each, a record may be in the rows that both keep, and cost twice.
- */
-static void
-refuse_half(const RaceView *exact)
-{
-	if (exact->header->noise.half == RACE_WHOLE)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a half of race_build_value cannot be given noise by itself"),
-			 errdetail("Its other half has the rest of the same records, and needs the same rows and noise."),
-			 errhint("Give race_privatize both halves, as race_build_value returns them.")));
 }
 
 /*
@@ -133,7 +134,6 @@ race_privatize(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
-	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
@@ -182,7 +182,6 @@ make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *req
 {
 	RaceExact	exact = exact_of(view);
 	RaceFederation federation;
-	RaceRandom *random = race_strong_random();
 	RacePlan	plan;
 	RaceSketch *sketch;
 	uint64		id;
@@ -196,9 +195,9 @@ make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *req
 	if (!race_plan_share(request, view->params, &federation, &plan))
 		race_refuse_noise(request, plan.kept.rows);
 
-	sketch = release(view, &plan, race_draw_count(random, &exact, &plan),
+	sketch = release(view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
 					 workspace_for(view->params), race_result_context(fcinfo));
-	id = race_random_below(random, PG_UINT64_MAX);
+	id = race_random_id();
 	race_sketch_set_shares(sketch, &id);
 	return RaceSketchGetDatum(sketch);
 }

@@ -32,3 +32,9 @@ race_strong_random(void)
 	}
 	return &random;
 }
+
+uint64_t
+race_random_id(void)
+{
+	return 1 + race_random_below(race_strong_random(), PG_UINT64_MAX);
+}

@@ -13,4 +13,7 @@
  */
 extern RaceRandom *race_strong_random(void);
 
+/* A random number above 0 that no other value has */
+extern uint64_t race_random_id(void);
+
 #endif							/* RACE_PRIVACY_RANDOM_H */

@@ -16,9 +16,9 @@
 
 #include "fmgr.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 
 #include "../lsh/grid.h"
+#include "../server/argument.h"
 #include "../server/result.h"
 #include "../sketch/build.h"
 #include "../sketch/pool.h"
@@ -48,6 +48,19 @@ race_check_value_bounds(double lower, double upper)
 				 errmsg("value_lower must be below value_upper, and both finite")));
 }
 
+void
+race_mark_pair(RaceSketch *const *halves)
+{
+	uint64		id = race_random_id();
+	int			i;
+
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		halves[i]->header.noise.pair_id = id;
+		race_sketch_touch(halves[i]);
+	}
+}
+
 /* The share of a value is its place between the bounds. */
 static RacePortion
 portion_of(const State *state, double value)
@@ -63,22 +76,12 @@ portion_of(const State *state, double value)
 	return portion;
 }
 
-static MemoryContext
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_build_value called in non-aggregate context");
-	return context;
-}
-
 /* The arguments that must be the same for all rows */
 static State *
 read_state(FunctionCallInfo fcinfo)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	MemoryContext context = check_aggregate(fcinfo);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
 	const RaceParams *params;
 	int			i;
 
@@ -129,7 +132,7 @@ race_build_value_step(PG_FUNCTION_ARGS)
 static State *
 copy_state(FunctionCallInfo fcinfo, const State *other)
 {
-	State	   *state = MemoryContextAllocZero(check_aggregate(fcinfo), sizeof(State));
+	State	   *state = MemoryContextAllocZero(race_aggregate_context(fcinfo, "race_build_value"), sizeof(State));
 	RaceView	view;
 	int			i;
 
@@ -167,7 +170,7 @@ race_build_value_serialize(PG_FUNCTION_ARGS)
 	StringInfoData bytes;
 	int			i;
 
-	(void) check_aggregate(fcinfo);
+	(void) race_aggregate_context(fcinfo, "race_build_value");
 	pq_begintypsend(&bytes);
 	for (i = 0; i < RACE_HALVES; i++)
 	{
@@ -193,7 +196,7 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 	RaceView	view;
 	int			i;
 
-	(void) check_aggregate(fcinfo);
+	(void) race_aggregate_context(fcinfo, "race_build_value");
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	for (i = 0; i < RACE_HALVES; i++)
@@ -216,7 +219,10 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Both sketches, as a row */
+/*
+ * Both sketches, as a row.  In a window this is called again after more records, and the new
+ * pair gets an id of its own.
+ */
 Datum
 race_build_value_final(PG_FUNCTION_ARGS)
 {
@@ -227,6 +233,7 @@ race_build_value_final(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
+	race_mark_pair(state->halves);
 	for (i = 0; i < RACE_HALVES; i++)
 		race_row_add(&row, EOHPGetRODatum(&state->halves[i]->hdr));
 	PG_RETURN_DATUM(race_row_datum(&row));
@@ -234,54 +241,7 @@ race_build_value_final(PG_FUNCTION_ARGS)
 
 /* -------------------------------------------------------------- both private */
 
-/* The sum of n counters from number `from` on; 128 bits hold it. */
-static __int128
-total(const RaceView *view, Size from, Size n)
-{
-	int64		block[RACE_COUNTER_BLOCK];
-	__int128	sum = 0;
-	Size		i;
-
-	CHECK_FOR_INTERRUPTS();
-	for (i = 0; i < n; i++)
-	{
-		if (i % RACE_COUNTER_BLOCK == 0)
-			race_counters_load(view->counters, view->width, from + i,
-							   Min(n - i, RACE_COUNTER_BLOCK), block);
-		sum += block[i % RACE_COUNTER_BLOCK];
-	}
-	return sum;
-}
-
-/*
- * Each record is in each row of one of both halves.  Halves of two calls would have some
- * records twice in a row, and others not at all, which costs more.
- */
-static void
-check_belong(const RaceView *views)
-{
-	const RaceParams *params = views[RACE_LOWER].params;
-	__int128	whole = ((__int128) views[RACE_LOWER].header->count + views[RACE_UPPER].header->count) *
-		race_record_unit(params);
-	uint32		row;
-
-	for (row = 0; row < params->rows; row++)
-	{
-		Size		from = (Size) row * params->range;
-
-		if (total(&views[RACE_LOWER], from, params->range) +
-			total(&views[RACE_UPPER], from, params->range) != whole)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("these halves do not belong together"),
-					 errhint("Take both halves of one call of race_build_value, or of the same calls.")));
-	}
-}
-
-/*
- * Both halves of argument 0, exact and of the same parameters and records.  False if there
- * are none.
- */
+/* Both halves of argument 0, exact and of the same parameters.  False if there are none. */
 static bool
 view_pair(FunctionCallInfo fcinfo, RaceView *views)
 {
@@ -303,7 +263,6 @@ view_pair(FunctionCallInfo fcinfo, RaceView *views)
 					 errmsg("both halves of race_build_value are needed, the lower one first")));
 	}
 	race_params_check_same(views[RACE_LOWER].params, views[RACE_UPPER].params);
-	check_belong(views);
 	return true;
 }
 

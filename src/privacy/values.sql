@@ -18,7 +18,7 @@ CREATE FUNCTION _racepriv._race_build_value_serialize(internal) RETURNS bytea
 CREATE FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 CREATE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
-	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
 COMMENT ON FUNCTION _racepriv._race_build_value_combine(internal, internal) IS 'aggregate combine function';
 COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregate serialization function';
@@ -34,7 +34,7 @@ CREATE FUNCTION race_privatize(
 REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
-	'both halves of race_build_value made private, with the same rows or cells and the same noise, at the cost of one sketch: (epsilon, delta) is what both together cost, and what each of them says. Arguments and their errors are those of race_privatize of a sketch, which refuses a half by itself: with other rows in each half, the cost could be twice epsilon. Every call draws new noise and costs its budget again. NULL if an argument other than rows, or a half, is NULL. Errors: 22023 for halves that do not belong together, 55000 for private ones';
+	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (

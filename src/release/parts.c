@@ -11,6 +11,15 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "foreign/foreign.h"
+#include "nodes/makefuncs.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -95,4 +104,145 @@ race_parts_need_no_rights(PlannedStmt *plan)
 		lfirst_node(RangeTblEntry, cell)->requiredPerms = 0;
 	}
 #endif
+}
+
+/* ----------------------------------------------------------------- probes */
+
+/* SELECT columns FROM ONLY relation, as a user (invalid: the current one) */
+static Query *
+select_from(Oid relid, Oid user, List *columns)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	Relation	relation = relation_open(relid, AccessShareLock);
+	Query	   *query = makeNode(Query);
+	RangeTblRef *reference = makeNode(RangeTblRef);
+	ListCell   *cell;
+
+	(void) addRangeTableEntryForRelation(pstate, relation, AccessShareLock, NULL, false, false);
+	relation_close(relation, NoLock);
+	reference->rtindex = 1;
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->rtable = pstate->p_rtable;
+#if PG_VERSION_NUM >= 160000
+	query->rteperminfos = pstate->p_rteperminfos;
+	linitial_node(RTEPermissionInfo, query->rteperminfos)->checkAsUser = user;
+#else
+	linitial_node(RangeTblEntry, query->rtable)->checkAsUser = user;
+#endif
+	query->jointree = makeFromExpr(list_make1(reference), NULL);
+	foreach(cell, columns)
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry((Expr *) lfirst(cell),
+													list_length(query->targetList) + 1,
+													pstrdup("probe"), false));
+	free_parsestate(pstate);
+	return query;
+}
+
+static List *
+add_probe(List *probes, Query *query, char *place)
+{
+	RaceProbe  *probe = palloc(sizeof(RaceProbe));
+
+	probe->query = query;
+	probe->place = place;
+	return lappend(probes, probe);
+}
+
+/* The columns of a relation, by its index, that a scan gets from the server */
+static List *
+columns_of(const ForeignScan *scan, int index)
+{
+	List	   *got = scan->fdw_scan_tlist != NIL ? scan->fdw_scan_tlist :
+		list_concat_copy(scan->scan.plan.targetlist, scan->scan.plan.qual);
+	List	   *columns = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pull_var_clause((Node *) got, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								  PVC_RECURSE_PLACEHOLDERS))
+	{
+		Var		   *var = copyObject(lfirst_node(Var, cell));
+
+		if (var->varno != index)
+			continue;
+		var->varno = 1;
+#if PG_VERSION_NUM >= 160000
+		var->varnullingrels = NULL;
+#endif
+		columns = list_append_unique(columns, var);
+	}
+	return columns;
+}
+
+/* LIMIT 0 is sent to the server, which looks up the table and the rights, and reads nothing. */
+static List *
+probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEntry *entry)
+{
+#if PG_VERSION_NUM >= 160000
+	Oid			user = scan->checkAsUser;
+#else
+	Oid			user = entry->checkAsUser;
+#endif
+	Query	   *query = select_from(entry->relid, user, columns_of(scan, index));
+	ForeignServer *server = GetForeignServer(GetForeignTable(entry->relid)->serverid);
+
+	query->limitCount = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+										   Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+	query->limitOption = LIMIT_OPTION_COUNT;
+	return add_probe(probes, query, psprintf("foreign table \"%s\" of server \"%s\"",
+											 get_rel_name(entry->relid), server->servername));
+}
+
+/*
+ * Citus asks nobody where it sees that there are no rows.  It leaves now() to the servers, each of
+ * which sees then that there are none.
+ */
+static List *
+probe_distributed(List *probes, Oid relid)
+{
+	Query	   *query = select_from(relid, InvalidOid,
+									list_make1(makeBoolConst(true, false)));
+	NullTest   *never = makeNode(NullTest);
+
+	never->arg = (Expr *) makeFuncExpr(F_NOW, TIMESTAMPTZOID, NIL, InvalidOid, InvalidOid,
+									   COERCE_EXPLICIT_CALL);
+	never->nulltesttype = IS_NULL;
+	never->location = -1;
+	query->jointree->quals = (Node *) never;
+	return add_probe(probes, query, psprintf("distributed table \"%s\"", get_rel_name(relid)));
+}
+
+static bool
+add_scans(PlanState *plan, void *context)
+{
+	if (IsA(plan, ForeignScanState))
+	{
+		const ForeignScan *scan = (ForeignScan *) plan->plan;
+		List	  **probes = (List **) context;
+		int			index = -1;
+
+		while ((index = bms_next_member(scan->fs_relids, index)) >= 0)
+		{
+			const RangeTblEntry *entry = exec_rt_fetch(index, plan->state);
+
+			if (entry->rtekind == RTE_RELATION)
+				*probes = probe_foreign(*probes, scan, index, entry);
+		}
+	}
+	return planstate_tree_walker(plan, add_scans, context);
+}
+
+List *
+race_parts_probes(PlanState *plan, const List *relations)
+{
+	List	   *probes = NIL;
+	ListCell   *cell;
+
+	(void) add_scans(plan, &probes);
+	foreach(cell, relations)
+		if (race_is_distributed(lfirst_oid(cell)))
+			probes = probe_distributed(probes, lfirst_oid(cell));
+	return probes;
 }

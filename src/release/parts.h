@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "nodes/execnodes.h"
+#include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
 /*
@@ -22,5 +24,19 @@ extern List *race_parts_of(Oid relid, bool labels);
  * partitioned table itself.  So a plan that reads them alone needs no rights of its own.
  */
 extern void race_parts_need_no_rights(PlannedStmt *plan);
+
+/* A query that asks a server for a table, but for no row of it */
+typedef struct RaceProbe
+{
+	Query	   *query;
+	char	   *place;			/* which table of which server, for messages */
+} RaceProbe;
+
+/*
+ * Probes (a list of RaceProbe) of all foreign tables that a plan reads, for the users and the
+ * columns that it reads, and of those among some relations that Citus has distributed.  They need
+ * no rights of their own, either.
+ */
+extern List *race_parts_probes(PlanState *plan, const List *relations);
 
 #endif							/* RACE_PARTS_H */

@@ -12,13 +12,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/tcopprot.h"
@@ -33,6 +36,7 @@
 #include "parts.h"
 #include "read.h"
 #include "settings.h"
+#include "view.h"
 
 /* What the query is called where the server names queries */
 #define QUERY_NAME	"the records of a release"
@@ -154,7 +158,10 @@ fill_parts(Parts *parts)
 	for (i = 0; i < parts->halves; i++)
 		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
 	if (parts->halves > 1)
+	{
 		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
+		race_mark_pair(sketches);
+	}
 	for (i = 0; i < parts->halves; i++)
 		race_sketch_view(RaceSketchGetDatum(sketches[i]), &empty[i]);
 	for (i = 0; i < parts->n; i++)
@@ -230,38 +237,145 @@ plan_query(Query *query, bool of_partitions)
 	return plan;
 }
 
-static void
-run_query(Query *query, bool of_partitions, DestReceiver *receiver, bool check_only)
+static QueryDesc *
+start_query(Query *query, bool of_partitions, DestReceiver *receiver, int flags)
 {
 	QueryDesc  *run;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run = CreateQueryDesc(plan_query(query, of_partitions), QUERY_NAME, GetActiveSnapshot(),
 						  InvalidSnapshot, receiver, NULL, NULL, 0);
-	ExecutorStart(run, check_only ? EXEC_FLAG_EXPLAIN_ONLY : 0);
-	if (!check_only)
-	{
-#if PG_VERSION_NUM >= 180000
-		ExecutorRun(run, ForwardScanDirection, 0);
-#else
-		ExecutorRun(run, ForwardScanDirection, 0, true);
-#endif
-		ExecutorFinish(run);
-	}
+	ExecutorStart(run, flags);
+	return run;
+}
+
+static void
+end_query(QueryDesc *run)
+{
 	ExecutorEnd(run);
 	FreeQueryDesc(run);
 	PopActiveSnapshot();
 }
 
+/* Run a query; returns its plan. */
+static PlannedStmt *
+run_query(Query *query, bool of_partitions, DestReceiver *receiver)
+{
+	QueryDesc  *run = start_query(query, of_partitions, receiver, 0);
+	PlannedStmt *plan = run->plannedstmt;
+
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(run, ForwardScanDirection, 0);
+#else
+	ExecutorRun(run, ForwardScanDirection, 0, true);
+#endif
+	ExecutorFinish(run);
+	end_query(run);
+	return plan;
+}
+
+/* The tables of a plan, which has views in its range table, too */
+static List *
+tables_of(const PlannedStmt *plan)
+{
+	List	   *tables = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plan->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW)
+			tables = list_append_unique_oid(tables, entry->relid);
+	}
+	return tables;
+}
+
+/* Relations with their partitions, and the tables that inherit from them */
+static List *
+with_parts(const List *relations)
+{
+	List	   *parts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+		parts = list_concat_unique_oid(parts, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
+	return parts;
+}
+
 void
-race_read_check(Query *query, bool of_partitions)
+race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 {
 	int			level = NewGUCNestLevel();
+	QueryDesc  *run;
+	List	   *others;
 
 	set_uncounted();
-	run_query(query, of_partitions, None_Receiver, true);
+	run = start_query(query, of_partitions, None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
+	checked->parts = with_parts(checked->lineage->relations);
+	checked->probes = race_parts_probes(run->planstate, checked->lineage->relations);
+	/* the planner replaces a function in FROM by its body, which may read tables */
+	others = list_difference_oid(tables_of(run->plannedstmt), checked->parts);
+	if (others != NIL)
+		race_refuse_relation(checked->dataset->relation,
+							 psprintf("A function that it calls reads table \"%s\", which is not in its FROM.",
+									  get_rel_name(linitial_oid(others))));
+	end_query(run);
 	AtEOXact_GUC(true, level);
 }
+
+/* ----------------------------------------------------------------- probes */
+
+static get_relation_info_hook_type next_info = NULL;
+
+/* Of one row, by estimate, the planner may limit the number here and not ask the server. */
+static void
+expect_rows(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+{
+	if (next_info != NULL)
+		next_info(root, relid, inhparent, rel);
+	rel->tuples = 1e6;
+}
+
+static void
+add_place(void *place)
+{
+	errcontext("probe of %s before the charge: nothing is charged", (const char *) place);
+}
+
+static void
+run_probe(const RaceProbe *probe)
+{
+	ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
+
+	error_context_stack = &callback;
+	(void) run_query(probe->query, true, None_Receiver);
+	error_context_stack = callback.previous;
+}
+
+void
+race_read_probe(const List *probes)
+{
+	int			level = NewGUCNestLevel();
+	ListCell   *cell;
+
+	set_uncounted();
+	next_info = get_relation_info_hook;
+	get_relation_info_hook = expect_rows;
+	PG_TRY();
+	{
+		foreach(cell, probes)
+			run_probe((const RaceProbe *) lfirst(cell));
+	}
+	PG_FINALLY();
+	{
+		get_relation_info_hook = next_info;
+	}
+	PG_END_TRY();
+	AtEOXact_GUC(true, level);
+}
+
+/* ------------------------------------------------------------- the records */
 
 /*
  * What an error says, and where, can depend on the records, so nothing of it is passed
@@ -282,12 +396,12 @@ hide_error(int level, MemoryContext context)
 			(errcode(code == ERRCODE_QUERY_CANCELED ? code : ERRCODE_DATA_EXCEPTION),
 			 errmsg("the release failed while its data were read"),
 			 errdetail("What happened may depend on private data, so it is not told. The charge stands."),
-			 errhint("See that the expression works on every row that there could be.")));
+			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
-/* Run the query, and make what it gives private. */
+/* Run the query, and make what it gives private; *tables gets the tables that it reads. */
 static Datum *
-read_parts(Parts *parts, Query *query, bool of_partitions, const char *path)
+read_parts(Parts *parts, Query *query, bool of_partitions, const char *path, List **tables)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
@@ -299,7 +413,8 @@ read_parts(Parts *parts, Query *query, bool of_partitions, const char *path)
 		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		run_query(query, of_partitions, &parts->receiver, false);
+		*tables = list_concat_unique_oid(*tables, tables_of(run_query(query, of_partitions,
+																	  &parts->receiver)));
 		fill_parts(parts);
 		whereToSendOutput = client;
 	}
@@ -315,19 +430,18 @@ read_parts(Parts *parts, Query *query, bool of_partitions, const char *path)
 }
 
 Datum *
-race_read_private(const RaceAsked *asked, const RaceChecked *checked, int n,
-				  Datum *labels)
+race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *labels)
 {
 	bool		apart = checked->parts_query != NULL;
 	Parts		parts;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
 	return read_parts(&parts, apart ? checked->parts_query : checked->query,
-					  checked->of_partitions, asked->run_path);
+					  checked->of_partitions, asked->run_path, &checked->tables);
 }
 
 Datum *
-race_read_scores(const RaceAsked *asked, const RaceChecked *checked, int n, Datum *labels,
+race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *labels,
 				 Datum *sketches)
 {
 	Oid			type = get_element_type(checked->scored_by->consttype);
@@ -338,5 +452,5 @@ race_read_scores(const RaceAsked *asked, const RaceChecked *checked, int n, Datu
 	checked->scored_by->constisnull = false;
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
-	return read_parts(&parts, checked->scores_query, false, asked->run_path);
+	return read_parts(&parts, checked->scores_query, false, asked->run_path, &checked->tables);
 }

@@ -32,6 +32,7 @@
 #include "../params/params.h"
 #include "../server/progress.h"
 #include "../server/text.h"
+#include "excluded.h"
 #include "ledger.h"
 #include "oids.h"
 #include "read.h"
@@ -266,12 +267,38 @@ fit_model(Datum sketch)
 	return PointerGetDatum(race_fit_box(&view, &request));
 }
 
-/* Raise 55000 if something was defined anew while it was called. */
+/*
+ * Do all tables that were read, but for the public ones, belong to the budget that was charged?  A
+ * table can become a part of another until the query is planned.  One that was a part before the
+ * charge may have no entry yet: another session enters it now (_race_enter_new_tables).
+ */
+static bool
+was_charged(const Release *release, const RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+	Oid			type = get_array_type(REGCLASSOID);
+	List	   *tables = list_difference_oid(checked->tables, dataset->public_tables);
+	List	   *new_tables = list_difference_oid(tables, release->checked->parts);
+	RaceParameter parameters[] = {
+		{type, PointerGetDatum(race_oids_array(tables)), false},
+		{type, PointerGetDatum(race_oids_array(new_tables)), false},
+		RaceText(dataset->budget)
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT count(*) FILTER (WHERE budget <> $3) = 0"
+					" AND count(DISTINCT relation) FILTER (WHERE relation = ANY ($2)) = cardinality($2)"
+					" FROM _racepriv._race_entries_of($1)",
+					lengthof(parameters), parameters);
+	return DatumGetBool(race_ledger_value(1, &isnull));
+}
+
+/* Raise 55000 if the release read other tables, or something was defined anew meanwhile. */
 static void
-check_current(const RaceChecked *checked)
+check_current(const Release *release, const RaceChecked *checked)
 {
 	AcceptInvalidationMessages();
-	if (!race_request_current(checked))
+	if (!race_request_current(checked) || !was_charged(release, checked))
 		refuse_changed();
 }
 
@@ -307,18 +334,32 @@ make_private(const Release *release)
 						  TYPALIGN_INT, &labels, NULL, &n);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
-	check_current(checked);
+	check_current(release, checked);
 	if (release->asked.fit)
 		fit_models(release, n * halves, sketches);
 	if (checked->scores_query != NULL)
 	{
 		race_tell("release \"%s\": scoring records", release->asked.name);
 		scores = race_read_scores(&release->asked, checked, n, labels, sketches);
-		check_current(checked);
+		check_current(release, checked);
 	}
 	for (i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
+}
+
+/*
+ * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
+ * does not depend on the data.
+ */
+static void
+check_rows(const Release *release)
+{
+	char	   *excluded = race_excluded(&release->asked, release->checked);
+
+	if (excluded != NULL && release->version == 1)
+		ereport(NOTICE,
+				(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
 }
 
 static void
@@ -326,6 +367,8 @@ charge_and_make(Release *release)
 {
 	List	   *relations = release->checked->lineage->relations;
 
+	check_rows(release);
+	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);
 	next_transaction(release);
 	enter_charge(release);

@@ -256,13 +256,13 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText
 	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
 }
 
-/* The relation that the innermost SELECT of the template reads */
-static Oid
-relation_read(Query *query)
+/* The innermost SELECT of the template, which reads the relation */
+static Query *
+innermost(Query *query)
 {
 	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
 		query = linitial_node(RangeTblEntry, query->rtable)->subquery;
-	return linitial_node(RangeTblEntry, query->rtable)->relid;
+	return query;
 }
 
 /*
@@ -312,7 +312,8 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	Query	   *query = analyze_template(ledger, asked, checked,
 										 template_text(ledger, checked->dataset, value_text(asked)));
 
-	if (relation_read(query) != checked->dataset->relation)
+	checked->rows = innermost(query);
+	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
 		elog(ERROR, "the relation was renamed");
 	return query;
 }
@@ -343,7 +344,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 		return;
 	checked->of_partitions = linitial_oid(parts) != dataset->relation;
 	checked->parts_query = query;
-	race_read_check(checked->parts_query, checked->of_partitions);
+	race_read_check(checked, checked->parts_query, checked->of_partitions);
 }
 
 /*
@@ -377,7 +378,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 	checked->scores_query = analyze_template(ledger, asked, &again,
 											 template_text(ledger, checked->dataset, &scores));
 	checked->scored_by = again.scored_by;
-	race_read_check(checked->scores_query, false);
+	race_read_check(checked, checked->scores_query, false);
 }
 
 /* ------------------------------------------------------------- the checks */
@@ -485,7 +486,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	/* planning calls functions of constants */
 	if (asked->of_another)
 		check_refresh(asked, checked);
-	race_read_check(checked->query, false);
+	race_read_check(checked, checked->query, false);
 	analyze_parts(ledger, asked, checked);
 	if (asked->calibrate > 0)
 		analyze_scores(ledger, asked, checked);

@@ -1,6 +1,7 @@
 /*
  * argument.c
- *		The types of arguments that are declared "any".
+ *		What a function asks of its call: the types of arguments that are declared "any", and
+ *		the aggregate.
  */
 #include "postgres.h"
 
@@ -20,4 +21,17 @@ race_argument_type(const FmgrInfo *flinfo, int arg)
 						get_func_name(flinfo->fn_oid)),
 				 errhint("Where parts of an aggregate run on other servers, as in Citus, use aggregates of race_record, such as race_build_records(params, race_record(params, x)).")));
 	return type;
+}
+
+MemoryContext
+race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function cannot be called outside of an aggregate"),
+				 errhint("Call the aggregate itself: %s.", aggregates)));
+	return context;
 }

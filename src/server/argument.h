@@ -1,6 +1,7 @@
 /*
  * argument.h
- *		The types of arguments that are declared "any".
+ *		What a function asks of its call: the types of arguments that are declared "any", and
+ *		the aggregate.
  */
 #ifndef RACE_ARGUMENT_H
 #define RACE_ARGUMENT_H
@@ -14,5 +15,11 @@
  * Citus does where it calls the functions of an aggregate on a worker.
  */
 extern Oid	race_argument_type(const FmgrInfo *flinfo, int arg);
+
+/*
+ * The memory context of the state of an aggregate.  Raises 0A000 if no aggregate calls the
+ * function; the hint names those that do.
+ */
+extern MemoryContext race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates);
 
 #endif							/* RACE_ARGUMENT_H */

@@ -12,6 +12,7 @@
 #include "../cache/call_site.h"
 #include "../lsh/grid.h"
 #include "../record/prepared.h"
+#include "../server/argument.h"
 #include "build.h"
 #include "pool.h"
 #include "sketch.h"
@@ -93,6 +94,8 @@ update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
+	race_check_whole(&sketch->header, "changed record by record",
+					 "Build a pair of other records, and add up both lower and both upper halves.");
 	read(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
@@ -114,8 +117,7 @@ race_remove(PG_FUNCTION_ARGS)
 static const RaceParams *
 build_params(FunctionCallInfo fcinfo, const char *aggregate)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "%s transition called in non-aggregate context", aggregate);
+	(void) race_aggregate_context(fcinfo, aggregate);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -193,7 +195,7 @@ race_build_record_step(PG_FUNCTION_ARGS)
 static Datum
 build_undo(FunctionCallInfo fcinfo, RecordReader read)
 {
-	build_params(fcinfo, "race_build");
+	(void) build_params(fcinfo, "race_build or race_moments");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))

@@ -13,16 +13,18 @@
  *	 6	2 bytes reserved			76	u32 bytes of the model
  *	 8	u32 max_contributions
  *	12	u32 releases				80	params (params/wire.c)
- *	16	i64 count						u64 ids of shares, as many as releases
- *	24	f64 epsilon						rows * range counters, row by row
- *	32	f64 delta						the model (model.h), in words of 8 bytes
+ *	16	i64 count						u64 pair_id, of a half alone
+ *	24	f64 epsilon						u64 ids of shares, as many as releases
+ *	32	f64 delta						rows * range counters, row by row
+ *										the model (model.h), in words of 8 bytes
  *								   end	u32 CRC-32C of all bytes before it
  *
  * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  In version 2 counters are
  * packed (packed.h), which exact sketches alone are, where it takes fewer bytes.  So equal
  * sketches are equal bytes.  The size of packed counters follows from that of the whole.
  * Version 1 of an exact sketch that could be packed is from before there were packed
- * counters.  It is read, and written as version 2.
+ * counters.  It is read, and written as version 2.  A half from before there was a pair_id does
+ * not have the size that its parameters say, and is refused.
  */
 #include "postgres.h"
 
@@ -39,6 +41,8 @@ StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
 				 "parameters and counters are aligned");
 
 #define SKETCH_WIRE_HEADER	80
+#define PAIR_ID_SIZE(header) \
+	((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
 #define SKETCH_WIRE_SIZE(params_size, n) \
 	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
@@ -175,6 +179,7 @@ race_sketch_write(StringInfo out, const RaceView *view)
 	race_put(out, noise->dropouts, 4);
 	race_put(out, view->model_size, 4);
 	race_params_write(out, view->params);
+	race_put(out, noise->pair_id, PAIR_ID_SIZE(view->header));
 	for (i = 0; i < RaceShares(view->header); i++)
 		race_put(out, view->shares[i], 8);
 
@@ -332,6 +337,7 @@ take_body(const unsigned char *next, RaceSketchDatum *flat)
 {
 	const char *problem;
 
+	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
 	if (!take_shares(&next, RaceShares(&flat->header), RaceFlatShares(flat)))
 		return "Shares are not in order, or there twice.";
 	problem = flat->packed_size > 0 ? take_packed(next, flat) : take_counters(next, flat);
@@ -349,7 +355,8 @@ find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
 				 uint32 *packed_size)
 {
 	Size		n = RaceCounters(params) * wire->width;
-	Size		others = RaceShares(&wire->header) * sizeof(uint64) + wire->model_size;
+	Size		others = PAIR_ID_SIZE(&wire->header) +
+		RaceShares(&wire->header) * sizeof(uint64) + wire->model_size;
 
 	*packed_size = 0;
 	if (wire->version == RACE_FORMAT_VERSION)

@@ -71,6 +71,8 @@ check_mergeable(const RaceView *a, const RaceView *b)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
 				 errhint("Add both halves first: their sum is a sketch of whole records.")));
+	if (x->half != y->half)
+		race_check_belong(a->header, b->header);
 	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
 	if (x->status == RACE_STATUS_EXACT)
@@ -197,12 +199,14 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
-/* Two halves of one kind are a half; one of each are whole records. */
+/* Two halves of one kind are a half of both pairs; one of each are whole records. */
 static void
-add_halves(RaceSketch *sketch, const RaceView *other)
+add_halves(RaceNoise *noise, const RaceNoise *other)
 {
-	if (sketch->header.noise.half != other->header->noise.half)
-		sketch->header.noise.half = RACE_WHOLE;
+	bool		joined = noise->half != other->half;
+
+	noise->half = joined ? RACE_WHOLE : noise->half;
+	noise->pair_id = joined ? 0 : noise->pair_id + other->pair_id;
 }
 
 /* Compute the noise of the sum of two private sketches. Exact ones have none. */
@@ -262,7 +266,6 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 	ids = merge_ids(mine, other);
 	sketch = race_writable_arg(fcinfo, mine);
 	add_counters(sketch, other, 1);
-	add_halves(sketch, other);
 	race_add_shares(&sketch->header.noise, &other->header->noise,
 					race_record_squared(sketch->params), RaceCounters(sketch->params));
 	race_sketch_set_shares(sketch, ids);
@@ -287,7 +290,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	truncate_rows(sketch, other.params->rows);
 	meet(sketch, &other);
 	add_counters(sketch, &other, 1);
-	add_halves(sketch, &other);
+	add_halves(&sketch->header.noise, &other.header->noise);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
 	return RaceSketchGetDatum(sketch);
 }
@@ -316,16 +319,15 @@ race_minus(PG_FUNCTION_ARGS)
 
 	race_sketch_view_packed(PG_GETARG_DATUM(0), &mine);
 	race_sketch_view_packed(PG_GETARG_DATUM(1), &other);
-	if (mine.header->noise.status != RACE_STATUS_EXACT &&
+	if ((other.header->noise.status != RACE_STATUS_EXACT ||
+		 other.header->noise.half != RACE_WHOLE) &&
 		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
-		PG_RETURN_NULL();		/* noise cannot be subtracted: compute the frame anew */
+		PG_RETURN_NULL();		/* these cannot be subtracted: compute the frame anew */
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
+	/* each call divides a record in another way, so that some of it would be left */
+	race_check_whole(other.header, "subtracted", "Add up the pairs that are to stay.");
 	check_mergeable(&mine, &other);
-	if (mine.header->noise.half != other.header->noise.half)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a half of race_build_value cannot be subtracted from the other half")));
 
 	sketch = race_writable_arg(fcinfo, &mine);
 	add_counters(sketch, &other, -1);

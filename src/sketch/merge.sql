@@ -15,13 +15,13 @@ CREATE OPERATOR + (
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
-	'the sketch of the records of both. Two private sketches add their noise and their privacy costs. Errors: 22023 for different parameters (private sketches may differ in rows, and private grids in cells that are halves of each other: the sum has the fewer of both), 55000 for an exact and a private one';
+	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters, and for halves of different calls; 55000 for an exact and a private one';
 
 CREATE OPERATOR - (
 	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _racepriv._race_minus
 );
 COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
-	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches';
+	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches and halves of race_build_value';
 
 CREATE AGGREGATE race_merge(sketch race_sketch) (
 	SFUNC = _racepriv._race_plus, STYPE = race_sketch, SSPACE = 1048576,

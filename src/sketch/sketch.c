@@ -30,11 +30,15 @@ static const ExpandedObjectMethods sketch_methods = {
 	sketch_flatten
 };
 
+/*
+ * From PostgreSQL 17 on, a sort calls this in a memory context where nothing can be freed.
+ * So all work is done in that of the sketch.
+ */
 static Size
 sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
 	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
@@ -43,14 +47,14 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	{
 		view_expanded(sketch, &view);
 		race_storage_free(&sketch->storage);
-		old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
 		race_storage_choose(&view, true, &sketch->storage);
-		MemoryContextSwitchTo(old);
 		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
 	}
+	MemoryContextSwitchTo(old);
 	return sketch->flat_size;
 }
 
+/* Nothing is allocated here. */
 static void
 sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
@@ -758,4 +762,28 @@ race_check_exact(const RaceHeader *header, const char *action)
 				 errmsg("a private sketch cannot be %s", action),
 				 errdetail("Its noise protects the records it was made from, and no others."),
 				 errhint("Go back to the exact sketch, and release it once.")));
+}
+
+void
+race_check_whole(const RaceHeader *header, const char *action, const char *hint)
+{
+	if (header->noise.half != RACE_WHOLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a half of race_build_value cannot be %s", action),
+				 errdetail("Its other half has the rest of the same records."),
+				 errhint("%s", hint)));
+}
+
+void
+race_check_belong(const RaceHeader *a, const RaceHeader *b)
+{
+	uint64		id = a->noise.pair_id;
+
+	if (id != b->noise.pair_id || (id == 0 && a->noise.half != RACE_WHOLE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these halves do not belong together"),
+				 errdetail("They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
+				 errhint("Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
 }

@@ -127,6 +127,15 @@ extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
 /* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
 extern void race_check_exact(const RaceHeader *header, const char *action);
 
+/* Raise 55000 for a half, which cannot be `action`; `hint` says what to do. */
+extern void race_check_whole(const RaceHeader *header, const char *action, const char *hint);
+
+/*
+ * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; of
+ * whole sketches nothing is known.  Their ids alone decide: records never do.
+ */
+extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
+
 /* The functions of + and of race_merge_disjoint: a sum of two sketches */
 extern Datum race_plus(PG_FUNCTION_ARGS);
 extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);

@@ -179,12 +179,10 @@ Datum
 race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
 {
 	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
 	StepSite   *site;
 	uint32		dims;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "transition of a transform called in non-aggregate context");
 	site = step_site(fcinfo, x, label);
 	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
 	{
@@ -205,11 +203,9 @@ race_scatter_combine(PG_FUNCTION_ARGS)
 {
 	RaceScatter *a = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
 	const RaceScatter *b = PG_ARGISNULL(1) ? NULL : (RaceScatter *) PG_GETARG_POINTER(1);
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
 	Size		i;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_scatter_combine called in non-aggregate context");
 	if (b == NULL)
 	{
 		if (a == NULL)

@@ -20,6 +20,9 @@
 #define RACE_SCATTER_DIMS		361
 #define RACE_SCATTER_CLASSES	1000
 
+/* Those whose state it is */
+#define RACE_SCATTER_AGGREGATES	"race_whiten or race_discriminant"
+
 StaticAssertDecl((RACE_SCATTER_DIMS + 1) * RACE_SCATTER_DIMS * sizeof(double) <= RACE_MAX_MORE,
 				 "a transform of so many dimensions fits into race_params");
 

@@ -13,6 +13,7 @@
 
 #include "../record/prepared.h"
 #include "../record/vector.h"
+#include "../server/argument.h"
 #include "../server/compat.h"
 #include "scatter.h"
 
@@ -107,20 +108,10 @@ add(Bytes *bytes, uint64 key, double n, const double *mean, MemoryContext contex
 	return bytes;
 }
 
-static MemoryContext
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "transition of a transform called in non-aggregate context");
-	return context;
-}
-
 Datum
 race_scatter_record_step(FunctionCallInfo fcinfo, int x, int label)
 {
-	MemoryContext context = check_aggregate(fcinfo);
+	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
 	Bytes	   *bytes = PG_ARGISNULL(0) ? NULL : bytes_arg(fcinfo, 0);
 	uint64		key = 0;
 	const double *numbers;
@@ -150,7 +141,7 @@ race_scatter_record_step(FunctionCallInfo fcinfo, int x, int label)
 Datum
 race_scatter_combine_bytes(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = check_aggregate(fcinfo);
+	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
 	Bytes	   *bytes = bytes_arg(fcinfo, 0);
 	Bytes	   *more = bytes_arg(fcinfo, 1);
 	RaceScatter other = open_bytes(more);

@@ -82,12 +82,10 @@ race_suggest_step(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	double		x[RACE_SUGGEST_DIMS];
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_suggest");
 	int			class = 0;
 	int			place;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_suggest_step called in non-aggregate context");
 	if (state == NULL)
 		state = start(fcinfo, context);
 	if (PG_ARGISNULL(1) || (state->labelled && PG_ARGISNULL(2)))

@@ -141,14 +141,12 @@ Datum
 race_suggest_kernel_step(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	MemoryContext context;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_suggest_kernel");
 	int			class;
 	int			place;
 	int			x;				/* which argument it is */
 	Oid			type;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "race_suggest_kernel_step called in non-aggregate context");
 	if (state == NULL)
 		state = start(fcinfo, context);
 	if (state->named && PG_ARGISNULL(1))

@@ -35,6 +35,9 @@ const context = await chromium.launchPersistentContext(profile, {
 });
 try {
   const page = context.pages()[0] ?? await context.newPage();
+  page.setDefaultTimeout(100000);
+  // Waits for what is tested next, which says so if it never comes
+  const settled = (condition, ...given) => page.waitForFunction(condition, ...given).catch(() => {});
   const complaints = [];
   const others = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
@@ -42,9 +45,9 @@ try {
   page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
   page.on("request", (request) => /^(data|blob):/.test(request.url()) || request.url().startsWith(url) || others.push(request.url()));
   await page.goto(url, {waitUntil: "load"});
-  await page.waitForSelector("#releases tbody tr", {timeout: 30000});
-  await page.waitForSelector("#budget p", {timeout: 30000});
-  await page.waitForTimeout(500);
+  await page.waitForSelector("#releases tbody tr");
+  await page.waitForSelector("#budget p");
+  await settled((labels) => labels.every((label) => document.querySelector(`[aria-label="${label}"]`)), Object.values(charts).map(([name]) => name));
 
   for (const [id, [name, marks]] of Object.entries(charts)) {
     ok(await page.locator(`#${id} [aria-label="${name}"]`).count() === 1, `${name}: there is a chart of that name`);
@@ -75,17 +78,18 @@ try {
   ok(before > 0, "some colours are rare");
   for (let i = 0; i < 50 && !(await page.evaluate(() => document.activeElement?.id === "threshold")); i++) await page.keyboard.press("Tab");
   ok(await page.evaluate(() => document.activeElement?.id === "threshold"), "Tab reaches the threshold");
+  const shown = (n) => settled((n) => document.querySelectorAll("#anomalies tbody tr").length !== n, n);
   await page.keyboard.press("End");
-  await page.waitForTimeout(500);
+  await shown(before);
   const more = await rows();
   ok(more > before, "End raises it, and more colours are rare", `${before}, ${more}`);
   await page.keyboard.press("Home");
-  await page.waitForTimeout(500);
+  await shown(more);
   ok(await rows() < more, "Home lowers it", `${await rows()}`);
   ok((await page.locator("label[for=threshold]").count()) === 1, "the threshold has a label");
 
   await page.setViewportSize({width: 360, height: 740});
-  await page.waitForTimeout(800);
+  await settled(() => document.documentElement.scrollWidth <= window.innerWidth && [...document.querySelectorAll("svg[aria-label], figure svg")].every((e) => e.getBoundingClientRect().right <= window.innerWidth + 1));
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   ok(wide <= 0, "a narrow screen needs no scrolling to the side", `${wide} pixels too wide`);
   const broad = await page.locator("svg[aria-label], figure svg").evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().right > window.innerWidth + 1).length);
@@ -94,8 +98,7 @@ try {
 
   ok(complaints.length === 0, "no errors and no warnings in the console", complaints.join("; "));
   ok(others.length === 0, "nothing is fetched from elsewhere", others.join(" "));
-  await page.evaluate(() => console.error("control"));
-  await page.waitForTimeout(100);
+  await Promise.all([page.waitForEvent("console"), page.evaluate(() => console.error("control"))]);
   ok(complaints.length === 1, "control: an error would have been noticed");
 } finally {
   await context.close();

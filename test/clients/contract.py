@@ -82,8 +82,9 @@ with psycopg.connect(autocommit=True, row_factory=psycopg.rows.dict_row) as conn
             thread.start()
             ok(code(connection, ENDLESS) == "57014", "a query in a transaction can be canceled")
             thread.join()
-    connection.execute("SET statement_timeout = '200ms'")
+    connection.execute("SET statement_timeout = '1s'")
     ok(code(connection, ENDLESS) == "57014", "statement_timeout ends one")
+    connection.execute("RESET statement_timeout")
     ok(len(connection.execute("SELECT * FROM race_curve('age', '1', 3)").fetchall()) == 3, "and the connection goes on")
 
 print(f"1..{len(results)}")

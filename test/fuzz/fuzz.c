@@ -148,7 +148,8 @@ bool
 pack_sketch(Value *value)
 {
 	uint64_t	n = number_at(value, PARAMS_AT + 12) * number_at(value, PARAMS_AT + 16);
-	size_t		counters = PARAMS_AT + PART_SIZE + number_at(value, PARAMS_AT + 40);
+	size_t		counters = PARAMS_AT + PART_SIZE + number_at(value, PARAMS_AT + 40) +
+		(value->bytes[HALF_AT] != 0 ? 8 : 0);
 	int			width = value->bytes[1];
 	size_t		rest = counters + n * width;
 	static uint64_t aligned[MAX_SIZE / 8 + 1];

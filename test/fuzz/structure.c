@@ -52,12 +52,12 @@ static const int part_sizes[PART_FIELDS] = {
 
 enum
 {
-	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBORS, SKETCH_RESERVED, CONTRIBUTIONS,
+	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBORS, HALF, SKETCH_RESERVED, CONTRIBUTIONS,
 	RELEASES, COUNT, EPSILON, DELTA, RHO, COUNTER_VARIANCE, COUNT_VARIANCE,
 	PARTIES, COLLUDERS, DROPOUTS, MODEL_SIZE, HEADER_FIELDS
 };
 static const int header_sizes[HEADER_FIELDS] = {
-	1, 1, 1, 1, 1, 3, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
+	1, 1, 1, 1, 1, 1, 2, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
 };
 
 enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
@@ -554,7 +554,7 @@ spoil_packed(Value *sketch, const Value *params)
 
 /*
  * A sketch with these parameters.  The header is kept but for what a pair does not
- * share: the count, and how many shares there are.
+ * share: the count, how many shares there are, and which half it is.
  */
 static void
 make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
@@ -563,6 +563,7 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	uint64_t	header[HEADER_FIELDS];
 	uint64_t	rows = number_at(params, ROWS_AT);
 	uint64_t	range = number_at(params, ROWS_AT + 4);
+	static const uint64_t pair_ids[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 1, UINT64_MAX};
 	int			width = 1 << below(4);
 
 	memcpy(header, base, sizeof(header));
@@ -570,6 +571,8 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	if (header[STATUS] == SHARE)
 		set_shares(header, 1 + below(header[PARTIES] - 1));
 	header[WIDTH] = width;
+	if (header[HALF] != 0)
+		header[HALF] = 1 + (below(8) ? side : 1 - side);
 	if (hostile && !with_model)
 		header[below(HEADER_FIELDS)] = below(2) ? below(9) : extreme_number();
 
@@ -577,6 +580,8 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	put_fields(sketch, header, header_sizes, HEADER_FIELDS);
 	memcpy(sketch->bytes + sketch->size, params->bytes, params->size);
 	sketch->size += params->size;
+	if (sketch->bytes[HALF_AT] != 0)
+		put(sketch, one_of(pair_ids), 8);
 	if (header[STATUS] == SHARE)
 		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
 	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile && !with_model);
@@ -598,6 +603,9 @@ change_params(Value *params)
 		set_number(params, 4 * below(PART_SIZE / 4), 4, extreme_number());
 }
 
+/* Are sketches halves? */
+static bool of_halves = false;
+
 /* Two sketches that may be combined, mostly; every other has a model, if it may */
 static void
 make_sketches(Value *pair, bool may_have_models)
@@ -609,6 +617,7 @@ make_sketches(Value *pair, bool may_have_models)
 
 	if (header[STATUS] != EXACT)
 		choose_noise(header);
+	header[HALF] = of_halves || (!of_moments && header[STATUS] != SHARE && below(8) == 0);
 	make_params(&params, below(8) == 0);
 	make_sketch(&pair[0], &params, header, 0, may_have_models && below(2), spoiled == 0);
 	if (below(6) == 0)
@@ -636,6 +645,7 @@ typedef struct Operation
 	const char *name;
 	bool		is_sketch;		/* else of parameters */
 	bool		is_moments;		/* a sketch is moments, parameters may be theirs */
+	bool		of_halves;		/* all sketches are halves */
 	bool		may_have_models;	/* it does not claim to give back what it drops */
 	const char *query;			/* %s: record i, and the one before */
 	int			asked;
@@ -688,6 +698,9 @@ static Operation operations[] = {
 		"SELECT " SEND("s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
 		"FROM " SKETCHES ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
 		"race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
+	{.name = "race_privatize of a pair", .is_sketch = true, .of_halves = true, .may_have_models = true, .query =
+		"SELECT " SEND("(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
+		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
 	{.name = "questions", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum_mom(b, q), race_kde(a, before), "
 		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
@@ -895,6 +908,7 @@ try_pair(Operation *operation)
 	static Value pair[2];
 
 	of_moments = operation->is_moments;
+	of_halves = operation->of_halves;
 	if (operation->is_sketch)
 		make_sketches(pair, operation->may_have_models);
 	else

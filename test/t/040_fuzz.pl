@@ -59,6 +59,7 @@ INSERT INTO samples SELECT 'race_params', _racepriv._race_params_send(p), p FROM
 INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s
 FROM (SELECT CASE WHEN x IS NULL THEN race_add(race_sketch(p), c) WHEN c IS NULL THEN race_add(race_sketch(p), x)
 	ELSE race_build(p, ROW(x, c)) FILTER (WHERE x IS NOT NULL AND c IS NOT NULL) END AS s FROM kernels GROUP BY p, x, c ORDER BY p) v;
+INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s FROM (SELECT (race_build_value('l2(dims=2, rows=4, range=8)', ARRAY[i, 1], 0.5, 0, 1)).upper AS s FROM generate_series(1, 9) i) v;
 -- and with fitted models
 INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s FROM (VALUES
 ((SELECT race_fit(race_build('l2(dims=2, rows=4, range=8)', ARRAY[i, 1]), '{0,0}', '{4,2}', 5) FROM generate_series(1, 3) i)),
@@ -189,6 +190,8 @@ sub test_coverage {
 
 # What only a value with a valid checksum gets to
 my @reasons_of_structure = (
+	'Unknown half.',
+	'A noise share is a half.',
 	'Numbers of parties are out of range.',
 	'Shares are not in order, or there twice.',
 	'The text of a point is not valid in the encoding of the database.',
@@ -204,7 +207,7 @@ sub test_structure {
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 24, 'every operation was tried');
+	is(scalar @operations, 25, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");

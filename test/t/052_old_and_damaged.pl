@@ -52,6 +52,12 @@ END
 	is($points, $what eq 'fitted' ? 3 : '', "$what: with its model");
 }
 
+# Halves without an id belong to none: as they were stored before there were ids
+like(sql_fails(<<'END'), qr/\AERROR:  22023: these halves do not belong together/, 'halves without an id are not joined');
+WITH made (r) AS (SELECT race_build_value('l2(dims=1, rows=2, range=16)', ARRAY[i], 0.5, 0, 1) FROM generate_series(1, 9) i)
+SELECT race_merge(overlay(h::raw::text PLACING repeat('0', 16) FROM 3 + 2 * 68)::raw::race_sketch) FROM made, unnest(ARRAY[(r).lower, (r).upper]) h;
+END
+
 # Damage each byte of packed counters, and those that say how they are stored; look how many
 # uses are refused.  The values are read as they are, so the session survives by itself.
 my $ends = sql(<<'END');

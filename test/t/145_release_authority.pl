@@ -193,7 +193,7 @@ for my $open ("CALL race_protect('open1', 'shared.open1', 10)", "CALL race_budge
 {
 	my $session = session('anna');
 	is($session->ask("BEGIN; $open"), '', "open: $open");
-	my $patience = "SET statement_timeout = '20s'";
+	my $patience = "SET lock_timeout = '20s'";
 	as('anna_curator', "$patience; CALL race_release('calm $open', 'calm', '$params', 'x', 1)" =~ s/calm CALL race_(\w+).*?', 'calm'/calm $1', 'calm'/r);
 	as('bert', "$patience; CREATE TABLE shared.bert_$_ (id int); CALL race_protect('bert $_', 'shared.bert_$_', 1)") for $open =~ /race_(\w+)/;
 	as('anna', "$patience; CALL race_budget_limit('calm', 11, 0); CALL race_budget_adopt('calm')");
@@ -211,7 +211,7 @@ is($cluster->sql("SELECT DISTINCT budget FROM _racepriv.race_datasets WHERE data
 as('anna', "CREATE TABLE shared.years (id int, x int[]) PARTITION BY LIST (id); GRANT SELECT ON shared.years TO anna_curator; CALL race_protect('years', 'shared.years', 10);"
 	. ' CREATE TABLE shared.years1 PARTITION OF shared.years FOR VALUES IN (1)');
 $first->ask("BEGIN; CALL race_protect('years1', 'shared.years1', 10)");
-as('anna_curator', "SET statement_timeout = '20s'; " . release('years', 'years'));
+as('anna_curator', "SET lock_timeout = '20s'; " . release('years', 'years'));
 is($first->ask('COMMIT'), '', 'a partition that is protected in an open transaction does not stall the whole');
 as('anna', 'ALTER TABLE shared.years DETACH PARTITION shared.years1');
 is($cluster->sql("SELECT DISTINCT budget FROM _racepriv.race_budget_tables WHERE table_name LIKE 'shared.years%'"), 'years', 'and it has the budget of the whole');

@@ -199,4 +199,37 @@ change('read', 'visits', 'ARRAY[gate(id)]', "CREATE OR REPLACE FUNCTION gate(val
 	"CREATE OR REPLACE FUNCTION gate(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN f(value); END'");
 change('read', 'alone', 'ARRAY[gate(id)]', 'ALTER TABLE alone ALTER id TYPE bigint', 'released');
 
+# Tables that become children while the query is planned, after the second check.  A function of
+# constants runs then, and waits: where data are read, nothing is logged, by which it knows the time.
+$cluster->sql(<<'END');
+CREATE FUNCTION planned(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+	IF current_setting('log_min_messages') = 'panic' THEN
+		PERFORM pg_advisory_xact_lock_shared(1);
+		PERFORM FROM pg_description LIMIT 1;
+	END IF;
+	RETURN value;
+END $$;
+CREATE TABLE whole (id int, note text);
+CREATE TABLE child () INHERITS (whole);
+INSERT INTO child TABLE visits;
+CREATE TABLE spent AS TABLE part2;
+CREATE TABLE unspent AS TABLE part2;
+GRANT SELECT ON whole TO reader;
+CALL race_protect('whole', 'whole', 1e9);
+CALL race_protect('spent', 'spent', 1);
+END
+change('read', 'whole', 'ARRAY[id + planned(0)]', "ALTER TABLE $_ INHERIT whole", $changed, "ALTER TABLE $_ NO INHERIT whole") for qw(spent unspent);
+$cluster->sql("CALL race_protect('unspent', 'unspent', 1)");
+is($cluster->sql("SELECT count(DISTINCT budget) FROM _racepriv.race_datasets WHERE dataset IN ('whole', 'spent', 'unspent')"), 3, 'and each has a budget of its own');
+change('read', 'whole', 'ARRAY[id + planned(0)]', 'SELECT', 'released');
+
+# The planner replaces a function in FROM by its body.  What that reads is known before the charge.
+$cluster->sql(<<'END');
+CREATE FUNCTION all_spent() RETURNS SETOF spent IMMUTABLE LANGUAGE sql AS 'SELECT * FROM spent';
+CREATE VIEW inlined_view AS SELECT s.id FROM visits v JOIN all_spent() s ON v.id = s.id;
+CALL race_protect('inlined_view', 'inlined_view', 1e9, unit_column => 'id');
+END
+like($cluster->sql_fails(release('inlined', 'ARRAY[id]', 'inlined_view')), qr/\AERROR:  22023: relation "inlined_view" cannot be protected\nDETAIL:  A function that it calls reads table "spent"/, 'a table that a function reads is refused');
+is(charges('inlined'), 0, 'at no charge');
+
 done_testing();

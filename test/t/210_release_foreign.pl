@@ -83,7 +83,7 @@ for my $case (
 	like($_, $secret, "control, $title: outside of a release it is told and logged") for told_and_logged("SELECT $expression FROM $dataset");
 	$cluster->sql("CALL race_protect('$dataset', '$dataset', 1000000)");
 	my ($told, $logged) = told_and_logged(release($dataset, $expression));
-	like($told, qr/\AERROR:  22000: the release failed while its data were read\n/, "$title: a release fails");
+	like($told, qr/\AERROR:  22000: the release failed while its data were read\n.*\nHINT:  .*expression.* servers /, "$title: a release fails");
 	unlike($_, $secret, "$title: it tells and logs nothing of the record") for $told, $logged;
 	is(made($dataset), '1|0', "$title: the charge stands");
 }
@@ -94,6 +94,75 @@ $cluster->sql("CALL race_protect('speaks', 'speaks', 1000000)");
 my ($told, $logged) = told_and_logged(release('speaks', 'ARRAY[length(note)]'));
 is($told, 'no error: ', 'a warning of the other server is not told');
 unlike($logged, $secret, 'nor logged, with client_min_messages among the options of the server');
+
+# ---------------------------------------------------- servers that do not answer
+
+# What a server lacks is known before the charge: it is asked for the tables, without their rows.
+$cluster->run_here('createdb', 'elsewhere');
+$cluster->sql("CREATE TABLE visits (id int, note text, x float8[]); CREATE ROLE stranger LOGIN", 'elsewhere');
+$cluster->sql(<<"END");
+CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$cluster->{home}', port '$ENV{PGPORT}', dbname 'elsewhere');
+CREATE USER MAPPING FOR CURRENT_USER SERVER elsewhere;
+CREATE TABLE two (id int, note text, x float8[]) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE first PARTITION OF two FOR VALUES IN (1) SERVER far OPTIONS (table_name 'visits');
+CREATE FOREIGN TABLE second PARTITION OF two FOR VALUES IN (2) SERVER elsewhere OPTIONS (table_name 'visits');
+CREATE TABLE parent (id int, note text, x float8[]);
+CREATE FOREIGN TABLE heir () INHERITS (parent) SERVER elsewhere OPTIONS (table_name 'visits');
+CREATE FOREIGN TABLE people (id int, note text, x float8[]) SERVER far OPTIONS (table_name 'visits');
+CREATE FOREIGN TABLE rooms (id int, note text, x float8[]) SERVER elsewhere OPTIONS (table_name 'visits');
+CREATE VIEW viewed AS SELECT r.id, r.x FROM people p JOIN rooms r ON p.id = r.id;
+CREATE FOREIGN TABLE single (id int, note text, x float8[]) SERVER elsewhere OPTIONS (table_name 'visits');
+CALL race_protect('by two', 'two', 1000000);
+CALL race_protect('two', 'two', 1000000, unit_column => 'id');
+CALL race_protect('parent', 'parent', 1000000);
+CALL race_protect('viewed', 'viewed', 1000000, unit_column => 'id');
+CALL race_protect('single', 'single', 1000000);
+END
+my @all = ('two', 'by two', 'parent', 'viewed', 'single');
+$cluster->sql(release($_)) for @all;
+is(made($_), '1|1', "$_: a release of all servers") for @all;
+# of one row by estimate, fewer rows need not be asked for
+$cluster->sql("INSERT INTO visits VALUES (7, 'one', '{1}')", 'elsewhere');
+$cluster->sql('ANALYZE single');
+like($cluster->sql('EXPLAIN SELECT FROM single LIMIT 0'), qr/\ALimit/, 'control: a table of which LIMIT 0 is not asked');
+
+# All ways to release, and what a refusal tells: the server's own message, and which table it was
+sub refused
+{
+	my ($title, $message, $context) = @_;
+	for my $dataset (@all)
+	{
+		my $before = made($dataset);
+		my $told = $cluster->sql_fails("CALL race_release_next('$dataset')");
+		like($told, qr/\AERROR:  $message/, "$title, $dataset: refused");
+		my $table = {two => 'second', 'by two' => 'second', parent => 'heir', viewed => 'rooms', single => 'single'}->{$dataset};
+		like($told, qr/^(CONTEXT:  |\s*)probe of foreign table "$table" of server "elsewhere" before the charge: nothing is charged$/m, 'it says which table of which server');
+		is(made($dataset), $before, 'and nothing is charged');
+	}
+	return;
+}
+
+$cluster->sql("ALTER USER MAPPING FOR CURRENT_USER SERVER elsewhere OPTIONS (user 'stranger')");
+refused('no right', '42501: permission denied for table visits\n');
+$cluster->sql('GRANT SELECT (id, note) ON visits TO stranger', 'elsewhere');
+refused('no right to a column', '42501: permission denied for table visits\n');
+$cluster->sql("ALTER USER MAPPING FOR CURRENT_USER SERVER elsewhere OPTIONS (DROP user)");
+$cluster->sql('ALTER TABLE visits RENAME x TO y', 'elsewhere');
+refused('no column', '42703: column "x" does not exist\n');
+$cluster->sql('ALTER TABLE visits RENAME y TO x; ALTER TABLE visits RENAME TO others', 'elsewhere');
+refused('no table', '42P01: relation "public.visits" does not exist\n');
+$cluster->sql('ALTER TABLE others RENAME TO visits', 'elsewhere');
+$cluster->sql("ALTER SERVER elsewhere OPTIONS (SET host '$cluster->{home}/nowhere')");
+refused('no server', '08001: could not connect to server "elsewhere"\n');
+like($cluster->sql_fails(release('two') =~ s/two/down/r), qr/\AERROR:  08001: /, 'no server: a first release');
+is(made('down'), '0|0', 'and nothing is charged');
+is($cluster->sql(release('two')), '', 'no server: none is asked for a release that there is');
+
+# A view reads as its owner, who has the account there.
+$cluster->sql("ALTER SERVER elsewhere OPTIONS (SET host '$cluster->{home}'); CREATE ROLE reader LOGIN; CALL race_grant('reader', 'curator'); GRANT SELECT ON viewed, single TO reader");
+is($cluster->sql("SET ROLE reader; " . release('viewed') =~ s/viewed/as owner/r), '', 'a view is read, and asked for, with the account of its owner');
+like($cluster->sql_fails("SET ROLE reader; " . release('single') =~ s/single/as reader/r), qr/\AERROR:  42704: user mapping not found for "reader"\n.*probe of foreign table "single"/s, 'a table with that of the reader');
+is(made('as reader'), '0|0', 'and nothing is charged');
 
 # ---------------------------------------------------------------- interruptions
 

@@ -66,6 +66,7 @@ sub configure
 sub start
 {
 	my ($self) = @_;
+	delete local $ENV{PGOPTIONS};		# its own connections to others would have them
 	my ($text, $good) = RaceServer::run('', 'pg_ctl', '-D', $self->data, '-w', '-l', "$self->{home}/log", 'start');
 	die "the server did not start: $text\n" . $self->log_text unless $good;
 	push @started, $self;

@@ -68,8 +68,8 @@ sub decode {
 	my ($hex) = @_;
 	my $bytes = pack 'H*', $hex;
 	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
-	my ($width, $status, $releases, $arrays) = unpack 'x C C x9 V x104 V', $bytes;
-	my $skip = 120 + $arrays + ($status == SHARE ? 8 * $releases : 0);
+	my ($width, $status, $half, $releases, $arrays) = unpack 'x C C x2 C x6 V x104 V', $bytes;
+	my $skip = 120 + $arrays + ($half ? 8 : 0) + ($status == SHARE ? 8 * $releases : 0);
 	if (ord $bytes == PACKED) {
 		my ($count, $rows, $range) = unpack 'x16 q< x68 V V', $bytes;
 		return [$count, unpack_counters(substr($bytes, 24 + $skip, -4), $rows * $range)];

@@ -9,6 +9,8 @@ use IPC::Open3;
 our @EXPORT = qw(sql sql_fails run wait_until wait_for_locks);
 
 my $database = basename($0, '.pl') . "_$$";
+# notices are for those who ask for them: each release has one
+$ENV{PGOPTIONS} = '-c client_min_messages=warning';
 
 # Run a program; its output, both channels, and whether it succeeded
 sub run

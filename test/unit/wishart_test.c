@@ -439,6 +439,60 @@ test_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace)
 	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it", cost / epsilon);
 }
 
+/* A source that gives the bytes of a tape from a place on, and the first normal number that it makes */
+static RaceRandom
+from_tape(const uint8_t *tape, size_t place)
+{
+	RaceRandom	random = {fill_from_pattern, &position, sizeof(random.buffer) - place, {0}};
+
+	memcpy(random.buffer, tape, sizeof(random.buffer));
+	return random;
+}
+
+static int64_t
+normal_from_tape(const uint8_t *tape, size_t place)
+{
+	RaceRandom	random = from_tape(tape, place);
+	int64_t		normal[2];
+	int64_t		square = 0;
+
+	race_wishart(&random, 1, 1, 1, normal, &square);
+	return normal[0];
+}
+
+/* What follows the high bits of a normal number: its low bits, and a bit after 13 bytes of a comparison */
+#define LOW_BYTES		3
+#define COMPARED_BYTES	13
+
+/*
+ * Low bits are dropped with a probability below 2^-20, which no sample shows.  So this gives them
+ * bytes by which they are dropped: all 0 is below any probability, and 1 then ends the series of
+ * race_bernoulli_exp() at an even place.  The number must be the one that the next bytes make.
+ */
+static void
+test_low_bits(void)
+{
+	uint8_t		tape[sizeof(((RaceRandom *) 0)->buffer)];
+	size_t		place = 0;
+	size_t		end = 0;
+	int64_t		high = 0;
+
+	fill_from_pattern(&position, tape, sizeof(tape));
+	for (; high <= 0; place++)
+	{
+		RaceRandom	random = from_tape(tape, place);
+
+		high = race_discrete_gaussian(&random, UINT64_C(1) << 56);
+		end = sizeof(tape) - random.left + LOW_BYTES;
+	}
+	place--;
+	ok(llabs(normal_from_tape(tape, place)) >> 20 == high, "a normal number has the bits of a discrete Gaussian");
+	memset(tape + end, 0, COMPARED_BYTES);
+	tape[end + COMPARED_BYTES] = 1;
+	ok(normal_from_tape(tape, place) == normal_from_tape(tape, end + COMPARED_BYTES + 1),
+	   "... and is drawn anew if its low bits are dropped");
+}
+
 int
 main(void)
 {
@@ -454,6 +508,7 @@ main(void)
 	test_rounding(RACE_WISHART_COLUMNS);
 	test_steps();
 	test_noise();
+	test_low_bits();
 	test_clamp();
 	test_budget(1, 7, 1, 9500000);
 	test_budget(0.001, 2, 2, 67000000);

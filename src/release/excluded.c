@@ -1,0 +1,377 @@
+/*
+ * excluded.c
+ *		Rows that a release leaves out, as far as types and constants tell.
+ *
+ * A release leaves out rows that give no record, and does not tell how many, as that depends on the
+ * data.  Expressions tell which rows those may be.  If it would be all, there is an error before the
+ * charge.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "../record/set.h"
+#include "../record/vector.h"
+#include "excluded.h"
+
+/* Places in the target list of the rows */
+enum
+{
+	UNIT, RECORD, LABEL, VALUE
+};
+
+typedef struct Excluded
+{
+	const Query *rows;
+	bool		one_part;		/* is the kernel no product? */
+	List	   *where;			/* conditions, of String */
+} Excluded;
+
+static void pg_attribute_printf(2, 3)
+add(Excluded *excluded, const char *format,...)
+{
+	StringInfoData text;
+	va_list		arguments;
+
+	initStringInfo(&text);
+	va_start(arguments, format);
+	(void) appendStringInfoVA(&text, format, arguments);
+	va_end(arguments);
+	excluded->where = list_append_unique(excluded->where, makeString(text.data));
+}
+
+/* A value may be NULL, or one that is no number. */
+static void
+add_values(Excluded *excluded, const char *value, bool nulls, bool nans, const char *nan)
+{
+	if (nulls && nans)
+		add(excluded, strcmp(nan, "NaN") == 0 ? "%s is NULL or %s" : "%s is NULL, %s", value, nan);
+	else if (nulls || nans)
+		add(excluded, "%s is %s", value, nulls ? "NULL" : nan);
+}
+
+static void
+refuse(const char *expected, const char *found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("expected %s, found %s", expected, found),
+			 errdetail("The release would leave out every row.")));
+}
+
+/* An expression of the target list, with constants computed */
+static Node *
+expression_at(const Excluded *excluded, int place)
+{
+	return eval_const_expressions(NULL, copyObject((Node *) list_nth_node(TargetEntry, excluded->rows->targetList,
+																		 place)->expr));
+}
+
+/* ----------------------------------------------------------------- values */
+
+/* What a cast is of: it has the same number of elements */
+static Node *
+strip_array_casts(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, ArrayCoerceExpr))
+			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
+		else if (IsA(node, CoerceToDomain))
+			node = (Node *) ((CoerceToDomain *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else
+			return node;
+	}
+}
+
+/* The same of any cast: it is NULL, or NaN, where its result is */
+static Node *
+strip_casts(Node *node)
+{
+	node = strip_array_casts(node);
+	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL)
+		node = strip_array_casts(linitial(((FuncExpr *) node)->args));
+	return node;
+}
+
+/* Is a column of a table declared NOT NULL?  Of a foreign table that is not enforced. */
+static bool
+is_not_null(const Excluded *excluded, const Var *column)
+{
+	RangeTblEntry *entry = rt_fetch(column->varno, excluded->rows->rtable);
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(entry->relid),
+										Int16GetDatum(column->varattno));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
+			entry->relkind != RELKIND_FOREIGN_TABLE;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+static bool
+may_be_null(const Excluded *excluded, Node *node)
+{
+	ListCell   *cell;
+
+	node = strip_casts(node);
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return ((Const *) node)->constisnull;
+		case T_ArrayExpr:
+		case T_RowExpr:
+			return false;
+		case T_Var:
+			return !is_not_null(excluded, (Var *) node);
+		case T_CoalesceExpr:
+			foreach(cell, ((CoalesceExpr *) node)->args)
+				if (!may_be_null(excluded, lfirst(cell)))
+					return false;
+			return true;
+		default:
+			return true;
+	}
+}
+
+static bool
+is_inexact(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+static bool
+may_be_nan(Node *node)
+{
+	node = strip_casts(node);
+	return !IsA(node, Const) && is_inexact(getBaseType(exprType(node)));
+}
+
+/* ---------------------------------------------------------------- records */
+
+static void
+check_length(const RaceParams *part, uint32 n)
+{
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		(void) race_check_length(n, part->dims, false);
+	else if (race_record_kind(part) == RACE_RECORD_ROW)
+		(void) race_check_columns(n, part->dims, false);
+}
+
+static void
+check_constant(RaceArrayReader *reader, const RaceParams *part, const Const *value)
+{
+	RaceElements elements;
+
+	if (value->constisnull)
+		refuse("a record", "a null");
+	(void) race_array_open(reader, value->constvalue, &elements, part->nulls != 0, false);
+	check_length(part, elements.n);
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		(void) race_vector_convert(reader, &elements, part,
+								   palloc(elements.n * sizeof(double)), false);
+}
+
+/* Are all numbers clipped to bounds, so that none is infinite? */
+static bool
+is_clipped(const RaceParams *part)
+{
+	const double *lower = race_array(part, RACE_ARRAY_LOWER);
+	const double *upper = race_array(part, RACE_ARRAY_UPPER);
+	uint32		i;
+
+	for (i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
+		if (!isfinite(lower[i]) || !isfinite(upper[i]))
+			return false;
+	return lower != NULL && upper != NULL;
+}
+
+/* What elements of a record are that do not count */
+static void
+add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
+{
+	bool		vector = race_record_kind(part) == RACE_RECORD_VECTOR;
+
+	add_values(excluded, vector ? "a number" : "an element", nulls && part->nulls == 0,
+			   nans && vector, is_clipped(part) ? "NaN" : "NaN or infinite");
+}
+
+/* ARRAY[...] */
+static void
+exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *array)
+{
+	bool		nulls = false;
+	bool		nans = false;
+	ListCell   *cell;
+
+	if (array->multidims)
+		refuse("an array of one dimension", "one of several");
+	check_length(part, list_length(array->elements));
+	foreach(cell, array->elements)
+	{
+		Node	   *element = lfirst(cell);
+
+		if (IsA(element, Const) && ((Const *) element)->constisnull && part->nulls == 0)
+			refuse("an array without nulls", "a null element");
+		nulls |= may_be_null(excluded, element);
+		nans |= may_be_nan(element);
+	}
+	add_elements(excluded, part, nulls, nans);
+}
+
+/* A value of which the type alone is known; that of a vector may say its length */
+static void
+exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *reader, Node *value)
+{
+	bool		array = reader->layout == RACE_LAYOUT_ARRAY;
+	int32		typmod = exprTypmod(value);
+
+	add_elements(excluded, part, array, array && is_inexact(reader->element));
+	(void) getBaseTypeAndTypmod(exprType(value), &typmod);
+	if (!array && typmod > 0)
+		check_length(part, typmod);
+	else if (race_record_kind(part) != RACE_RECORD_SET)
+		add(excluded, "the length is not %u", part->dims);
+}
+
+static void
+exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
+{
+	RaceArrayReader reader;
+	Node	   *array = strip_array_casts(value);
+
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		race_vector_prepare(&reader, exprType(value), CurrentMemoryContext);
+	else
+		race_set_prepare(&reader, exprType(value), CurrentMemoryContext);
+	if (IsA(value, Const))
+	{
+		check_constant(&reader, part, (Const *) value);
+		return;
+	}
+	if (may_be_null(excluded, value))
+		add(excluded, excluded->one_part ? "the record is NULL" : "a part of the record is NULL");
+	if (IsA(array, ArrayExpr) && !reader.has_cast)
+		exclude_elements(excluded, part, (ArrayExpr *) array);
+	else
+		exclude_type(excluded, part, &reader, value);
+}
+
+static void
+exclude_records(Excluded *excluded, const RaceParams *params)
+{
+	Node	   *record = expression_at(excluded, RECORD);
+	const RaceParams *part = params;
+	ListCell   *cell;
+
+	excluded->one_part = race_params_parts(params) == 1;
+	if (excluded->one_part)
+		exclude_part(excluded, params, record);
+	else if (IsA(record, RowExpr) && ((RowExpr *) record)->row_typeid == RECORDOID)
+		foreach(cell, ((RowExpr *) record)->args)
+		{
+			exclude_part(excluded, part, lfirst(cell));
+			part = race_params_next(part, params);
+		}
+	else
+		add(excluded, "the record is NULL, or a part of it is NULL or not as declared");
+}
+
+/* ----------------------------------------------------- labels and the rest */
+
+static bool
+is_declared(Datum labels, Datum label)
+{
+	Datum	   *declared;
+	int			n;
+	int			i;
+
+	deconstruct_array(DatumGetArrayTypeP(labels), TEXTOID, -1, false, TYPALIGN_INT, &declared,
+					  NULL, &n);
+	for (i = 0; i < n; i++)
+		if (DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, declared[i], label)))
+			return true;
+	return false;
+}
+
+static void
+exclude_labels(Excluded *excluded, Datum labels)
+{
+	Node	   *label = strip_casts(expression_at(excluded, LABEL));
+
+	if (IsA(label, Const) && exprType(label) == TEXTOID)
+	{
+		if (((Const *) label)->constisnull || !is_declared(labels, ((Const *) label)->constvalue))
+			refuse("a declared label", "another constant");
+		return;
+	}
+	if (exprType(label) == BOOLOID && !is_declared(labels, CStringGetTextDatum("true")) &&
+		!is_declared(labels, CStringGetTextDatum("false")))
+		refuse("labels true and false, as a boolean is written", "others");
+	add(excluded, "the label is not declared");
+}
+
+static void
+exclude_values(Excluded *excluded)
+{
+	Node	   *value = expression_at(excluded, VALUE);
+
+	if (IsA(value, Const))
+	{
+		if (((Const *) value)->constisnull || isnan(DatumGetFloat8(((Const *) value)->constvalue)))
+			refuse("a value", "NULL or NaN");
+		return;
+	}
+	add_values(excluded, "the value", may_be_null(excluded, value), may_be_nan(value), "NaN");
+}
+
+/* A, B, or C: conditions have "or" in them, too */
+static char *
+join(const List *conditions)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	if (conditions == NIL)
+		return NULL;
+	initStringInfo(&text);
+	foreach(cell, conditions)
+		appendStringInfo(&text, "%s%s", cell == list_head(conditions) ? "" :
+						 lnext(conditions, cell) == NULL ? ", or " : ", ", strVal(lfirst(cell)));
+	return text.data;
+}
+
+char *
+race_excluded(const RaceAsked *asked, const RaceChecked *checked)
+{
+	Excluded	excluded = {.rows = checked->rows};
+
+	exclude_records(&excluded, asked->params);
+	if (asked->label != NULL)
+		exclude_labels(&excluded, asked->labels);
+	if (asked->value != NULL)
+		exclude_values(&excluded);
+	if (checked->dataset->unit_column != NULL && may_be_null(&excluded, expression_at(&excluded, UNIT)))
+		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
+	return join(excluded.where);
+}

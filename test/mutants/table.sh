@@ -1,0 +1,119 @@
+# table.sh: sourced by test/mutants/run.
+#
+#	mutant NAME MECHANISM MISTAKE EXPRESSION TEST ...
+#
+# EXPRESSION is a substitution of Perl that matches once in src/*/*.c.  Tests are unit tests (x_test), files of
+# test/t without .pl, or regression tests; the fastest is named first.
+#
+# enforce_limit() of src/lsh/moments.c removed is not a mistake that a test could see: no record reaches it.  Let N be
+# the norm with what rounding adds at most.  Squares of integers, or half of their sum, are beyond the limit,
+# floor(N^2) + 1, only from N^2 + 1/2 on, which is 3e-11 of N^2 or more (256 columns of 2^13).  Roots and factors in floating
+# point are off by less than 1e-13.
+
+##### looks
+
+mutant look-rows-none 'look at rows' 'no noise' \
+	's/noisy\(random, sum, plan, plan->choice_noise\)/sum/' 033_look_audit
+mutant look-rows-quarter 'look at rows' 'a quarter of the noise' \
+	's/(noisy\(random, sum, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+mutant look-detail-none 'look at cells, detail' 'no noise' \
+	's/(seen\.detail = )noisy\(.*?\(int64_t\) look\.detail, plan, plan->choice_noise\)/$1look.detail/' 033_look_audit
+mutant look-detail-quarter 'look at cells, detail' 'a quarter of the noise' \
+	's/(look\.detail, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+mutant look-spread-none 'look at cells, spread' 'no noise' \
+	's/(seen\.spread = )noisy\(.*?\(int64_t\) look\.spread, plan, plan->choice_noise\)/$1look.spread/' 033_look_audit
+mutant look-spread-quarter 'look at cells, spread' 'a quarter of the noise' \
+	's/(look\.spread, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+mutant look-free 'look' 'the rest after the look is all of epsilon' \
+	's/budget->rest = race_down\(race_down\(epsilon \* \(share - 1\)\) \/ share\)/budget->rest = epsilon/' budget_test
+mutant look-weight-1 'look at cells' 'a weight of 60 for 61' \
+	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, )61/${1}60/' grid_test
+mutant look-weight-2 'look at cells' 'a weight of 71 for 72' \
+	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, 61, )72/${1}71/' grid_test
+mutant look-weight-3 'look at cells' 'a weight of 88 for 89' \
+	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, 61, 72, )89/${1}88/' grid_test
+
+##### Laplace
+
+mutant laplace-half 'Laplace' 'half the noise of counters' \
+	's/(counters\[i\] = noisy\(.*?plan->counter_noise)\)/$1 \/ 2)/' 030_audit
+mutant laplace-three-quarters 'Laplace' 'three quarters of the noise of counters' \
+	's/(counters\[i\] = noisy\(.*?plan->counter_noise)\)/$1 * 3 \/ 4)/' 030_audit
+mutant laplace-sampler 'Laplace' 'three quarters of the scale in the sampler' \
+	's/(race_discrete_laplace\(RaceRandom \*random, uint64_t scale\)\n\{\n)/$1\tscale -= scale \/ 4;\n/' laplace_test
+mutant laplace-zero 'Laplace' 'zero counts twice' \
+	's/if \(negative && magnitude == 0\)/if (false)/' laplace_test
+mutant laplace-rounded-down 'Laplace, Gaussian' 'scales and variances rounded down' \
+	's/\tif \(rest > 0\)\n\t\tquotient\+\+;\n//' budget_test
+mutant laplace-rows 'Laplace' 'the noise of one row for all' \
+	's/race_is_grid\(params\) \? race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : 1;/' greybox_test 030_audit
+mutant laplace-levels 'Laplace' 'the noise of one level for both' \
+	's/race_record_unit\(params\) \* kept\.grid\.levels : kept\.rows;/race_record_unit(params) : kept.rows;/' greybox_test 032_grid_audit
+mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
+	's/(sensitivity = \(uint64_t\) )request->max_contributions \*/$1(request->max_contributions - (request->max_contributions > 1)) */' greybox_test 030_audit
+mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
+	's/request->neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1/1/' greybox_test 030_audit
+mutant count-none 'count' 'no noise' \
+	's/return noisy\(random, exact->count, plan, plan->count_noise\);/return exact->count;/' 030_audit
+
+##### Gaussian
+
+mutant gaussian-half 'Gaussian' 'half of sigma' \
+	's/race_discrete_gaussian\(random, noise\)/race_discrete_gaussian(random, noise \/ 4 + 1)/' 035_gaussian
+mutant gaussian-sampler 'Gaussian' 'half of the variance in the sampler' \
+	's/(race_discrete_gaussian\(RaceRandom \*random, uint64_t variance\)\n\{\n)/$1\tvariance -= variance \/ 2;\n/' gaussian_test
+mutant gaussian-substitute 'Gaussian' 'substituting costs what adding does' \
+	's/\(neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1\)/1/' greybox_test 035_gaussian
+mutant gaussian-person 'Gaussian' 'm - 1 contributions for m' \
+	's/\(unsigned __int128\) max_contributions \* max_contributions \*/(unsigned __int128) max_contributions * (max_contributions - (max_contributions > 1)) */' greybox_test 035_gaussian
+mutant zcdp-order 'rho to epsilon' 'alpha - 1 for alpha' \
+	's/double\t\tfirst = \(1 \+ a\) \* rho;/double first = a * rho;/' zcdp_test
+mutant zcdp-term 'rho to epsilon' 'the conversion without its last term' \
+	's/(double\t\tsecond = )log\(a\);/${1}0 * a;/' zcdp_test
+mutant shares-tau 'noise shares' 'a tenth of tau' \
+	's/race_up\(10 \* sum \* \(1 \+ RACE_MARGIN\)\)/race_up(sum * (1 + RACE_MARGIN))/' share_test
+
+##### moments
+
+mutant wishart-rounding 'Wishart, Laplace on entries' 'rounding moves an entry by 1' \
+	's/return 2 \* \(3 \+ \(uint64_t\) \(truncated >> \w+\)\) \+ 1;/return 1;/' wishart_test
+mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
+	's/(int64_t\t\tsum = )(race_noisy\(random, (race_moments_coarsen\(\*counter, coarser\)), mechanism)/$1wishart ? $3 : $2/' wishart_test
+mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
+	's/(noise = wishart \? plan->entry_noise) :/$1 \/ 4 :/' wishart_test
+mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
+	's/for \(sign = -1; sign <= 1; sign \+= 2\)/for (sign = 1; sign <= 1; sign += 2)/' wishart_test
+mutant wishart-sign 'Wishart' 'the sum of two matrices in place of a difference' \
+	's/\+= sign \* \(int64_t\)/+= (int64_t)/' wishart_test
+mutant wishart-freedom 'Wishart' 'p degrees of freedom for p + 1' \
+	's/size_t\t\tn = \(size_t\) columns \+ 1;/size_t n = columns;/' wishart_test
+mutant wishart-low-bits 'Wishart' 'all low bits of normal numbers are kept' \
+	's/\t\tif \(!race_bernoulli_exp\(random, \(uint128\) low .*?continue;\n//s' wishart_test
+mutant wishart-steps 'Wishart' 'steps are free' \
+	's/(race_wishart_steps\(uint32_t columns\)\n\{\n\treturn )/${1}0 */' wishart_test
+mutant wishart-steps-once 'Wishart' 'steps are paid once, not for each record' \
+	's/race_up\(\(double\) records \* race_wishart_steps\(columns\)\)/race_wishart_steps(columns)/' wishart_test labels_test
+mutant wishart-rounding-once 'Wishart' 'rounding is paid once, not for each record' \
+	's/(race_wishart_rounding\(columns, budget->scale\) \* entries) \* records/$1/' wishart_test labels_test
+mutant wishart-rounding-entry 'Wishart' 'rounding of one entry is paid, not of all' \
+	's/(race_wishart_rounding\(columns, budget->scale\)) \* entries/$1/' wishart_test labels_test
+mutant wishart-person 'Wishart' 'm - 1 contributions for m' \
+	's/(records = \(uint64_t\) )request->max_contributions/$1(request->max_contributions - (request->max_contributions > 1))/' labels_test
+mutant moments-trace-down 'Wishart' 'the trace is rounded down when integers are coarser' \
+	's/return shift_up\(race_moments_squared\(params\), coarser\);/return race_moments_squared(params) >> coarser;/' moments_test greybox_test
+mutant moments-coarser-l1 'Laplace' 'rounding to coarser integers is free' \
+	's/return shift_up\(weight, coarser\) \+ \(coarser > 0 \? params->range : 0\);/return shift_up(weight, coarser);/' moments_test
+mutant moments-coarser-l2 'Gaussian' 'rounding to coarser integers is free' \
+	's/(return shift_up\(race_moments_squared\(params\), coarser\)) \+\s*\(coarser > 0 \? race_moments_columns\(params\) : 0\);/$1;/' moments_test
+mutant moments-squares 'Gaussian' 'half of the square of the norm' \
+	's/return \(norm \* norm \+ 1\) \/ 2;/return (norm * norm + 1) \/ 4;/' moments_test
+
+##### several labels
+
+mutant labels-one-record 'labels' 'noise for one record in each label' \
+	's/(checked->noise = race_make_request\(.*?)dataset->max_contributions/$1(asked->label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
+
+##### halves
+
+mutant halves-identity 'halves' 'halves of two calls are not told apart' \
+	's/\nrace_check_belong\(const RaceHeader \*(\w+), const RaceHeader \*(\w+)\)\n\{/$&\n\tif ($1 != $2)\n\t\treturn;/' conditional_mean
