@@ -107,6 +107,8 @@ race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t 
 
 /* ---------------------------------------------------------------- kinds */
 
+#define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
+
 #define PLACES		512			/* records that tables are made of */
 #define MOST_LABELS	3
 #define MOST_ITEMS	12			/* different ones in a label */
@@ -451,14 +453,20 @@ add_item(Items *items, uint32_t place, int64_t weight, uint64_t bits, bool whole
 	item->portion.offset = bits % 7 == 0 ? 0 : bits % 7 == 1 ? UINT64_MAX : mix(bits);
 }
 
-/* How many records the places of a table may have: all are counted one by one, or at once. */
+/*
+ * How many records of a table are at one place: a few; or so many that one person's make counters wider, or
+ * that norms clamp counters.  Halves and moments count them one by one.
+ */
 static int64_t
 base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
 {
+	static const int64_t edges[] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_C(1) << 38};
+
 	if (setting->halves || race_is_moments(kind->params))
 		return 1 + bits % 20;
-	/* some so large that norms clamp their counters */
-	return bits % 16 == 0 ? INT64_C(1) << 38 : bits % 2 == 0 ? 1 + bits / 16 % 40 : INT64_C(1000000);
+	if (bits % 8 == 0)
+		return edges[bits / 8 % LENGTH(edges)] - (int64_t) (bits / 64 % 4);
+	return bits % 2 == 0 ? 1 + bits / 16 % 40 : INT64_C(1000000);
 }
 
 /* Half of all crowds are in corners, or in the middle. */
@@ -794,7 +802,7 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 		Pair		pair;
 		Apart		apart;
 
-		make_pair(kind, setting, (uint64_t) i, &pair);
+		make_pair(kind, setting, (uint64_t) (met.pairs + i), &pair);
 		apart = compare(kind, setting, &pair, log_uniform(mix(i), least, 20));
 		keep_most(&most, &apart);
 	}
@@ -826,7 +834,7 @@ least_apart(const RaceParams *params, bool pure, bool substitute)
 		return 1 - ROUNDING;
 	if (pure)
 		return substitute ? 0.49 : 0.99;
-	return params->clip == RACE_CLIP_ABSOLUTE ? 0.1 : 0.875;
+	return params->clip == RACE_CLIP_ABSOLUTE ? 0.1 : substitute ? 0.7 : 0.875;
 }
 
 /* Looks have wavelets within from 8 cells on. */
@@ -907,8 +915,6 @@ static const Setting of_moments[] = {
 	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
 	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true}
 };
-
-#define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Rows of all kernels and sequences */
 static void
