@@ -51,7 +51,7 @@ my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian',
 my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute'), moments('Wishart', 'Wishart', 'norm'));
 
 # The counter that a record of a sketch is in
-my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));
 ($_->{cell}) = grep { $exact->[$_] } 1 .. $#$exact for $laplace, $gaussian;
 
 sql(<<"END");
@@ -75,7 +75,7 @@ END \$\$
 END
 	return map {
 		my @labels = map { [@{decode($_)}[COUNT, $release->{cell}]] } split /\n/, sql(<<"END");
-SELECT encode(_race_$release->{kind}_send($release->{kind}), 'hex') FROM race_releases
+SELECT encode(_racepriv._race_$release->{kind}_send($release->{kind}), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$release->{name} $dataset %' AND label::int $_ @{[LABELS]} ORDER BY released_at, part
 END
 		[map { [splice @labels, 0, RECORDS] } 1 .. TRIALS];
@@ -88,7 +88,7 @@ sub recorded {
 	my $stddev = $release->{kind} eq 'moments' ? 'noise_stddev * ' . ONE**2 : 'counter_noise_stddev';
 	my ($mechanism, @recorded) = split /\|/, sql(<<"END");
 SELECT DISTINCT mechanism, epsilon, rho, count_noise_stddev, $stddev
-FROM race_releases, race_info($release->{kind}) WHERE name LIKE '$release->{name} $dataset %'
+FROM _racepriv.race_releases, race_info($release->{kind}) WHERE name LIKE '$release->{name} $dataset %'
 END
 	is($mechanism, $release->{mechanism}, "$release->{name}, $dataset: the mechanism");
 	return @recorded;
