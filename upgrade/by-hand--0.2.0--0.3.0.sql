@@ -1,22 +1,37 @@
--- What the owner of the database was given, while the extension was trusted, goes, with what he has
--- granted to others.
+-- What was given to others when the extension was created, by default privileges or as the owner of
+-- the database while it was trusted, goes, with what they have granted to others.  And the
+-- extension belongs to whom its objects belong to: its owner could add objects of his own.
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	held record;
+	keeper oid;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 	FOR held IN
-		SELECT o.type, o.name, r.oid::regrole::text AS grantee
+		SELECT DISTINCT o.type, o.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
 		FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+			JOIN pg_init_privs i ON i.classoid = d.classid AND i.objoid = d.objid AND i.objsubid = 0
 			JOIN LATERAL (
-				SELECT 'TABLE', c.oid::regclass::text, c.relacl FROM pg_class c WHERE d.classid = 'pg_class'::regclass AND c.oid = d.objid
-				UNION ALL SELECT 'ROUTINE', p.oid::regprocedure::text, p.proacl FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-			) o (type, name, acl) ON true JOIN pg_roles r ON r.rolname = 'pg_database_owner'
-		WHERE e.extname = 'racepriv' AND EXISTS (SELECT FROM aclexplode(o.acl) a WHERE a.grantee = r.oid)
+				SELECT 'TABLE', c.oid::regclass::text, c.relowner FROM pg_class c WHERE d.classid = 'pg_class'::regclass AND c.oid = d.objid
+				UNION ALL SELECT 'ROUTINE', p.oid::regprocedure::text, p.proowner FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+			) o (type, name, owner) ON true CROSS JOIN LATERAL aclexplode(i.initprivs) a
+		WHERE e.extname = 'racepriv' AND a.grantee <> o.owner AND (a.grantee <> 0 OR o.type = 'TABLE')
 	LOOP
 		EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', held.type, held.name, held.grantee);
 	END LOOP;
+	SELECT relowner INTO keeper FROM pg_class WHERE oid = '_racepriv.race_charges'::regclass;
+	UPDATE pg_extension SET extowner = keeper WHERE extname = 'racepriv';
+	UPDATE pg_shdepend SET refobjid = keeper WHERE deptype = 'o' AND classid = 'pg_extension'::regclass
+		AND objid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
+	-- objects of the bootstrap superuser have no such rows
+	IF keeper = 10 THEN
+		DELETE FROM pg_shdepend WHERE deptype = 'o' AND classid = 'pg_extension'::regclass
+			AND objid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+			AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
+	END IF;
+	EXECUTE format('ALTER SCHEMA _racepriv OWNER TO %s', keeper::regrole);
 	PERFORM set_config('search_path', path, true);
 END $$;
 -- Roles and schemas go by their OIDs, beside their names.
@@ -38,10 +53,12 @@ DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	UPDATE _racepriv.race_budget_tables b SET owner_id = to_regrole(quote_ident(b.owner)),
+	UPDATE _racepriv.race_budget_tables b SET
+		owner_id = coalesce((SELECT relowner FROM pg_class WHERE oid = b.relation), to_regrole(quote_ident(b.owner))),
 		schema_id = coalesce((SELECT relnamespace FROM pg_class WHERE oid = b.relation),
 			to_regnamespace(quote_ident((parse_ident(b.table_name))[1])));
-	UPDATE _racepriv.race_datasets d SET owner_id = to_regrole(quote_ident(d.owner));
+	UPDATE _racepriv.race_datasets d SET
+		owner_id = coalesce((SELECT relowner FROM pg_class WHERE oid = d.relation), to_regrole(quote_ident(d.owner)));
 	UPDATE _racepriv.race_charges c SET charged_by_id = to_regrole(quote_ident(c.charged_by));
 	PERFORM set_config('search_path', path, true);
 END $$;

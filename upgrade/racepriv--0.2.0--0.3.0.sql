@@ -142,25 +142,40 @@ ALTER TABLE race_budget_tables SET SCHEMA _racepriv;
 ALTER TABLE race_charges SET SCHEMA _racepriv;
 ALTER TABLE race_releases SET SCHEMA _racepriv;
 
--- What the owner of the database was given, while the extension was trusted, goes, with what he has
--- granted to others.
+-- What was given to others when the extension was created, by default privileges or as the owner of
+-- the database while it was trusted, goes, with what they have granted to others.  And the
+-- extension belongs to whom its objects belong to: its owner could add objects of his own.
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	held record;
+	keeper oid;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 	FOR held IN
-		SELECT o.type, o.name, r.oid::regrole::text AS grantee
+		SELECT DISTINCT o.type, o.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
 		FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+			JOIN pg_init_privs i ON i.classoid = d.classid AND i.objoid = d.objid AND i.objsubid = 0
 			JOIN LATERAL (
-				SELECT 'TABLE', c.oid::regclass::text, c.relacl FROM pg_class c WHERE d.classid = 'pg_class'::regclass AND c.oid = d.objid
-				UNION ALL SELECT 'ROUTINE', p.oid::regprocedure::text, p.proacl FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-			) o (type, name, acl) ON true JOIN pg_roles r ON r.rolname = 'pg_database_owner'
-		WHERE e.extname = 'racepriv' AND EXISTS (SELECT FROM aclexplode(o.acl) a WHERE a.grantee = r.oid)
+				SELECT 'TABLE', c.oid::regclass::text, c.relowner FROM pg_class c WHERE d.classid = 'pg_class'::regclass AND c.oid = d.objid
+				UNION ALL SELECT 'ROUTINE', p.oid::regprocedure::text, p.proowner FROM pg_proc p WHERE d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+			) o (type, name, owner) ON true CROSS JOIN LATERAL aclexplode(i.initprivs) a
+		WHERE e.extname = 'racepriv' AND a.grantee <> o.owner AND (a.grantee <> 0 OR o.type = 'TABLE')
 	LOOP
 		EXECUTE format('REVOKE ALL ON %s %s FROM %s CASCADE', held.type, held.name, held.grantee);
 	END LOOP;
+	SELECT relowner INTO keeper FROM pg_class WHERE oid = '_racepriv.race_charges'::regclass;
+	UPDATE pg_extension SET extowner = keeper WHERE extname = 'racepriv';
+	UPDATE pg_shdepend SET refobjid = keeper WHERE deptype = 'o' AND classid = 'pg_extension'::regclass
+		AND objid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
+	-- objects of the bootstrap superuser have no such rows
+	IF keeper = 10 THEN
+		DELETE FROM pg_shdepend WHERE deptype = 'o' AND classid = 'pg_extension'::regclass
+			AND objid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+			AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database());
+	END IF;
+	EXECUTE format('ALTER SCHEMA _racepriv OWNER TO %s', keeper::regrole);
 	PERFORM set_config('search_path', path, true);
 END $$;
 -- Roles and schemas go by their OIDs, beside their names.
@@ -182,10 +197,12 @@ DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	UPDATE _racepriv.race_budget_tables b SET owner_id = to_regrole(quote_ident(b.owner)),
+	UPDATE _racepriv.race_budget_tables b SET
+		owner_id = coalesce((SELECT relowner FROM pg_class WHERE oid = b.relation), to_regrole(quote_ident(b.owner))),
 		schema_id = coalesce((SELECT relnamespace FROM pg_class WHERE oid = b.relation),
 			to_regnamespace(quote_ident((parse_ident(b.table_name))[1])));
-	UPDATE _racepriv.race_datasets d SET owner_id = to_regrole(quote_ident(d.owner));
+	UPDATE _racepriv.race_datasets d SET
+		owner_id = coalesce((SELECT relowner FROM pg_class WHERE oid = d.relation), to_regrole(quote_ident(d.owner)));
 	UPDATE _racepriv.race_charges c SET charged_by_id = to_regrole(quote_ident(c.charged_by));
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -211,6 +228,11 @@ END $$;
 DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_dataset(dataset text);
+
+SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
+	SELECT pg_catalog.array_agg(ROW(d.classid, d.objid)::text) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
+		ON e.oid OPERATOR(pg_catalog.=) d.refobjid AND e.extname OPERATOR(pg_catalog.=) 'racepriv'
+	WHERE d.deptype OPERATOR(pg_catalog.=) 'e' AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid)::text, '{}'), true);
 
 COMMENT ON SCHEMA _racepriv IS
 	'the ledger of racepriv, and its internal routines';
@@ -385,7 +407,7 @@ BEGIN
 		FROM pg_class c CROSS JOIN LATERAL (
 			SELECT c.relacl UNION ALL SELECT attacl FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL) l (acl)
 			CROSS JOIN LATERAL aclexplode(l.acl) a
-		WHERE c.oid = ANY (ledger) AND a.grantee <> c.relowner
+		WHERE c.oid = ANY (ledger) AND a.grantee <> c.relowner AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 			AND a.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER')
 		UNION ALL
 		SELECT format('Role %s may write to all tables: it is a member of pg_write_all_data.', m.rolname)
@@ -394,7 +416,11 @@ BEGIN
 		UNION ALL
 		SELECT format('Role %s may create objects in schema %s.', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, n.nspname)
 		FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
-		WHERE n.oid = place AND a.grantee <> n.nspowner AND a.privilege_type = 'CREATE'
+		WHERE n.oid = place AND a.grantee <> n.nspowner AND a.privilege_type = 'CREATE' AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
+		UNION ALL
+		SELECT format('Role %s may call function %s.', a.grantee::regrole, p.oid::regprocedure)
+		FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
+		WHERE p.pronamespace = place AND a.grantee NOT IN (0, p.proowner) AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 		UNION ALL
 		SELECT format('Trigger %s is on table %s.', t.tgname, t.tgrelid::regclass)
 		FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
@@ -488,16 +514,15 @@ CREATE FUNCTION _racepriv._race_check_names(tables regclass[]) RETURNS void
 DECLARE
 	taken record;
 BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, e.here INTO taken
-	FROM _racepriv._race_rows_naming(tables) e
+	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	FROM _racepriv._race_rows_naming(tables) e JOIN _racepriv.race_budgets b USING (budget)
 	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 	ORDER BY 1, 2 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the ledger names table % already', taken.name
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s".', taken.owner, taken.budget),
-				HINT = format('If it is the same table, CALL race_budget_adopt(%L)%s; if it is another one, rename it.', taken.budget,
-					CASE WHEN taken.here THEN ' as a superuser' ELSE '' END);
+				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
 	END IF;
 END $$;
 
@@ -589,7 +614,8 @@ DECLARE
 BEGIN
 	SELECT t.table_name, b.budget INTO missing
 	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
-	WHERE NOT _racepriv._race_is_here(b.identity) AND to_regclass(t.table_name) IS NULL
+	WHERE NOT _racepriv._race_is_here(b.identity)
+		AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
 		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
 	ORDER BY 1, 2 LIMIT 1;
 	IF FOUND THEN
@@ -736,7 +762,7 @@ CREATE OR REPLACE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	super CONSTANT boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = actor);
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, true, super);
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, super);
 	b _racepriv.race_budgets;
 	tables regclass[];
 	relations jsonb;
@@ -746,7 +772,9 @@ BEGIN
 	SELECT coalesce(array_agg(DISTINCT c.oid), '{}') INTO tables
 	FROM _racepriv.race_budget_tables t CROSS JOIN LATERAL _racepriv._race_is_here(t.identity) h (here)
 		LEFT JOIN pg_class o ON o.oid = t.relation AND h.here
-		JOIN pg_class c ON c.oid = coalesce(o.oid, to_regclass(t.table_name)) AND (o.oid IS NOT NULL OR super OR NOT h.here OR t.owner_id = c.relowner)
+		JOIN pg_class c ON c.oid = coalesce(o.oid, to_regclass(t.table_name)) AND (o.oid IS NOT NULL
+			OR CASE WHEN h.here THEN t.owner_id = c.relowner ELSE t.owner = pg_get_userbyid(c.relowner) END
+			OR super AND c.relowner = (SELECT relowner FROM pg_class WHERE oid = d.relation))
 	WHERE t.budget = b.budget;
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
@@ -757,9 +785,13 @@ BEGIN
 	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
 		_racepriv._race_with_parts(tables), true), b.budget);
 	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)) INTO relations
-	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, true, super) r (relation)
+	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)
 		JOIN pg_class c ON c.oid = r.relation AND pg_has_role(actor, c.relowner, 'USAGE')
 	WHERE o.budget = b.budget;
+	IF EXISTS (SELECT FROM pg_class WHERE oid = d.relation AND pg_get_userbyid(relowner) <> d.owner) THEN
+		RAISE NOTICE 'relation % of role "%" takes the place of that of role "%"', _racepriv._race_relation_name(d.relation),
+			(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = d.relation), d.owner;
+	END IF;
 	UPDATE _racepriv.race_budgets SET identity = _racepriv._race_identity() WHERE budget = b.budget;
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));
@@ -797,7 +829,7 @@ BEGIN
 	END LOOP;
 END $$;
 
-CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, adopted boolean, super boolean) RETURNS oid
+CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, any_owner boolean) RETURNS oid
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH entered AS (
@@ -809,16 +841,16 @@ CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, adopted b
 		ORDER BY c.charged_at DESC, c.act LIMIT 1)
 	SELECT coalesce((SELECT c.oid FROM pg_class c JOIN entered e ON c.oid = e.relation),
 		(SELECT c.oid FROM pg_class c LEFT JOIN entered e ON true
-		WHERE c.oid = to_regclass(d.relation_name) AND (adopted AND super OR CASE
-			WHEN e.relation IS NULL THEN adopted OR pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
+		WHERE c.oid = to_regclass(d.relation_name) AND (any_owner OR CASE
+			WHEN e.relation IS NULL THEN pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
 $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) IS
-	'the relation of a dataset as it is now: by its OID, or by its name and owner; to be adopted, by its name alone in another copy, or for a superuser; NULL if there is none';
+COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) IS
+	'the relation of a dataset as it is now: by its OID, or by its name and owner, or by its name alone; NULL if there is none';
 
-CREATE FUNCTION _racepriv._race_dataset(dataset text, adopted boolean DEFAULT false, super boolean DEFAULT false) RETURNS _racepriv.race_datasets
+CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv.race_datasets
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -831,24 +863,25 @@ BEGIN
 			HINT = 'race_protect makes one.';
 	END IF;
 	found_name := to_regclass(d.relation_name);
-	d.relation := _racepriv._race_relation_of(d, adopted, super);
+	d.relation := _racepriv._race_relation_of(d, any_owner);
 	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
-			USING ERRCODE = 'undefined_table';
+			USING ERRCODE = 'undefined_table',
+				HINT = 'If it was renamed before a restore, protect it under another name with the same limits, and adopt that.';
 	ELSIF d.relation IS NULL THEN
 		RAISE EXCEPTION 'relation "%" is not that of dataset "%"', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
-				DETAIL = format('It belongs to role "%s"; that of the dataset belonged to role "%s".',
+				DETAIL = format('It belongs to role "%s"; that of the dataset belonged to role "%s", or to another role of this name.',
 					(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = found_name), d.owner),
-				HINT = format('If it is the same relation, its owner or a superuser can CALL race_budget_adopt(%L).', dataset);
+				HINT = format('If it is the same relation, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L).', dataset);
 	END IF;
 	RETURN d;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) IS
-	'what is registered of a dataset, and its relation as it is now, or as it is to be adopted; errors: 42704 no such dataset, 42P01 no such relation';
+COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
+	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
@@ -992,7 +1025,7 @@ CREATE FUNCTION _racepriv._race_last_request(
 BEGIN
 	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
 		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate,
-		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id END
+		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id ELSE to_regrole(quote_ident(c.charged_by)) END
 	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
 		value, value_lower, value_upper, description, columns, units, calibrate, role
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,
@@ -1009,7 +1042,7 @@ END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_last_request(text) FROM PUBLIC;
 
 COMMENT ON FUNCTION _racepriv._race_last_request(text) IS
-	'the latest version of a release, the request that all versions share, and the role that made it, if that is known in this copy of the database; error 42704 if there is none';
+	'the latest version of a release, the request that all versions share, and the role that made it, in another copy of the database by its name; error 42704 if there is none';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_check_identity(budget _racepriv.race_budgets) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
@@ -1335,7 +1368,7 @@ BEGIN
 			SELECT d.classid, d.objid FROM pg_depend d
 			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
 				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
-				AND d.xmin = pg_current_xact_id()::xid)
+				AND ROW(d.classid, d.objid)::text <> ALL (current_setting('racepriv_script.members')::text[]))
 		SELECT DISTINCT CASE o.type WHEN 'ROUTINE' THEN objid::regprocedure::text WHEN 'TYPE' THEN objid::regtype::text
 				WHEN 'SCHEMA' THEN objid::regnamespace::text ELSE objid::regclass::text END AS name,
 			o.type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "ledger.h"
 #include "lineage.h"
@@ -85,15 +86,26 @@ argument(FunctionCallInfo fcinfo, int i)
 	};
 }
 
+/* An older snapshot would not show rights, triggers and budgets of other sessions. */
 static void
-begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
+begin_change(void)
 {
 	static bool registered = false;
 
-	check_context();
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("budgets cannot be changed in a transaction of this isolation level"),
+				 errhint("BEGIN ISOLATION LEVEL READ COMMITTED.")));
 	if (!registered)
 		RegisterXactCallback(refuse_prepare, NULL);
 	registered = acted = true;
+}
+
+static void
+begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
+{
+	check_context();
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
 }
@@ -135,6 +147,10 @@ private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
 
 	if (owner[1].isnull || public_tables.isnull)
 		return result;			/* an error of the internal function */
+	if (!SearchSysCacheExists1(RELOID, owner[1].value))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", DatumGetObjectId(owner[1].value))));
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", 2, owner);
 	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &public_tables);
 	lineage = race_lineage(PG_GETARG_OID(1),
@@ -152,6 +168,7 @@ race_protect(PG_FUNCTION_ARGS)
 	RaceParameter tables;
 	NullableDatum nothing;
 
+	begin_change();
 	begin(&ledger, fcinfo);
 	tables = private_tables(&ledger, fcinfo);
 	act(&ledger, fcinfo, "race_protect", &tables, &nothing);
@@ -164,6 +181,7 @@ race_budget_limit(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
+	begin_change();
 	begin(&ledger, fcinfo);
 	act(&ledger, fcinfo, "race_budget_limit", NULL, &nothing);
 	PG_RETURN_VOID();
@@ -175,6 +193,7 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
+	begin_change();
 	begin(&ledger, fcinfo);
 	act(&ledger, fcinfo, "race_budget_adopt", NULL, &nothing);
 	PG_RETURN_VOID();

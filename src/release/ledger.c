@@ -42,8 +42,8 @@ race_schema_of(Oid function)
 				  getExtensionOfObject(ProcedureRelationId, function));
 }
 
-Oid
-race_owner_of(Oid relation)
+static Oid
+owner_of(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner;
@@ -68,12 +68,12 @@ void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
+	Oid			schema = race_schema_of(function);
 
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
-	ledger->schema = race_schema_of(function);
 	ledger->public_schema = get_func_namespace(function);
-	ledger->owner = race_owner_of(member(RelationRelationId,
-									get_relname_relid("race_charges", ledger->schema),
+	ledger->owner = owner_of(member(RelationRelationId,
+									get_relname_relid("race_charges", schema),
 									ledger->extension));
 	ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
 	ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);

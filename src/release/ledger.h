@@ -24,7 +24,6 @@
 typedef struct RaceLedger
 {
 	Oid			extension;
-	Oid			schema;			/* RACE_SCHEMA */
 	Oid			public_schema;	/* of what users call: anybody may own it */
 	Oid			owner;			/* of the ledger */
 	Oid			params_type;	/* race_params */
@@ -57,8 +56,6 @@ typedef struct RaceParameter
 	Datum		value;
 	bool		isnull;
 } RaceParameter;
-
-extern Oid	race_owner_of(Oid relation);
 
 /*
  * Return the OID of RACE_SCHEMA.  Raise 55000, with a hint to update the extension, unless it

@@ -212,7 +212,7 @@ BEGIN
 		FROM pg_class c CROSS JOIN LATERAL (
 			SELECT c.relacl UNION ALL SELECT attacl FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL) l (acl)
 			CROSS JOIN LATERAL aclexplode(l.acl) a
-		WHERE c.oid = ANY (ledger) AND a.grantee <> c.relowner
+		WHERE c.oid = ANY (ledger) AND a.grantee <> c.relowner AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 			AND a.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER')
 		UNION ALL
 		SELECT format('Role %s may write to all tables: it is a member of pg_write_all_data.', m.rolname)
@@ -221,7 +221,11 @@ BEGIN
 		UNION ALL
 		SELECT format('Role %s may create objects in schema %s.', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, n.nspname)
 		FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
-		WHERE n.oid = place AND a.grantee <> n.nspowner AND a.privilege_type = 'CREATE'
+		WHERE n.oid = place AND a.grantee <> n.nspowner AND a.privilege_type = 'CREATE' AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
+		UNION ALL
+		SELECT format('Role %s may call function %s.', a.grantee::regrole, p.oid::regprocedure)
+		FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
+		WHERE p.pronamespace = place AND a.grantee NOT IN (0, p.proowner) AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 		UNION ALL
 		SELECT format('Trigger %s is on table %s.', t.tgname, t.tgrelid::regclass)
 		FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint

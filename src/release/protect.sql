@@ -122,16 +122,15 @@ CREATE FUNCTION _racepriv._race_check_names(tables regclass[]) RETURNS void
 DECLARE
 	taken record;
 BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, e.here INTO taken
-	FROM _racepriv._race_rows_naming(tables) e
+	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	FROM _racepriv._race_rows_naming(tables) e JOIN _racepriv.race_budgets b USING (budget)
 	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 	ORDER BY 1, 2 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the ledger names table % already', taken.name
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s".', taken.owner, taken.budget),
-				HINT = format('If it is the same table, CALL race_budget_adopt(%L)%s; if it is another one, rename it.', taken.budget,
-					CASE WHEN taken.here THEN ' as a superuser' ELSE '' END);
+				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
 	END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_check_names(regclass[]) FROM PUBLIC;
@@ -242,7 +241,8 @@ DECLARE
 BEGIN
 	SELECT t.table_name, b.budget INTO missing
 	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
-	WHERE NOT _racepriv._race_is_here(b.identity) AND to_regclass(t.table_name) IS NULL
+	WHERE NOT _racepriv._race_is_here(b.identity)
+		AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
 		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
 	ORDER BY 1, 2 LIMIT 1;
 	IF FOUND THEN
@@ -422,15 +422,14 @@ REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
 	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
--- After a restore without owners, tables and views go by their names alone.  In the copy of the
--- database where a table was entered, whoever takes its name is another owner: only a superuser
--- can say that it is the same table.
+-- After a restore without owners, tables and views go by their names alone, and anybody may have
+-- taken a name: only a superuser can say that it is the same table.
 CREATE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	super CONSTANT boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = actor);
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, true, super);
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, super);
 	b _racepriv.race_budgets;
 	tables regclass[];
 	relations jsonb;
@@ -440,7 +439,9 @@ BEGIN
 	SELECT coalesce(array_agg(DISTINCT c.oid), '{}') INTO tables
 	FROM _racepriv.race_budget_tables t CROSS JOIN LATERAL _racepriv._race_is_here(t.identity) h (here)
 		LEFT JOIN pg_class o ON o.oid = t.relation AND h.here
-		JOIN pg_class c ON c.oid = coalesce(o.oid, to_regclass(t.table_name)) AND (o.oid IS NOT NULL OR super OR NOT h.here OR t.owner_id = c.relowner)
+		JOIN pg_class c ON c.oid = coalesce(o.oid, to_regclass(t.table_name)) AND (o.oid IS NOT NULL
+			OR CASE WHEN h.here THEN t.owner_id = c.relowner ELSE t.owner = pg_get_userbyid(c.relowner) END
+			OR super AND c.relowner = (SELECT relowner FROM pg_class WHERE oid = d.relation))
 	WHERE t.budget = b.budget;
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
@@ -451,9 +452,13 @@ BEGIN
 	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
 		_racepriv._race_with_parts(tables), true), b.budget);
 	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)) INTO relations
-	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, true, super) r (relation)
+	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)
 		JOIN pg_class c ON c.oid = r.relation AND pg_has_role(actor, c.relowner, 'USAGE')
 	WHERE o.budget = b.budget;
+	IF EXISTS (SELECT FROM pg_class WHERE oid = d.relation AND pg_get_userbyid(relowner) <> d.owner) THEN
+		RAISE NOTICE 'relation % of role "%" takes the place of that of role "%"', _racepriv._race_relation_name(d.relation),
+			(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = d.relation), d.owner;
+	END IF;
 	UPDATE _racepriv.race_budgets SET identity = _racepriv._race_identity() WHERE budget = b.budget;
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));

@@ -6,7 +6,7 @@
 -- A relation that was made anew goes by its old name, if its owner is the same: others may have
 -- taken the name.  In another copy of the database an OID may have come to mean something else,
 -- until the budget is adopted there.
-CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, adopted boolean, super boolean) RETURNS oid
+CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, any_owner boolean) RETURNS oid
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH entered AS (
@@ -18,14 +18,14 @@ CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, adopted b
 		ORDER BY c.charged_at DESC, c.act LIMIT 1)
 	SELECT coalesce((SELECT c.oid FROM pg_class c JOIN entered e ON c.oid = e.relation),
 		(SELECT c.oid FROM pg_class c LEFT JOIN entered e ON true
-		WHERE c.oid = to_regclass(d.relation_name) AND (adopted AND super OR CASE
-			WHEN e.relation IS NULL THEN adopted OR pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
+		WHERE c.oid = to_regclass(d.relation_name) AND (any_owner OR CASE
+			WHEN e.relation IS NULL THEN pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
 $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean, boolean) IS
-	'the relation of a dataset as it is now: by its OID, or by its name and owner; to be adopted, by its name alone in another copy, or for a superuser; NULL if there is none';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) IS
+	'the relation of a dataset as it is now: by its OID, or by its name and owner, or by its name alone; NULL if there is none';
 
-CREATE FUNCTION _racepriv._race_dataset(dataset text, adopted boolean DEFAULT false, super boolean DEFAULT false) RETURNS _racepriv.race_datasets
+CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv.race_datasets
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -38,22 +38,23 @@ BEGIN
 			HINT = 'race_protect makes one.';
 	END IF;
 	found_name := to_regclass(d.relation_name);
-	d.relation := _racepriv._race_relation_of(d, adopted, super);
+	d.relation := _racepriv._race_relation_of(d, any_owner);
 	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
-			USING ERRCODE = 'undefined_table';
+			USING ERRCODE = 'undefined_table',
+				HINT = 'If it was renamed before a restore, protect it under another name with the same limits, and adopt that.';
 	ELSIF d.relation IS NULL THEN
 		RAISE EXCEPTION 'relation "%" is not that of dataset "%"', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
-				DETAIL = format('It belongs to role "%s"; that of the dataset belonged to role "%s".',
+				DETAIL = format('It belongs to role "%s"; that of the dataset belonged to role "%s", or to another role of this name.',
 					(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = found_name), d.owner),
-				HINT = format('If it is the same relation, its owner or a superuser can CALL race_budget_adopt(%L).', dataset);
+				HINT = format('If it is the same relation, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L).', dataset);
 	END IF;
 	RETURN d;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean, boolean) IS
-	'what is registered of a dataset, and its relation as it is now, or as it is to be adopted; errors: 42704 no such dataset, 42P01 no such relation';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
+	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
 -- What views are made of can change after they were protected.  A table that was not among
 -- it then is not taken into the budget by a release: race_protect asks for its owner.

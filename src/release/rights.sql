@@ -52,7 +52,7 @@ BEGIN
 			SELECT d.classid, d.objid FROM pg_depend d
 			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
 				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
-				AND d.xmin = pg_current_xact_id()::xid)
+				AND ROW(d.classid, d.objid)::text <> ALL (current_setting('racepriv_script.members')::text[]))
 		SELECT DISTINCT CASE o.type WHEN 'ROUTINE' THEN objid::regprocedure::text WHEN 'TYPE' THEN objid::regtype::text
 				WHEN 'SCHEMA' THEN objid::regnamespace::text ELSE objid::regclass::text END AS name,
 			o.type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
