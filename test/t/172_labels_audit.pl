@@ -25,30 +25,27 @@ use RaceRelease;
 use RaceServer;
 
 use constant {
-	EPSILON => 2,
-	RECORDS => 8,				# of a person, one in each label
-	PERSONS => 125,
-	CALLS => 14,
-	PILOT => 400,
+	EPSILON => 1.5,
+	RECORDS => 32,				# of a person, one in each label
+	PERSONS => 31,
 	ALPHA_HERE => 1e-13,
 	MAX_Z => 7.5,
 	ONE => 8192,				# of moments, for 1
 };
 use constant LABELS => PERSONS * RECORDS;
-use constant TRIALS => PERSONS * CALLS;
 
 my $sketch = q('l2(dims=1, rows=1, range=2)');
 
 # A record changes one counter, and it changes moments in the constant alone, to the square of the norm.
 sub moments {
-	my ($name, $mechanism, $clip) = @_;
-	return {name => $name, mechanism => $mechanism, kind => 'moments', cell => 1, delta => 0, change => 0.49 * ONE**2,
+	my ($name, $mechanism, $clip, $calls) = @_;
+	return {name => $name, mechanism => $mechanism, calls => $calls, kind => 'moments', cell => 1, delta => 0, change => 0.49 * ONE**2,
 		record => 'ARRAY[0,0]', params => "race_moment_params('{-1,-1}', '{1,1}', 0.7, targets => 0, clip => '$clip')"};
 }
-my $laplace = {name => 'Laplace', mechanism => 'discrete Laplace', kind => 'sketch', delta => 0, change => 1,
+my $laplace = {name => 'Laplace', mechanism => 'discrete Laplace', calls => 16, kind => 'sketch', delta => 0, change => 1,
 	record => 'ARRAY[40]', params => $sketch};
-my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian', delta => 1e-6};
-my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute'), moments('Wishart', 'Wishart', 'norm'));
+my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian', calls => 10, delta => 1e-6};
+my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute', 16), moments('Wishart', 'Wishart', 'norm', 24));
 
 # The counter that a record of a sketch is in
 my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));
@@ -68,7 +65,7 @@ sub trials {
 	sql(<<"END");
 DO \$\$
 BEGIN
-	FOR i IN 1 .. @{[CALLS]} LOOP
+	FOR i IN 1 .. $release->{calls} LOOP
 		CALL race_release('$release->{name} $dataset ' || i, '$dataset', $release->{params}, '$release->{record}', @{[EPSILON]}, $release->{delta}, label => 'label', labels => '{$all}');
 	END LOOP;
 END \$\$
@@ -78,7 +75,7 @@ END
 SELECT encode(_racepriv._race_$release->{kind}_send($release->{kind}), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$release->{name} $dataset %' AND label::int $_ @{[LABELS]} ORDER BY released_at, part
 END
-		[map { [splice @labels, 0, RECORDS] } 1 .. TRIALS];
+		[map { [splice @labels, 0, RECORDS] } 1 .. PERSONS * $release->{calls}];
 	} '>=', '<';
 }
 
@@ -119,7 +116,7 @@ sub bounds {
 	my ($dataset, $release) = @_;
 	my ($less, $more) = trials($dataset, $release);
 	my ($epsilon, undef, @stddev) = recorded($dataset, $release);
-	return ($epsilon, epsilon_bounds(llrs($release, $less, @stddev), llrs($release, $more, @stddev), PILOT, ALPHA_HERE));
+	return ($epsilon, epsilon_bounds(llrs($release, $less, @stddev), llrs($release, $more, @stddev), 10 * $release->{calls}, ALPHA_HERE));
 }
 
 for my $release (@pure)
@@ -138,10 +135,11 @@ sub mu_of {
 	my ($less, $more) = trials($dataset, $gaussian);
 	my (undef, $rho, @stddev) = recorded($dataset, $gaussian);
 	my @llrs = map { llrs($gaussian, $_, @stddev) } $less, $more;
-	my @mean = map { sum(@$_) / TRIALS } @llrs;
-	my @variance = map { my $i = $_; sum(map { ($_ - $mean[$i])**2 } @{$llrs[$i]}) / (TRIALS - 1) } 0, 1;
+	my $trials = @$less;
+	my @mean = map { sum(@$_) / $trials } @llrs;
+	my @variance = map { my $i = $_; sum(map { ($_ - $mean[$i])**2 } @{$llrs[$i]}) / ($trials - 1) } 0, 1;
 	my $mu = ($mean[1] - $mean[0]) / sqrt(sum(@variance) / 2);
-	return ($mu, map { mu_z($mu, $_, TRIALS) } sqrt(2 * $rho / $records), sqrt(2 * $rho));
+	return ($mu, map { mu_z($mu, $_, $trials) } sqrt(2 * $rho / $records), sqrt(2 * $rho));
 }
 # noise is for the square of all records, of which each label has one
 my ($mu, $z) = mu_of('persons', RECORDS);
