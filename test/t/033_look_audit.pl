@@ -23,8 +23,8 @@
 # epsilon is so large that change / b is between 1 and 2: the noise of counters does not matter here.
 #
 # False alarms: 1.6e-12 a run of this file (all tests: 030_audit.pl), 4 audits in 2 directions of 2
-# bounds at 1e-13.  The control claims four times the noise that there is.  With a quarter of the
-# noise or with none, which test/mutants builds, the bounds are 2 times the limit and more.
+# bounds at 1e-13.  The control claims four times the noise that there is.  test/mutants builds releases
+# with a quarter of the noise and with none, and their bounds are beyond the limit.
 use strict;
 use warnings;
 
