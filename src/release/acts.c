@@ -96,7 +96,7 @@ begin_change(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("budgets cannot be changed in a transaction of this isolation level"),
-				 errhint("BEGIN ISOLATION LEVEL READ COMMITTED.")));
+				 errhint("BEGIN ISOLATION LEVEL READ COMMITTED, or set default_transaction_isolation.")));
 	if (!registered)
 		RegisterXactCallback(refuse_prepare, NULL);
 	registered = acted = true;

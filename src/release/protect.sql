@@ -433,6 +433,7 @@ DECLARE
 	b _racepriv.race_budgets;
 	tables regclass[];
 	relations jsonb;
+	others text;
 BEGIN
 	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
 	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
@@ -451,13 +452,16 @@ BEGIN
 	END IF;
 	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
 		_racepriv._race_with_parts(tables), true), b.budget);
-	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)) INTO relations
+	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)),
+		string_agg(format('%s of role "%s" (before "%s")', _racepriv._race_relation_name(c.oid::regclass), pg_get_userbyid(c.relowner), o.owner), ', ')
+			FILTER (WHERE pg_get_userbyid(c.relowner) <> o.owner)
+	INTO relations, others
 	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)
 		JOIN pg_class c ON c.oid = r.relation AND pg_has_role(actor, c.relowner, 'USAGE')
+			AND (pg_get_userbyid(c.relowner) = o.owner OR c.relowner = (SELECT relowner FROM pg_class WHERE oid = d.relation))
 	WHERE o.budget = b.budget;
-	IF EXISTS (SELECT FROM pg_class WHERE oid = d.relation AND pg_get_userbyid(relowner) <> d.owner) THEN
-		RAISE NOTICE 'relation % of role "%" takes the place of that of role "%"', _racepriv._race_relation_name(d.relation),
-			(SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = d.relation), d.owner;
+	IF others IS NOT NULL THEN
+		RAISE NOTICE 'adopted from other owners: %', others;
 	END IF;
 	UPDATE _racepriv.race_budgets SET identity = _racepriv._race_identity() WHERE budget = b.budget;
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',

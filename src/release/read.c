@@ -327,6 +327,7 @@ race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 /* ----------------------------------------------------------------- probes */
 
 static get_relation_info_hook_type next_info = NULL;
+static bool probing = false;
 
 /* Of one row, by estimate, the planner may limit the number here and not ask the server. */
 static void
@@ -334,7 +335,8 @@ expect_rows(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
 	if (next_info != NULL)
 		next_info(root, relid, inhparent, rel);
-	rel->tuples = 1e6;
+	if (probing)
+		rel->tuples = 1e6;
 }
 
 static void
@@ -357,11 +359,18 @@ void
 race_read_probe(const List *probes)
 {
 	int			level = NewGUCNestLevel();
+	static bool hooked = false;
 	ListCell   *cell;
 
 	set_uncounted();
-	next_info = get_relation_info_hook;
-	get_relation_info_hook = expect_rows;
+	/* it stays: another library may chain its own hook to it meanwhile */
+	if (!hooked)
+	{
+		next_info = get_relation_info_hook;
+		get_relation_info_hook = expect_rows;
+		hooked = true;
+	}
+	probing = true;
 	PG_TRY();
 	{
 		foreach(cell, probes)
@@ -369,7 +378,7 @@ race_read_probe(const List *probes)
 	}
 	PG_FINALLY();
 	{
-		get_relation_info_hook = next_info;
+		probing = false;
 	}
 	PG_END_TRY();
 	AtEOXact_GUC(true, level);

@@ -53,6 +53,7 @@ typedef struct Release
 	RaceLedger	ledger;
 	Oid			caller;			/* who called the procedure, */
 	int			context;		/* and its security context */
+	int			level;			/* of settings, while it acts as another role */
 	Oid			role;			/* whose release it is, and with whose rights it is made */
 	RaceAsked	asked;
 	int			version;
@@ -92,18 +93,28 @@ check_context(FunctionCallInfo fcinfo)
  * them while an expression is parsed, planned or executed.
  */
 static void
-act_as_maker(const Release *release)
+act_as_maker(Release *release)
 {
-	if (release->role != release->caller)
-		SetUserIdAndSecContext(release->role, release->context |
-							   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	if (release->role == release->caller)
+		return;
+	SetUserIdAndSecContext(release->role, release->context |
+						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	release->level = NewGUCNestLevel();
 }
 
-/* Commit, and go on in a new transaction, as the caller. */
+/*
+ * Commit, and go on in a new transaction, as the caller: settings that functions of another role
+ * have made are undone.  The commit is on disk before anything else is done.
+ */
 static void
-commit(const Release *release)
+commit(Release *release)
 {
+	if (release->level > 0)
+		AtEOXact_GUC(false, release->level);
+	release->level = 0;
 	SetUserIdAndSecContext(release->caller, release->context);
+	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		race_set_local("synchronous_commit", "on");
 	SPI_commit();
 	SPI_start_transaction();
 }
@@ -113,7 +124,7 @@ commit(const Release *release)
  * wait for the budget would fail instead, and others would lose what they were charged.
  */
 static void
-next_transaction(const Release *release)
+next_transaction(Release *release)
 {
 	commit(release);
 	race_set_local("transaction_isolation", "read committed");
@@ -202,7 +213,7 @@ exists(const Release *release)
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }
 
-/* Charge the budget.  The commit that follows is on disk before anything is read. */
+/* Charge the budget, in a transaction that is committed before anything is read. */
 static void
 enter_charge(Release *release)
 {
@@ -224,8 +235,6 @@ enter_charge(Release *release)
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
-	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
-		race_set_local("synchronous_commit", "on");
 }
 
 static void
@@ -741,7 +750,7 @@ become_maker(Release *release, Oid procedure)
 {
 	char	   *maker = GetUserNameFromId(release->role, true);
 
-	if (maker == NULL || !is_member_of_role(release->caller, release->role))
+	if (maker == NULL || !race_may_set_role(release->caller, release->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to refresh release \"%s\"", race_cut(release->asked.name)),

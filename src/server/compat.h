@@ -38,6 +38,13 @@
 	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
 #endif
 
+/* May a role act as another? */
+#if PG_VERSION_NUM >= 160000
+#define race_may_set_role(member, role)	member_can_set_role(member, role)
+#else
+#define race_may_set_role(member, role)	is_member_of_role(member, role)
+#endif
+
 /* The bytes of a value in its toast table */
 #if PG_VERSION_NUM >= 140000
 #define race_toast_size(pointer)	((int32) VARATT_EXTERNAL_GET_EXTSIZE(pointer))

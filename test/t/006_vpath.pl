@@ -12,7 +12,7 @@ use Test::More;
 my $home = tempdir(CLEANUP => 1);
 my ($source, $build) = ("$home/source", "$home/build");
 my $make = "make -s with_llvm=no COPT=-O1 PG_CONFIG='$ENV{PG_CONFIG}'";
-delete $ENV{MAKEFLAGS};
+delete @ENV{'MAKEFLAGS', 'PGOPTIONS'};
 
 # The files in a folder, by their paths in it
 sub files

@@ -10,7 +10,7 @@ use RaceSession;
 use Test::More;
 
 # Few rows will do here, whatever race_estimate thinks of their intervals.
-sql(qq(ALTER DATABASE "$ENV{PGDATABASE}" SET client_min_messages = error));
+$ENV{PGOPTIONS} = '-c client_min_messages=error';
 
 # Sketches of n equal records, with them as the question: the answer is n.  They are packed,
 # and still too long for a row.

@@ -11,7 +11,7 @@ use Test::More;
 my $has_memory = sql('SHOW server_version_num') >= 140000;
 
 # Few rows will do here, whatever race_estimate thinks of their intervals.
-sql(qq(ALTER DATABASE "$ENV{PGDATABASE}" SET client_min_messages = error));
+$ENV{PGOPTIONS} = '-c client_min_messages=error';
 
 # ------------------------------------------------------------ dump and restore
 

@@ -86,8 +86,8 @@ sub decoded
 }
 
 my $changes = decoded(release('decoded'));
-is(() = $changes =~ /^table public\.race_charges: INSERT/mg, 1, 'a charge is decoded');
-is(() = $changes =~ /^table public\.race_releases: INSERT/mg, 2, 'and two private sketches');
+is(() = $changes =~ /^table _racepriv\.race_charges: INSERT/mg, 1, 'a charge is decoded');
+is(() = $changes =~ /^table _racepriv\.race_releases: INSERT/mg, 2, 'and two private sketches');
 is(secrets($changes), '', 'and nothing that is exact');
 unlike($changes, qr/^table public\.visits/m, 'nor any record');
 like(secrets(decoded("CREATE TABLE copy AS SELECT note, race_build('$params', x) AS exact FROM visits GROUP BY note")),

@@ -165,6 +165,15 @@ for my $name (sort keys %expressions, 'view')
 	as('curator', "CALL race_release_next('$name')");
 }
 is(superusers(), $ENV{PGUSER}, 'a superuser refreshes with the rights of the curator: nobody has become superuser');
+# settings that a function of the curator leaves behind, in the session of a superuser
+as('curator', q(CREATE FUNCTION settle(int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$ BEGIN PERFORM set_config('search_path', 'public, pg_catalog', false);
+	PERFORM set_config('check_function_bodies', 'off', false); PERFORM set_config('row_security', 'off', false); RETURN $1; END $$;
+	CREATE FUNCTION settled(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN public.settle($1); END $$));
+as('curator', release('settings', 'visits', 'ARRAY[settled(id), settled(1)]') =~ s/dims=1/dims=2/r);
+my $settings = "SELECT md5(string_agg(name || '=' || setting, ' ' ORDER BY name)) FROM pg_settings WHERE name !~ '[.]' AND name <> 'transaction_isolation'";
+my @settings = split /\n/, $cluster->sql("$settings;\nCALL race_release_next('settings');\n$settings;\nSET check_function_bodies = off;\n$settings");
+is($settings[1], $settings[0], 'nor are settings changed in his session');
+isnt($settings[2], $settings[0], 'control: a setting is noticed');
 is($cluster->sql("SELECT DISTINCT charged_by FROM _racepriv.race_charges WHERE request->>'name' = 'called'"), 'curator', 'and the release is hers');
 is($cluster->sql("SELECT session_user = current_user, current_setting('role')"), 't|none', 'the session is as it was');
 $cluster->sql('CREATE ROLE deputy LOGIN IN ROLE curator');

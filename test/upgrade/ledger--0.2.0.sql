@@ -2,7 +2,7 @@
 -- PostgreSQL database dump
 --
 
-\restrict fQYZTVXY7bG4csnTxJM1ta8SzDOIIMrJMbZznwvK5hSYPkZc4cFHax2kxxa5IYo
+\restrict vCmFTK17uMxXXMPRqYvNKhfsOBFO0qmg4dufOdfUrzmzA5h0e8d0ePmzInxCrC3
 
 -- Dumped from database version 15.20 (Debian 15.20-0+deb12u1)
 -- Dumped by pg_dump version 15.20 (Debian 15.20-0+deb12u1)
@@ -42,8 +42,7 @@ CREATE VIEW public.means AS
     race_latest_releases.label,
     race_latest_releases.count,
     public.race_kde(race_latest_releases.sketch, '{3}'::double precision[]) AS density
-   FROM public.race_latest_releases
-  WHERE (race_latest_releases.name <> 'days'::text);
+   FROM public.race_latest_releases;
 
 
 SET default_tablespace = '';
@@ -91,8 +90,8 @@ CREATE TABLE public.staff (
 --
 
 COPY public.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho, identity) FROM stdin;
-visits	basic	4	0.000001	\N	3	0.0000002	0.54029364099398078	(7711251166878063950,16873,1,17208)
-staff	zcdp	3	0.000001	0.18506984065264082	0.75	0.0000001	0.036675281255779934	(7711251166878063950,16873,1,17208)
+visits	basic	4	0.000001	\N	3	0.0000002	0.54029364099398078	(7711251166878063950,17377,1,17712)
+staff	zcdp	3	0.000001	0.18506984065264082	0.5	0.0000001	0.00542528125577992	(7711251166878063950,17377,1,17712)
 \.
 
 
@@ -101,8 +100,8 @@ staff	zcdp	3	0.000001	0.18506984065264082	0.75	0.0000001	0.036675281255779934	(7
 --
 
 COPY public.race_budget_tables (table_name, relation, owner, budget, identity) FROM stdin;
-public.visits	17346	postgres	visits	(7711251166878063950,16873,1,17208)
-public.staff	17355	postgres	staff	(7711251166878063950,16873,1,17208)
+public.visits	17850	postgres	visits	(7711251166878063950,17377,1,17712)
+public.staff	17859	postgres	staff	(7711251166878063950,17377,1,17712)
 \.
 
 
@@ -111,15 +110,14 @@ public.staff	17355	postgres	staff	(7711251166878063950,16873,1,17208)
 --
 
 COPY public.race_charges (charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity) FROM stdin;
-e7b6ae65-3479-44f3-91a5-85c27b396c69	visits	visits	protect	{"relation": "public.visits", "neighbors": "add_remove", "accounting": "basic", "delta_limit": 0.000001, "unit_column": "id", "epsilon_limit": 4, "public_tables": [], "max_contributions": 2}	0	0	0	postgres	2026-11-23 06:33:57.377821+00	(7711251166878063950,16873,1,17208)
-4e8d55fc-4054-4b1a-bd71-481ec7949df7	visits	seen	protect	{"relation": "public.seen", "neighbors": "add_remove", "accounting": "basic", "delta_limit": 0.000001, "unit_column": null, "epsilon_limit": 4, "public_tables": [], "max_contributions": 1}	0	0	0	postgres	2026-11-23 06:33:57.39912+00	(7711251166878063950,16873,1,17208)
-74e95bd2-9afb-4ade-8cca-2d6b35510b32	staff	staff	protect	{"relation": "public.staff", "neighbors": "add_remove", "accounting": "zcdp", "delta_limit": 0.000001, "unit_column": null, "epsilon_limit": 2, "public_tables": [], "max_contributions": 1}	0	0	0	postgres	2026-11-23 06:33:57.412041+00	(7711251166878063950,16873,1,17208)
-8cc125ee-2323-4da7-ace1-3f8438167142	visits	visits	release	{"fit": false, "name": "sites", "rows": null, "delta": 0, "label": "(site)::text", "labels": ["0", "1"], "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "visits", "epsilon": 1, "version": 1, "expression": "x"}	1	0	0.5000000000000002	postgres	2026-11-23 06:33:57.420091+00	(7711251166878063950,16873,1,17208)
-97807ffa-e235-4334-94e0-f393c704d47a	visits	seen	release	{"fit": false, "name": "people", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "seen", "epsilon": 1, "version": 1, "expression": "x"}	1	0.0000001	0.02014682049699029	postgres	2026-11-23 06:33:57.453947+00	(7711251166878063950,16873,1,17208)
-453b5b9f-a260-46a2-87cc-b1dba3498cf4	visits	seen	release	{"fit": false, "name": "people", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "seen", "epsilon": 1, "version": 2, "expression": "x"}	1	0.0000001	0.02014682049699029	postgres	2026-11-23 06:33:57.465934+00	(7711251166878063950,16873,1,17208)
-4ac7be17-7655-4bfa-b732-d09fb8db93c8	staff	staff	release	{"fit": true, "name": "staff", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=2, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold, lower={0}, upper={10})", "dataset": "staff", "epsilon": 0.5, "version": 1, "expression": "x"}	0.5	0.0000001	0.00542528125577992	postgres	2026-11-23 06:33:57.477314+00	(7711251166878063950,16873,1,17208)
-39a5c1d9-7c52-49fa-93a8-75a8bbecb453	staff	staff	release	{"fit": false, "name": "days", "rows": null, "delta": 0, "label": null, "value": "(days)::double precision", "labels": null, "params": "l2(dims=1, bandwidth=2, power=1, rows=1, range=9, seed=0, sequence=grid, rehash=fold, lower={0}, upper={10}, cells={8})", "dataset": "staff", "epsilon": 0.25, "version": 1, "expression": "x", "value_lower": 0, "value_upper": 7}	0.25	0	0.031250000000000014	postgres	2026-11-23 06:33:57.491289+00	(7711251166878063950,16873,1,17208)
-57f95d7b-3487-400d-adb5-6830ab3f9d1d	staff	staff	limit	{"delta_limit": 0.000001, "epsilon_limit": 3, "delta_limit_before": 0.000001, "epsilon_limit_before": 2}	0	0	0	postgres	2026-11-23 06:33:57.504586+00	(7711251166878063950,16873,1,17208)
+8cfb8e81-36a6-489c-b3f3-a645a8c9868c	visits	visits	protect	{"relation": "public.visits", "neighbors": "add_remove", "accounting": "basic", "delta_limit": 0.000001, "unit_column": "id", "epsilon_limit": 4, "public_tables": [], "max_contributions": 2}	0	0	0	postgres	2026-11-23 08:49:36.071782+00	(7711251166878063950,17377,1,17712)
+73d4e5d2-a703-4a84-9186-e7e3aed2c92d	visits	seen	protect	{"relation": "public.seen", "neighbors": "add_remove", "accounting": "basic", "delta_limit": 0.000001, "unit_column": null, "epsilon_limit": 4, "public_tables": [], "max_contributions": 1}	0	0	0	postgres	2026-11-23 08:49:36.08576+00	(7711251166878063950,17377,1,17712)
+6d61d317-ea10-45de-b2a0-b6cc475ccfa8	staff	staff	protect	{"relation": "public.staff", "neighbors": "add_remove", "accounting": "zcdp", "delta_limit": 0.000001, "unit_column": null, "epsilon_limit": 2, "public_tables": [], "max_contributions": 1}	0	0	0	postgres	2026-11-23 08:49:36.092628+00	(7711251166878063950,17377,1,17712)
+4c39fe94-4406-40c1-a9ed-395749d65f7d	visits	visits	release	{"fit": false, "name": "sites", "rows": null, "delta": 0, "label": "(site)::text", "labels": ["0", "1"], "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "visits", "epsilon": 1, "version": 1, "expression": "x"}	1	0	0.5000000000000002	postgres	2026-11-23 08:49:36.098715+00	(7711251166878063950,17377,1,17712)
+533b1873-687e-42a6-9521-e1c5fdc5cf96	visits	seen	release	{"fit": false, "name": "people", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "seen", "epsilon": 1, "version": 1, "expression": "x"}	1	0.0000001	0.02014682049699029	postgres	2026-11-23 08:49:36.115348+00	(7711251166878063950,17377,1,17712)
+5425b4af-2fd2-485d-bad7-bd46e6ef731b	visits	seen	release	{"fit": false, "name": "people", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=1, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold)", "dataset": "seen", "epsilon": 1, "version": 2, "expression": "x"}	1	0.0000001	0.02014682049699029	postgres	2026-11-23 08:49:36.129488+00	(7711251166878063950,17377,1,17712)
+84feb918-c67a-41f2-960f-796fa1819cb1	staff	staff	release	{"fit": true, "name": "staff", "rows": null, "delta": 0.0000001, "label": null, "labels": null, "params": "l2(dims=1, bandwidth=2, power=1, rows=16, range=16, seed=0, sequence=sobol, rehash=fold, lower={0}, upper={10})", "dataset": "staff", "epsilon": 0.5, "version": 1, "expression": "x"}	0.5	0.0000001	0.00542528125577992	postgres	2026-11-23 08:49:36.143075+00	(7711251166878063950,17377,1,17712)
+69e55ca9-88d3-40bf-803b-a64072c4f163	staff	staff	limit	{"delta_limit": 0.000001, "epsilon_limit": 3, "delta_limit_before": 0.000001, "epsilon_limit_before": 2}	0	0	0	postgres	2026-11-23 08:49:36.159869+00	(7711251166878063950,17377,1,17712)
 \.
 
 
@@ -128,9 +126,9 @@ e7b6ae65-3479-44f3-91a5-85c27b396c69	visits	visits	protect	{"relation": "public.
 --
 
 COPY public.race_datasets (dataset, relation, relation_name, owner, unit_column, max_contributions, neighbors, public_tables, budget) FROM stdin;
-visits	17346	public.visits	postgres	id	2	add_remove	{}	visits
-seen	17351	public.seen	postgres	\N	1	add_remove	{}	visits
-staff	17355	public.staff	postgres	\N	1	add_remove	{}	staff
+visits	17850	public.visits	postgres	id	2	add_remove	{}	visits
+seen	17855	public.seen	postgres	\N	1	add_remove	{}	visits
+staff	17859	public.staff	postgres	\N	1	add_remove	{}	staff
 \.
 
 
@@ -139,13 +137,11 @@ staff	17355	public.staff	postgres	\N	1	add_remove	{}	staff
 --
 
 COPY public.race_releases (name, version, part, label, sketch, dataset, charge, released_at, value_bound, moments, description, columns, units, scores) FROM stdin;
-sites	1	1	0	AQECAQEAAAACAAAAAQAAAEYAAAAAAAAAb18sJkH/7z8AAAAAAAAAAFz/ylCC/t8/4EgtlztxYkALgVIvlQeqQAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAEAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALvAgYEAQMFAfsHBgsICREKBvof/wH1+gYBFgQKA/sXCtQGAQsI9Pz68f0M/AEAHB36A/oR9AMb/+sNBfPtBYalZyU=	visits	8cc125ee-2323-4da7-ace1-3f8438167142	2026-11-23 06:33:57.420091+00	\N	\N	\N	\N	\N	\N
-sites	1	2	1	AQECAQEAAAACAAAAAQAAAAAAAAAAAAAAb18sJkH/7z8AAAAAAAAAAFz/ylCC/t8/6grvSCUiIkALgVIvlQeqQAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAABAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/gEB+/8BA/0B/gEIBggKC8O79tM=	visits	8cc125ee-2323-4da7-ace1-3f8438167142	2026-11-23 06:33:57.420091+00	\N	\N	\N	\N	\N	\N
-people	1	1	\N	AQECAgEAAAABAAAAAQAAAGsAAAAAAAAA2JlkZlX37z9Ir7ya8td6Pm+gnDxeoZQ/AAAAAAAgekAAAAAAAAB/QAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIhgbAhIL/Cr30g4zCxsiMg4aLQkm9PcQ7drt/OsKAdITH/n49yPkIgvz+f3qEf8cARb9IwHtLN4GIiH2NgkD8i4hIPv8AO/1DgD64OAs6ORL/unn/+UZBhD88v4TKgXSGw/x8ev2Ff0MFe4QAkf33f8OHEAe/ADz+AwgLR31HAQPDAc12xXvGPQjHfrc9/cfJhkBCwbu9ur77QP5HzIzJ+MFAhD+AAwJJAgAIA74LP4oOffyAuTv+P0ID+0KCBLL/vL5BO/vBAX/5+zuDhz41BIFEQoEGcYLACAK/wHx/wwbCRkh8An5BvTX5gfoHRn5EeHq3S069Rf1Dtz/IC0vBBLj1mY=	seen	97807ffa-e235-4334-94e0-f393c704d47a	2026-11-23 06:33:57.453947+00	\N	\N	\N	\N	\N	\N
-people	2	1	\N	AQECAgEAAAABAAAAAQAAAGkAAAAAAAAA2JlkZlX37z9Ir7ya8td6Pm+gnDxeoZQ/AAAAAAAgekAAAAAAAAB/QAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAG+75AxwFI97wF+4OJwoMHxMkCkoH4efI8xblAxgIGgEDKSJDBCIGAA388A7n3vgM7ADrDPRa/An/GNLPFuvt+jIhF//8/g8CKNL0CvoE/+5t0QYAFAkCAxTzFvYCBesh9PP7+vcH5RUEExIdERTxBhP+EfEv6gv+9voAKRYS7gkdA/sx/g8C+wUKBOAFEPf9GO/81/4KCgrYGBIORP772Aj/9gX2+xj9/OAA59cIKi5GRQr7CuoVFC8W7/3pF/L2Ig3m8e3y8PcSC9H+Eg4RCiLRFw//G+j8+QMSJPMg/REI7g73CvH46AT47QkXGAn6Ge0JDgn9CAoW8f0eHB4a8LKJaec=	seen	453b5b9f-a260-46a2-87cc-b1dba3498cf4	2026-11-23 06:33:57.465934+00	\N	\N	\N	\N	\N	\N
-staff	1	1	\N	AQECAgEAAAABAAAAAQAAAGsAAAAAAAAAY61mLGr+3z9Ir7ya8td6Ppb2CtnROHY/AAAAAABUmkAAAAAAABCHQAAAAAAAAAAAAAAAAEAEAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAEAAAAAYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAkQMoGAdoDEgS3AQ6yG/v3Pm/GKD4HFwkDKK8YzCXY0OS0/WYtZpwY5U7DEylP0CX/ut4O2CLoDQD9YtQTmlv1Jx9U6/XzLALkFNBg6xzcDv25SxUQldje+g75//LWEN60xQHj7Rz79grKJ+eu7zMWMP8Z4SYjCdcdDOUdDdXkBivZIiAqLyoNt9kY2EDfFRo77+jP7wYV/6HoEVxBFrn4LE0YQDsWsQnz7LHnGL5U90EmRfkSSf4vQkbJUOf2DCvycvbmSgnbMNzd4tT9OvU0LFAJQNoj++m6++RDJsyq6u3gLBrtpsLj+NMZHkjL3tYO7rP1KUC07rgo9RSuvw8DJygsAAAAAAAAAAAAAAAAAAAATfjWsLSJ2j99pmkpoYpmQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACwZTCs90P2P7BlMKz3Q/Y/sGUwrPdD9j+wZTCs90P2P0gm+phtpfk/SCb6mG2l+T9IJvqYbaX5P0gm+phtpfk/SCb6mG2l+T9IJvqYbaX5P2pNhri8yTBAak2GuLzJMEBqTYa4vMkwQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAHAd+7qRvGUDc9TjooA0UQNz1OOigDRRA3PU46KANFEDc9TjooA0UQNz1OOigDRRA3PU46KANFEDc9TjooA0UQAAAAAAAAAAAAAAAAAAAAAAFewejYAkyQAV7B6NgCTJAAJDtLEBoeT8AkO0sQGh5PwCQ7SxAaHk/AJDtLEBoeT8AkO0sQGh5PwCQ7SxAaHk/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABQcv1b6VQXQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACS1QKl0j8WQJLVAqXSPxZAktUCpdI/FkCS1QKl0j8WQGzPH7W9SxhAbM8ftb1LGEBszx+1vUsYQABDbqg0ku8/AENuqDSS7z8AQ26oNJLvPwBDbqg0ku8/AENuqDSS7z+4G3FQwh4YQAAAAAAAAAAAINcLiAI9GUAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABYsFa2S0ANQFiwVrZLQA1AAAAAAAAAAAAAAAAAAADAPwAAAAAAAPI/AAAAAAAA9D8AAAAAAAD2PwAAAAAAAPg/AAAAAAAA+j8AAAAAAAD8PwAAAAAAAAFAAAAAAAAAAkAAAAAAAAADQAAAAAAAAARAAAAAAAAABkAAAAAAAAAHQAAAAAAAAAhAAAAAAAAACUAAAAAAAAAKQAAAAAAAAAtAAAAAAAAADkAAAAAAAAAPQAAAAAAAABBAAAAAAAAAEUAAAAAAAIARQAAAAAAAABJAAAAAAACAEkAAAAAAAAATQAAAAAAAgBNAAAAAAAAAFEAAAAAAAIAUQAAAAAAAABVAAAAAAACAFUAAAAAAAAAWQAAAAAAAgBZAAAAAAACAGkAAAAAAAAAbQAAAAAAAACBAAAAAAABAIEAAAAAAAIAgQAAAAAAAwCBAAAAAAAAAIUAAAAAAAEAhQAAAAAAAgCFAAAAAAADAI0AAAAAAAAAkQD84J60=	staff	4ac7be17-7655-4bfa-b732-d09fb8db93c8	2026-11-23 06:33:57.477314+00	\N	\N	\N	\N	\N	\N
-days	1	1	\N	AQQCAQEBAAABAAAAAQAAAH0AAAAAAAAAOPNwYv//zz8AAAAAAAAAAHrp4cT+/58/qntbOKR1wkEcKLUu1QfKQAAAAAAAAAAAAAAAAAAAAAABAQQBAQAAAAEAAAABAAAAAwAAAAAAAAAAAAAAAAAAAAAAAAAAAABAGAAAACYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAkQAAAAAAAAABAswECACDvAQCVrwAAd6r1SA==	staff	39a5c1d9-7c52-49fa-93a8-75a8bbecb453	2026-11-23 06:33:57.491289+00	0	\N	\N	\N	\N	\N
-days	1	2	\N	AQQCAQECAAABAAAAAQAAAEgAAAAAAAAAOPNwYv//zz8AAAAAAAAAAHrp4cT+/58/qntbOKR1wkEcKLUu1QfKQAAAAAAAAAAAAAAAAAAAAAABAQQBAQAAAAEAAAABAAAAAwAAAAAAAAAAAAAAAAAAAAAAAAAAAABAGAAAACYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAkQAAAAAAAAABA6KMAAO/JAACxQgEAIGrZfg==	staff	39a5c1d9-7c52-49fa-93a8-75a8bbecb453	2026-11-23 06:33:57.491289+00	7	\N	\N	\N	\N	\N
+sites	1	1	0	AQECAQEAAAACAAAAAQAAACgAAAAAAAAAb18sJkH/7z8AAAAAAAAAAFz/ylCC/t8/4EgtlztxYkALgVIvlQeqQAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAEAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA+/wD9N4S+vkB/uUB4gcEChMKACoFGv79Bwzh/AL1B/sT+BMJAwgT+wL6+Q0b/gnq/wsC/hMQCPcMCfv/DPwE/zFM920=	visits	4c39fe94-4406-40c1-a9ed-395749d65f7d	2026-11-23 08:49:36.098715+00	\N	\N	\N	\N	\N	\N
+sites	1	2	1	AQECAQEAAAACAAAAAQAAAPL/////////b18sJkH/7z8AAAAAAAAAAFz/ylCC/t8/6grvSCUiIkALgVIvlQeqQAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAABAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEA/vb9Bf7/Av0KCQoECntLFkE=	visits	4c39fe94-4406-40c1-a9ed-395749d65f7d	2026-11-23 08:49:36.098715+00	\N	\N	\N	\N	\N	\N
+people	1	1	\N	AQECAgEAAAABAAAAAQAAAFsAAAAAAAAA2JlkZlX37z9Ir7ya8td6Pm+gnDxeoZQ/AAAAAAAgekAAAAAAAAB/QAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAFQcOBNcC3gbyIOMWDTAeLyELOPzrAA3yIf0D5vUX8PcvIg0HDwAb+eL0/RXuDfwcAAn62wsF9vrw9RntKuYRHBc3LBAS6v8X/yL74Ab66fJjAiX2DPvsBhASFOf87eX9ARLx/Qj80fgWChYICPceEQbuBwgGAP0WCxIizgol8QcLBgkU/gEL9fIf0RnkAwn9EQnxCiUB7PcS+OshNxAkKRbs/e0PDe389gkQCAYLACUYKxLj/wb2DRYMEvzlEvEeG+L4CwMH/fsHGvwMLTUXGgnw+QESCQvgKxMb6sciFhMEHe8Q+ggZ9QIF+gf76QMF+Cjl4fn3Bif/EP3zAhsZ6erkFDY=	seen	533b1873-687e-42a6-9521-e1c5fdc5cf96	2026-11-23 08:49:36.115348+00	\N	\N	\N	\N	\N	\N
+people	2	1	\N	AQECAgEAAAABAAAAAQAAAHsAAAAAAAAA2JlkZlX37z9Ir7ya8td6Pm+gnDxeoZQ/AAAAAAAgekAAAAAAAAB/QAAAAAAAAAAAAAAAAAAAAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAcSEAMPDwEACQIHDxkTFhH7DBz63iMG+gkP0hAECwomDv/5Fjf7/d7r7xPpDw3/+w4aFRUEByML7/sQGNcC7UIk6fYXGfP/B/wHAvLoBB10BQoT4vITGf4ZOPsc6+nwKers7hUZEAkX9h70/g4iAf4S2C4a7P71Cf4N5QPq7c/95Q0i4xcX9w79+/r+9BIaH/z58RcW5dYHBRUQFwciIwQG++7tCfE78wXr8/cEDEYWRf0YBvPyHAwbM/jYHBn7NQL1+sUV6P/36fEP+xQREDAY+/8HCwIEBfz+DwsGNPYoGgMj+gsFKwbpA+4C+PXsKgv3/erjKdH28QICGhkRES3NJqU=	seen	5425b4af-2fd2-485d-bad7-bd46e6ef731b	2026-11-23 08:49:36.129488+00	\N	\N	\N	\N	\N	\N
+staff	1	1	\N	AQECAgEAAAABAAAAAQAAAJIAAAAAAAAAY61mLGr+3z9Ir7ya8td6Ppb2CtnROHY/AAAAAABUmkAAAAAAABCHQAAAAAAAAAAAAAAAAKgCAAABAQIBAQAAAAEAAAAQAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAEAAAAAYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAkQCP5qQbzxB0pKAZMEOcu/1VJ9Br6/Cr2p/4jFt/xcjoOKDLhFjwJL+8LENn1AB0dIzoU6iHV/BsC7+cqHPbX4lQ30trgN5/q1wUA1tELoRUHXfX7OAEq+hQssQcKTe66EE0y4NvN/D0xZRTr8Sc34wXTQTNjCmMFFkQq0vzoN7IWSQMstN1DAREMBuQgqg8s5gvp9TPOiRn45+PdAb5C7txJJDPzEPnl+ro9yzPc+sd73Q46AOz70jQw5w3jAxjdM+kfGy4T9Sfs5vUUACJwNRotNR45GvjX5ggT/fYk1zYPRmAA/sMyKBrODR8ZRPDm+AXFHP4JGwLUCvneAxgsYBIbAAAAAAAAAAAAAAAAAAAA9SkBEeZU2z8Axmlpah1kQAeMMLl7JTZAB4wwuXslNkAHjDC5eyU2QEAIsO1DHydAQAiw7UMfJ0AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA0FXRHSn8PwDQVdEdKfw/ANBV0R0p/D8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACUZr1DMPs/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAzWdoWHv0PwDNZ2hYe/Q/QKxy8yfz7T9QeXoRuisOQAAAAAAAAAAAAAAAAAAAAACS+mfCiRhFQESCpdCJVDNARIKl0IlUM0AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAEWnRrjfYP4ARadGuN9g/Rx2g14xDMkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAADACMWYy0TsP8AIxZjLROw/wAjFmMtE7D/ACMWYy0TsPwAAAAAAAAAAO2OEseM5PUAAFlOyB1/KPwAWU7IHX8o/ABZTsgdfyj8AFlOyB1/KPwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAOru37jyXCpAlQD1qNnGNECVAPWo2cY0QAAAAAAAAAAAAAAAAAAAwD8AAAAAAADQPwAAAAAAAPY/AAAAAAAA+D8AAAAAAAAEQAAAAAAAAAVAAAAAAAAABkAAAAAAAAAOQAAAAAAAAA9AAAAAAAAAEEAAAAAAAAARQAAAAAAAgBFAAAAAAAAAEkAAAAAAAIASQAAAAAAAgBNAAAAAAAAAGEAAAAAAAIAYQAAAAAAAABlAAAAAAACAGUAAAAAAAAAaQAAAAAAAgBpAAAAAAACAG0AAAAAAAIAfQAAAAAAAgCNAAAAAAADAI0AAAAAAAAAkQH8dQ7U=	staff	84feb918-c67a-41f2-960f-796fa1819cb1	2026-11-23 08:49:36.143075+00	\N	\N	\N	\N	\N	\N
 \.
 
 
@@ -369,5 +365,5 @@ COPY public.visits (id, site, x, days) FROM stdin;
 -- PostgreSQL database dump complete
 --
 
-\unrestrict fQYZTVXY7bG4csnTxJM1ta8SzDOIIMrJMbZznwvK5hSYPkZc4cFHax2kxxa5IYo
+\unrestrict vCmFTK17uMxXXMPRqYvNKhfsOBFO0qmg4dufOdfUrzmzA5h0e8d0ePmzInxCrC3
 
