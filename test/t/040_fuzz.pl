@@ -89,7 +89,7 @@ END
 
 # Why format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
 # is left to unit tests (parts_test, params_test): folds without room, too many row functions,
-# bounds that are out of order, bandwidths of other kernels.
+# bounds that are out of order, bandwidths and sequences of other kernels.
 my @reasons = (
 	'Too short, or of an unknown format version.',
 	'The checksum does not match.',
@@ -125,14 +125,13 @@ my @reasons = (
 		'range must be at least ', 'bandwidth must be a number between ',
 		'kernel jaccard has no dims: sets have any number of elements',
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
-		'kernel match has neither bandwidths nor bounds nor a transform',
 		'bandwidths, bounds, transforms and mixtures need dims', 'a matrix must have between ',
 		'bandwidths must be numbers between ',
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
 		'unknown meaning of nulls, number ', 'nulls are for kernels match',
 		'rows times range must be at most ',
-		'sequence "sobol" needs dims, and at most ', 'sequence "orthogonal" is for kernels l',
+		'sequence "sobol" needs dims, and at most ',
 		'sequence "partition" is for kernel jaccard', 'sequence "grouped" is for kernel jaccard',
 		'rehash "fold" needs power ')
 );
