@@ -103,16 +103,16 @@ sub release_with_failures
 	return $told;
 }
 
-# What may be told: that memory ran out (also for a setting), that reading failed, that
-# the session ended, or nothing, where a failure did no harm.  PostgreSQL warns when a
-# commit breaks off.
+# What may be told: that memory ran out (also for a setting, and from PostgreSQL 17 on for
+# a hash table, which says XX000), that reading failed, that the session ended, or nothing,
+# where a failure did no harm.  PostgreSQL warns when a commit breaks off.
 sub may_be_told
 {
 	my ($told, $releases) = @_;
 	return 0 if $told =~ $secret;
 	return $releases if $told eq '';
 	$told =~ s/\A(WARNING:  01000: Abort\w+ while in \w+ state\nLOCATION: .*\n)+//;
-	return $told =~ /\A(ERROR:  53200: |ERROR:  22023: invalid value for parameter|ERROR:  22000: the release failed while its data were read\n|the session is gone: )/;
+	return $told =~ /\A(ERROR:  53200: |ERROR:  22023: invalid value for parameter|ERROR:  XX000: failed to initialize hash table |ERROR:  22000: the release failed while its data were read\n|the session is gone: )/;
 }
 
 # A session that had the memory to clean up goes on.
