@@ -34,10 +34,10 @@ FROM (SELECT race_privatize(race_build(p, x), 1, 1e-6, rows) AS s FROM t, asked,
 
 -- models, and products
 SELECT sequence, kernel, power, abs(race_kde(f, '{5,4}') - density) < 0.02 AS near, abs(race_kde(f, '{1,1}') - other) < 0.02 AS corner
-FROM (SELECT sequence, kernel, power, race_fit(race_build(p, x), NULL, NULL, 300) AS f, avg(race_kernel(p, x, '{5,4}')) AS density, avg(race_kernel(p, x, '{1,1}')) AS other
+FROM (SELECT sequence, kernel, power, race_fit(race_build(p, x), points => 300) AS f, avg(race_kernel(p, x, '{5,4}')) AS density, avg(race_kernel(p, x, '{1,1}')) AS other
 	FROM t, asked WHERE sequence <> 'grid' OR kernel <> 'l1' GROUP BY sequence, kernel, power, p OFFSET 0) v ORDER BY 1, 2, 3;
 -- a mixture so wide that no table has it
-SELECT abs(race_kde(race_fit(race_build(p, x), NULL, NULL, 200), '{5,4}') - avg(race_kernel(p, x, '{5,4}'))) < 0.02 AS near
+SELECT abs(race_kde(race_fit(race_build(p, x), points => 200), '{5,4}') - avg(race_kernel(p, x, '{5,4}'))) < 0.02 AS near
 FROM t, (SELECT race_params('l2', 2, 100, rows => 1024, lower => '{0,0}', upper => '{10,9}', mixture => '{{0.01,1},{1,1}}') AS p) v GROUP BY p;
 SELECT p, abs(race_kde(race_build(p, ROW(x, x)), ROW(ARRAY[5, 4], ARRAY[6, 3])) - avg(race_kernel(p, ROW(x, x), ROW(ARRAY[5, 4], ARRAY[6, 3])))) < 0.02 AS near
 FROM t, (SELECT race_params('l2', 2, 2, rows => 4096, range => 256, mixture => :mixture) * race_params('l1', 2, 2, rows => 4096, range => 256, mixture => '{{0.5,1},{3,1}}') AS p) v GROUP BY p;
