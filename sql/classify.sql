@@ -54,7 +54,7 @@ FROM seen, (SELECT label, race_build(race_params('l2', 1, 0.2, 4, lower => '{0}'
 CREATE TABLE unequal AS
 SELECT label, race_build(race_params('l2', 2, 1, rows => 64, lower => '{0,0}', upper => '{1,1}'), ARRAY[0.3 + 0.4 * label + 0.05 * sin(i), 0.5 + 0.05 * cos(i)]) AS s
 FROM (VALUES (0, 2700), (1, 300)) c(label, n), generate_series(1, n) i GROUP BY label;
-CREATE TABLE fitted AS SELECT label, race_fit(s, NULL, NULL, 200) AS f FROM unequal;
+CREATE TABLE fitted AS SELECT label, race_fit(s, points => 200) AS f FROM unequal;
 SELECT (SELECT race_classify(label, s, '{0.7,0.5}', 'counts') FROM unequal) AS raw,
        (SELECT race_classify(label, f, '{0.7,0.5}', 'counts') FROM fitted) AS fitted, (SELECT race_classify(label, f, '{0.3,0.5}', 'counts') FROM fitted) AS other;
 -- nor by a grid; but sketches of scores say how frequent those are, and so they stay

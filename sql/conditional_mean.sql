@@ -91,7 +91,7 @@ SELECT 'rows' AS what, (r).lower, (r).upper FROM s UNION ALL
 SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) v;
 INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper), 1, 1e-6) AS r FROM asked) v;
 INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper), 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
-INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, '{0}', '{40}', 200), race_fit(upper, '{0}', '{40}', 200) FROM asked WHERE what ~ 'private rows|pure grid';
+INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, lower => '{0}', upper => '{40}', points => 200), race_fit(upper, lower => '{0}', upper => '{40}', points => 200) FROM asked WHERE what ~ 'private rows|pure grid';
 SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 7 AS precise,
 	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
 FROM asked, generate_series(0, 35, 5) q, race_conditional_mean(asked.lower, asked.upper, ARRAY[q], 0, 200) m GROUP BY what ORDER BY what;
@@ -120,7 +120,7 @@ SELECT bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.1) AS near, bool_and(m.up
 CREATE TABLE two AS SELECT race_privatize(race_build_value(params, ARRAY[i % 40, i % 7], 0.2 + 0.6 * (i % 40) / 40, 0, 1), 10, delta) AS r
 FROM generate_series(1, 3000) i, (VALUES ('l2(dims=2, bandwidth=4, power=4, sequence=grid, lower={0,0}, upper={40,8})'::race_params, 0), ('l2(dims=2, bandwidth=4, rows=256, range=128)', 1e-6)) v (params, delta) GROUP BY params, delta;
 CREATE TABLE fitted AS SELECT 'grid' AS sequence, (r).lower AS l, (r).upper AS u FROM two WHERE (race_info((r).lower)).sequence = 'grid';
-INSERT INTO fitted SELECT 'sobol', race_fit((r).lower, '{0,0}', '{40,8}', 200), race_fit((r).upper, '{0,0}', '{40,8}', 200) FROM two WHERE (race_info((r).lower)).sequence = 'sobol';
+INSERT INTO fitted SELECT 'sobol', race_fit((r).lower, lower => '{0,0}', upper => '{40,8}', points => 200), race_fit((r).upper, lower => '{0,0}', upper => '{40,8}', points => 200) FROM two WHERE (race_info((r).lower)).sequence = 'sobol';
 SELECT sequence, bool_and(abs(m.mean - (0.2 + 0.6 * q / 40)) < 0.15) AS near, bool_and(m.upper - m.lower < 0.6) AS precise
 FROM fitted, generate_series(4, 36, 4) q, race_conditional_mean(l, u, ARRAY[q, 3]) m GROUP BY 1 ORDER BY 1;
 -- one sketch in two pairs: each pair has a trend of its own

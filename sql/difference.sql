@@ -26,7 +26,7 @@ SELECT bool_and(abs(difference - d2) < 0.03) AS near, avg((d2 BETWEEN lower AND 
 FROM builds('l2(dims=2, bandwidth=4, power=2, rows=1024, range=16)'), LATERAL (SELECT q, avg(race_kernel('l2(bandwidth=4, power=2)', x, q)) FILTER (WHERE label = 0) - avg(race_kernel('l2(bandwidth=4, power=2)', x, q)) FILTER (WHERE label = 1) AS d2
 	FROM people, truth GROUP BY q) t, race_difference(a, b, q);
 SELECT bool_and(abs(difference - d) < 0.03) AS near, avg((d BETWEEN lower AND upper)::int) > 0.7 AS mostly
-FROM (SELECT race_fit(a, NULL, NULL, 200) AS a, race_fit(b, NULL, NULL, 200) AS b FROM s WHERE sequence = 'sobol' OFFSET 0) f, truth, race_difference(f.a, f.b, q);
+FROM (SELECT race_fit(a, points => 200) AS a, race_fit(b, points => 200) AS b FROM s WHERE sequence = 'sobol' OFFSET 0) f, truth, race_difference(f.a, f.b, q);
 SELECT abs(difference - 0.5) < 0.1 AS near, 0.5 BETWEEN lower AND upper AS within
 FROM (SELECT race_fit(a, r) AS a, race_fit(b, r) AS b FROM (SELECT race_build(p, ROW(ARRAY[i], ARRAY['a'])) AS a, race_build(p, ROW(ARRAY[i], ARRAY[CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END])) AS b
 	FROM (SELECT 'l2(dims=1, bandwidth=3, rows=256, range=64) * match(dims=1)'::race_params AS p) v, generate_series(1, 100) i) w, (SELECT ROW(ARRAY[i], ARRAY[c]) AS r FROM generate_series(0, 100, 4) i, unnest('{a,b}'::text[]) c) x) y,

@@ -33,10 +33,10 @@ FROM distances d, truth aa, truth ab, truth bb
 WHERE d.a < d.b AND aa.a = d.a AND aa.b = d.a AND ab.a = d.a AND ab.b = d.b AND bb.a = d.b AND bb.b = d.b ORDER BY 1, 2, 3;
 -- a sketch and itself, also fitted, and in memory
 SELECT kind, count(*) FROM distances WHERE a = b AND (distance, squared, standard_error, p_value) = (0, 0, 0, 1) GROUP BY kind ORDER BY kind;
-SELECT race_distance(rows, race_fit(rows, '{0}', '{20}')) AS fitted FROM s WHERE name = 'a';
+SELECT race_distance(rows, race_fit(rows, lower => '{0}', upper => '{20}')) AS fitted FROM s WHERE name = 'a';
 SELECT race_distance(rows, race_remove(race_add(rows, '{1}'), '{1}')) AS changed_and_back FROM s WHERE name = 'a';
 -- the model does not matter
-SELECT race_distance(race_fit(p.rows, '{0}', '{20}'), q.rows) = race_distance(p.rows, q.rows) AS same FROM s p, s q WHERE p.name = 'a' AND q.name = 'c';
+SELECT race_distance(race_fit(p.rows, lower => '{0}', upper => '{20}'), q.rows) = race_distance(p.rows, q.rows) AS same FROM s p, s q WHERE p.name = 'a' AND q.name = 'c';
 -- rows that only one has, and cells: what both have is compared
 CREATE TABLE private AS SELECT name, n, race_privatize(rows, 1e9, rows => n) AS rows FROM s, unnest('{64,256}'::int[]) n;
 SELECT abs((race_distance(p.rows, q.rows)).squared / (race_distance(r.rows, q.rows)).squared - 1) < 1e-6 AS first_rows

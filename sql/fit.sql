@@ -22,17 +22,17 @@ CREATE FUNCTION is_model(f race_sketch, lower float8[], upper float8[]) RETURNS 
 	FROM race_points(f)
 $$;
 SELECT is_model(f, '{0}', '{10}') FROM f;
-SELECT is_model(race_fit(s, '{1}', '{9}'), '{1}', '{9}') AS given, is_model(race_fit(s, '{-3}', NULL), '{-3}', '{10}') AS lower,
-       is_model(race_fit(s, NULL, '{20}'), '{0}', '{20}') AS upper, is_model(race_fit(s, '{3}', '{3}'), '{3}', '{3}') AS point FROM s;
+SELECT is_model(race_fit(s, lower => '{1}', upper => '{9}'), '{1}', '{9}') AS given, is_model(race_fit(s, lower => '{-3}'), '{-3}', '{10}') AS lower,
+       is_model(race_fit(s, upper => '{20}'), '{0}', '{20}') AS upper, is_model(race_fit(s, lower => '{3}', upper => '{3}'), '{3}', '{3}') AS point FROM s;
 -- bounds whose difference is rounded
-SELECT is_model(race_fit(s, ARRAY[l], ARRAY[u]), ARRAY[l], ARRAY[u]), is_model(race_fit(s, ARRAY[l], ARRAY[u], 10), ARRAY[l], ARRAY[u])
+SELECT is_model(race_fit(s, lower => ARRAY[l], upper => ARRAY[u]), ARRAY[l], ARRAY[u]), is_model(race_fit(s, lower => ARRAY[l], upper => ARRAY[u], points => 10), ARRAY[l], ARRAY[u])
 FROM s, (VALUES (-0.1::float8, 0.2::float8), (0.1, 0.7), (1e-300, 0.3)) v (l, u);
-SELECT is_model(race_fit(s, '{-1e16}', '{3}', 50), '{-1e16}', '{3}') ~ 'complete .*inside' AS inside FROM s;
+SELECT is_model(race_fit(s, lower => '{-1e16}', upper => '{3}', points => 50), '{-1e16}', '{3}') ~ 'complete .*inside' AS inside FROM s;
 -- bounds of all types of numbers, and a vector of a type of its own
-SELECT bool_and(same(race_fit(s, '{1}', '{9}'), g)) FROM s, LATERAL (VALUES (race_fit(s, lower => ARRAY[1], upper => ARRAY[9])),
-	(race_fit(s, ARRAY[1.0], ARRAY[9.0])), (race_fit(s, ARRAY[1::real], ARRAY[9::real])), (race_fit(s, '{1}', '{9}', NULL, 0))) v (g);
+SELECT bool_and(same(race_fit(s, lower => '{1}', upper => '{9}'), g)) FROM s, LATERAL (VALUES (race_fit(s, lower => ARRAY[1], upper => ARRAY[9])),
+	(race_fit(s, lower => ARRAY[1.0], upper => ARRAY[9.0])), (race_fit(s, lower => ARRAY[1::real], upper => ARRAY[9::real])), (race_fit(s, lower => '{1}', upper => '{9}', seed => 0))) v (g);
 SELECT n, (race_info(f)).points <= n AS at_most, is_model(f, '{0}', '{10}')
-FROM s, unnest('{1,2,3,7,64,4096}'::int[]) n, LATERAL (SELECT race_fit(s, NULL, NULL, n) AS f OFFSET 0) v ORDER BY n;
+FROM s, unnest('{1,2,3,7,64,4096}'::int[]) n, LATERAL (SELECT race_fit(s, points => n) AS f OFFSET 0) v ORDER BY n;
 -- where the weights are
 SELECT abs(sum(weight) FILTER (WHERE x[1] BETWEEN 2.3 AND 3.7) - 300) < 20 AS "three", abs(sum(weight) FILTER (WHERE x[1] BETWEEN 6.3 AND 7.7) - 100) < 20 AS "seven",
        sum(weight) FILTER (WHERE x[1] < 1.5 OR x[1] BETWEEN 4.5 AND 5.5 OR x[1] > 8.5) < 8 AS nowhere, bool_and(record IS NULL) AS "no texts"
@@ -45,14 +45,14 @@ SELECT count(*) = 2 * min((race_info(f)).points) AS twice, bool_and(a = b) AS sa
 SELECT count(*) = 3 * min((race_info(f)).points) AS rows FROM generate_series(1, 3), f, race_points(f);
 
 -- ------------------------------------------------------------ the same seed
-SELECT same(race_fit(s), f) AS again, same(race_fit(s, NULL, NULL), f) AS defaults FROM s, f;
+SELECT same(race_fit(s), f) AS again, same(race_fit(s), f) AS defaults FROM s, f;
 CREATE TABLE s3 AS SELECT race_build('l2(dims=3, bandwidth=2, rows=256, range=256)', ARRAY[sin(i), cos(i), sin(i * 0.7)]) AS s FROM generate_series(1, 200) i;
-CREATE TABLE f3 AS SELECT seed, race_fit(s, '{-1,-1,-1}', '{1,1,1}', 60, seed) AS f FROM s3, unnest('{0,1,-1,9223372036854775807,-9223372036854775808}'::bigint[]) seed;
-SELECT bool_and(same(race_fit(s, '{-1,-1,-1}', '{1,1,1}', 60, seed), f)) AS again, count(DISTINCT f::text) AS different,
+CREATE TABLE f3 AS SELECT seed, race_fit(s, lower => '{-1,-1,-1}', upper => '{1,1,1}', points => 60, seed => seed) AS f FROM s3, unnest('{0,1,-1,9223372036854775807,-9223372036854775808}'::bigint[]) seed;
+SELECT bool_and(same(race_fit(s, lower => '{-1,-1,-1}', upper => '{1,1,1}', points => 60, seed => seed), f)) AS again, count(DISTINCT f::text) AS different,
        bool_and(is_model(f, '{-1,-1,-1}', '{1,1,1}') ~ 'positive complete counted .*inside') AS models FROM s3, f3;
 -- fitted again, the model before does not matter
-SELECT bool_and(same(race_fit(f, '{-1,-1,-1}', '{1,1,1}', 60, seed), f)) AS once FROM f3;
-SELECT same(race_fit(race_fit(s, '{1}', '{2}', 5, 7)), f) AS replaced FROM s, f;
+SELECT bool_and(same(race_fit(f, lower => '{-1,-1,-1}', upper => '{1,1,1}', points => 60, seed => seed), f)) AS once FROM f3;
+SELECT same(race_fit(race_fit(s, lower => '{1}', upper => '{2}', points => 5, seed => 7)), f) AS replaced FROM s, f;
 -- parallel workers and subtransactions
 BEGIN;
 SET LOCAL parallel_setup_cost = 0;
@@ -61,52 +61,52 @@ SET LOCAL min_parallel_table_scan_size = 0;
 SET LOCAL max_parallel_workers_per_gather = 2;
 CREATE TEMP TABLE local AS SELECT 1;
 ALTER TABLE f3 SET (parallel_workers = 2);
-SELECT bool_and(md5(race_fit(s, '{-1,-1,-1}', '{1,1,1}', 60, seed)::text) = md5(f::text)) AS same,
+SELECT bool_and(md5(race_fit(s, lower => '{-1,-1,-1}', upper => '{1,1,1}', points => 60, seed => seed)::text) = md5(f::text)) AS same,
        bool_and(race_kde(f, '{1,0,0}') = race_kde(f::text::race_sketch, '{1,0,0}')) AS answers FROM f3, s3;
-EXPLAIN (COSTS OFF) SELECT race_fit(f, '{-1,-1,-1}', '{1,1,1}'), race_kde(f, '{1,0,0}') FROM f3;
+EXPLAIN (COSTS OFF) SELECT race_fit(f, lower => '{-1,-1,-1}', upper => '{1,1,1}'), race_kde(f, '{1,0,0}') FROM f3;
 ROLLBACK;
 
 -- ------------------------------------------------------------------- NULLs
-SELECT race_fit(NULL::race_sketch) IS NULL AS a, race_fit(NULL, '{0}', '{1}') IS NULL AS b, race_fit(s, NULL, NULL, NULL, NULL) IS NULL AS c,
-       race_fit(s, NULL, NULL, NULL) IS NOT NULL AS d FROM s;
+SELECT race_fit(NULL::race_sketch) IS NULL AS a, race_fit(NULL, lower => '{0}', upper => '{1}') IS NULL AS b, race_fit(s, seed => NULL) IS NULL AS c,
+       race_fit(s) IS NOT NULL AS d FROM s;
 SELECT count(*) FROM race_points(NULL);
 SELECT proname, pronargs, proisstrict, provolatile, proparallel FROM pg_proc WHERE proname IN ('race_fit', 'race_points') ORDER BY 1, 2;
 
 -- ------------------------------------------------------------------ errors
 \set VERBOSITY sqlstate
 SELECT race_fit(race_sketch('l2(dims=1)'::race_params));
-SELECT race_fit(race_sketch('l2(dims=1)'::race_params), '{0}', NULL);
+SELECT race_fit(race_sketch('l2(dims=1)'::race_params), lower => '{0}');
 SELECT race_fit(race_sketch('l2(dims=1, lower={0}, upper={Infinity})'::race_params));
-SELECT race_fit(race_sketch('match(dims=2)'::race_params), '{0,0}', '{1,1}');
+SELECT race_fit(race_sketch('match(dims=2)'::race_params), lower => '{0,0}', upper => '{1,1}');
 SELECT race_fit(race_sketch('jaccard'::race_params));
-SELECT race_fit(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '{0}', '{1}');
-SELECT race_fit(race_sketch('l2(dims=1) * l2(dims=1)'::race_params), '{0}', '{1}');
-SELECT race_fit(s, '{5}', '{4}') FROM s;
-SELECT race_fit(s, '{11}', NULL) FROM s;
-SELECT race_fit(s, '{-1e300}', '{1e300}') FROM s;
-SELECT race_fit(s, '{0,0}', '{1,1}') FROM s;
-SELECT race_fit(s, '{}', '{1}') FROM s;
-SELECT race_fit(s, '{NULL}', '{1}') FROM s;
-SELECT race_fit(s, '{NaN}', '{1}') FROM s;
-SELECT race_fit(s, '{0}', '{Infinity}') FROM s;
-SELECT race_fit(s, '{{0}}', '{{1}}') FROM s;
-SELECT race_fit(s, NULL, NULL, 0) FROM s;
-SELECT race_fit(s, NULL, NULL, -1) FROM s;
-SELECT race_fit(s, NULL, NULL, 4097) FROM s;
-SELECT race_fit(s, NULL, NULL, 2147483647) FROM s;
+SELECT race_fit(race_sketch('l2(dims=1) * match(dims=1)'::race_params), lower => '{0}', upper => '{1}');
+SELECT race_fit(race_sketch('l2(dims=1) * l2(dims=1)'::race_params), lower => '{0}', upper => '{1}');
+SELECT race_fit(s, lower => '{5}', upper => '{4}') FROM s;
+SELECT race_fit(s, lower => '{11}') FROM s;
+SELECT race_fit(s, lower => '{-1e300}', upper => '{1e300}') FROM s;
+SELECT race_fit(s, lower => '{0,0}', upper => '{1,1}') FROM s;
+SELECT race_fit(s, lower => '{}', upper => '{1}') FROM s;
+SELECT race_fit(s, lower => '{NULL}', upper => '{1}') FROM s;
+SELECT race_fit(s, lower => '{NaN}', upper => '{1}') FROM s;
+SELECT race_fit(s, lower => '{0}', upper => '{Infinity}') FROM s;
+SELECT race_fit(s, lower => '{{0}}', upper => '{{1}}') FROM s;
+SELECT race_fit(s, points => 0) FROM s;
+SELECT race_fit(s, points => -1) FROM s;
+SELECT race_fit(s, points => 4097) FROM s;
+SELECT race_fit(s, points => 2147483647) FROM s;
 SELECT race_points(s) FROM s;
 SELECT race_points(race_sketch('jaccard'::race_params));
 \set VERBOSITY default
 SELECT race_fit(race_sketch('l2(dims=1)'::race_params));
-SELECT race_fit(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '{0}', '{1}');
-SELECT race_fit(s, '{5}', '{4}') FROM s;
-SELECT race_fit(s, NULL, NULL, 4097) FROM s;
+SELECT race_fit(race_sketch('l2(dims=1) * match(dims=1)'::race_params), lower => '{0}', upper => '{1}');
+SELECT race_fit(s, lower => '{5}', upper => '{4}') FROM s;
+SELECT race_fit(s, points => 4097) FROM s;
 SELECT race_points(s) FROM s;
 -- shares of which there are not enough, and enough of them
 CREATE TABLE shares AS SELECT race_share(race_add(race_sketch('l2(dims=1, rows=64, range=64)'::race_params), '{5}'), 1, 1e-6, 3, 1, 0) AS s FROM generate_series(1, 3);
-SELECT race_fit(s, '{0}', '{10}') FROM shares;
+SELECT race_fit(s, lower => '{0}', upper => '{10}') FROM shares;
 SELECT race_fit(s, ARRAY[1.0]) FROM shares;
-SELECT (race_info(race_fit(race_merge(s), '{0}', '{10}'))).status, (race_info(race_fit(race_merge(s), '{0}', '{10}'))).points > 0 AS fitted FROM shares;
+SELECT (race_info(race_fit(race_merge(s), lower => '{0}', upper => '{10}'))).status, (race_info(race_fit(race_merge(s), lower => '{0}', upper => '{10}'))).points > 0 AS fitted FROM shares;
 
 -- ------------------------------------------------------- what drops a model
 SELECT fitted(f) AS fitted, fitted(f + s) AS plus, fitted(s + f) AS plus_left, fitted(f - s) AS minus, fitted(race_add(f, '{1}')) AS added,
@@ -127,7 +127,7 @@ CREATE TABLE kinds (name text PRIMARY KEY, f race_sketch);
 INSERT INTO kinds SELECT 'box', f FROM f;
 INSERT INTO kinds SELECT 'three dimensions', f FROM f3 WHERE seed = 0;
 INSERT INTO kinds SELECT 'private', race_fit(race_privatize(s, 1)) FROM s;
-INSERT INTO kinds SELECT 'shares', race_fit(race_merge(s), '{0}', '{10}') FROM shares;
+INSERT INTO kinds SELECT 'shares', race_fit(race_merge(s), lower => '{0}', upper => '{10}') FROM shares;
 
 -- the aggregate, for kernels of all kinds
 CREATE TABLE r AS SELECT i, ARRAY[sin(i), cos(i)]::float8[] AS x,
@@ -194,7 +194,7 @@ SELECT race_fit(race_sketch('l2(dims=1, rows=4, range=16)'::race_params), ARRAY[
 SELECT race_fit(s, ARRAY[1, 2]) FROM s;
 SELECT race_fit(s, ARRAY['NaN'::float8]) FROM s;
 SELECT race_fit(s, ARRAY['a']) FROM s;
-SELECT race_fit(s, 1) FROM s;
+SELECT race_fit(s, 1.5) FROM s;
 SELECT race_fit(v.s, '{1}'::float8[]) FROM (SELECT s FROM s UNION ALL SELECT race_add(s, '{1}') FROM s) v;
 SELECT race_fit(v.s, '{1}'::float8[]) FROM (SELECT s FROM s UNION ALL SELECT race_sketch('l2(dims=1)'::race_params)) v;
 -- of the same count, but not the same
@@ -218,7 +218,7 @@ FROM s, f, generate_series(0, 10, 0.25) v, LATERAL (SELECT ARRAY[v]::float8[] AS
 SELECT max(abs(race_kde(f, q) - (SELECT avg(race_kernel(race_params(f), ARRAY[sin(i), cos(i), sin(i * 0.7)], q)) FROM generate_series(1, 200) i))) < 0.02 AS "three dimensions"
 FROM f3, (VALUES ('{0,0,0}'::float8[]), ('{1,0,0}'), ('{0.5,0.5,0.5}'), ('{-1,-1,-1}')) v (q);
 SELECT count(*), bool_and(density = race_kde(f, x)) AS grid FROM f, race_kde_grid(f, '{0}', '{10}', '{11}') g (x, density);
-SELECT abs(race_kernel_sum_mom(f, '{3}') - race_kernel_sum_mom(s, '{3}')) = 0 AS "without the model" FROM f, s;
+SELECT abs(race_kernel_sum(f, '{3}', 24) - race_kernel_sum(s, '{3}', 24)) = 0 AS "without the model" FROM f, s;
 -- of other kernels
 SELECT name, max(abs(race_kde(f, q) - k)) < 0.03 AS near
 FROM (SELECT name, f, x AS q, (SELECT avg(race_kernel(race_params(f), r.x, w.x)) FROM r) AS k FROM kinds, (SELECT x FROM r LIMIT 8) w WHERE name IN ('l2', 'angular')) v GROUP BY name ORDER BY name;
@@ -235,10 +235,10 @@ SELECT p::text COLLATE "C", abs(race_kde(f, '{0.3,1}') - k) < 0.02 AS near FROM 
 	"l2(dims=2, rows=256, range=256, bandwidths={1,3})", "l1(dims=2, bandwidth=3, rows=256, range=256, bandwidths={1,2})",
 	"l2(dims=2, bandwidth=2, rows=256, range=256, matrix={{1,1},{0,2}}, offset={1,-1})", "l2(dims=2, bandwidth=3, power=3, rows=256, range=256)",
 	"angular(dims=2, rows=256, range=256, offset={-3,-3})", "l2(dims=2, rows=256, range=256, sequence=independent, rehash=multilinear)"}'::race_params[]) p,
-LATERAL (SELECT race_fit(race_build(p, x), '{-1,-1}', '{1,1}', 300) AS f, avg(race_kernel(p, x, '{0.3,1}')) AS k FROM r) v ORDER BY 1;
+LATERAL (SELECT race_fit(race_build(p, x), lower => '{-1,-1}', upper => '{1,1}', points => 300) AS f, avg(race_kernel(p, x, '{0.3,1}')) AS k FROM r) v ORDER BY 1;
 
 -- -------------------------------------------------------- classes, variables
-CREATE TABLE classes AS SELECT c AS label, race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[c * 10 + (i % 10) / 10.0]), '{0}', '{40}') AS s
+CREATE TABLE classes AS SELECT c AS label, race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[c * 10 + (i % 10) / 10.0]), lower => '{0}', upper => '{40}') AS s
 FROM generate_series(1, 3) c, generate_series(1, 30 * c) i GROUP BY c;
 SELECT q, race_classify(label, s, ARRAY[q]), race_classify(label, s, ARRAY[q], 'counts') AS counts, (race_posterior(label, s, ARRAY[q]) ->> race_classify(label, s, ARRAY[q])::text)::float8 > 0.8 AS certain
 FROM classes, unnest('{10,20,31}'::float8[]) q GROUP BY q ORDER BY q;
@@ -267,7 +267,7 @@ BEGIN
 		RAISE 'not fitted anew';
 	END IF;
 	BEGIN
-		v := race_fit(v, '{1}', '{0}');
+		v := race_fit(v, lower => '{1}', upper => '{0}');
 	EXCEPTION WHEN invalid_parameter_value THEN
 		RAISE NOTICE '%', SQLERRM;
 	END;
@@ -297,10 +297,10 @@ SELECT 'all equal' AS case, is_sound(f, '{5}') AS there, is_sound(f, '{0}') AS a
 SELECT 'on a bound' AS case, is_sound(f, '{0}') AS there, is_sound(f, '{10}') AS away, race_kde(f, '{0}') > 0.95 AS one FROM (SELECT race_fit(race_build(:p, ARRAY[0])) AS f FROM generate_series(1, 100)) v;
 SELECT 'beyond a bound' AS case, is_sound(f, '{99}') AS there, race_kde(f, '{99}') > 0.95 AS one FROM (SELECT race_fit(race_build(:p, ARRAY[77])) AS f FROM generate_series(1, 100)) v;
 SELECT 'on both' AS case, is_sound(f, '{0}') AS there, race_kde(f, '{0}') BETWEEN 0.45 AND 0.6 AS half FROM (SELECT race_fit(race_build(:p, ARRAY[i % 2 * 10])) AS f FROM generate_series(1, 100) i) v;
-SELECT 'outside' AS case, is_sound(f, '{1}') AS there FROM (SELECT race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[5]), '{100}', '{101}') AS f FROM generate_series(1, 100)) v;
+SELECT 'outside' AS case, is_sound(f, '{1}') AS there FROM (SELECT race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[5]), lower => '{100}', upper => '{101}') AS f FROM generate_series(1, 100)) v;
 SELECT 'empty' AS case, is_sound(race_fit(race_sketch(:p::race_params)), '{5}'), abs(race_kde(race_fit(race_sketch(:p::race_params)), '{5}')) < 0.01 AS zero;
-SELECT 'one row' AS case, is_sound(race_fit(race_build('l2(dims=1, rows=1, range=16, sequence=independent)', ARRAY[5]), '{0}', '{10}'), '{5}') FROM generate_series(1, 3);
-SELECT 'few rows' AS case, rows, is_sound(race_fit(s, '{0}', '{10}'), '{5}') FROM unnest('{2,3,5,63,65,129}'::int[]) rows, LATERAL (SELECT race_build(race_params('l2', 1, rows => rows, range => 16, sequence => 'independent'), ARRAY[i]) AS s FROM generate_series(1, 10) i) v ORDER BY rows;
+SELECT 'one row' AS case, is_sound(race_fit(race_build('l2(dims=1, rows=1, range=16, sequence=independent)', ARRAY[5]), lower => '{0}', upper => '{10}'), '{5}') FROM generate_series(1, 3);
+SELECT 'few rows' AS case, rows, is_sound(race_fit(s, lower => '{0}', upper => '{10}'), '{5}') FROM unnest('{2,3,5,63,65,129}'::int[]) rows, LATERAL (SELECT race_build(race_params('l2', 1, rows => rows, range => 16, sequence => 'independent'), ARRAY[i]) AS s FROM generate_series(1, 10) i) v ORDER BY rows;
 SELECT 'less than none' AS case, is_sound(race_fit(race_remove(race_sketch(:p::race_params), '{5}')), '{1}') ~ 'weights .*text misfit' AS sound;
 -- counters that are large, and count nothing together
 CREATE FUNCTION doubled(x float8[], n int) RETURNS race_sketch LANGUAGE sql AS $$
@@ -308,15 +308,15 @@ CREATE FUNCTION doubled(x float8[], n int) RETURNS race_sketch LANGUAGE sql AS $
 	SELECT s FROM r WHERE i = n
 $$;
 SELECT n, race_count(s) = 0 AS count, (SELECT abs(sum(weight) - 1) < 1e-9 FROM race_points(f)) AS one, same(f::text::race_sketch, f) AS text, race_kde(f, '{0}')::text !~ 'NaN|Inf' AS finite
-FROM unnest('{20,50,60}'::int[]) n, LATERAL (SELECT doubled('{0}', n) - doubled('{40}', n) AS s) v, LATERAL (SELECT race_fit(s, '{-1}', '{1}') AS f OFFSET 0) w;
+FROM unnest('{20,50,60}'::int[]) n, LATERAL (SELECT doubled('{0}', n) - doubled('{40}', n) AS s) v, LATERAL (SELECT race_fit(s, lower => '{-1}', upper => '{1}') AS f OFFSET 0) w;
 SELECT n, points > 0 AS points, (SELECT abs(sum(weight) - 1) < 1e-9 FROM race_points(f)) AS one, same(f::text::race_sketch, f) AS text, race_kde(f, '{0}')::text !~ 'NaN|Inf' AS finite
-FROM unnest('{20,50,60}'::int[]) n, LATERAL (SELECT race_sketch(race_params(doubled('{0}', 0))) - doubled('{0}', n) AS s) v, LATERAL (SELECT race_fit(s, '{-1}', '{1}') AS f OFFSET 0) w, race_info(f);
+FROM unnest('{20,50,60}'::int[]) n, LATERAL (SELECT race_sketch(race_params(doubled('{0}', 0))) - doubled('{0}', n) AS s) v, LATERAL (SELECT race_fit(s, lower => '{-1}', upper => '{1}') AS f OFFSET 0) w, race_info(f);
 SELECT n, (SELECT abs(sum(weight) / 2 ^ n - 1) < 1e-9 FROM race_points(f)) AS complete, same(f::text::race_sketch, f) AS text, abs(race_kde(f, '{0}') - 1) < 0.05 AS density
-FROM unnest('{20,50,61}'::int[]) n, LATERAL (SELECT race_fit(doubled('{0}', n), '{-1}', '{1}') AS f OFFSET 0) w;
+FROM unnest('{20,50,61}'::int[]) n, LATERAL (SELECT race_fit(doubled('{0}', n), lower => '{-1}', upper => '{1}') AS f OFFSET 0) w;
 -- bandwidths and boxes at their ends
 SELECT bandwidth, upper, is_sound(f, ARRAY[upper / 2, 0]) ~ 'weights .*text misfit' AS sound, is_model(f, '{0,0}', ARRAY[upper, 1]) ~ 'inside' AS inside
 FROM (VALUES (1e-100::float8, 1::float8), (1e-100, 1e60), (1e-100, 1e299), (1e100, 1), (1e100, 1e299), (1, 1e299), (1, 1e-300), (1, 0)) v (bandwidth, upper),
-LATERAL (SELECT race_fit(race_add(race_add(race_sketch(race_params('l2', 2, bandwidth, rows => 128, range => 64)), ARRAY[upper / 2, 0.5]), ARRAY[upper, 0]), '{0,0}', ARRAY[upper, 1], 50) AS f OFFSET 0) w ORDER BY 1, 2;
+LATERAL (SELECT race_fit(race_add(race_add(race_sketch(race_params('l2', 2, bandwidth, rows => 128, range => 64)), ARRAY[upper / 2, 0.5]), ARRAY[upper, 0]), lower => '{0,0}', upper => ARRAY[upper, 1], points => 50) AS f OFFSET 0) w ORDER BY 1, 2;
 
 DROP TABLE t, s, f, s3, f3, shares, kinds, r, candidates, classes;
 DROP FUNCTION same, fitted, is_model, truth, is_sound, doubled;
@@ -358,7 +358,7 @@ DROP TABLE declared;
 CREATE TABLE fit_cube AS SELECT i, (SELECT array_agg(h - floor(h) ORDER BY j) FROM (SELECT j, 0.5 + i * (sqrt(4 * j + 1.0) + j * 0.618)::float8 AS h FROM generate_series(1, 6) j) s) AS x
 FROM generate_series(1, 2060) i;
 SELECT avg((truth BETWEEN lower AND upper)::int) > 0.9 AS covered
-FROM (SELECT race_fit(race_build(race_params('l2', 6, 0.5, rows => 512, range => 64, seed => seed), x), array_fill(0::float8, ARRAY[6]), array_fill(1::float8, ARRAY[6]), 1000) AS s
+FROM (SELECT race_fit(race_build(race_params('l2', 6, 0.5, rows => 512, range => 64, seed => seed), x), lower => array_fill(0::float8, ARRAY[6]), upper => array_fill(1::float8, ARRAY[6]), points => 1000) AS s
 	FROM fit_cube, generate_series(1, 2) seed WHERE i <= 2000 GROUP BY seed) f,
 	(SELECT q.x, avg(race_kernel('l2(bandwidth=0.5)', r.x, q.x)) AS truth FROM fit_cube q, fit_cube r WHERE q.i > 2000 AND r.i <= 2000 GROUP BY q.i, q.x) q,
 	LATERAL race_estimate(f.s, q.x);

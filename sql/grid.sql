@@ -25,7 +25,7 @@ CREATE TABLE g AS SELECT kernel, d, power, race_params(kernel, d, 20, power, seq
 FROM unnest('{l2,l1}'::text[]) kernel, generate_series(1, 3) d, unnest('{1,2}'::int[]) power;
 CREATE TABLE s AS SELECT kernel, d, power, p, race_build(p, x[1:d]) AS s FROM g, t GROUP BY 1, 2, 3, 4;
 SELECT kernel, d, power, max(abs(race_kde(s, q[1:d]) - f)) < 0.005 AS close,
-       max(abs(race_kernel_sum_mom(s, q[1:d]) - race_kernel_sum(s, q[1:d]))) = 0 AS median
+       max(abs(race_kernel_sum(s, q[1:d], 24) - race_kernel_sum(s, q[1:d]))) = 0 AS median
 FROM s, q, LATERAL (SELECT avg(race_kernel(p, x[1:d], q[1:d])) AS f FROM t) e GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT bool_and(lower <= density AND density <= upper AND upper - lower < 0.1) AS intervals FROM s, q, race_estimate(s, q[1:d]);
 
@@ -83,7 +83,7 @@ DROP FUNCTION gridded;
 
 -- fits: in one dimension they are asked, in more the grid itself is
 SELECT d, bool_and(i.points > 0) AS points, bool_and(i.misfit = 1000000) AS untested, bool_and(race_kde(f, q) BETWEEN 0 AND 1) AS sound
-FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), NULL, NULL, 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i
+FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), points => 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i
 WHERE s.power = 1 GROUP BY d ORDER BY d;
 
 -- where all records share a place, the worst that there is for cells, wide intervals allow for what is lost there, and not elsewhere
@@ -111,7 +111,7 @@ CALL race_release('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, gr
 CALL race_release('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
 CALL race_release('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, label => '(i % 2)::text', labels => '{0,1}');
 SELECT name, version, label, sequence, points IS NOT NULL AS fitted, i.delta FROM _racepriv.race_releases, race_info(sketch) i WHERE dataset = 'points' ORDER BY 1, 2, 3;
-SELECT bool_and(race_probability_density(sketch, '{50,40}') > 0) AS density FROM _racepriv.race_releases WHERE name IN ('pure', 'delta', 'halves');
+SELECT bool_and(race_kde(sketch, '{50,40}') > 0) AS density FROM _racepriv.race_releases WHERE name IN ('pure', 'delta', 'halves');
 
 DROP TABLE s, g, q, t CASCADE;
 

@@ -62,20 +62,20 @@ SELECT race_count(race_merge(v)) FROM (SELECT race_build(:p, x) AS v FROM t GROU
 SELECT race_count(race_remove(race_add(s, '{1,2,3}'::float8[]), '{1,2,3}'::float8[])), s::text::race_sketch::text = s::text AS text, race_params(s) = :p AS params FROM s;
 
 -- --------------------------------------------------------------- minimum
-CREATE TABLE f AS SELECT race_fit(s, NULL, NULL, 500) AS f, race_fit(m, NULL, NULL, 500) AS m FROM s;
+CREATE TABLE f AS SELECT race_fit(s, points => 500) AS f, race_fit(m, points => 500) AS m FROM s;
 CREATE TABLE ols AS SELECT ARRAY[(xy * bb - by * ab) / d, (by * aa - xy * ab) / d] AS theta
 FROM (SELECT *, aa * bb - ab * ab AS d FROM (SELECT sum(x[1] * x[1]) AS aa, sum(x[2] * x[2]) AS bb, sum(x[1] * x[2]) AS ab, sum(x[1] * x[3]) AS xy, sum(x[2] * x[3]) AS by FROM t) v) v;
 CREATE FUNCTION apart(a float8[], b float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT sqrt(sum((x - y) ^ 2) / sum(y ^ 2)) FROM unnest(a, b) v (x, y)';
 SELECT (SELECT bool_and(abs(x[1]) <= 2 AND abs(x[3]) <= 2) FROM race_points(f)) AS inside, abs((SELECT sum(weight) FROM race_points(f)) - 20000) < 1e-6 AS weights,
-       race_fit(f, NULL, NULL, 500)::text = f::text AS again FROM f;
-SELECT (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 1))) AS one, (SELECT count(*) FROM race_points(race_fit(f, NULL, NULL, 6))) AS six FROM f;
+       race_fit(f, points => 500)::text = f::text AS again FROM f;
+SELECT (SELECT count(*) FROM race_points(race_fit(f, points => 1))) AS one, (SELECT count(*) FROM race_points(race_fit(f, points => 6))) AS six FROM f;
 -- the least loss is near least squares, and the same each time
 SELECT apart(x, theta) < 0.12 AS near, evaluations BETWEEN 100 AND 5000 AS evaluations, abs(value - race_loss(f, x)) < 1e-12 AS value,
        r = race_minimize(f) AS again, value < race_loss(f, '{0,0}') AS least FROM f, ols, race_minimize(f) r;
 SELECT apart(x, '{-0.9,0.4}') < 0.01 AS bounds FROM f, race_minimize(f, '{-1,0.4}', '{-0.9,1}');
 SELECT evaluations FROM f, race_minimize(f, evaluations => 100);
 -- a private one
-SELECT apart(x, theta) < 0.3 AS near FROM s, ols, race_minimize(race_fit(race_privatize(s, 5, 1e-6, rows => 256), NULL, NULL, 500)) m;
+SELECT apart(x, theta) < 0.3 AS near FROM s, ols, race_minimize(race_fit(race_privatize(s, 5, 1e-6, rows => 256), points => 500)) m;
 -- the direction of a margin is that of least squares
 SELECT abs(sqrt(x[1] * x[1] + x[2] * x[2]) - sqrt(3)) < 1e-6 AS length, (x[1] * 0.8 - x[2] * 0.6) / sqrt(3) > 0.99 AS direction FROM f, race_minimize(m);
 -- other questions, and the greatest of them

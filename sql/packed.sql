@@ -55,9 +55,9 @@ END $$;
 -- several at one place, one after the other
 SELECT part, sum(race_kernel_sum(s, ARRAY[i, 3])) = (SELECT sum(race_kernel_sum(s, ARRAY[i, 3])) FROM (SELECT s FROM parts p WHERE p.part = o.part) v, generate_series(0, 9) i) AS same
 FROM parts o, generate_series(0, 9) i GROUP BY part, s::text ORDER BY part;
-SELECT race_fit(s, '{0,0}', '{64,7}', 50) IS NOT NULL AS fits,
-       race_kde(race_fit(s, '{0,0}', '{64,7}', 50), '{30,3}')::numeric(6,3) = race_kde(race_fit(s, '{0,0}', '{64,7}', 50)::text::race_sketch, '{30,3}')::numeric(6,3) AS with_model,
-       pg_column_size(race_fit(s, '{0,0}', '{64,7}', 50)) < 64 * 256 AS small FROM whole;
+SELECT race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50) IS NOT NULL AS fits,
+       race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50), '{30,3}')::numeric(6,3) = race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50)::text::race_sketch, '{30,3}')::numeric(6,3) AS with_model,
+       pg_column_size(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50)) < 64 * 256 AS small FROM whole;
 
 -- what older versions wrote is read, and written anew: hexadecimal, and never packed
 WITH old (s) AS (SELECT '\x01010000000000000000000000000000010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000101010102000000010000000400000008000000000000000100000000000000000000000000f03f0000000000000000000000000000000000000000000000000100000000000000000100000000000001000000000000000000000000000001d104e757'::race_sketch)

@@ -10,7 +10,7 @@ CREATE TABLE f AS SELECT race_fit(s, ROW(ARRAY[a / 2.0], ARRAY['town ' || b])) A
 -- --------------------------------------------------------------- answers
 -- one column alone: what a table of this column has, and within the interval
 SELECT x, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within, (e).stderr BETWEEN 1e-4 AND 0.05 AS some_error,
-       race_kde(f, q) = (e).density AS kde, race_kernel_sum(f, q) = (e).kernel_sum AS sum, race_kernel_sum_mom(f, q) = (e).kernel_sum AS mom
+       race_kde(f, q) = (e).density AS kde, race_kernel_sum(f, q) = (e).kernel_sum AS sum, race_kernel_sum(f, q, 24) = (e).kernel_sum AS mom
 FROM f, LATERAL (SELECT q.x, ROW(ARRAY[q.x], NULL::text[]) AS q, (SELECT avg(race_kernel('l2(bandwidth=2)', p.x, ARRAY[q.x])) FROM people p) AS truth FROM generate_series(1, 9, 4) q(x)) q,
      LATERAL (SELECT race_estimate(f, q) AS e OFFSET 0) v;
 SELECT town, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within

@@ -29,7 +29,7 @@ SELECT abs(percentile_cont(0.3) WITHIN GROUP (ORDER BY x[1]) - (SELECT value FRO
 SELECT bool_and(private.standard_error > exact.standard_error) AS grows FROM g, LATERAL (SELECT race_privatize(s, 1, rows => 1) AS r OFFSET 0) v,
 LATERAL race_quantile(r, '{0.5}') private, race_quantile(s, '{0.5}') exact;
 -- one point, in a box of one place
-SELECT value FROM race_quantile((SELECT race_fit(race_build('l2(dims=1, rows=64, range=64)', '{5}'::float8[]), '{5}', '{5}')), '{0,0.5,1}');
+SELECT value FROM race_quantile((SELECT race_fit(race_build('l2(dims=1, rows=64, range=64)', '{5}'::float8[]), lower => '{5}', upper => '{5}')), '{0,0.5,1}');
 
 -- NULLs and errors
 SELECT count(*) FROM race_quantile(NULL, '{0.5}');

@@ -78,9 +78,3 @@ EXECUTE ask('{5}');
 EXECUTE ask('{200}');
 SELECT * FROM race_info((SELECT s FROM s)) \gx
 DROP TABLE s, t;
--- the bandwidth that a power needs for the same distance
-SELECT kernel, power, round(b::numeric, 3) AS bandwidth, round(race_kernel(race_params(kernel, 1, b, power), '{0}', '{5}')::numeric, 4) AS k
-FROM unnest('{l2,l1}'::text[]) kernel, unnest('{1,4,16}'::int[]) power, LATERAL race_bandwidth(5, power, kernel) b ORDER BY 1, 2;
-SELECT race_bandwidth(5, 4, 'match');
-SELECT race_bandwidth(5, 0);
-SELECT race_bandwidth('NaN', 1);

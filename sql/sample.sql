@@ -16,22 +16,22 @@ SELECT (SELECT array_agg(r) FROM race_sample(f, 50, 7) r) = (SELECT array_agg(r)
        (SELECT array_agg(r) FROM race_sample(f, 50) r) <> (SELECT array_agg(r) FROM race_sample(f, 50) r) AS others FROM f;
 SELECT count(*) FROM (SELECT race_sample(f, 1000, 1) FROM f LIMIT 3) v;
 -- a point alone is not moved
-SELECT DISTINCT x FROM s, race_sample(race_fit(s, '{3}', '{3}'), 10);
+SELECT DISTINCT x FROM s, race_sample(race_fit(s, lower => '{3}', upper => '{3}'), 10);
 -- in more dimensions: along the data, within the bounds
 CREATE TABLE f2 AS SELECT race_fit(race_build('l2(dims=2, bandwidth=1, rows=256, range=256, lower={0,0}, upper={10,10})', ARRAY[i % 100 / 10.0, i % 100 / 10.0])) AS f FROM generate_series(1, 500) i;
 SELECT corr(x[1], x[2]) > 0.97 AS line, min(x[1]) >= 0 AND min(x[2]) >= 0 AND max(x[1]) <= 10 AND max(x[2]) <= 10 AS inside, count(DISTINCT x) > 4900 AS different,
        stddev(x[1]) BETWEEN 2.7 AND 3.1 AS spread FROM f2, race_sample(f, 5000, 1);
 -- at a bound: reflected, not heaped up
 SELECT count(*) FILTER (WHERE x[1] IN (0, 10) OR x[2] IN (0, 10)) < 50 AS few FROM f2, race_sample(f, 5000, 2);
-CREATE TABLE f4 AS SELECT race_fit(race_build('l2(dims=4, bandwidth=1, rows=128, range=256, lower={-1,-1,-1,-1}, upper={1,1,1,1})', ARRAY[sin(i), cos(i), sin(i), 0.5]), NULL, NULL, 200) AS f FROM generate_series(1, 300) i;
+CREATE TABLE f4 AS SELECT race_fit(race_build('l2(dims=4, bandwidth=1, rows=128, range=256, lower={-1,-1,-1,-1}, upper={1,1,1,1})', ARRAY[sin(i), cos(i), sin(i), 0.5]), points => 200) AS f FROM generate_series(1, 300) i;
 SELECT corr(x[1], x[3]) > 0.7 AS alike, abs(corr(x[1], x[2])) < 0.4 AS circle, bool_and(-1 <= ALL (x) AND 1 >= ALL (x)) AS inside FROM f4, race_sample(f, 2000, 1);
 -- a grid without a model; and other kernels of vectors
 CREATE TABLE g AS SELECT race_build(race_params('l2', 1, 1, sequence => 'grid', lower => '{0}', upper => '{10}'), x) AS s FROM t;
 SELECT abs(avg((x[1] < 5)::int) - 0.75) < 0.05 AS three FROM g, race_sample(s, 5000, 1);
-SELECT abs(avg(atan2(x[2], x[1])) - 0.1) < 0.1 AS angular FROM race_sample((SELECT race_fit(race_build('angular(dims=2, power=4, rows=128, range=128)', ARRAY[1, 0.1]), '{0,0}', '{1,1}', 300) FROM t), 100, 1);
+SELECT abs(avg(atan2(x[2], x[1])) - 0.1) < 0.1 AS angular FROM race_sample((SELECT race_fit(race_build('angular(dims=2, power=4, rows=128, range=128)', ARRAY[1, 0.1]), lower => '{0,0}', upper => '{1,1}', points => 300) FROM t), 100, 1);
 -- a model that nobody can test
-SELECT count(*) FROM race_sample((SELECT race_fit(race_build('l2(dims=1, rows=1, range=64)', x), '{0}', '{10}') FROM t), 3, 1);
-SELECT count(*) FROM race_sample((SELECT race_fit(race_build('l2(dims=3, rows=7, range=64)', x || x || x), '{0,0,0}', '{9,9,9}', 100) FROM t), 3, 1);
+SELECT count(*) FROM race_sample((SELECT race_fit(race_build('l2(dims=1, rows=1, range=64)', x), lower => '{0}', upper => '{10}') FROM t), 3, 1);
+SELECT count(*) FROM race_sample((SELECT race_fit(race_build('l2(dims=3, rows=7, range=64)', x || x || x), lower => '{0,0,0}', upper => '{9,9,9}', points => 100) FROM t), 3, 1);
 
 -- ------------------------------------------------------------- other records
 CREATE TABLE r AS SELECT i, ARRAY[i % 7, (i * 3) % 11]::float8[] AS x, ARRAY['a ' || i % 2, 'b"\,' || i % 3] AS c, ARRAY(SELECT j FROM generate_series(0, i % 4) j) AS set FROM generate_series(1, 200) i;
@@ -104,7 +104,7 @@ FROM generate_series(1, 2000) i,
 -- points flow from 512 rows on: with 256, correlations are off by .28
 CREATE TABLE narrow_made AS
 SELECT (race_sample(s, 2000, 1)).x
-FROM (SELECT race_fit(race_build('l2(dims=4, bandwidth=0.2, rows=512, range=64, lower={0,0,0,0}, upper={1,1,1,1})', x), NULL, NULL, 400) AS s FROM narrow) v;
+FROM (SELECT race_fit(race_build('l2(dims=4, bandwidth=0.2, rows=512, range=64, lower={0,0,0,0}, upper={1,1,1,1})', x), points => 400) AS s FROM narrow) v;
 -- spreads are right by a fifth, and correlations by .15
 CREATE FUNCTION pairs(name regclass, OUT i int, OUT j int, OUT r float8, OUT spread float8) RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
 	RETURN QUERY EXECUTE format('SELECT i, j, corr(x[i], x[j]), stddev(x[i]) FROM %s, generate_series(1, 4) i, generate_series(1, 4) j GROUP BY i, j', name);
@@ -120,7 +120,7 @@ SELECT k, race_build(k::race_params, x) AS s FROM narrow, unnest('{
 SELECT left(k, 2) AS kernel, n, bool_and(x[1] BETWEEN 0 AND 1 AND x[2] BETWEEN 0.4 AND 1 AND x[3] BETWEEN 0 AND 0.3 AND x[4] BETWEEN 0 AND 1) AS inside,
        bool_and(again) AS again
 FROM narrow_kinds, unnest('{1,2,60}'::int[]) n,
-	LATERAL (SELECT f, race_fit(s, NULL, NULL, n)::text = f::text AS again FROM (SELECT race_fit(s, NULL, NULL, n) AS f OFFSET 0) u OFFSET 0) v, LATERAL race_points(f)
+	LATERAL (SELECT f, race_fit(s, points => n)::text = f::text AS again FROM (SELECT race_fit(s, points => n) AS f OFFSET 0) u OFFSET 0) v, LATERAL race_points(f)
 GROUP BY k, n ORDER BY k, n;
 DROP TABLE narrow, narrow_made, narrow_kinds;
 DROP FUNCTION pairs;

@@ -15,7 +15,6 @@ SELECT round((c.counter_noise_stddev ^ 2 / i.counter_noise_stddev ^ 2)::numeric,
 FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6) c WHERE party = 1;
 SELECT race_count(s) FROM shares WHERE party = 1;
 SELECT race_kde(s, '{5}') FROM shares WHERE party = 1;
-SELECT race_kernel_sum_mom(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_estimate(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_kde_grid(s, '{5}', '{6}', '{2}') FROM shares WHERE party = 1;
 SELECT race_classify(party, s, '{5}') FROM shares;

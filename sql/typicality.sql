@@ -11,7 +11,7 @@ SELECT q, (SELECT avg(race_kernel('l2(bandwidth=1)'::race_params, x, ARRAY[q])) 
 FROM unnest('{0,5,8.5,12,20}'::float8[]) q,
      (SELECT avg(race_kernel('l2(bandwidth=1)'::race_params, a.x, b.x)) AS m FROM t a, t b WHERE a.i <> b.i) v;
 SELECT q, abs(race_typicality(rows, ARRAY[q]) - typicality) < 0.02 AS rows, abs(race_typicality(grid, ARRAY[q]) - typicality) < 0.01 AS grid,
-       abs(race_typicality(rehashed, ARRAY[q]) - typicality) < 0.1 AS rehashed, abs(race_typicality(race_fit(rows, '{0}', '{20}'), ARRAY[q]) - typicality) < 0.02 AS fitted
+       abs(race_typicality(rehashed, ARRAY[q]) - typicality) < 0.1 AS rehashed, abs(race_typicality(race_fit(rows, lower => '{0}', upper => '{20}'), ARRAY[q]) - typicality) < 0.02 AS fitted
 FROM truth, s ORDER BY q;
 -- the average record has 1
 SELECT abs(avg(race_typicality(rows, x)) - 1) < 0.02 AS one FROM t, s;

@@ -2,19 +2,13 @@
 -- A fitted model: the distribution over points that explains a whole sketch best.  It is
 -- computed from the sketch alone, so that of a private one it costs nothing.
 
-CREATE FUNCTION race_fit(sketch race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_fit_box_sql'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
-COMMENT ON FUNCTION race_fit(race_sketch) IS
-	'the sketch with a fitted model whose points lie within the bounds of its parameters; as race_fit(sketch, NULL, NULL)';
-
 CREATE FUNCTION race_fit(
-	sketch race_sketch, lower float8[], upper float8[],
-	points int DEFAULT NULL, seed bigint DEFAULT 0)
+	sketch race_sketch, points int DEFAULT NULL, seed bigint DEFAULT 0,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
 	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_box_sql'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
-COMMENT ON FUNCTION race_fit(race_sketch, float8[], float8[], int, bigint) IS
-	'the sketch with a fitted model: points with weights of at least 0 that explain all of its counters best. All questions answer from the model and from what the counters say beyond it, and are more accurate; it costs no privacy, as it is computed from the sketch alone. For a kernel of vectors by itself. The points lie within lower and upper, which must be public (NULL: the bounds of the parameters, or of a surrogate loss its radius); points is how many there are at most (NULL: up to 2000, or 4000 where points are moved, half of them for each half of the rows), and the same seed gives the same model. The points of a surrogate loss are those of the normal distribution that explains the counters best; of least_squares all weigh the same. Merging and changing a sketch drop the model. NULL if the sketch or the seed is NULL. Errors: 22023 without bounds, for other kernels, or outside the limits; 55000 for shares of which there are not enough';
+COMMENT ON FUNCTION race_fit(race_sketch, int, bigint, float8[], float8[]) IS
+	'the sketch with a fitted model: points within public bounds (NULL: those of the parameters) whose weights explain all counters best. Questions answer more accurately, at no privacy cost. Kernels of vectors by themselves';
 
 CREATE FUNCTION _racepriv._race_fit_step(internal, race_sketch, "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_fit_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -28,7 +22,7 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
-	'the sketch with a fitted model whose points are some of the records x, at most 65536, whose texts are at most 64 MB: all that there may be, or a sample that is public or made up. Of more than 4096 it chooses 2000 in rounds: those to which the sketch gives weight. Of sequence balanced, up to 4096 are taken as they are, and of more it makes 16384 records, each column of which has values as often as the sketch says; weights are those of maximum entropy, nearest to equal ones by the noise of counters, and are for race_sample and race_points: other questions ask the counters alone. Never take them from private data. For every kernel and product. All rows must have the same sketch; rows with a NULL are left out; no rows give NULL. Errors: 22023 for another sketch in a row, 54000 for too many records, longer texts, or a model of more than 64 MB, others as in race_add and race_fit';
+	'the sketch with a fitted model whose points are some of the records x, which must be public or made up: at most 65536, and the same sketch in all rows. For every kernel and product';
 
 -- generic plans: as a constant of a plan, an array of texts is walked through for each element
 CREATE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
@@ -98,7 +92,7 @@ BEGIN
 		FROM generate_series(1, n::int) i);
 END $$;
 COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
-	'the sketch with a fitted model whose points are rows of categories: all that declared lists make, one list of texts a column, as in [["f", "m"], ["north", "south", null]]; null is a missing category. The lists must be public. For the kernel match, of columns of text. Errors: 22023 unless categories is a list of lists of texts, all of a list different, or if the parameters have another number of columns or another kernel; 54000 for more than 4096 rows of categories, unless the sequence is balanced: that takes any number, as the aggregate does with more than 4096; and 54000 for texts of more than 64 MB in all rows, or 16384 of a balanced sequence';
+	'the sketch with a fitted model whose points are the rows of categories that public lists make, a list of texts for each column, as in [["f", "m"], ["north", null]]. For the kernel match by itself';
 
 CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
 COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';
@@ -109,4 +103,4 @@ COMMENT ON COLUMN race_points_result.weight IS 'how many records the point stand
 CREATE FUNCTION race_points(sketch race_sketch) RETURNS SETOF race_points_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 1000;
 COMMENT ON FUNCTION race_points(race_sketch) IS
-	'the points of a fitted model and their weights. They are not records: they lie where the records are dense. Error 55000 for a sketch without a model';
+	'the points of a fitted model and their weights. They are not records: they lie where the records are dense';

@@ -29,11 +29,11 @@ PG_FUNCTION_INFO_V1(race_points);
 
 /* --------------------------------------------------------- race_fit in a box */
 
-/* Bounds from an argument; NULL if it is missing or NULL */
+/* Read bounds from an argument, which may be NULL. */
 static const double *
 read_bounds(FunctionCallInfo fcinfo, int arg, const RaceParams *params)
 {
-	return PG_NARGS() <= arg || PG_ARGISNULL(arg) ? NULL :
+	return PG_ARGISNULL(arg) ? NULL :
 		race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(arg), params->dims);
 }
 
@@ -50,17 +50,17 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 				 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
 				 errdetail("The parameters are %s.", race_params_brief(params)),
 				 errhint("Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
-	lower = read_bounds(fcinfo, 1, params);
-	upper = read_bounds(fcinfo, 2, params);
+	lower = read_bounds(fcinfo, 3, params);
+	upper = read_bounds(fcinfo, 4, params);
 	if (!race_fit_bounds(params, lower, upper, request))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs bounds"),
 				 errhint("Give lower and upper, or parameters that have them. They must be public: do not take them from the data.")));
 	race_fit_check_box(params, request);
-	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+	if (!PG_ARGISNULL(1))
 	{
-		int			points = PG_GETARG_INT32(3);
+		int			points = PG_GETARG_INT32(1);
 
 		if (points < 1 || points > RACE_MAX_DENSE_POINTS)
 			ereport(ERROR,
@@ -68,18 +68,17 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 					 errmsg("points must be between 1 and %d", RACE_MAX_DENSE_POINTS)));
 		request->points = points;
 	}
-	if (PG_NARGS() > 4)
-		request->seed = PG_GETARG_INT64(4);
+	request->seed = PG_GETARG_INT64(2);
 }
 
-/* race_fit(sketch), race_fit(sketch, lower, upper, points, seed) */
+/* race_fit(sketch, points, seed, lower, upper) */
 Datum
 race_fit_box_sql(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 	RaceFitRequest request;
 
-	if (PG_ARGISNULL(0) || (PG_NARGS() > 4 && PG_ARGISNULL(4)))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
 	race_sketch_view(PG_GETARG_DATUM(0), &view);
 	race_check_askable(&view.header->noise);

@@ -11,7 +11,6 @@
 #include "utils/array.h"
 
 #include "../lsh/grid.h"
-#include "../query/density.h"
 #include "../query/estimate.h"
 #include "../query/student.h"
 #include "../record/vector.h"
@@ -60,12 +59,22 @@ open_chart(FunctionCallInfo fcinfo, int axes)
 	return told;
 }
 
+/* Raise 22023 unless smoothing is a number above 0, up to 100. */
+static void
+check_smoothing(double smoothing)
+{
+	if (!(smoothing > 0 && smoothing <= 100))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("smoothing must be a number above 0, up to 100")));
+}
+
 static double
 smoothing_arg(FunctionCallInfo fcinfo, int argument)
 {
 	double		smoothing = PG_ARGISNULL(argument) ? RACE_LEAST_SMOOTHING : PG_GETARG_FLOAT8(argument);
 
-	race_check_smoothing(smoothing);
+	check_smoothing(smoothing);
 	return smoothing;
 }
 
@@ -275,7 +284,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Told	   *told;
 	RaceChart  *chart;
 
-	race_check_smoothing(PG_GETARG_FLOAT8(3));
+	check_smoothing(PG_GETARG_FLOAT8(3));
 	told = open_chart(fcinfo, 1);
 	chart = &told->chart;
 	read_edges(&race_chart_axis(chart, PG_GETARG_INT32(1), PG_GETARG_FLOAT8(3))->spread,

@@ -17,7 +17,6 @@
 
 #include "../fit/answers.h"
 #include "../lsh/grid.h"
-#include "../query/density.h"
 #include "densities.h"
 
 /* What a small error is, of the highest density */
@@ -25,13 +24,30 @@
 
 /* ------------------------------------------------------------------------ axes */
 
+/* Does a part of the kernel have a bandwidth along each axis of its records? */
+static bool
+has_widths(const RaceParams *part)
+{
+	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
+		race_array(part, RACE_ARRAY_MATRIX) == NULL;
+}
+
+/* Return the standard deviation, along an axis, of the normal distribution around a point. */
+static double
+density_width(const RaceParams *part, uint32 axis, double smoothing)
+{
+	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
+
+	return smoothing * part->bandwidth * (bandwidths == NULL ? 1 : bandwidths[axis]);
+}
+
 /* A column that can have a density */
 static RaceColumnPlace
 find_column(const RaceParams *params, int32 column)
 {
 	RaceColumnPlace place = race_find_column(params, column);
 
-	if (!race_has_widths(place.params))
+	if (!has_widths(place.params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
@@ -78,7 +94,7 @@ race_chart_axis(RaceChart *chart, int32 column, double smoothing)
 	RaceSpread *spread = &axis->spread;
 
 	axis->place = find_column(chart->fitted.view.params, column);
-	spread->width = race_density_width(axis->place.params, axis->place.element, smoothing);
+	spread->width = density_width(axis->place.params, axis->place.element, smoothing);
 	spread->lower = race_column_bound(&axis->place, RACE_ARRAY_LOWER, -INFINITY);
 	spread->upper = race_column_bound(&axis->place, RACE_ARRAY_UPPER, INFINITY);
 	if (spread->lower >= spread->upper)
@@ -243,7 +259,7 @@ find_disagreement(RaceChart *chart, const double *differences)
 
 		for (i = 0; i < others; i++)
 			race_spread_average(&axis->spread,
-								race_density_width(axis->place.params, axis->place.element, 1),
+								density_width(axis->place.params, axis->place.element, 1),
 								chart->variance + (a == 0 ? i : (Size) i * chart->length),
 								a == 0 ? chart->length : 1, space);
 	}
@@ -313,7 +329,7 @@ race_chart_fill_smoothly(RaceChart *chart)
 	{
 		for (a = 0; a < chart->n_axes; a++)
 			chart->axes[a].spread.width =
-				race_density_width(chart->axes[a].place.params, chart->axes[a].place.element, choices[i]);
+				density_width(chart->axes[a].place.params, chart->axes[a].place.element, choices[i]);
 		race_chart_fill(chart);
 	}
 }

@@ -2,8 +2,7 @@
  * densities.h
  *		The densities of a chart: of one column or two, with their variances.
  *
- * Each point of the model stands for a normal distribution around it, as in
- * race_probability_density; what would lie beyond the bounds of a column is mirrored at them.
+ * Each point of the model stands for a normal distribution around it; what would lie beyond the bounds of a column is mirrored at them.
  * Other columns are left out, so these are marginals.
  */
 #ifndef RACE_DENSITIES_H

@@ -1,7 +1,7 @@
 /*
  * cost.c
  *		What a release would cost, and how wrong its answers would be, before there
- *		is one: race_privacy_cost, race_error_bound, race_suggest_rows.
+ *		is one: race_privacy_cost, race_suggest_rows.
  */
 #include "postgres.h"
 
@@ -15,7 +15,6 @@
 #include "checked_plan.h"
 
 PG_FUNCTION_INFO_V1(race_privacy_cost);
-PG_FUNCTION_INFO_V1(race_error_bound);
 PG_FUNCTION_INFO_V1(race_suggest_rows);
 
 /* Raise 22023 unless x is within these bounds, both included. */
@@ -104,21 +103,6 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	race_row_add_if(&row, sums, Float8GetDatum(sqrt(noise)));
 	race_row_add_if(&row, has_records && sums, Float8GetDatum(error));
 	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/* race_error_bound(rows, epsilon, records, kernel_mass, failure_probability) */
-Datum
-race_error_bound(PG_FUNCTION_ARGS)
-{
-	double		rows = checked_number("rows", PG_GETARG_INT32(0), 1, PG_INT32_MAX);
-	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 1e-300, INFINITY);
-	double		records = checked_number("records", PG_GETARG_FLOAT8(2), 0, MAX_RECORDS);
-	double		mass = records * checked_number("kernel_mass", PG_GETARG_FLOAT8(3), 0, 1);
-	double		failure = checked_number("failure_probability", PG_GETARG_FLOAT8(4),
-										 1e-300, 1);
-
-	PG_RETURN_FLOAT8(sqrt(mass * mass / rows + 2 * rows / (epsilon * epsilon)) *
-					 sqrt(32 * fabs(log(failure))));
 }
 
 /* race_suggest_rows(records, epsilon, kernel_mass) */

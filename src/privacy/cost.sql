@@ -27,18 +27,11 @@ CREATE FUNCTION race_privacy_cost(
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
 	'what race_privatize with these arguments would cost, without looking at data: the true cost, the noise in records, and for a public number of records the standard deviation to expect of a density (but for the noise of its count), by the prior that rows are chosen by. Of a surrogate loss a WARNING tells when records and epsilon are too few for it. Errors: 22023 when rows are to be chosen (rows NULL, delta 0) and records are not given; others as in race_privatize';
 
-CREATE FUNCTION race_error_bound(
-	rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8)
-	RETURNS float8 AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION race_error_bound(int, float8, float8, float8, float8) IS
-	'the bound of the error of race_kernel_sum_mom, which holds except with failure_probability: sqrt(g^2 / R + 2 R / epsilon^2) sqrt(32 log(1 / failure_probability)). Here g = records * kernel_mass, and kernel_mass is the mean over records of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, theorem 3.4; for independent rows, with all of epsilon on the counters). An epsilon of Infinity means no noise';
-
 CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
 	RETURNS int AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the number of rows for which race_error_bound is least: ceil(g epsilon / sqrt(2)), with g as in race_error_bound (Coleman & Shrivastava 2021, corollary 3.5)';
+	'the number of rows that makes the error bound of a kernel sum least: ceil(g epsilon / sqrt(2)), with g = records * kernel_mass, where kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, corollary 3.5)';
 
 CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,

@@ -11,4 +11,4 @@ CREATE FUNCTION race_difference(
 	RETURNS race_difference_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
-	'by how much the densities of two sketches differ at q, with a standard error and a confidence interval (Student''s t): between labels of a release, or versions of it. Both must have the same kernel and bandwidths (22023). Where all their parameters are the same, rows are subtracted one by one, because both are sampled by the same row functions; else the variances are added. The noise of both is taken to be independent. The interval is unbounded where that of race_estimate is, for one row, and where a noisy count is within its noise of zero. Errors: 55000 for an exact sketch and a private one, and for shares of which there are not enough, others as in race_estimate';
+	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';

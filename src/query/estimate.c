@@ -1,7 +1,7 @@
 /*
  * estimate.c
  *		Kernel sums and densities: race_count, race_kernel_sum,
- *		race_kernel_sum_mom, race_kde, race_estimate.
+ *		race_kde, race_estimate.
  *
  * Row r says S[r, h_r(q)], the number of records in the query's bucket, plus
  * noise.  Its mean over rows is f + p (N - f), where p is the probability that
@@ -27,7 +27,6 @@
 
 PG_FUNCTION_INFO_V1(race_count);
 PG_FUNCTION_INFO_V1(race_kernel_sum);
-PG_FUNCTION_INFO_V1(race_kernel_sum_mom);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
@@ -524,15 +523,6 @@ race_count(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(question.view.header->count);
 }
 
-Datum
-race_kernel_sum(PG_FUNCTION_ARGS)
-{
-	RaceQuestion question;
-
-	race_ask(fcinfo, 0, &question);
-	PG_RETURN_FLOAT8(race_estimate_sum(&question));
-}
-
 /* The median of the means of `groups` groups of rows */
 static double
 median_of_means(const RaceQuestion *question, uint32 groups)
@@ -548,26 +538,24 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
 }
 
-/* race_kernel_sum_mom(sketch, q, failure_probability) */
+/* race_kernel_sum(sketch, q, groups) */
 Datum
-race_kernel_sum_mom(PG_FUNCTION_ARGS)
+race_kernel_sum(PG_FUNCTION_ARGS)
 {
-	double		failure = PG_GETARG_FLOAT8(2);
+	int			groups = PG_GETARG_INT32(2);
 	RaceQuestion question;
 	const RaceView *view = &question.view;
-	uint32		groups;
 
-	if (!(failure >= 1e-300 && failure < 1))
+	if (groups < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("failure_probability must be between 0 and 1")));
+				 errmsg("groups must be at least 1")));
 	race_ask(fcinfo, 0, &question);
-	if (race_is_grid(view->params) || question.partial)
+	if (groups == 1 || race_is_grid(view->params) || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
-	groups = Min((uint32) ceil(-8 * log(failure)), view->params->rows);
 	PG_RETURN_FLOAT8(race_answers_correct(view->params,
-										median_of_means(&question, Max(groups, 1)),
-										view->header->count));
+										  median_of_means(&question, Min(groups, view->params->rows)),
+										  view->header->count));
 }
 
 Datum

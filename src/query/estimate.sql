@@ -7,17 +7,10 @@ CREATE FUNCTION race_count(sketch race_sketch) RETURNS float8
 COMMENT ON FUNCTION race_count(race_sketch) IS
 	'the number of records. Of a private sketch it is the noisy estimate, which may be negative';
 
-CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any") RETURNS float8
+CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any", groups int DEFAULT 1) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any") IS
-	'the estimate of f(q), the sum over all records x of race_kernel(params, x, q) (Coleman & Shrivastava 2021, algorithm 2). It is unbiased over seeds and noise, but for what folding adds (see race_params), so it may be negative. Of a fitted product, a NULL part of the query, as in ROW(ARRAY[5], NULL), may be anything: its kernel is 1. This and all questions then ask the model, and the rows at records that the query and the model make up together (a ratio estimator, Cochran 1977, chapter 6). Error 55000 for such a query without a model';
-
-CREATE FUNCTION race_kernel_sum_mom(
-	sketch race_sketch, q "any", failure_probability float8 DEFAULT 0.05)
-	RETURNS float8 AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_kernel_sum_mom(race_sketch, "any", float8) IS
-	'the kernel sum by the median of means over ceil(8 log(1 / failure_probability)) groups of rows, of at least one row each. It is less precise than race_kernel_sum, but its error is below race_error_bound except with that probability, whatever the data (Coleman & Shrivastava 2021, lemma 3.3 and theorem 3.4, for independent rows)';
+COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any", int) IS
+	'the unbiased estimate of f(q), the sum over all records x of race_kernel(params, x, q); it may be negative. More than one group of rows: the median of their means, without the model (Coleman & Shrivastava 2021, lemma 3.3)';
 
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -38,7 +31,7 @@ CREATE FUNCTION race_estimate(
 	RETURNS race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'the kernel sum and the density at q, with a standard error and a confidence interval of the density. They come from the variance between rows (Student''s t) and the noise of the count (Fieller). The interval is unbounded for one row, but for one that is all balanced rows there are, and where the noisy count is within its noise of zero. With a NULL part in the query, of a product, a share of the answer that is what the model misses elsewhere is added. Fewer than 128 rows of a sequence cannot show their own variance: in a private sketch the prior that rows are chosen by is added, and a warning says when the noise does not prevail. All rows of sequence balanced are no sample: their errors are noise and categories that share a bucket, which other counters show; of fewer rows it is also what the left out ones may say, by the finite population and the prior';
+	'the kernel sum and the density at q, with a standard error and a confidence interval of the density, unbounded where too little is known. It accounts for rows, noise, and what a model misses';
 
 CREATE TYPE race_kde_grid_result AS (x float8[], density float8, stderr float8);
 COMMENT ON TYPE race_kde_grid_result IS 'a row of the result of race_kde_grid';
@@ -51,39 +44,12 @@ CREATE FUNCTION race_kde_grid(
 	RETURNS SETOF race_kde_grid_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
-	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included (one point is the middle). The last axis runs fastest. Error 22023 for bounds or steps that do not fit the dimensions';
+	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
 
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
 	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels; where a part of y is NULL, its kernel is 1';
-
-CREATE FUNCTION race_bandwidth(distance float8, power int, kernel text DEFAULT 'l2') RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	least float8 := 0;		-- between these, in bandwidths
-	most float8 := 1;
-	steps CONSTANT int := 60;
-	middle float8;
-BEGIN
-	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
-		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	FOR i IN 1 .. steps LOOP
-		middle := (least + most) / 2;
-		IF _racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], ARRAY[middle]) >
-			_racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
-			least := middle;
-		ELSE
-			most := middle;
-		END IF;
-	END LOOP;
-	RETURN distance / most;
-END $$;
-COMMENT ON FUNCTION race_bandwidth(float8, int, text) IS
-	'the bandwidth for which the kernel l2, or l1, taken to a power, is at a distance what it is at power 1 at the bandwidth: 0.37, or 0.28. Powers make kernels narrower, so it is larger than the distance. Error 22023 for other kernels, powers below 1, and distances that are not positive';
 
 CREATE TYPE race_info_result AS (
 	kernel text, dims int, bandwidth float8, power int,
@@ -118,10 +84,11 @@ COMMENT ON COLUMN race_info_result.merged IS 'how many private sketches or share
 COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
 COMMENT ON COLUMN race_info_result.count_noise_stddev IS 'the standard deviation of the noise in count';
 COMMENT ON COLUMN race_info_result.points IS 'how many points the fitted model has; NULL without a model';
-COMMENT ON COLUMN race_info_result.misfit IS 'what share of an answer the model misses, root mean square, as half of the rows tells of a model from the other half; what it misses is answered from the rows. 1000000 says that nobody can tell, and that the model is not asked at all: of a grid in more than one dimension, and of vectors with fewer than 2 (dims + 1) rows, or 4 (dims + 1) in three dimensions and more. NULL without a model';
+COMMENT ON COLUMN race_info_result.misfit IS
+	'what share of an answer the model misses (root mean square), as each half of the rows tells of a model from the other; 1000000: nobody can tell, and questions do not ask the model. NULL without a model';
 
 CREATE FUNCTION race_info(sketch race_sketch)
 	RETURNS race_info_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_info(race_sketch) IS
-	'what a sketch is: its parameters, the count of records, bytes, status, and of a private sketch its noise and true cost. race_params(sketch) has the arrays and the parts of a product. Of a share, the cost is that of the sum that it is made for: seen by itself it costs more';
+	'what a sketch is: its parameters, the count of records, bytes, status, and of a private sketch its noise and true cost. Of a share, the cost is that of the sum that it is made for';

@@ -18,7 +18,7 @@ EPSILONS = [0.1, 1, 10]
 FIXED_ROWS = 64
 PUBLIC = 500
 SUGGESTED = 'race_suggest'
-BOX = "'{0,0,0,0,0,0,0,0}', '{1,1,1,1,1,1,1,1}'"
+BOX = "lower => '{0,0,0,0,0,0,0,0}', upper => '{1,1,1,1,1,1,1,1}'"
 
 
 @dataclasses.dataclass

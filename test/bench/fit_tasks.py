@@ -60,7 +60,7 @@ class FitTask(Task):
 
     def bounds(self):
         """Lower and upper, as SQL"""
-        return [f"'{{{','.join([f'{bound:g}'] * self.dims)}}}'" for bound in (0, self.upper)]
+        return [f"{name} => '{{{','.join([f'{bound:g}'] * self.dims)}}}'" for name, bound in (('lower', 0), ('upper', self.upper))]
 
 
 REAL = [FitTask(**vars(task), upper=BOUNDS[task.name], made_up=False,

@@ -417,8 +417,8 @@ def modes(session, report):
 
 def times(session, report):
     session.run('DROP TABLE IF EXISTS pulsar_model; CREATE TEMP TABLE pulsar_model AS SELECT race_fit(race_build('
-                f"race_params('l2', 8, {BANDWIDTHS['pulsar']}), x), '{{0,0,0,0,0,0,0,0}}', "
-                "'{1,1,1,1,1,1,1,1}') AS s FROM pulsar")
+                f"race_params('l2', 8, {BANDWIDTHS['pulsar']}), x), lower => '{{0,0,0,0,0,0,0,0}}', "
+                "upper => '{1,1,1,1,1,1,1,1}') AS s FROM pulsar")
     session.run('DROP TABLE IF EXISTS salary_model; CREATE TEMP TABLE salary_model AS SELECT race_fit(race_build('
                 f"{grid('salaries', 1)}, x)) AS s FROM salaries")
     session.run('DROP TYPE IF EXISTS eight; CREATE TYPE eight AS (a float8, b float8, c float8, d float8, e float8, f float8, g float8, h float8)')

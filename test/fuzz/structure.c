@@ -702,7 +702,7 @@ static Operation operations[] = {
 		"SELECT " SEND("(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
 		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
 	{.name = "questions", .is_sketch = true, .may_have_models = true, .query =
-		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum_mom(b, q), race_kde(a, before), "
+		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum(b, q, 24), race_kde(a, before), "
 		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
 		"AS \"one of the classes\", "

@@ -62,8 +62,8 @@ FROM (SELECT CASE WHEN x IS NULL THEN race_add(race_sketch(p), c) WHEN c IS NULL
 INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s FROM (SELECT (race_build_value('l2(dims=2, rows=4, range=8)', ARRAY[i, 1], 0.5, 0, 1)).upper AS s FROM generate_series(1, 9) i) v;
 -- and with fitted models
 INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s FROM (VALUES
-((SELECT race_fit(race_build('l2(dims=2, rows=4, range=8)', ARRAY[i, 1]), '{0,0}', '{4,2}', 5) FROM generate_series(1, 3) i)),
-((SELECT race_fit(race_privatize(race_add(race_sketch('l1(dims=1, rows=8, range=8, lower={0}, upper={1})'::race_params), '{1}'), 1, rows => 8), NULL, NULL, 4))),
+((SELECT race_fit(race_build('l2(dims=2, rows=4, range=8)', ARRAY[i, 1]), lower => '{0,0}', upper => '{4,2}', points => 5) FROM generate_series(1, 3) i)),
+((SELECT race_fit(race_privatize(race_add(race_sketch('l1(dims=1, rows=8, range=8, lower={0}, upper={1})'::race_params), '{1}'), 1, rows => 8), points => 4))),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('jaccard(rows=8, range=8)', ARRAY[i, i + 1]) AS s FROM generate_series(1, 3) i) v, unnest('{1,2,3}'::int[]) i, LATERAL (SELECT ARRAY[i, i + 1, 7] AS x) w)),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('match(dims=2, rows=8, range=8)', ARRAY['a', 'b']) AS s FROM generate_series(1, 3) i) v, (VALUES (ARRAY['a', 'b']), (ARRAY['b', 'ü'])) w (x))),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=1) * jaccard', ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])) AS s FROM generate_series(1, 3) i) v, (VALUES (ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])), (ROW('{2}'::int[], '{b}'::text[], '{}'::int[]))) w (x)))) v (s);

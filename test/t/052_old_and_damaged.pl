@@ -22,7 +22,7 @@ CREATE TABLE now AS
 SELECT race_build('l2(dims=2, bandwidth=2, rows=2, range=16, seed=1)', ARRAY[i, i % 3]) AS s FROM generate_series(1, 9) i;
 END
 
-# What 0.1.0 stored of these records; fitted by race_fit(s, '{0,0}', '{9,3}', 3)
+# What 0.1.0 stored of these records; fitted by race_fit(s, lower => '{0,0}', upper => '{9,3}', points => 3)
 my %old = (
 	plain => '01010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
 		. '0000000000000000000000000900000000000000f0323c6d00000000000000000000000001020100020000000100000000000000000000000000004001000000'

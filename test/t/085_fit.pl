@@ -19,8 +19,8 @@ sql(<<'END');
 CREATE TABLE r AS SELECT i, ARRAY[sin(i), cos(i)]::float8[] AS x, ARRAY['ü' || i % 3, E'\\ "' || i % 2] AS c, ARRAY[i % 5, i % 7] AS e
 FROM generate_series(1, 40) i;
 CREATE TABLE fitted (name text PRIMARY KEY, s race_sketch);
-INSERT INTO fitted SELECT 'box', race_fit(race_build('l2(dims=2, rows=128, range=128)', x), '{-1,-1}', '{1,1}') FROM r;
-INSERT INTO fitted SELECT 'private', race_fit(race_privatize(race_build('l1(dims=2, rows=128, range=128)', x), 1), '{-1,-1}', '{1,1}') FROM r;
+INSERT INTO fitted SELECT 'box', race_fit(race_build('l2(dims=2, rows=128, range=128)', x), lower => '{-1,-1}', upper => '{1,1}') FROM r;
+INSERT INTO fitted SELECT 'private', race_fit(race_privatize(race_build('l1(dims=2, rows=128, range=128)', x), 1), lower => '{-1,-1}', upper => '{1,1}') FROM r;
 INSERT INTO fitted SELECT 'match', race_fit(s, c) FROM (SELECT race_build('match(dims=2, rows=64, range=64)', c) AS s FROM r) v, (SELECT DISTINCT c FROM r) w;
 INSERT INTO fitted SELECT 'jaccard', race_fit(s, e) FROM (SELECT race_build('jaccard(rows=64, range=64)', e) AS s FROM r) v, r;
 INSERT INTO fitted SELECT 'product', race_fit(s, ROW(x, c, e)) FROM (SELECT race_build('l2(dims=2, rows=64, range=64) * match(dims=2) * jaccard', ROW(x, c, e)) AS s FROM r) v, r;
@@ -49,7 +49,7 @@ for my $options ([], ['--inserts'], ['--column-inserts', '--quote-all-identifier
 # Sketches of two places, of equal counts and sizes: they answer 9 and 1, or the other way
 sql(<<'END');
 CREATE FUNCTION two(n int) RETURNS race_sketch LANGUAGE sql AS $$
-	SELECT race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[CASE WHEN i <= n THEN 10 ELSE 20 END]), '{10}', '{20}', 50)
+	SELECT race_fit(race_build('l2(dims=1, rows=256, range=256)', ARRAY[CASE WHEN i <= n THEN 10 ELSE 20 END]), lower => '{10}', upper => '{20}', points => 50)
 	FROM generate_series(1, 10) i
 $$;
 CREATE TABLE t (id int PRIMARY KEY, s race_sketch);
@@ -66,7 +66,7 @@ my @steps = (
 	["DELETE FROM t; INSERT INTO t VALUES (1, two(1)), (2, two(9))", '1/9 9/1'],
 	["UPDATE t SET s = (SELECT u.s FROM t u WHERE u.id = 3 - t.id)", '9/1 1/9'],
 	["UPDATE t SET s = race_remove(race_add(s, '{20}'), '{10}') WHERE id = 1", '8/2 1/9'],
-	["UPDATE t SET s = race_fit(s, '{10}', '{20}', 50, 7) WHERE id = 1", '8/2 1/9'],
+	["UPDATE t SET s = race_fit(s, lower => '{10}', upper => '{20}', points => 50, seed => 7) WHERE id = 1", '8/2 1/9'],
 	["VACUUM FULL t", '8/2 1/9'],
 	["TRUNCATE t; INSERT INTO t VALUES (1, two(9))", '9/1']);
 for my $size ('64MB', '0', '300kB')
@@ -80,7 +80,7 @@ for my $size ('64MB', '0', '300kB')
 # sketches with the same counters, and other models
 is(sql(<<'END'), 't|t|t|t', 'a model is not taken for another one of the same sketch');
 SELECT a <> b, a = c, b = d, a <> plain FROM
-(SELECT two(5) AS s, race_fit(two(5), '{0}', '{40}', 7) AS other) v,
+(SELECT two(5) AS s, race_fit(two(5), lower => '{0}', upper => '{40}', points => 7) AS other) v,
 LATERAL (SELECT race_kernel_sum(s, '{11}') AS a, race_kernel_sum(other, '{11}') AS b) w,
 LATERAL (SELECT race_kernel_sum(s::text::race_sketch, '{11}') AS c, race_kernel_sum(other::text::race_sketch, '{11}') AS d,
 	race_kernel_sum(s - race_sketch(race_params(s)), '{11}') AS plain) u
@@ -94,7 +94,7 @@ SKIP:
 	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name = 'race sketch, ready'";
 	my $total = "SELECT sum(total_bytes) FROM pg_backend_memory_contexts";
 	sql(<<'END');
-CREATE TABLE many AS SELECT i, race_fit(race_build('l2(dims=2, rows=256, range=256)', ARRAY[i, j]), '{0,0}', '{60,60}', 40) AS s
+CREATE TABLE many AS SELECT i, race_fit(race_build('l2(dims=2, rows=256, range=256)', ARRAY[i, j]), lower => '{0,0}', upper => '{60,60}', points => 40) AS s
 FROM generate_series(1, 50) i, generate_series(1, 5) j GROUP BY i;
 END
 	# each takes 256 kB for its counters, and some kB besides
@@ -124,11 +124,11 @@ END
 
 	# a fit gives back what it took
 	my $session = RaceSession->new;
-	my $fit = "SELECT count(race_fit(s, '{0,0}', '{60,60}', 100)) FROM many WHERE i <= 5";
+	my $fit = "SELECT count(race_fit(s, lower => '{0,0}', upper => '{60,60}', points => 100)) FROM many WHERE i <= 5";
 	$session->ask($fit);
 	my $before = ($session->ask($total) =~ /(\d+)$/)[0];
 	is($session->ask("$fit; $fit; $fit"), "5\n5\n5", 'sketches are fitted');
-	$session->ask("SELECT count(race_fit(s, '{0,0}', ARRAY[60, 60 / (i - 5)], 100)) FROM many WHERE i <= 5");
+	$session->ask("SELECT count(race_fit(s, lower => '{0,0}', upper => ARRAY[60, 60 / (i - 5)], points => 100)) FROM many WHERE i <= 5");
 	$session->ask("SELECT race_fit(s, ARRAY[i, 1.0]) FROM many");
 	cmp_ok(($session->ask($total) =~ /(\d+)$/)[0] - $before, '<', 2**20, 'and give back their memory, errors too');
 
@@ -143,7 +143,7 @@ END
 	$session = RaceSession->new;
 	$session->ask(<<'END');
 SET racepriv.cache_size = '1MB';
-CREATE TEMP TABLE tall AS SELECT race_fit(s, '{0}', '{10}', 1000) AS s FROM (
+CREATE TEMP TABLE tall AS SELECT race_fit(s, lower => '{0}', upper => '{10}', points => 1000) AS s FROM (
 	SELECT race_add(race_sketch(('l2(dims=1, bandwidth=500, rows=64, range=64, matrix={' || string_agg('{' || j / 1000.0 || '}', ',') || '})')::race_params), '{5}') AS s
 	FROM generate_series(1, 1000) j) v;
 SELECT race_kernel_sum(s, '{5}') FROM tall;
@@ -159,7 +159,7 @@ sub test_cancel
 {
 	my ($what, $setup, $statement, $units) = @_;
 	my $session = RaceSession->new;
-	$session->ask("$setup; SELECT race_fit(race_build('l2(dims=1, rows=64, range=64)', '{1}'::int[]), '{0}', '{1}') IS NOT NULL");
+	$session->ask("$setup; SELECT race_fit(race_build('l2(dims=1, rows=64, range=64)', '{1}'::int[]), lower => '{0}', upper => '{1}') IS NOT NULL");
 	my $memory = $has_memory ? "SELECT sum(total_bytes) FROM pg_backend_memory_contexts" : 'SELECT 0';
 	my $before = ($session->ask($memory) =~ /(\d+)$/)[0];
 	$session->ask('SET racepriv.cache_size = 0');
@@ -172,14 +172,14 @@ my $sketch = "CREATE TEMP TABLE one AS SELECT race_build('%s', %s) AS s FROM gen
 for my $units (0.5, 3.5, 10)
 {
 	test_cancel('a fit of many dimensions', sprintf($sketch, 'l2(dims=200, rows=1024, range=64)', 'array_fill(i / 10.0, ARRAY[200])'),
-		"SELECT race_fit(s, array_fill(0, ARRAY[200]), array_fill(1, ARRAY[200]), 4096) FROM one", $units);
+		"SELECT race_fit(s, lower => array_fill(0, ARRAY[200]), upper => array_fill(1, ARRAY[200]), points => 4096) FROM one", $units);
 }
 test_cancel('a fit of 16000 dimensions', sprintf($sketch, 'l2(dims=16000, rows=64, range=16)', 'array_fill(i / 10.0, ARRAY[16000])'),
-	"SELECT race_fit(s, array_fill(0, ARRAY[16000]), array_fill(1, ARRAY[16000])) FROM one", 1.5);
+	"SELECT race_fit(s, lower => array_fill(0, ARRAY[16000]), upper => array_fill(1, ARRAY[16000])) FROM one", 1.5);
 test_cancel('a fit of a million rows', sprintf($sketch, 'l2(dims=1, rows=2000000, range=2)', 'ARRAY[i / 10.0]'),
-	"SELECT race_fit(s, '{0}', '{1}', 4096) FROM one", 1.5);
+	"SELECT race_fit(s, lower => '{0}', upper => '{1}', points => 4096) FROM one", 1.5);
 test_cancel('a fit of large power', sprintf($sketch, 'l2(dims=16, power=1024, rows=1024, range=64)', 'array_fill(i, ARRAY[16])'),
-	"SELECT race_fit(s, array_fill(0, ARRAY[16]), array_fill(1, ARRAY[16])) FROM one", 2.5);
+	"SELECT race_fit(s, lower => array_fill(0, ARRAY[16]), upper => array_fill(1, ARRAY[16])) FROM one", 2.5);
 test_cancel('4096 candidates', sprintf($sketch, 'l2(dims=1, rows=128, range=16)', 'ARRAY[i]'),
 	"SELECT race_fit(s, ARRAY[j]) FROM one, generate_series(1, 4096) j", 5);
 test_cancel('a fit of sets', sprintf($sketch, 'jaccard(rows=1024, range=64)', 'ARRAY[i]'),
@@ -189,6 +189,6 @@ test_cancel('a fit of sets', sprintf($sketch, 'jaccard(rows=1024, range=64)', 'A
 
 # 2000 points of so many dimensions would take 256 MB.
 sql("CREATE TABLE wide AS SELECT race_build('l2(dims=16000, rows=64, range=16)', array_fill(i / 10.0, ARRAY[16000])) AS s FROM generate_series(1, 3) i");
-is(sql("SELECT points BETWEEN 1 AND 100, (SELECT count(*) FROM race_points(f)) = points FROM (SELECT race_fit(s, array_fill(0, ARRAY[16000]), array_fill(1, ARRAY[16000]), 100) AS f FROM wide) v, race_info(f)"),
+is(sql("SELECT points BETWEEN 1 AND 100, (SELECT count(*) FROM race_points(f)) = points FROM (SELECT race_fit(s, lower => array_fill(0, ARRAY[16000]), upper => array_fill(1, ARRAY[16000]), points => 100) AS f FROM wide) v, race_info(f)"),
 	't|t', 'a model of many dimensions');
 done_testing();
