@@ -94,8 +94,11 @@ extern const RaceHashPath race_hash_avx512;
 #define RACE_ORDER_M		UINT64_C(0xD256D193)
 #define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
 
-/* Wider vectors are multiplied by so many columns at a time: they fit in the nearest cache. */
-#define RACE_COLUMNS_TOGETHER	128
+/*
+ * Vectors of more numbers are hashed with one function at a time, whose coefficients in the rows
+ * of a tile fit in the nearest cache.
+ */
+#define RACE_WIDE	128
 
 /*
  * Sequence "grouped".  An order hashes an element for the eight rows of a group.  Row k has

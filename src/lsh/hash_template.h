@@ -91,15 +91,15 @@ take_in(const RaceHashBlock *block, RaceHashMode mode, Words sum, Vector code,
 
 /* --------------------------------------------------------------- vectors */
 
-/* Add the products of some columns to sums of some records in some vectors of rows. */
+/* Add the products of all columns to sums of some records in some vectors of rows. */
 INLINE void
-add_products(const double *c, const double *x, uint32_t width, uint32_t columns,
-			 int vectors, int records, Vector sums[])
+add_products(const double *c, const double *x, uint32_t width, int vectors, int records,
+			 Vector sums[])
 {
 	Vector		row[16];
 	uint32_t	i;
 
-	for (i = 0; i < columns; i++, c += RACE_LANES)
+	for (i = 0; i < width; i++, c += RACE_LANES)
 	{
 		UNROLL for (int v = 0; v < vectors; v++)
 			row[v] = vector_load(c + v * VECTOR_LANES);
@@ -118,27 +118,26 @@ add_products(const double *c, const double *x, uint32_t width, uint32_t columns,
 /* Where vector s of a tile is in an array [records][RACE_LANES] */
 #define PLACE(s)	((s) % records * RACE_LANES + (s) / records * VECTOR_LANES)
 
-/* Hash some records in some vectors of rows. */
+/* Hash some records in some vectors of rows, by functions j ... end - 1. */
 INLINE void
-hash_tile(const RaceHashBlock *block, size_t lane, const double *x,
+hash_tile(const RaceHashBlock *block, size_t lane, uint32_t j, uint32_t end, const double *x,
 		  int vectors, int records, RaceHashMode mode, void *out)
 {
-	const double *c = block->coefficients + lane;
-	const uint64_t *keys = block->keys + lane;
+	const double *c = block->coefficients + lane + (size_t) j * RACE_LANES * (block->width + 1);
+	const uint64_t *keys = block->keys + lane + (size_t) j * 2 * RACE_LANES;
 	uint32_t   *buckets = (uint32_t *) out + lane;
 	uint64_t   *results = (uint64_t *) out + lane;
-	uint32_t	power = mode <= RACE_HASH_MASK ? 1 : block->power;
 	Vector		projections[16];
 	Words		sums[16];
-	uint32_t	j;
 
 	UNROLL for (int s = 0; s < vectors * records; s++)
-		sums[s] = IS_SUM(mode) ? words_load(results + PLACE(s)) : words_set(0);
-	for (j = 0; j < power; j++)
+		sums[s] = IS_SUM(mode) ? words_load(results + PLACE(s)) :
+			mode == RACE_HASH_SIGNS && j > 0 ? words_widen(buckets + PLACE(s)) : words_set(0);
+	for (; j < end; j++)
 	{
 		UNROLL for (int s = 0; s < vectors * records; s++)
 			projections[s] = vector_load(c + s / records * VECTOR_LANES);
-		add_products(c + RACE_LANES, x, block->width, block->width, vectors, records, projections);
+		add_products(c + RACE_LANES, x, block->width, vectors, records, projections);
 		c += (size_t) RACE_LANES * (block->width + 1);
 		UNROLL for (int s = 0; s < vectors * records; s++)
 			projections[s] = code_of(mode, projections[s]);
@@ -159,8 +158,7 @@ hash_tile(const RaceHashBlock *block, size_t lane, const double *x,
  * signs so far, as sums have them.
  */
 INLINE void
-hash_sums(const RaceHashBlock *block, const double *z, const uint64_t *keys, bool scaled,
-		  void *out, RaceHashMode mode)
+hash_scaled(const RaceHashBlock *block, const double *z, void *out, RaceHashMode mode)
 {
 	int			lane;
 
@@ -170,12 +168,12 @@ hash_sums(const RaceHashBlock *block, const double *z, const uint64_t *keys, boo
 		uint64_t   *sum = (uint64_t *) out + lane;
 		Vector		v = vector_load(z + lane);
 
-		if (scaled && mode != RACE_HASH_SIGNS && mode != RACE_HASH_SUM_SIGNS)
+		if (mode != RACE_HASH_SIGNS && mode != RACE_HASH_SUM_SIGNS)
 			v = vector_fma(v, vector_load(c + RACE_LANES), vector_load(c));
 		if (mode <= RACE_HASH_MASK)
 			store_words(take_in(block, mode, words_set(0), code_of(mode, v), NULL), (uint32_t *) out + lane);
 		else
-			words_store(sum, take_in(block, mode, words_load(sum), code_of(mode, v), keys + lane));
+			words_store(sum, take_in(block, mode, words_load(sum), code_of(mode, v), block->keys + lane));
 	}
 }
 
@@ -202,125 +200,43 @@ hash_sums(const RaceHashBlock *block, const double *z, const uint64_t *keys, boo
 		} \
 	} while (0)
 
-/* Add some columns of some records to sums[record][RACE_LANES]. */
-INLINE void
-add_tile(const double *c, const double *x, uint32_t width, uint32_t columns,
-		 int vectors, int records, double *out)
-{
-	Vector		sums[16];
-
-	UNROLL for (int s = 0; s < vectors * records; s++)
-		sums[s] = vector_load(out + PLACE(s));
-	add_products(c, x, width, columns, vectors, records, sums);
-	UNROLL for (int s = 0; s < vectors * records; s++)
-		vector_store(out + PLACE(s), sums[s]);
-}
-
 /*
- * One projection of up to RACE_RECORDS_TOGETHER wide records: the coefficients of some
- * columns stay in the nearest cache while all records are multiplied with them, as do the
- * sums, and each column is read but once.  The order in which a sum grows stays the same.
+ * The rows of a tile stay in the nearest cache while all records are hashed with them: those of
+ * one function at a time, if they are wide.
  */
 INLINE void
-project_wide(const double *c, const double *x, uint32_t width, size_t n, double *sums)
-{
-	size_t		whole = n - n % TILE_RECORDS;
-	uint32_t	from;
-	size_t		lane;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-		memcpy(sums + i * RACE_LANES, c, RACE_LANES * sizeof(double));
-	c += RACE_LANES;
-	for (from = 0; from < width; from += RACE_COLUMNS_TOGETHER, x += RACE_COLUMNS_TOGETHER)
-	{
-		uint32_t	columns = width - from < RACE_COLUMNS_TOGETHER ?
-			width - from : RACE_COLUMNS_TOGETHER;
-
-		for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
-			for (i = 0; i < whole; i += TILE_RECORDS)
-				add_tile(c + lane, x + i * width, width, columns, TILE_VECTORS,
-						 TILE_RECORDS, sums + i * RACE_LANES + lane);
-		for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
-			for (i = whole; i < n; i++)
-				add_tile(c + lane, x + i * width, width, columns, SINGLE_VECTORS, 1,
-						 sums + i * RACE_LANES + lane);
-		c += (size_t) columns * RACE_LANES;
-	}
-}
-
-/* Up to RACE_RECORDS_TOGETHER wide records; apart, as others need no such space */
-TARGET __attribute__((noinline)) static void
-hash_wide(const RaceHashBlock *block, const double *x, size_t n, void *out)
-{
-	const double *c = block->coefficients;
-	const uint64_t *keys = block->keys;
-	RaceHashMode mode = block->mode;
-	double		sums[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint64_t	bits[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint32_t	j;
-	size_t		i;
-
-	if (mode == RACE_HASH_SIGNS)
-		memset(bits, 0, n * RACE_LANES * sizeof(uint64_t));
-	for (j = 0; j < block->power; j++)
-	{
-		project_wide(c, x, block->width, n, sums);
-		for (i = 0; i < n; i++)
-			FOR_EACH_MODE(hash_sums, block, sums + i * RACE_LANES, keys, false,
-						  mode == RACE_HASH_SIGNS ? (void *) (bits + i * RACE_LANES) :
-						  IS_SUM(mode) ? (void *) ((uint64_t *) out + i * RACE_LANES) :
-						  (void *) ((uint32_t *) out + i * RACE_LANES));
-		c += (size_t) RACE_LANES * (block->width + 1);
-		if (keys != NULL)
-			keys += 2 * RACE_LANES;
-	}
-	for (i = 0; mode == RACE_HASH_SIGNS && i < n * RACE_LANES; i += VECTOR_LANES)
-		store_words(words_load(bits + i), (uint32_t *) out + i);
-}
-
-/*
- * The rows of a tile stay in the nearest cache while all records are hashed with
- * them.
- */
-INLINE void
-hash_in_mode(const RaceHashBlock *block, const double *x, size_t n,
-			 void *out, RaceHashMode mode)
+hash_in_mode(const RaceHashBlock *block, const double *x, size_t n, void *out, RaceHashMode mode)
 {
 	size_t		whole = n - n % TILE_RECORDS;
 	size_t		record = RACE_LANES * (IS_SUM(mode) ? sizeof(uint64_t) : sizeof(uint32_t));
+	uint32_t	together = mode <= RACE_HASH_MASK || block->width > RACE_WIDE ? 1 : block->power;
+	uint32_t	j;
 	size_t		lane;
 	size_t		i;
 
-	for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
-		for (i = 0; i < whole; i += TILE_RECORDS)
-			hash_tile(block, lane, x + i * block->width, TILE_VECTORS,
-					  TILE_RECORDS, mode, (char *) out + i * record);
-	for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
-		for (i = whole; i < n; i++)
-			hash_tile(block, lane, x + i * block->width, SINGLE_VECTORS, 1,
-					  mode, (char *) out + i * record);
+	for (j = 0; j < (mode <= RACE_HASH_MASK ? 1 : block->power); j += together)
+	{
+		for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
+			for (i = 0; i < whole; i += TILE_RECORDS)
+				hash_tile(block, lane, j, j + together, x + i * block->width, TILE_VECTORS,
+						  TILE_RECORDS, mode, (char *) out + i * record);
+		for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
+			for (i = whole; i < n; i++)
+				hash_tile(block, lane, j, j + together, x + i * block->width, SINGLE_VECTORS, 1,
+						  mode, (char *) out + i * record);
+	}
 }
 
 TARGET static void
 hash_vectors(const RaceHashBlock *block, const RaceColumn *x, size_t n, void *out)
 {
-	size_t		record = RACE_LANES * (IS_SUM(block->mode) ? sizeof(uint64_t) : sizeof(uint32_t));
-	size_t		i;
-
-	if (block->width <= RACE_COLUMNS_TOGETHER || n == 1)
-		FOR_EACH_MODE(hash_in_mode, block, x->numbers, n, out);
-	else
-		for (i = 0; i < n; i += RACE_RECORDS_TOGETHER)
-			hash_wide(block, x->numbers + i * block->width,
-					  n - i < RACE_RECORDS_TOGETHER ? n - i : RACE_RECORDS_TOGETHER,
-					  (char *) out + i * record);
+	FOR_EACH_MODE(hash_in_mode, block, x->numbers, n, out);
 }
 
 TARGET static void
 hash_projection(const RaceHashBlock *block, const double *z, void *out)
 {
-	FOR_EACH_MODE(hash_sums, block, z, block->keys, true, out);
+	FOR_EACH_MODE(hash_scaled, block, z, out);
 }
 
 /* --------------------------------------------------- sets and categories */

@@ -43,6 +43,17 @@ words_load(const uint64_t *p)
 	return words;
 }
 
+/* The same of integers of 32 bits */
+INLINE Words
+words_widen(const uint32_t *p)
+{
+	Words		words = {0};
+
+	UNROLL for (int i = 0; i < VECTOR_LANES; i++)
+		words[i] = p[i];
+	return words;
+}
+
 INLINE void
 words_store(uint64_t *p, Words words)
 {
