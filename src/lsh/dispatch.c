@@ -14,9 +14,6 @@ static const RaceHashPath *const paths[] = {
 	&race_hash_avx2,
 	&race_hash_avx512,
 #endif
-#ifdef RACE_HAVE_NEON
-	&race_hash_neon,
-#endif
 };
 
 #define PATHS	(sizeof(paths) / sizeof(paths[0]))

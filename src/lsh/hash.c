@@ -73,29 +73,6 @@ sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 	}
 }
 
-/* A sum takes twice as much space as a bucket. */
-#define SUMS_TOGETHER	(RACE_RECORDS_TOGETHER / 2)
-
-/*
- * Add the codes of all parts, multiplied by their keys, and compute the bucket from
- * the sum.
- */
-static void
-hash_by_sums(const RaceRows *rows, size_t block, const RaceColumn *columns,
-			 size_t n, bool interruptible, uint32_t *buckets)
-{
-	const uint64_t *first = race_rows_key(rows, block * RACE_LANES, 0);
-	uint64_t	sums[SUMS_TOGETHER * RACE_LANES];
-	size_t		i;
-	int			p;
-
-	for (i = 0; i < n; i++)
-		memcpy(sums + i * RACE_LANES, first, RACE_LANES * sizeof(uint64_t));
-	for (p = 0; p < rows->parts; p++)
-		sum_part(rows, &rows->part[p], block, &columns[p], n, interruptible, sums);
-	race_hash_path()->reduce(rows->params->range, sums, n, buckets);
-}
-
 RaceColumn
 race_column_from(const RaceColumn *column, size_t i)
 {
@@ -143,44 +120,6 @@ hash_structured(const RaceRows *rows, const RaceRowsPart *part, size_t first, si
 		}
 }
 
-/* The signs of all functions, in rows that share transforms */
-static void
-hash_structured_signs(const RaceRows *rows, size_t first, size_t blocks, const double *x,
-					  bool interruptible, uint32_t *buckets)
-{
-	uint64_t   *bits = (uint64_t *) (rows->workspace + rows->together);
-	size_t		i;
-
-	memset(bits, 0, blocks * RACE_LANES * sizeof(uint64_t));
-	hash_structured(rows, &rows->part[0], first, blocks, x, interruptible,
-					sizeof(uint64_t), bits);
-	for (i = 0; i < blocks * RACE_LANES; i++)
-		buckets[i] = (uint32_t) bits[i];
-}
-
-/* As hash_by_sums(), of one record in rows that share transforms */
-static void
-hash_structured_sums(const RaceRows *rows, size_t first, size_t blocks,
-					 const RaceColumn *columns, bool interruptible, uint32_t *buckets)
-{
-	uint64_t   *sums = (uint64_t *) (rows->workspace + rows->together);
-	size_t		b;
-	int			p;
-
-	for (b = 0; b < blocks; b++)
-		memcpy(sums + b * RACE_LANES, race_rows_key(rows, (first + b) * RACE_LANES, 0),
-			   RACE_LANES * sizeof(uint64_t));
-	for (p = 0; p < rows->parts; p++)
-		if (race_is_structured(rows->part[p].params))
-			hash_structured(rows, &rows->part[p], first, blocks, columns[p].numbers,
-							interruptible, sizeof(uint64_t), sums);
-		else
-			for (b = 0; b < blocks; b++)
-				sum_part(rows, &rows->part[p], first + b, &columns[p], 1, interruptible,
-						 sums + b * RACE_LANES);
-	race_hash_path()->reduce(rows->params->range, sums, blocks, buckets);
-}
-
 /*
  * Hash one record in blocks that share transforms: none of them crosses a multiple of
  * rows->together.
@@ -189,13 +128,30 @@ static void
 hash_together(const RaceRows *rows, size_t first, size_t blocks, const RaceColumn *columns,
 			  bool interruptible, uint32_t *buckets)
 {
-	if (rows->params->rehash != RACE_REHASH_FOLD)
-		hash_structured_sums(rows, first, blocks, columns, interruptible, buckets);
-	else if (race_kernel_type(rows->params->kernel)->signs)
-		hash_structured_signs(rows, first, blocks, columns->numbers, interruptible, buckets);
-	else
-		hash_structured(rows, &rows->part[0], first, blocks, columns->numbers, interruptible,
-						sizeof(uint32_t), buckets);
+	bool		fold = rows->params->rehash == RACE_REHASH_FOLD;
+	uint64_t   *sums = (uint64_t *) (rows->workspace + rows->together);
+	size_t		size = fold && !race_kernel_type(rows->params->kernel)->signs ?
+		sizeof(uint32_t) : sizeof(uint64_t);
+	size_t		i;
+	int			p;
+
+	if (fold)
+		memset(sums, 0, blocks * RACE_LANES * sizeof(uint64_t));
+	for (i = 0; i < blocks && !fold; i++)
+		memcpy(sums + i * RACE_LANES, race_rows_key(rows, (first + i) * RACE_LANES, 0),
+			   RACE_LANES * sizeof(uint64_t));
+	for (p = 0; p < rows->parts; p++)
+		if (race_is_structured(rows->part[p].params))
+			hash_structured(rows, &rows->part[p], first, blocks, columns[p].numbers, interruptible,
+							size, size == sizeof(uint32_t) ? (void *) buckets : (void *) sums);
+		else
+			for (i = 0; i < blocks; i++)
+				sum_part(rows, &rows->part[p], first + i, &columns[p], 1, interruptible,
+						 sums + i * RACE_LANES);
+	if (!fold)
+		race_hash_path()->reduce(rows->params->range, sums, blocks, buckets);
+	for (i = 0; fold && size == sizeof(uint64_t) && i < blocks * RACE_LANES; i++)
+		buckets[i] = (uint32_t) sums[i];
 }
 
 /*
@@ -231,26 +187,41 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 	}
 }
 
+/* A sum takes twice as much space as a bucket. */
+#define SUMS_TOGETHER	(RACE_RECORDS_TOGETHER / 2)
+
+/*
+ * Hash n records with a block of rows: by folding, or by the sums of the codes of all parts, each
+ * multiplied by its key.
+ */
 static void
 hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	 bool interruptible, uint32_t *buckets)
 {
+	uint64_t	sums[SUMS_TOGETHER * RACE_LANES];
+	size_t		from;
 	size_t		i;
+	int			p;
 
 	if (rows->params->rehash == RACE_REHASH_FOLD)
 	{
 		hash_by_fold(rows, block, columns, n, interruptible, buckets);
 		return;
 	}
-	for (i = 0; i < n; i += SUMS_TOGETHER)
+	for (from = 0; from < n; from += SUMS_TOGETHER)
 	{
-		RaceColumn	some[RACE_MAX_PARTS];
-		int			p;
+		size_t		m = n - from < SUMS_TOGETHER ? n - from : SUMS_TOGETHER;
 
+		for (i = 0; i < m; i++)
+			memcpy(sums + i * RACE_LANES, race_rows_key(rows, block * RACE_LANES, 0),
+				   RACE_LANES * sizeof(uint64_t));
 		for (p = 0; p < rows->parts; p++)
-			some[p] = race_column_from(&columns[p], i);
-		hash_by_sums(rows, block, some, n - i < SUMS_TOGETHER ? n - i : SUMS_TOGETHER,
-					 interruptible, buckets + i * RACE_LANES);
+		{
+			RaceColumn	some = race_column_from(&columns[p], from);
+
+			sum_part(rows, &rows->part[p], block, &some, m, interruptible, sums);
+		}
+		race_hash_path()->reduce(rows->params->range, sums, m, buckets + from * RACE_LANES);
 	}
 }
 

@@ -2,8 +2,8 @@
  * hash.h
  *		What the vector code of each instruction set implements.
  *
- * Each path is a file hash_*.c: operations on vectors of doubles and of integers,
- * and hash_template.h, which is written in terms of them.  Rows are the lanes of
+ * Each path is a file hash_*.c: the operations on vectors that the compiler cannot express, and
+ * hash_template.h, which is written in terms of them.  Rows are the lanes of
  * a vector and every lane does the same operations in the same order, so all
  * paths give the same bits.  Functions carry their instruction set as an
  * attribute: no file needs compiler flags of its own.
@@ -18,9 +18,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RACE_HAVE_X86
-#endif
-#if defined(__aarch64__) && defined(__GNUC__) && !defined(__AARCH64EB__)
-#define RACE_HAVE_NEON
 #endif
 
 /* What is stored for the projections of a vector */
@@ -88,9 +85,6 @@ extern const RaceHashPath race_hash_portable;
 extern const RaceHashPath race_hash_avx2;
 extern const RaceHashPath race_hash_avx512;
 #endif
-#ifdef RACE_HAVE_NEON
-extern const RaceHashPath race_hash_neon;
-#endif
 
 /*
  * The constant of the permutation that orders the elements of a set:
@@ -100,8 +94,11 @@ extern const RaceHashPath race_hash_neon;
 #define RACE_ORDER_M		UINT64_C(0xD256D193)
 #define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
 
-/* Wider vectors are multiplied by so many columns at a time: they fit in the nearest cache. */
-#define RACE_COLUMNS_TOGETHER	128
+/*
+ * Vectors of more numbers are hashed with one function at a time, whose coefficients in the rows
+ * of a tile fit in the nearest cache.
+ */
+#define RACE_WIDE	128
 
 /*
  * Sequence "grouped".  An order hashes an element for the eight rows of a group.  Row k has

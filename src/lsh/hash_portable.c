@@ -1,185 +1,89 @@
 /*
  * hash_portable.c
- *		Records to buckets, in plain C.
+ *		Records to buckets, for any machine: with NEON on 64-bit ARM, else in plain C.
  */
 #include "hash.h"
 
 #include <math.h>
-#include <string.h>
+
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define TARGET
-#define VECTOR_LANES	1
-#define TILE_VECTORS	4
-#define TILE_RECORDS	2
-#define SINGLE_VECTORS	8
-#define SET_VECTORS		4
+#define VECTOR_LANES	2
+#define TILE_RECORDS	4
 #define TRANSFORM_VECTORS	8
 
-typedef double Vector;
-typedef uint64_t Words;
+#include "hash_vectors.h"
 
-static inline Vector
-vector_load(const double *p)
-{
-	return *p;
-}
-
-static inline Vector
-vector_set(double x)
-{
-	return x;
-}
-
-static inline Vector
+INLINE Vector
 vector_fma(Vector a, Vector b, Vector c)
 {
-	return fma(a, b, c);
+#ifdef __aarch64__
+	return (Vector) vfmaq_f64((float64x2_t) c, (float64x2_t) a, (float64x2_t) b);
+#else
+	return (Vector) {fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
+#endif
 }
 
-static inline Vector
-vector_code(Vector v)
+INLINE Vector
+vector_floor(Vector v)
 {
-	v = floor(v);
-	v = v > -RACE_MAX_CODE ? v : -RACE_MAX_CODE;
-	return v < RACE_MAX_CODE ? v : RACE_MAX_CODE;
+#ifdef __aarch64__
+	return (Vector) vrndmq_f64((float64x2_t) v);
+#else
+	return (Vector) {floor(v[0]), floor(v[1])};
+#endif
 }
 
-static inline Vector
-vector_sign(Vector v)
+/* comparisons with NaN are false, and choose the limit */
+INLINE Vector
+vector_clamp(Vector v, double limit)
 {
-	return v >= 0 ? 1 : 0;
-}
+	int			i;
 
-static inline void
-vector_store(double *p, Vector v)
-{
-	*p = v;
-}
-
-static inline Vector
-vector_plus(Vector a, Vector b)
-{
-	return a + b;
-}
-
-static inline Vector
-vector_minus(Vector a, Vector b)
-{
-	return a - b;
-}
-
-static inline Vector
-vector_flip(Vector v, uint64_t bits)
-{
-	return (bits & 1) != 0 ? -v : v;
-}
-
-/* A vector of one lane has none to swap. */
-static inline Vector
-vector_swap(Vector v, int h)
-{
-	(void) h;
+	UNROLL for (i = 0; i < VECTOR_LANES; i++)
+	{
+		v[i] = v[i] > -limit ? v[i] : -limit;
+		v[i] = v[i] < limit ? v[i] : limit;
+	}
 	return v;
 }
 
-/*
- * For a multiple of range the quotient may be one too small, which is corrected
- * here. It is never too large, because codes are below 2^52.
- */
-static inline void
-store_fold(Vector code, Vector range, Vector inverse, uint32_t *bucket)
+INLINE Vector
+vector_swap(Vector v, int h)
 {
-	double		rest = fma(-floor(code * inverse), range, code);
-
-	*bucket = (uint32_t) (rest >= range ? rest - range : rest);
+	(void) h;					/* there is only one */
+	return (Vector) {v[1], v[0]};
 }
 
-static inline Words
-words_load(const uint64_t *p)
-{
-	return *p;
-}
-
-static inline void
-words_store(uint64_t *p, Words words)
-{
-	*p = words;
-}
-
-static inline Words
-words_set(uint64_t x)
-{
-	return x;
-}
-
-static inline Words
-words_xor(Words a, Words b)
-{
-	return a ^ b;
-}
-
-static inline Words
-words_xor3(Words a, Words b, Words c)
-{
-	return a ^ b ^ c;
-}
-
-static inline Words
-words_plus(Words a, Words b)
-{
-	return a + b;
-}
-
-static inline Words
+INLINE Words
 words_multiply(Words a, Words b)
 {
-	return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF);
+#ifdef __SSE2__
+	return (Words) _mm_mul_epu32((__m128i) a, (__m128i) b);
+#elif defined(__aarch64__)
+	return (Words) vmull_u32(vmovn_u64((uint64x2_t) a), vmovn_u64((uint64x2_t) b));
+#else
+	return (a & words_set(UINT32_MAX)) * (b & words_set(UINT32_MAX));
+#endif
 }
 
-static inline Words
-words_high(Words a)
-{
-	return a >> 32;
-}
-
-static inline Words
-words_raise(Words a)
-{
-	return a << 32;
-}
-
-static inline Words
+INLINE Words
 words_least(Words a, Words b)
 {
-	return a < b ? a : b;
+	return (Words) {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 }
 
-static inline Words
-words_gather(const uint64_t *p, Words index)
+INLINE void
+store_words(Words words, uint32_t *buckets)
 {
-	return p[index];
-}
-
-static inline Words
-words_of(Vector code)
-{
-	Words		words;
-
-	code += RACE_INTEGER_SHIFT;
-	memcpy(&words, &code, sizeof(words));
-	return words;
-}
-
-static inline void
-store_mask(Vector code, uint32_t range, uint32_t *bucket)
-{
-	*bucket = (uint32_t) words_of(code) & (range - 1);
-}
-
-static inline void
-store_words(Words words, uint32_t *bucket)
-{
-	*bucket = (uint32_t) words;
+	buckets[0] = (uint32_t) words[0];
+	buckets[1] = (uint32_t) words[1];
 }
 
 #include "hash_template.h"

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "balanced.h"
-#include "l1.h"
-#include "l2.h"
 #include "lsh.h"
 #include "normal.h"
 #include "surrogate.h"

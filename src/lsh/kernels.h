@@ -8,7 +8,7 @@
  *
  * To add a kernel: give it a number here and a line in the table in kernels.c.  Its
  * exact value and the distribution of its coefficients are functions: small ones stand in
- * kernels.c, others in a file of their own, like l1.c.
+ * kernels.c, others in values.c and normal.c.
  */
 #ifndef RACE_KERNELS_H
 #define RACE_KERNELS_H

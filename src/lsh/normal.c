@@ -1,6 +1,6 @@
 /*
  * normal.c
- *		The inverse normal, from exact operations only.
+ *		Inverses of distribution functions, from exact operations only.
  */
 #include "normal.h"
 
@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "lsh.h"
 
 #if FLT_EVAL_METHOD != 0
 #error "racepriv needs plain IEEE double arithmetic (on x86-32: -msse2 -mfpmath=sse)"
@@ -112,4 +114,36 @@ race_inverse_normal(double p)
 	else
 		z = polynomial(tail_num, r - 5) / polynomial(tail_den, r - 5);
 	return q < 0 ? -z : z;
+}
+
+/* sin(x) / x and cos(x) for 0 <= x <= pi / 4, by Taylor: the next term is below 1e-20 */
+static void
+sine_and_cosine(double x, double *sine, double *cosine)
+{
+	double		square = x * x;
+	double		s = 1;
+	double		c = 1;
+	int			k;
+
+	for (k = 16; k >= 2; k -= 2)
+	{
+		s = 1 - s * square / (k * (k + 1));
+		c = 1 - c * square / (k * (k - 1));
+	}
+	*sine = s * x;
+	*cosine = c;
+}
+
+double
+race_inverse_cauchy(double p)
+{
+	double		v = p - 0.5;	/* exact, as are all operations until pi */
+	double		w = fabs(v);
+	double		sine;
+	double		cosine;
+	double		tangent;
+
+	sine_and_cosine(RACE_PI * (w <= 0.25 ? w : 0.5 - w), &sine, &cosine);
+	tangent = w <= 0.25 ? sine / cosine : cosine / sine;
+	return v < 0 ? -tangent : tangent;
 }

@@ -1,6 +1,6 @@
 /*
  * normal.h
- *		The inverse of the standard normal distribution function.
+ *		Inverses of distribution functions, with which coefficients are drawn.
  */
 #ifndef RACE_NORMAL_H
 #define RACE_NORMAL_H
@@ -11,5 +11,11 @@
  * own, and the exact sqrt.  Relative error measured: below 1e-15.
  */
 extern double race_inverse_normal(double p);
+
+/*
+ * The same of Cauchy's, tan(pi (p - 1/2)) for 0 < p < 1, a multiple of 2^-53; from exact
+ * operations alone
+ */
+extern double race_inverse_cauchy(double p);
 
 #endif							/* RACE_NORMAL_H */

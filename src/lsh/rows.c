@@ -250,25 +250,7 @@ generate_keys(RaceRows *rows, size_t block)
 
 /* ------------------------------------------------------------- projections */
 
-/* Divide a[m][RACE_LANES] by the bandwidth of each column. */
-static void
-divide_by_bandwidths(const RaceParams *params, double *a, uint32_t m)
-{
-	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	uint32_t	element;
-	int			i;
-
-	for (element = 0; element < m; element++, a += RACE_LANES)
-	{
-		double		w = params->bandwidth *
-			(bandwidths != NULL ? bandwidths[element] : 1);
-
-		for (i = 0; i < RACE_LANES; i++)
-			a[i] /= w;
-	}
-}
-
-/* projections[dims] = M'a, lane by lane */
+/* Replace a by M'a, lane by lane: projections[dims]. */
 static void
 transform(const RaceParams *params, const double *a, double *projections)
 {
@@ -289,21 +271,6 @@ transform(const RaceParams *params, const double *a, double *projections)
 		}
 }
 
-/* Subtract the projections of o from the offsets: a.(x - o) = a.x - a.o. */
-static void
-shift(const RaceParams *params, const double *projections, double *offsets)
-{
-	const double *origin = race_array(params, RACE_ARRAY_OFFSET);
-	uint32_t	column;
-	int			i;
-
-	if (origin == NULL)
-		return;
-	for (column = 0; column < params->dims; column++, projections += RACE_LANES)
-		for (i = 0; i < RACE_LANES; i++)
-			offsets[i] -= projections[i] * origin[column];
-}
-
 static void
 generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 					uint32_t j)
@@ -314,6 +281,8 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	double	   *a = params->outputs > 0 ? rows->workspace : projections;
 	uint32_t	m = params->outputs > 0 ? params->outputs : race_hashed_width(params);
 	const RaceKernelType *type = race_kernel_type(params->kernel);
+	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	const double *origin = race_array(params, RACE_ARRAY_OFFSET);
 	uint64_t	bits[RACE_LANES];
 	uint32_t	element;
 	int			i;
@@ -327,14 +296,18 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	}
 	for (element = 0; element < m; element++)
 	{
+		double		w = params->bandwidth * (bandwidths != NULL ? bandwidths[element] : 1);
+
 		element_bits(rows, block, j, element + 1, bits);
 		for (i = 0; i < RACE_LANES; i++)
-			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i]));
+			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i])) / w;
 	}
-	divide_by_bandwidths(params, a, m);
 	if (params->outputs > 0)
 		transform(params, a, projections);
-	shift(params, projections, offsets);
+	/* a.(x - o) = a.x - a.o */
+	for (element = 0; origin != NULL && element < params->dims; element++)
+		for (i = 0; i < RACE_LANES; i++)
+			offsets[i] -= projections[(size_t) element * RACE_LANES + i] * origin[element];
 }
 
 uint64_t *
@@ -359,8 +332,14 @@ generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 	int			i;
 
 	if (first % race_structured_length(params) == 0)
-		race_structured_signs(params, rows->params->seed, first, j,
-							  race_rows_signs(rows, j, first));
+	{
+		uint64_t   *signs = race_rows_signs(rows, j, first);
+		size_t		k;
+
+		/* elements 0 and 1 of a row are its offset and its length */
+		for (k = 0; k < race_structured_words(params); k++)
+			signs[k] = race_philox_bits(rows->params->seed, RACE_STREAM_FUNCTION, first, j, 2 + k);
+	}
 	if (race_kernel_type(params->kernel)->signs)
 		return;
 	element_bits(rows, block, j, 0, bits);

@@ -46,19 +46,6 @@ race_structured_all_words(const RaceParams *part, uint32_t rows)
 	return part->power * (((size_t) rows + length - 1) / length) * race_structured_words(part);
 }
 
-/* Elements 0 and 1 of a row are its offset and its length. */
-#define FIRST_SIGNS		2
-
-void
-race_structured_signs(const RaceParams *part, int64_t seed, uint32_t row, uint32_t j,
-					  uint64_t *signs)
-{
-	size_t		i;
-
-	for (i = 0; i < race_structured_words(part); i++)
-		signs[i] = race_philox_bits(seed, RACE_STREAM_FUNCTION, row, j, FIRST_SIGNS + i);
-}
-
 /*
  * The length is the root of a chi-square variable with D degrees of freedom.  That is
  * nearly D times the cube of a normal variable (Wilson & Hilferty 1931): with 1024 degrees,
@@ -74,30 +61,23 @@ race_structured_scale(const RaceParams *part, double normal)
 	return sqrt(root * root * root) / d;
 }
 
-/* (x - o) over the width of each column, padded with zeros */
-static void
-load(const RaceParams *part, const double *x, double *z)
+void
+race_structured_project(const RaceParams *part, const uint64_t *signs, const double *x,
+						double *z)
 {
 	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
+	uint32_t	length = race_structured_length(part);
 	uint32_t	i;
+	int			round;
 
+	/* (x - o) over the width of each column, padded with zeros */
 	memcpy(z, x, part->dims * sizeof(double));
 	for (i = 0; origin != NULL && i < part->dims; i++)
 		z[i] -= origin[i];
 	for (i = 0; bandwidths != NULL && i < part->dims; i++)
 		z[i] /= bandwidths[i];
-	memset(z + part->dims, 0, (race_structured_length(part) - part->dims) * sizeof(double));
-}
-
-void
-race_structured_project(const RaceParams *part, const uint64_t *signs, const double *x,
-						double *z)
-{
-	uint32_t	length = race_structured_length(part);
-	int			round;
-
-	load(part, x, z);
+	memset(z + part->dims, 0, (length - part->dims) * sizeof(double));
 	for (round = 0; round < RACE_STRUCTURED_ROUNDS; round++, signs += length / 64)
 		race_hash_path()->transform(z, length, signs);
 }

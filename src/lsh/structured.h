@@ -44,10 +44,6 @@ extern size_t race_structured_all_words(const RaceParams *part, uint32_t rows);
 /* Where the signs of function j (of all parts) in the group of a row are */
 extern uint64_t *race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row);
 
-/* Draw them, of the group that begins with a row. */
-extern void race_structured_signs(const RaceParams *part, int64_t seed, uint32_t row,
-								  uint32_t j, uint64_t *signs);
-
 /* How long a row is, over D^1.5, from a standard normal number */
 extern double race_structured_scale(const RaceParams *part, double normal);
 

@@ -153,3 +153,35 @@ race_match_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *
 		same += x->elements[i] == y->elements[i];
 	return (double) same / x->width;
 }
+
+/* --------------------------------------------------- by the distance in bandwidths */
+
+const double race_l2_square[] = {0.963, -0.516, 0.173, -0.052, -0.075};
+
+double
+race_l2_kernel(double c)
+{
+	static const double sqrt_half = 0.70710678118654752440;
+	static const double sqrt_2_over_pi = 0.79788456080286535588;
+	double		t = 1 / c;			/* infinite at c = 0, which does no harm */
+
+	if (t == 0)
+		return 0;				/* c is infinite, and inf * 0 is not a number */
+	/* erf and expm1 keep all digits where t is small: k ~ t / sqrt(2 pi) */
+	return erf(t * sqrt_half) + sqrt_2_over_pi * c * expm1(-0.5 * t * t);
+}
+
+double
+race_l1_kernel(double c)
+{
+	double		t = 1 / c;			/* infinite near c = 0 */
+
+	if (c == 0)
+		return 1;
+	/* both terms are near 2t here; this is their difference */
+	if (t < 1e-4)
+		return t / RACE_PI * (1 - t * t / 6);
+	if (c < 1)					/* where t^2 might overflow */
+		return (2 * atan(t) - c * (log1p(c * c) - 2 * log(c))) / RACE_PI;
+	return (2 * atan(t) - c * log1p(t * t)) / RACE_PI;
+}

@@ -22,17 +22,14 @@
 #include "utils/builtins.h"
 
 #include "../params/params.h"
-#include "../server/argument.h"
 #include "../server/bytes.h"
 #include "../server/text.h"
 #include "prepared.h"
-#include "vector.h"
 
 PG_FUNCTION_INFO_V1(race_record_in);
 PG_FUNCTION_INFO_V1(race_record_out);
 PG_FUNCTION_INFO_V1(race_record_recv);
 PG_FUNCTION_INFO_V1(race_record_send);
-PG_FUNCTION_INFO_V1(race_record_of_vector);
 
 #define VERSION			1
 #define HEADER_SIZE		16
@@ -234,45 +231,6 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 		read_part(next + 1, n, part, records, i);
 		next += 1 + n;
 	}
-}
-
-/* ----------------------------------------------------------------- vectors */
-
-const double *
-race_prepared_vector(Datum value, uint32 *n)
-{
-	const Prepared *prepared = open_prepared(value);
-
-	if (prepared->n_parts != 1 || KindOf(prepared->words[0]) != RACE_RECORD_VECTOR)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("this race_record is not a vector by itself")));
-	*n = NumberOf(prepared->words[0]);
-	return (const double *) (prepared->words + 1);
-}
-
-/* race_record(x): a vector, whatever the parameters */
-Datum
-race_record_of_vector(PG_FUNCTION_ARGS)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	RaceArrayReader *reader = (RaceArrayReader *) flinfo->fn_extra;
-	RaceElements elements;
-	Prepared   *prepared;
-
-	if (reader == NULL)
-	{
-		reader = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceArrayReader));
-		race_vector_prepare(reader, race_argument_type(flinfo, 0), flinfo->fn_mcxt);
-		flinfo->fn_extra = reader;
-	}
-	race_array_open(reader, PG_GETARG_DATUM(0), &elements, false, false);
-	race_check_length(elements.n, 0, false);
-	prepared = allocate(1 + elements.n);
-	prepared->n_parts = 1;
-	prepared->words[0] = HeadOf(RACE_RECORD_VECTOR, elements.n);
-	race_vector_convert(reader, &elements, NULL, (double *) (prepared->words + 1), false);
-	PG_RETURN_POINTER(prepared);
 }
 
 /* --------------------------------------------------------- text and binary */

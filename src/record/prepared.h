@@ -22,7 +22,4 @@ extern Datum race_prepared_datum(const RaceRecords *records, const RaceParams *p
  */
 extern void race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records);
 
-/* A record that is a vector by itself: its numbers and how many they are.  Else 22023 */
-extern const double *race_prepared_vector(Datum value, uint32 *n);
-
 #endif							/* RACE_PREPARED_H */

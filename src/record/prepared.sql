@@ -23,8 +23,3 @@ COMMENT ON FUNCTION _racepriv._race_record_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _racepriv._race_record_out(race_record) IS 'I/O';
 COMMENT ON FUNCTION _racepriv._race_record_recv(internal) IS 'I/O';
 COMMENT ON FUNCTION _racepriv._race_record_send(race_record) IS 'I/O';
-
-CREATE FUNCTION race_record(x "any") RETURNS race_record
-	AS 'MODULE_PATHNAME', 'race_record_of_vector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION race_record("any") IS
-	'a vector as it is hashed, for all aggregates of race_record. It is as private as x. Errors: 42804 for what is not a vector, 22023 for NULL elements, NaN, infinities and an empty array';

@@ -78,11 +78,4 @@ extern double race_scatter_freedom(const RaceScatter *scatter);
 extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
 extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
 
-/*
- * The same state as bytes, which engines of several servers can send: of aggregates of
- * race_record, with labels that are texts.
- */
-extern Datum race_scatter_record_step(FunctionCallInfo fcinfo, int x, int label);
-extern const RaceScatter *race_scatter_bytes_arg(FunctionCallInfo fcinfo);
-
 #endif							/* RACE_SCATTER_H */

@@ -10,7 +10,3 @@ CREATE FUNCTION _racepriv._race_scatter_deserialize(bytea, internal) RETURNS int
 COMMENT ON FUNCTION _racepriv._race_scatter_combine(internal, internal) IS 'aggregate combine function';
 COMMENT ON FUNCTION _racepriv._race_scatter_serialize(internal) IS 'aggregate serialization function';
 COMMENT ON FUNCTION _racepriv._race_scatter_deserialize(bytea, internal) IS 'aggregate deserialization function';
-
-CREATE FUNCTION _racepriv._race_scatter_combine(bytea, bytea) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'race_scatter_combine_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_scatter_combine(bytea, bytea) IS 'aggregate combine function';

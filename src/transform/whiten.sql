@@ -26,27 +26,3 @@ CREATE AGGREGATE race_whiten(x "any", label "any") (
 );
 COMMENT ON AGGREGATE race_whiten("any", "any") IS
 	'race_whiten within labels: the covariance is that of vectors around the mean of their label, the same for all labels. Where labels lie apart, distances are then in units of what varies within them. Labels, of any type, are told apart by their text; there may be 1000. Rows with a NULL are left out. Errors: 22023 when no label has two vectors, 54000 for more labels, others as without labels';
-
-CREATE FUNCTION _racepriv._race_whiten_step(bytea, race_record) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'race_whiten_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_whiten_step(bytea, race_record, text) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'race_whiten_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_whiten_final(bytea) RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_whiten_record_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_whiten_step(bytea, race_record) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_whiten_step(bytea, race_record, text) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_whiten_final(bytea) IS 'aggregate final function';
-
-CREATE AGGREGATE race_whiten_records(x race_record) (
-	SFUNC = _racepriv._race_whiten_step, STYPE = bytea, FINALFUNC = _racepriv._race_whiten_final,
-	COMBINEFUNC = _racepriv._race_scatter_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_whiten_records(race_record) IS
-	'race_whiten of records, which are vectors: race_whiten_records(race_record(x)) is race_whiten(x), but for rounding where parts of it run on several servers. All types are exact, so that Citus runs it where the rows are';
-
-CREATE AGGREGATE race_whiten_records(x race_record, label text) (
-	SFUNC = _racepriv._race_whiten_step, STYPE = bytea, FINALFUNC = _racepriv._race_whiten_final,
-	COMBINEFUNC = _racepriv._race_scatter_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_whiten_records(race_record, text) IS
-	'the same within labels, as race_whiten(x, label); cast other labels to text';

@@ -14,7 +14,7 @@ from server import Session
 ROWS = 2000
 RANGE = 16384
 SEED = 20211119
-SEQUENCES = ['independent', 'grouped', 'partition']
+SEQUENCES = ['independent', 'grouped']
 WIDE = 334, 100000      # rows and range of a value of the paper's range
 # name, nodes, edges, sigma of log(degree), largest degree, times the size of this one
 GRAPHS = [('Google+', 72300, 13.7e6, 1.5, 20000, 1),

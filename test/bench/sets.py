@@ -225,14 +225,14 @@ def private(report, session, graph):
 
 
 SIZES = [10, 100, 1000]
-SEQUENCES = ['independent', 'grouped', 'partition']
+SEQUENCES = ['independent', 'grouped']
 
 
 def evaluations(report, data):
     """What hashing an element for a row takes, by sequence and by the size of sets"""
     report.heading('Hashing sets')
     report.write(f'Nanoseconds for each element and row, R = {ROWS:,}, hashing alone, without PostgreSQL.  Rows '
-                 'of sequences grouped and partition share what they do with elements.\n')
+                 'of sequence grouped share what they do with elements.\n')
     elements = np.random.default_rng(1).integers(0, 2 ** 63, 1000 * 200, dtype=np.uint64) * 2 + 1
     lines = []
     for size in SIZES:

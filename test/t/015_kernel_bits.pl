@@ -140,7 +140,7 @@ sub digests
 	return split /\n/, sql($queries);
 }
 
-my @codes = grep { sql_fails("LOAD 'racepriv'; SET racepriv.vector_code = '$_'") =~ /^no error/ } qw(avx2 avx512 neon);
+my @codes = grep { sql_fails("LOAD 'racepriv'; SET racepriv.vector_code = '$_'") =~ /^no error/ } qw(avx2 avx512);
 my @portable = digests('portable', 'true');
 is(scalar(@portable), @kernels + 3, 'portable code makes all kernels');
 for my $code (@codes, 'auto')

@@ -2,7 +2,8 @@
  * l1_test.c
  *		The l1 kernel, and the Cauchy numbers its row functions are made of.
  */
-#include "../../src/lsh/l1.h"
+#include "../../src/lsh/normal.h"
+#include "../../src/lsh/values.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
 #include "../../src/fit/fourier.h"
 #include "../../src/learn/tail.h"
 #include "../../src/lsh/kernels.h"
-#include "../../src/lsh/l2.h"
+#include "../../src/lsh/values.h"
 #include "../../src/lsh/lsh.h"
 #include "tap.h"
 

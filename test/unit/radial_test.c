@@ -2,8 +2,7 @@
  * radial_test.c
  *		Kernels by a table over the distance, against the kernels themselves.
  */
-#include "../../src/lsh/l1.h"
-#include "../../src/lsh/l2.h"
+#include "../../src/lsh/values.h"
 #include "../../src/lsh/radial.h"
 #include "kernels.h"
 #include "tap.h"
