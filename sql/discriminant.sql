@@ -58,15 +58,3 @@ SELECT race_discriminant(i % 2, CASE i WHEN 5 THEN ARRAY[1] ELSE ARRAY[i, i * i]
 SELECT race_discriminant(x, label) FROM plants;
 DROP TABLE plants, learned, two;
 DROP FUNCTION apply, accuracy;
-
--- SQL can call the functions of aggregates of race_record: bytes with more labels than there may be are no state
-CREATE AGGREGATE of_states(bytea) (SFUNC = _racepriv._race_scatter_combine, STYPE = bytea);
-CREATE FUNCTION state_of(labels int) RETURNS bytea LANGUAGE sql AS $$
-	SELECT decode('01000000' || repeat(n, 2) || string_agg(lpad(to_hex(i), 16, '0') || '0000000000000040', '') || repeat('00', 8 * labels + 8), 'hex')
-	FROM (SELECT lpad(to_hex(labels & 255), 2, '0') || lpad(to_hex(labels >> 8), 2, '0') || '0000' AS n) n, generate_series(1, labels) i GROUP BY n
-$$;
-SELECT octet_length(of_states(state_of(labels))) FROM unnest('{3,1000}'::int[]) labels;
-SELECT of_states(state_of(labels)) FROM unnest('{1001,2000}'::int[]) labels;
-SELECT _racepriv._race_discriminant_final(state_of(1001));
-DROP AGGREGATE of_states(bytea);
-DROP FUNCTION state_of;

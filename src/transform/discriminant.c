@@ -17,8 +17,6 @@
 
 PG_FUNCTION_INFO_V1(race_discriminant_step);
 PG_FUNCTION_INFO_V1(race_discriminant_final);
-PG_FUNCTION_INFO_V1(race_discriminant_record_step);
-PG_FUNCTION_INFO_V1(race_discriminant_record_final);
 
 /*
  * A direction in which the means lie apart by less than this share of the first one, or of a
@@ -99,17 +97,11 @@ race_discriminant_step(PG_FUNCTION_ARGS)
 	return race_scatter_step(fcinfo, 2, 1);
 }
 
-/* The same of records, race_discriminant_records */
-Datum
-race_discriminant_record_step(PG_FUNCTION_ARGS)
-{
-	return race_scatter_record_step(fcinfo, 2, 1);
-}
-
 /* The transform; NULL of no vectors */
-static Datum
-finish(FunctionCallInfo fcinfo, const RaceScatter *scatter)
+Datum
+race_discriminant_final(PG_FUNCTION_ARGS)
 {
+	const RaceScatter *scatter = race_scatter_arg(fcinfo);
 	RaceWhitening whitening;
 	double	   *directions;
 	uint32		n;
@@ -129,16 +121,4 @@ finish(FunctionCallInfo fcinfo, const RaceScatter *scatter)
 				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
 	race_whitening_keep(&whitening, directions, n);
 	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
-}
-
-Datum
-race_discriminant_final(PG_FUNCTION_ARGS)
-{
-	return finish(fcinfo, race_scatter_arg(fcinfo));
-}
-
-Datum
-race_discriminant_record_final(PG_FUNCTION_ARGS)
-{
-	return finish(fcinfo, race_scatter_bytes_arg(fcinfo));
 }

@@ -4,7 +4,7 @@
  *		vectors around the means of their classes.
  *
  * It is the state of aggregates.  Their transition and final functions are in the files of
- * the transforms; they share the combine function and the serial form.  Without labels all
+ * the transforms.  Public rows are few, so no aggregate is computed in parts.  Without labels all
  * vectors are of one class.
  */
 #ifndef RACE_SCATTER_H
@@ -77,12 +77,5 @@ extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 
 extern double race_scatter_freedom(const RaceScatter *scatter);
 extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
 extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
-
-/*
- * The same state as bytes, which engines of several servers can send: of aggregates of
- * race_record, with labels that are texts.
- */
-extern Datum race_scatter_record_step(FunctionCallInfo fcinfo, int x, int label);
-extern const RaceScatter *race_scatter_bytes_arg(FunctionCallInfo fcinfo);
 
 #endif							/* RACE_SCATTER_H */

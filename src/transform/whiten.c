@@ -26,8 +26,6 @@
 
 PG_FUNCTION_INFO_V1(race_whiten_step);
 PG_FUNCTION_INFO_V1(race_whiten_final);
-PG_FUNCTION_INFO_V1(race_whiten_record_step);
-PG_FUNCTION_INFO_V1(race_whiten_record_final);
 
 /*
  * A standard deviation below this share of the mean is that of rounding errors: the column
@@ -293,33 +291,15 @@ race_whiten_step(PG_FUNCTION_ARGS)
 	return race_scatter_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
 }
 
-/* The same of records, race_whiten_records */
-Datum
-race_whiten_record_step(PG_FUNCTION_ARGS)
-{
-	return race_scatter_record_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
-}
-
 /* The transform; NULL of no vectors */
-static Datum
-finish(FunctionCallInfo fcinfo, const RaceScatter *scatter)
+Datum
+race_whiten_final(PG_FUNCTION_ARGS)
 {
+	const RaceScatter *scatter = race_scatter_arg(fcinfo);
 	RaceWhitening whitening;
 
 	if (scatter == NULL)
 		PG_RETURN_NULL();
 	race_whitening_of(scatter, "race_whiten", &whitening);
 	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
-}
-
-Datum
-race_whiten_final(PG_FUNCTION_ARGS)
-{
-	return finish(fcinfo, race_scatter_arg(fcinfo));
-}
-
-Datum
-race_whiten_record_final(PG_FUNCTION_ARGS)
-{
-	return finish(fcinfo, race_scatter_bytes_arg(fcinfo));
 }

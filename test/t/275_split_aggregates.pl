@@ -59,27 +59,6 @@ is(sql("SELECT split_whole('race_merge(race_sketch)'::regprocedure, part, NULL::
 	't', 'race_merge in parts');
 is(sql("SELECT split_whole($records, NULL, NULL::race_sketch) IS NULL"), 't', 'no parts give NULL');
 
-# Transforms are sums of rounded numbers: near those of one server, and the same if there is one part
-sub apart
-{
-	my ($aggregate, $arguments, $one, $shards) = @_;
-	my $parts = "SELECT split_part('$aggregate'::regprocedure, $arguments) AS part FROM t GROUP BY shard % $shards";
-	return sql("WITH a AS (SELECT split_whole('$aggregate'::regprocedure, part, NULL::race_transform) AS t FROM ($parts) v), b AS (SELECT $one AS t FROM t)"
-		  . " SELECT max(abs(p - q)) FROM (SELECT unnest((a.t).matrix || (a.t).\"offset\") p, unnest((b.t).matrix || (b.t).\"offset\") q FROM a, b) v");
-}
-for my $case (
-	['race_whiten_records(race_record)', 'race_record(x)', 'race_whiten(x)'],
-	['race_whiten_records(race_record, text)', 'ROW(race_record(x), g::text)', 'race_whiten(x, g)'],
-	['race_discriminant_records(text, race_record)', 'ROW(g::text, race_record(x))', 'race_discriminant(g, x)'])
-{
-	my ($aggregate, $arguments, $one) = @$case;
-	is(apart(@$case, 1), 0, "$aggregate: one part has the bits of $one");
-	cmp_ok(apart(@$case, 32), '<', 1e-9, "$aggregate: 32 parts are near them");
-}
-like(sql_fails("SELECT split_whole('race_whiten_records(race_record)'::regprocedure, part, NULL::race_transform) FROM unnest('{\\\\x00,\\\\x01}'::text[]) part"),
-	qr/\AERROR:  22P03: invalid state of an aggregate that learns a transform/, 'bytes that are no state are refused');
-like(sql_fails("SELECT race_whiten_records(race_record($cases[-1][1], ROW(x, c))) FROM t"), qr/\AERROR:  22023: this race_record is not a vector by itself/, 'records of a product are no vectors');
-
 # ------------------------------------------------- types that cannot be known
 
 for my $case (
