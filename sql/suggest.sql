@@ -132,51 +132,5 @@ SELECT race_suggest(x, 0, 0, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 2, 1000) FROM people WHERE i <= 100;
 SELECT race_suggest(x, 1, 0, 0) FROM people WHERE i <= 100;
 SELECT race_suggest(x, NULL, 0, 1000) FROM people WHERE i <= 100;
-
--- other kernels: of sets and categories that say the class, and of vectors
-CREATE TABLE things AS
-SELECT i, i % 2 AS class, ARRAY[CASE WHEN i % 7 = 0 THEN 'x' ELSE 'k' || i % 2 END, 'n' || i % 5] AS kinds,
-       ARRAY(SELECT 't' || (i * j) % 40 + 100 * (i % 2) FROM generate_series(1, 6) j) AS tags, ARRAY[normal(i, 1) + 2 * (i % 2), normal(i, 2)] AS x
-FROM generate_series(1, 300) i;
-CREATE TABLE kernels AS
-SELECT 'jaccard' AS kernel, (race_suggest_kernel('jaccard', tags, class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
-SELECT 'match', (race_suggest_kernel('match(dims=2)', kinds, class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
-SELECT 'l1', (race_suggest_kernel('l1(dims=2)', x, 'class ' || class, 1, 0, 10000 ORDER BY i)).* FROM things UNION ALL
-SELECT 'angular', (race_suggest_kernel('angular(dims=2, rows=16)', x, class, 1, 1e-6, 10000 ORDER BY i)).* FROM things UNION ALL
-SELECT 'l2 * match', (race_suggest_kernel('l2(dims=2, bandwidth=3) * match(dims=2)', ROW(x, kinds), class, 1, 0, 10000 ORDER BY i)).* FROM things;
-SELECT kernel, value_of(statement) = params AS pasted, params::text LIKE split_part(kernel, ' ', 1) || '(%rows=' || rows || ',%' AS rows, score > 0.75 AS good, expression
-FROM kernels ORDER BY 1;
--- both together are better than one, and it serves other records
-SELECT max(score) FILTER (WHERE kernel = 'l2 * match') > max(score) FILTER (WHERE kernel = 'l1') AS better FROM kernels;
-WITH c AS MATERIALIZED (SELECT class, race_build(params, ROW(x, kinds)) AS s FROM things, kernels WHERE kernel = 'l2 * match' AND i <= 200 GROUP BY class)
-SELECT avg((class = (SELECT race_classify(c.class, s, ROW(x, kinds)) FROM c))::int) > 0.8 AS good FROM things WHERE i > 200;
-SELECT (race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100)).params IS NULL AS none FROM things WHERE i < 0;
--- which kernel fits best: of vectors, of sets and rows of categories, and of products of them
-CREATE TABLE best AS
-SELECT 1 AS i, 'l2 or l1' AS says, (race_suggest_kernel(x, class, 1, 0, 10000 ORDER BY i)).* FROM things WHERE i <= 120 UNION ALL
-SELECT 2, 'only angles', (race_suggest_kernel(ARRAY[(x[1] - 1) * far, x[2] * far], class, 1, 0, 10000 ORDER BY i)).*
-FROM (SELECT i, class, ARRAY[4 * (i % 2) - 1 + 0.3 * normal(i, 1), normal(i, 2)] AS x, 1 + 1000 * number(i, 7) ^ 4 AS far FROM things WHERE i <= 120) v UNION ALL
-SELECT 3, 'sets', (race_suggest_kernel(tags, class, 1, 0, 10000 ORDER BY i)).* FROM (SELECT i, class, tags || ARRAY[tags[1] || 'x'] || CASE i % 2 WHEN 0 THEN ARRAY['y'] END AS tags FROM things WHERE i <= 120) v UNION ALL
-SELECT 4, 'both', (race_suggest_kernel(ROW(x, kinds), class, 1, 0, 10000 ORDER BY i)).* FROM things WHERE i <= 120;
-SELECT says, params::text ~ CASE i WHEN 1 THEN '^l[12]\(' WHEN 2 THEN '^angular' WHEN 3 THEN '^jaccard' ELSE '^l[12].* (match|jaccard)' END AS fits, value_of(statement) = params AS pasted,
-       params::text LIKE '%lower={%' AS bounds, score > 0.75 AS good FROM best ORDER BY i;
-SELECT max(score) FILTER (WHERE i = 4) > max(score) FILTER (WHERE i = 1) AS better FROM best;
-SELECT (race_suggest_kernel(ARRAY[0, 0], class, 1, 0, 1000)).score < 0.6 AS nothing FROM things;
-SELECT race_suggest_kernel(NULL::text[], class, 1, 0, 1000) IS NULL AS none FROM things;
-SELECT race_suggest_kernel(5, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(ROW(x, 5), class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(ROW(x, x, x, x, x), class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(ARRAY['NaN'::float8], class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(ARRAY[1e60 * i], class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(CASE i WHEN 50 THEN x || x ELSE x END, class, 1, 0, 100 ORDER BY i) FROM things;
-SELECT race_suggest_kernel(CASE i WHEN 50 THEN ARRAY[NULL] ELSE tags END, class, 1, 0, 100 ORDER BY i) FROM things;
-SELECT race_suggest_kernel(NULL, x, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel('l2(dims=3)', x, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel('l2', x, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel('l2(dims=2, sequence=grid, lower={0,0}, upper={1,1})', x, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel(('l2(dims=2, seed=' || i || ')')::race_params, x, class, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel('l2(dims=2)', x, 1, 1, 0, 100) FROM things;
-SELECT race_suggest_kernel('l2(dims=2)', x, class, 1, 0, 100) FROM things WHERE i < 10;
-SELECT race_suggest_kernel('l2(dims=2)', x, class, 0, 0, 100) FROM things;
-DROP TABLE people, suggested, skewed, warped, heavy, pulled, things, kernels, best, others, averaged;
+DROP TABLE people, suggested, skewed, warped, heavy, pulled, others, averaged, lines;
 DROP FUNCTION accuracy(race_params, text), record(text, float8[]), value_of(text), normal(int, int), number(int, int);

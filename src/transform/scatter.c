@@ -2,8 +2,7 @@
  * scatter.c
  *		What transforms are learned from.
  *
- * Means and products are updated vector by vector (Welford 1962), and combined as in Chan,
- * Golub & LeVeque (1983): nothing large is subtracted.  Products are pooled, because every
+ * Means and products are updated vector by vector (Welford 1962): nothing large is subtracted.  Products are pooled, because every
  * transform here takes the classes to be spread alike; the scatter of all vectors is that
  * within classes and that of their means.
  *
@@ -13,18 +12,11 @@
 
 #include <math.h>
 
-#include "lib/stringinfo.h"
-#include "libpq/pqformat.h"
 #include "utils/lsyscache.h"
 
 #include "../record/vector.h"
 #include "../server/argument.h"
-#include "../server/compat.h"
 #include "scatter.h"
-
-PG_FUNCTION_INFO_V1(race_scatter_combine);
-PG_FUNCTION_INFO_V1(race_scatter_serialize);
-PG_FUNCTION_INFO_V1(race_scatter_deserialize);
 
 /* What a transition keeps between calls */
 typedef struct StepSite
@@ -194,78 +186,6 @@ race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
 	if (scatter == NULL)
 		scatter = race_scatter_create(dims, context);
 	race_scatter_add(scatter, label_key(fcinfo, site, label), 1, site->x);
-	PG_RETURN_POINTER(scatter);
-}
-
-/* Add the second state to the first one. */
-Datum
-race_scatter_combine(PG_FUNCTION_ARGS)
-{
-	RaceScatter *a = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
-	const RaceScatter *b = PG_ARGISNULL(1) ? NULL : (RaceScatter *) PG_GETARG_POINTER(1);
-	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
-	Size		i;
-
-	if (b == NULL)
-	{
-		if (a == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(a);
-	}
-	if (a == NULL)
-		a = race_scatter_create(b->dims, context);
-	race_check_length(b->dims, a->dims, false);
-	for (i = 0; i < b->n_classes; i++)
-		race_scatter_add(a, b->classes[i].key, b->classes[i].n, race_scatter_class_mean(b, i));
-	for (i = 0; i < RaceScatterProducts(b->dims); i++)
-		a->products[i] += b->products[i];
-	PG_RETURN_POINTER(a);
-}
-
-/* ------------------------------------------------- between parallel workers */
-
-Datum
-race_scatter_serialize(PG_FUNCTION_ARGS)
-{
-	const RaceScatter *scatter = (const RaceScatter *) PG_GETARG_POINTER(0);
-	StringInfoData message;
-
-	pq_begintypsend(&message);
-	pq_sendint32(&message, scatter->dims);
-	pq_sendint32(&message, scatter->n_classes);
-	pq_sendbytes(&message, (const char *) scatter->classes,
-				 scatter->n_classes * sizeof(RaceScatterClass));
-	pq_sendbytes(&message, (const char *) scatter->means,
-				 (Size) scatter->n_classes * scatter->dims * sizeof(double));
-	pq_sendbytes(&message, (const char *) scatter->products,
-				 RaceScatterProducts(scatter->dims) * sizeof(double));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
-}
-
-/* SQL cannot call this: it takes an internal argument. So the bytes are ours. */
-Datum
-race_scatter_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	StringInfoData message;
-	RaceScatter *scatter;
-	uint32		n;
-
-	initStringInfo(&message);
-	appendBinaryStringInfo(&message, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
-	scatter = race_scatter_create(pq_getmsgint(&message, 4), CurrentMemoryContext);
-	n = pq_getmsgint(&message, 4);
-	scatter->n_classes = n;
-	scatter->capacity = Max(n, 2);
-	scatter->classes = repalloc(scatter->classes, scatter->capacity * sizeof(RaceScatterClass));
-	scatter->means = repalloc(scatter->means,
-							  (Size) scatter->capacity * scatter->dims * sizeof(double));
-	pq_copymsgbytes(&message, (char *) scatter->classes, n * sizeof(RaceScatterClass));
-	pq_copymsgbytes(&message, (char *) scatter->means,
-					(Size) n * scatter->dims * sizeof(double));
-	pq_copymsgbytes(&message, (char *) scatter->products,
-					RaceScatterProducts(scatter->dims) * sizeof(double));
-	pq_getmsgend(&message);
 	PG_RETURN_POINTER(scatter);
 }
 

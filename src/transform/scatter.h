@@ -4,7 +4,7 @@
  *		vectors around the means of their classes.
  *
  * It is the state of aggregates.  Their transition and final functions are in the files of
- * the transforms; they share the combine function and the serial form.  Without labels all
+ * the transforms.  Public rows are few, so no aggregate is computed in parts.  Without labels all
  * vectors are of one class.
  */
 #ifndef RACE_SCATTER_H

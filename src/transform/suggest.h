@@ -106,22 +106,6 @@ extern void race_suggest_choose(const RaceExamples *examples, const RaceExpected
  */
 extern int	race_suggest_pick(const RaceExamples *examples, const RaceSuggestion *list, int n);
 
-/*
- * The same for a kernel of records of any kind, with labels: `values` says what it is, with
- * power 1, between examples i and j at each factor of the bandwidth.  Each example is asked
- * about by all others.  Densities with prior "counts" are sharpened in so many dims, or not if that
- * is 0 (race_scores_sharpen).  The best has a factor for a bandwidth.
- */
-#define RACE_SUGGEST_FACTORS	13
-
-typedef void (*RaceSuggestValues) (void *context, int i, int j, float *values);
-
-extern double race_suggest_factor(int i);
-extern void race_suggest_choose_kernel(const RaceExamples *examples,
-									   const RaceExpected *expected,
-									   RaceSuggestValues values, void *context,
-									   int sharp_dims, RaceSuggestion *best);
-
 /* ------------------------------------------------------------------ grids */
 
 /* Six digits, as the statement shows them */

@@ -33,25 +33,3 @@ CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8
 );
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
 	'the same for a release with a sketch for each label, to classify: by the accuracy with which each tenth of the public rows is classified by the others. Kernels are l2, l1 and angular. Transforms are learned within classes, or keep the directions in which classes differ (Fisher 1936). Where that is better, columns are replaced by their places among their quantiles first (race_warp), or far records are pulled to a sphere (race_project with a radius), or vectors are replaced by log odds: the average of logistic regressions of the columns as they are, of places and of what is pulled (sums of race_project). In 1 to 3 dimensions the release is a grid of what the transform makes of vectors (race_project): then params are those of a grid. See expression. Among choices whose scores differ by luck the one with the likeliest posteriors is taken. The shares of labels must be as in the private table, which has records of all labels together. Rows with a NULL x or label are left out. Further errors: 22023 for one label alone, or more than 32';
-
-CREATE FUNCTION _racepriv._race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_suggest_kernel_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_suggest_kernel_final(internal) RETURNS race_suggest_result
-	AS 'MODULE_PATHNAME', 'race_suggest_kernel_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_suggest_kernel_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _racepriv._race_suggest_kernel_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_kernel_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_suggest_kernel(race_params, "any", "any", float8, float8, bigint) IS
-	'race_suggest with labels for records of any kind, and for the kernel of params: a set, a row of categories, a vector, or a row for a product. It chooses a factor of all bandwidths, from 1/8 to 8, a factor of all powers, from 1 to 16, rows, and the prior, by the accuracy with which each public record is classified by all others, under the noise of a release of so many records with epsilon and delta; everything else stays as in params. Compare the scores of several kernels. Of more than 500 rows a sample is used. Never use private rows. Rows with a NULL x or label are left out. NULL for no rows. Errors: 22004 for NULL params, 22023 for fewer than 20 rows, one label alone or more than 32, parameters or a request that is not the same in all rows, and as in race_build';
-
-CREATE AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _racepriv._race_suggest_kernel_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_kernel_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_suggest_kernel("any", "any", float8, float8, bigint) IS
-	'the same for the best kernel of those that fit all records: l2, l1 and angular for vectors; match and jaccard for arrays of anything else, match while all have the same length; and for a row the products of those that fit its columns, of which the first 16 are tried. Vectors get a scale for each column and bounds a tenth of a range beyond the public rows. Among kernels whose scores differ by luck the one with the likeliest posteriors is taken. For vectors alone, race_suggest tries transforms as well, and angles from their center. Errors as above; 42804 for what is no record';

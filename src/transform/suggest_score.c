@@ -24,7 +24,7 @@
 #include "suggest.h"
 
 #define FOLDS			RACE_SUGGEST_FOLDS
-#define FACTORS			RACE_SUGGEST_FACTORS	/* bandwidths: from 1/8 of the median distance */
+#define FACTORS			13		/* bandwidths: from 1/8 of the median distance */
 #define LEAST_FACTOR	0.125
 #define POWERS			5		/* 1, 2, 4, 8, 16 */
 #define SAMPLING		0.1
@@ -57,8 +57,8 @@ typedef struct Scoring
 	double		best;			/* the highest score of them */
 } Scoring;
 
-double
-race_suggest_factor(int i)
+static double
+factor_of(int i)
 {
 	return LEAST_FACTOR * pow(2, i / 2.0);
 }
@@ -258,7 +258,7 @@ measure_distances(Scoring *s)
 	if (!(s->unit > 0))
 		s->unit = s->farthest;
 	for (i = 0; i < FACTORS; i++)
-		s->scales[i] = 1 / (s->unit * race_suggest_factor(i));
+		s->scales[i] = 1 / (s->unit * factor_of(i));
 	pfree(z);
 	pfree(apart);
 }
@@ -467,7 +467,7 @@ likelihood(const Scoring *s, const float *densities, double bandwidth, int power
 static double
 bandwidth_of(const Scoring *s, int choice)
 {
-	return s->unit * race_suggest_factor(choice / POWERS);
+	return s->unit * factor_of(choice / POWERS);
 }
 
 static int
@@ -717,55 +717,4 @@ race_suggest_choose(const RaceExamples *examples, const RaceExpected *expected,
 	pfree(l2);
 	pfree(s.densities);
 	pfree(fold);
-}
-
-/* ------------------------------------------------------------- any kernel */
-
-/* The densities of all classes at example i, by all others */
-static void
-ask_all(Scoring *s, RaceSuggestValues values, void *context, int i)
-{
-	const RaceExamples *e = s->examples;
-	float		sums[RACE_SUGGEST_CLASSES][CHOICES] = {{0}};
-	int			count[RACE_SUGGEST_CLASSES] = {0};
-	float		k[FACTORS];
-	int			a;
-	int			c;
-	int			j;
-
-	for (j = 0; j < e->n; j++)
-	{
-		if (j == i)
-			continue;
-		values(context, i, j, k);
-		count[e->label[j]]++;
-		for (a = 0; a < FACTORS; a++)
-			add_powers(k[a], sums[e->label[j]] + a * POWERS);
-	}
-	for (j = 0; j < CHOICES; j++)
-		for (c = 0; c < e->classes; c++)
-			s->densities[((Size) j * e->classes + c) * e->n + i] = sums[c][j] / Max(count[c], 1);
-}
-
-void
-race_suggest_choose_kernel(const RaceExamples *examples, const RaceExpected *expected,
-						   RaceSuggestValues values, void *context, int sharp_dims,
-						   RaceSuggestion *best)
-{
-	Scoring		s;
-	int			i;
-
-	start_scoring(&s, examples, expected);
-	s.unit = 1;
-	s.sharp_dims = sharp_dims;
-	for (i = 0; i < examples->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ask_all(&s, values, context, i);
-	}
-	try_rows(&s);
-	choose(&s, best);
-	if (s.found != NULL)
-		pfree(s.found);
-	pfree(s.densities);
 }
