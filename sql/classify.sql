@@ -28,6 +28,8 @@ SELECT race_posterior('quote " and \'::text, s, '{20}') FROM classes WHERE label
 SELECT race_posterior(label, s, '{20}') IS NULL AS none FROM classes WHERE false;
 -- errors
 SELECT race_classify(label, s, '{20}', 'flat') FROM classes;
+SELECT race_classify(1, race_sketch('l2(dims=1)'::race_params), '{1}', 1);
+SELECT race_classify(1, race_sketch('l2(dims=1)'::race_params), '{1}', 'counts', 'counts');
 SELECT race_classify(label, s, '{20}', CASE WHEN label = 1 THEN 'counts' ELSE 'uniform' END) FROM classes;
 SELECT race_classify(label, s, '{20,1}') FROM classes;
 SELECT race_classify(point(label, 0), s, '{20}') FROM classes;

@@ -10,7 +10,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/builtins.h"
 
 #include "../server/argument.h"
 #include "classes.h"
@@ -19,6 +21,20 @@ PG_FUNCTION_INFO_V1(race_classify_step);
 PG_FUNCTION_INFO_V1(race_classify_final);
 PG_FUNCTION_INFO_V1(race_posterior_final);
 PG_FUNCTION_INFO_V1(race_score_final);
+
+/* Read the prior, which the declaration leaves open: of an aggregate no argument has a default. */
+static RacePrior
+prior_argument(FunctionCallInfo fcinfo)
+{
+	Oid			type = race_argument_type(fcinfo->flinfo, 4);
+
+	if (PG_NARGS() > 5 || (type != TEXTOID && type != UNKNOWNOID))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the arguments must be a label, a sketch, a query and, if any, a prior of type text")));
+	return race_read_prior(type == TEXTOID ? PG_GETARG_TEXT_PP(4) :
+						   cstring_to_text(PG_GETARG_CSTRING(4)));
+}
 
 /* ----------------------------------------------------------- aggregates */
 
@@ -42,7 +58,7 @@ race_classify_step(PG_FUNCTION_ARGS)
 			PG_RETURN_POINTER(scores);
 
 	if (PG_NARGS() > 4)
-		prior = race_read_prior(PG_GETARG_TEXT_PP(4));
+		prior = prior_argument(fcinfo);
 	race_scores_set_prior(scores, prior);
 
 	race_ask(fcinfo, 2, &question);
