@@ -10,8 +10,9 @@
  * Then it is a quadratic form in three things that do not depend on each other: which
  * records were drawn, the noise of counters, and the noise of both counts, by which each mean
  * function is too large or too small.  The variance and the third moment of the first two are
- * known (products.h), and so are those of the third.  Their sum is taken for a shifted gamma
- * variable with these moments, as Gretton et al. take a gamma variable where there is no noise.
+ * known (products.h).  Given the noise of counts, the form is taken for a shifted gamma variable
+ * with these moments, as Gretton et al. take a gamma variable where there is no noise.  The
+ * p-value is the mean of its tails over the noise of counts.
  */
 #include "postgres.h"
 
@@ -76,17 +77,99 @@ typedef struct Distance
 	double		p_value;
 } Distance;
 
-/* Return the cumulants of the relative error of both counts. */
-static RaceCumulants
-count_noise(const RacePair *pair)
+/* The null hypothesis: moments of the squared distance of two samples of one population */
+typedef struct Null
 {
-	double		variance[2];
+	double		variance;		/* of sampling and of the noise of counters */
+	double		third;			/* their third central moment */
+	double		kernel;			/* the mean kernel: the product of P with itself */
+	double		with_shift;		/* the variance of the product of P with sampling and noise */
+} Null;
+
+/* Return the variance of the relative error of one count over the other. */
+static double
+count_variance(const RacePair *pair)
+{
+	double		sum = 0;
 	int			side;
 
 	for (side = 0; side < 2; side++)
-		variance[side] = pair->view[side]->header->noise.count_variance /
+		sum += pair->view[side]->header->noise.count_variance /
 			(pair->records[side] * pair->records[side]);
-	return race_noise_cumulants(pair, variance[0], variance[1]);
+	return sum;
+}
+
+/*
+ * The parts by which the noise of a count may be off: cells of the same width, in standard
+ * deviations, to both sides.  Cells of the same probability would leave out the tails.
+ */
+#define PARTS	40
+#define CELL	0.3
+
+typedef struct CountNoise
+{
+	double		part;
+	double		probability;
+} CountNoise;
+
+/* The probability that noise is beyond so many standard deviations, to one side */
+static double
+beyond(const RaceNoise *noise, double deviations)
+{
+	return noise->mechanism == RACE_MECHANISM_GAUSSIAN ? race_normal_tail(deviations) :
+		exp(-sqrt(2) * deviations) / 2;
+}
+
+static void
+find_parts(const RacePair *pair, int side, CountNoise parts[PARTS])
+{
+	const RaceNoise *noise = &pair->view[side]->header->noise;
+	double		deviation = sqrt(noise->count_variance) / pair->records[side];
+	int			i;
+
+	for (i = 0; i < PARTS / 2; i++)
+	{
+		double		from = i * CELL;
+		double		outside = i + 1 == PARTS / 2 ? 0 : beyond(noise, from + CELL);
+
+		parts[2 * i].part = deviation * (from + CELL / 2);
+		parts[2 * i].probability = beyond(noise, from) - outside;
+		parts[2 * i + 1].part = -parts[2 * i].part;
+		parts[2 * i + 1].probability = parts[2 * i].probability;
+	}
+}
+
+/* The tail, if the counts are off by so many parts more in one sketch than in the other */
+static double
+tail_given(const Null *null, double squared, double off, double off_variance)
+{
+	double		variance = null->variance + 4 * off * off * null->with_shift;
+
+	if (!(variance > 0))
+		return squared > 0 ? 0 : 1;
+	return race_skew_tail(squared - null->kernel * (off * off - off_variance), variance,
+						  null->third / pow(variance, 1.5));
+}
+
+static double
+p_value(const RacePair *pair, const Null *null, double squared)
+{
+	CountNoise	parts[2][PARTS];
+	double		variance = count_variance(pair);
+	double		sum = 0;
+	int			side;
+	int			i;
+	int			j;
+
+	if (variance == 0)
+		return tail_given(null, squared, 0, 0);
+	for (side = 0; side < 2; side++)
+		find_parts(pair, side, parts[side]);
+	for (i = 0; i < PARTS; i++)
+		for (j = 0; j < PARTS; j++)
+			sum += parts[0][i].probability * parts[1][j].probability *
+				tail_given(null, squared, parts[0][i].part - parts[1][j].part, variance);
+	return Min(sum, 1);
 }
 
 /* Return the mean of the kernel over pairs of two records, from that over all pairs. */
@@ -96,15 +179,9 @@ of_two_records(double mean, double records)
 	return (mean * records - 1) / (records - 1);
 }
 
-/*
- * Find the variance and the third central moment of the squared distance of two samples of one
- * population: of sampling, of the noise of counters, and of the noise of counts, whose square
- * times the mean kernel is part of the estimate.
- */
-static void
-find_null(const RacePair *pair, const RaceProducts *products, double *variance, double *third)
+static Null
+find_null(const RacePair *pair, const RaceProducts *products)
 {
-	RaceCumulants counts = count_noise(pair);
 	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
 	double		kernel = products->kernel;
 	double		of_densities = Max(products->density_square - kernel * kernel, 0);
@@ -112,19 +189,18 @@ find_null(const RacePair *pair, const RaceProducts *products, double *variance, 
 	/* the centered kernel: the sum of its eigenvalues, and that of their squares */
 	double		first = 1 - kernel;
 	double		second = Max(products->kernel_square - kernel * kernel - 2 * of_densities, 0);
-	/* the variance of the product of P with sampling and noise: a common factor of counts' noise */
-	double		with_shift = products->with_both + samples * of_densities;
+	Null		null;
 
-	*variance = products->noise_variance + 2 * samples * samples * second +
-		4 * samples * with_density + 4 * counts.second * with_shift +
-		kernel * kernel * (counts.fourth + 2 * counts.second * counts.second);
-	*third = products->noise_third +
-		24 * samples * products->with_record * (samples * second + with_density) +
-		24 * kernel * (counts.fourth + 2 * counts.second * counts.second) * with_shift +
-		pow(kernel, 3) * race_noise_third(counts);
+	null.kernel = kernel;
+	null.variance = products->noise_variance + 2 * samples * samples * second +
+		4 * samples * with_density;
+	null.third = products->noise_third +
+		24 * samples * products->with_record * (samples * second + with_density);
 	/* the sum of third powers lies between second^2 / first and second^1.5 */
 	if (first > 0 && second > 0)
-		*third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
+		null.third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
+	null.with_shift = products->with_both + samples * of_densities;
+	return null;
 }
 
 /*
@@ -132,17 +208,18 @@ find_null(const RacePair *pair, const RaceProducts *products, double *variance, 
  * by sampling, and at least by how the rows differ.
  */
 static double
-variance_of(const RacePair *pair, const RaceProducts *products, double null_variance)
+variance_of(const RacePair *pair, const RaceProducts *products, const Null *null)
 {
 	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
 	/* the product of D and P */
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	double		along = share * products->aa + (1 - 2 * share) * products->ab -
 		(1 - share) * products->bb;
+	double		counts = count_variance(pair);
 
-	return Max(null_variance + 4 * products->with_difference, products->rows_variance) +
+	return Max(null->variance + 4 * products->with_difference, products->rows_variance) +
 		4 * samples * products->difference_square +
-		4 * count_noise(pair).second * along * along;
+		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
 }
 
 static Distance
@@ -151,26 +228,23 @@ measure(const RacePair *pair, const RaceProducts *products)
 	double		p = race_collision_probability(pair->view[0]->params);
 	double		squared = of_two_records(products->aa, pair->records[0]) - 2 * products->ab +
 		of_two_records(products->bb, pair->records[1]) -
-		count_noise(pair).second * products->kernel;
+		count_variance(pair) * products->kernel;
 	Distance	distance = {0, 0, 1};
-	double		variance;
-	double		third;
+	Null		null = find_null(pair, products);
 
 	if (products->same)
 		return distance;
-	find_null(pair, products, &variance, &third);
 	distance.standard_error = INFINITY;
 	/* noise with a variance beyond what a double holds hides everything */
-	if (!isfinite(squared) || !isfinite(variance) || !isfinite(third))
+	if (!isfinite(squared) || !isfinite(null.variance) || !isfinite(null.third))
 		return distance;
 	distance.squared = squared / (1 - p);
 	/* a count within its noise, or below 2, says nothing */
 	if (pair->view[0]->header->count < pair->records[0] ||
 		pair->view[1]->header->count < pair->records[1])
 		return distance;
-	distance.standard_error = sqrt(variance_of(pair, products, variance)) / (1 - p);
-	distance.p_value = variance > 0 ?
-		race_skew_tail(squared, variance, third / pow(variance, 1.5)) : squared <= 0;
+	distance.standard_error = sqrt(variance_of(pair, products, &null)) / (1 - p);
+	distance.p_value = p_value(pair, &null, squared);
 	return distance;
 }
 

@@ -8,7 +8,8 @@
  * kernel itself, on average over places in a cell, and a record has 1 with itself.
  *
  * Transforms are on a torus of at least twice the nodes along each axis, so that pairs of nodes
- * do not wrap around.  A grid of two levels is compared by its fine nodes alone.
+ * do not wrap around.  Products of a grid of two levels are sums over both levels, each with its
+ * part of the kernel; its moments are of the fine nodes alone.
  */
 #include "postgres.h"
 
@@ -31,6 +32,8 @@ typedef struct Nodes
 	double	   *parts[2];		/* counters of both in parts of the whole; or NULL */
 	size_t		nodes[RACE_FOURIER_DIMS];	/* 1 for axes that the grid does not have */
 	size_t		sizes[RACE_FOURIER_DIMS];	/* of a transform */
+	double		smooth;			/* mean step of a second level, else 0 */
+	double		coarser;		/* mean step of the level that has the smooth rest, or 0 */
 	double		step[RACE_FOURIER_DIMS];
 } Nodes;
 
@@ -72,40 +75,54 @@ set_sizes(Nodes *nodes)
 	}
 }
 
-/* Load the nodes of both sketches with the finest cells that both have and a transform can take. */
+/* Halve the cells until a transform is small enough. */
 static void
-load_nodes(const RacePair *pair, Nodes *nodes)
+coarsen(Nodes *nodes)
 {
-	RaceGrid	grids[2];
 	int			side;
-	int			k;
-	Size		i;
 
-	memset(nodes, 0, sizeof(Nodes));
-	if (pair->view[1] != NULL)
-		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
-										nodes->halved);
-	race_grid_of(pair->view[0]->params, &nodes->grid);
-	for (k = 0; k < nodes->halved[0]; k++)
-		race_grid_halve(&nodes->grid);
 	for (set_sizes(nodes); volume(nodes->sizes) > MAX_TRANSFORM && nodes->grid.halvings > 0;
 		 set_sizes(nodes))
 	{
+		for (side = 0; side < 2 && nodes->parts[side] != NULL; side++)
+		{
+			race_grid_coarsen_real(&nodes->grid, nodes->parts[side], nodes->parts[side]);
+			nodes->halved[side]++;
+		}
 		race_grid_halve(&nodes->grid);
-		nodes->halved[0]++;
-		nodes->halved[1]++;
 	}
+}
+
+/*
+ * Load the nodes of both sketches, with the finest cells that both have; or those of the second
+ * level, which follow the first.
+ */
+static void
+load_nodes(const RacePair *pair, Nodes *nodes, bool second)
+{
+	int			side;
+
+	memset(nodes, 0, sizeof(Nodes));
+	if (pair->view[1] != NULL && !second)
+		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
+										nodes->halved);
 	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
 		const RaceView *view = pair->view[side];
-		RaceGrid   *grid = &grids[side];
+		RaceGrid   *grid = &nodes->grid;
 		double		unit = (double) race_record_unit(view->params) * pair->records[side];
+		Size		from = 0;
 		double	   *parts;
+		Size		i;
+		int			k;
 
 		race_grid_of(view->params, grid);
+		from = second ? grid->nodes : 0;
+		for (k = RACE_GRID_FACTOR; second && k > 1; k /= 2)
+			race_grid_halve(grid);
 		parts = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
 		for (i = 0; i < grid->nodes; i++)
-			parts[i] = (double) race_counters_get(view->counters, view->width, i) / unit;
+			parts[i] = (double) race_counters_get(view->counters, view->width, from + i) / unit;
 		for (k = 0; k < nodes->halved[side]; k++)
 		{
 			race_grid_coarsen_real(grid, parts, parts);
@@ -113,6 +130,7 @@ load_nodes(const RacePair *pair, Nodes *nodes)
 		}
 		nodes->parts[side] = parts;
 	}
+	nodes->smooth = second ? nodes->grid.mean_step : 0;
 }
 
 /* --------------------------------------------------------------- transforms */
@@ -198,7 +216,7 @@ transform_kernel(const Nodes *nodes, const RaceParams *params)
 	Size		i;
 	int			axis;
 
-	race_radial_init(radial, params);
+	race_radial_init_shape(radial, params, nodes->smooth, nodes->coarser);
 	for (i = 0; i < n; i++)
 	{
 		double		sum = 0;
@@ -361,8 +379,7 @@ add_powers(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel,
  * both answer at the nodes.
  */
 static void
-find_moments(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel, double trace,
-			 double self, double squares, RaceProducts *products)
+find_moments(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 {
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
@@ -371,9 +388,15 @@ find_moments(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel
 	double	   *p = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
 	double	   *d = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
 	double		least = products->kernel * products->kernel;
+	RaceComplex *kernel = transform_kernel(nodes, pair->view[0]->params);
+	double		squares = noise_squares(nodes, kernel);
+	double		trace;
+	double		self;
 	double		of_squares = 0;
 	double		of_densities = 0;
 	double		of_differences = 0;
+	double		of_answers = 0;
+	double		of_square;
 	RaceComplex *both;
 	size_t		at[RACE_FOURIER_DIMS];
 	Size		i;
@@ -405,68 +428,96 @@ find_moments(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel
 
 		coordinates(nodes->nodes, i, at);
 		answer = both[index_of(nodes->sizes, at)];
-		of_densities += p[i] * answer.re * answer.re - 2 * noise * self * answer.re;
+		of_densities += p[i] * answer.re * answer.re;
+		of_answers += answer.re;
 		of_differences += p[i] * answer.im * answer.im;
 	}
+	transform(nodes, kernel, true);
+	self = kernel[0].re;
+	noise_trace(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]), &of_square, &trace);
 	products->kernel_square = (of_squares - noise * trace - 1 / n) / (1 - 1 / n);
 	products->kernel_square = Max(Min(products->kernel_square, products->kernel), least);
-	of_densities -= noise * squares / count +
+	of_densities -= noise * (squares / count + 2 * self * of_answers) +
 		(products->kernel_square + 2 * products->kernel) / n;
 	products->density_square = Max(Min(of_densities, (products->kernel_square + least) / 2), least);
 	products->difference_square =
 		Max(of_differences - race_noise_of_difference(pair).second * squares / count, 0);
+	pfree(kernel);
 	pfree(p);
 	pfree(d);
 	pfree(both);
 }
 
-void
-race_grid_products(const RacePair *pair, RaceProducts *products)
+/* Add the products of a level, and what noise does to them. */
+static void
+add_level(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 {
 	RaceCumulants noise = race_noise_of_difference(pair);
-	double		n = pair->records[0] + pair->records[1];
-	double		share = pair->records[0] / n;
-	Nodes		nodes;
 	RaceComplex *kernel;
-	RaceComplex *real;
 	double		trace[2];
-	double		of_squares[2];
+	double		of_square;
+	double		count;
 	double		self;
 	double		squares;
 	int			side;
 
-	load_nodes(pair, &nodes);
-	kernel = transform_kernel(&nodes, pair->view[0]->params);
-	add_powers(pair, &nodes, kernel, products);
-
-	real = allocate(&nodes);
-	memcpy(real, kernel, volume(nodes.sizes) * sizeof(RaceComplex));
-	transform(&nodes, real, true);
+	coarsen(nodes);
+	count = nodes->grid.nodes;
+	kernel = transform_kernel(nodes, pair->view[0]->params);
+	add_powers(pair, nodes, kernel, products);
+	squares = noise_squares(nodes, kernel);
+	transform(nodes, kernel, true);
+	self = kernel[0].re;
 	for (side = 0; side < 2; side++)
-		noise_trace(&nodes, real, nodes.halved[side], &trace[side], &of_squares[side]);
-	self = real[0].re;
-	pfree(real);
-	squares = noise_squares(&nodes, kernel);
+		noise_trace(nodes, kernel, nodes->halved[side], &trace[side], &of_square);
+	pfree(kernel);
 
 	products->aa -= race_noise_of(pair, 0) * trace[0];
 	products->bb -= race_noise_of(pair, 1) * trace[1];
 	products->ab -= products->same ? race_noise_of(pair, 0) * trace[0] : 0;
-	products->noise_variance = nodes.grid.nodes * self * self * noise.fourth +
+	products->noise_variance += count * self * self * noise.fourth +
 		2 * squares * pow(noise.second, 2);
+	products->noise_third += count * pow(self, 3) *
+		(noise.sixth + 12 * noise.fourth * noise.second);
 	/* the sum of cubed eigenvalues lies between its bounds by their sum and their squares */
-	products->noise_third = nodes.grid.nodes * pow(self, 3) *
-		(noise.sixth + 12 * noise.fourth * noise.second) +
-		8 * pow(squares, 1.75) / sqrt(Max(Max(trace[0], trace[1]), 1e-300)) * pow(noise.second, 3);
-	products->with_record = noise.second * squares / nodes.grid.nodes;
-	products->with_difference = Max(products->with_difference - pow(noise.second, 2) * squares, 0);
-	products->with_both = Max(products->with_both -
-							  noise.second * race_noise_of_pooled(pair) * squares, 0);
+	if (Max(trace[0], trace[1]) > 0)
+		products->noise_third += 8 * pow(noise.second, 3) *
+			sqrt(pow(squares, 3.5) / Max(trace[0], trace[1]));
+	products->with_record += noise.second * squares / count;
+	products->with_difference -= pow(noise.second, 2) * squares;
+	products->with_both -= noise.second * race_noise_of_pooled(pair) * squares;
+}
+
+void
+race_grid_products(const RacePair *pair, RaceProducts *products)
+{
+	const RaceParams *params = pair->view[0]->params;
+	bool		two = race_grid_levels(params) > 1 &&
+		(pair->view[1] == NULL || race_params_same(params, pair->view[1]->params));
+	double		n = pair->records[0] + pair->records[1];
+	double		share = pair->records[0] / n;
+	Nodes		nodes;
+	Nodes		second;
+	int			side;
+
+	load_nodes(pair, &nodes, false);
+	if (two)
+	{
+		load_nodes(pair, &second, true);
+		nodes.coarser = second.smooth;
+		add_level(pair, &second, products);
+		for (side = 0; side < 2 && second.parts[side] != NULL; side++)
+			pfree(second.parts[side]);
+	}
+	add_level(pair, &nodes, products);
+	products->with_difference = Max(products->with_difference, 0);
+	products->with_both = Max(products->with_both, 0);
 	products->kernel = (share * share * products->aa + 2 * share * (1 - share) * products->ab +
 						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
+	nodes.coarser = 0;
 	if (pair->view[1] != NULL)
-		find_moments(pair, &nodes, kernel, Max(of_squares[0], of_squares[1]), self, squares, products);
-	pfree(kernel);
+		find_moments(pair, &nodes, products);
 	for (side = 0; side < 2 && nodes.parts[side] != NULL; side++)
 		pfree(nodes.parts[side]);
 }
