@@ -13,9 +13,6 @@
  * known (products.h).  Given the noise of counts, the form is taken for a shifted gamma variable
  * with these moments, as Gretton et al. take a gamma variable where there is no noise.  The
  * p-value is the mean of its tails over the noise of counts.
- *
- * Where Laplace noise is much larger than all else, scores are in place of squares (products.h).
- * They are bounded, and noise alone decides their variance.
  */
 #include "postgres.h"
 
@@ -35,16 +32,14 @@ PG_FUNCTION_INFO_V1(race_distance_sql);
 
 /* ------------------------------------------------------------------ sketches */
 
-/* Both, divided by their numbers of records, which are at least so many */
+/* Return both sketches with their numbers of records, each at least `least`. */
 static RacePair
-pair_of(const RaceQuestion questions[2], double least, bool moments)
+pair_of(const RaceQuestion questions[2], double least)
 {
 	RacePair	pair;
 	int			side;
 
 	race_check_comparable(&questions[0].view, &questions[1].view);
-	pair.moments = moments;
-	pair.visible = false;
 	for (side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
@@ -64,7 +59,7 @@ race_similarity(PG_FUNCTION_ARGS)
 	double		shares;
 
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
-	pair = pair_of(questions, 1, false);
+	pair = pair_of(questions, 1);
 	race_products(&pair, &products);
 	p = race_collision_probability(questions[0].view.params);
 	/* 1 unless a count is below 1, or within its noise */
@@ -73,18 +68,25 @@ race_similarity(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8((products.ab - p * shares) / (1 - p));
 }
 
-/* ------------------------------------------------------- the null hypothesis */
+/* ---------------------------------------------------------------- distances */
 
-/* What is known of the estimate if both sketches are drawn from one population */
+typedef struct Distance
+{
+	double		squared;
+	double		standard_error;
+	double		p_value;
+} Distance;
+
+/* The null hypothesis: moments of the squared distance of two samples of one population */
 typedef struct Null
 {
-	double		variance;		/* of records and of the noise of counters */
-	double		third;			/* and their third central moment */
-	double		kernel;			/* the square of a shift by 1 part of the counts */
-	double		with_shift;		/* by which such a shift raises the standard deviation */
+	double		variance;		/* of sampling and of the noise of counters */
+	double		third;			/* their third central moment */
+	double		kernel;			/* the mean kernel: the product of P with itself */
+	double		with_shift;		/* the variance of the product of P with sampling and noise */
 } Null;
 
-/* By which shares counts are off, squared */
+/* Return the variance of the relative error of one count over the other. */
 static double
 count_variance(const RacePair *pair)
 {
@@ -170,58 +172,40 @@ p_value(const RacePair *pair, const Null *null, double squared)
 	return Min(sum, 1);
 }
 
+/* Return the mean of the kernel over pairs of two records, from that over all pairs. */
+static double
+of_two_records(double mean, double records)
+{
+	return (mean * records - 1) / (records - 1);
+}
+
 static Null
 find_null(const RacePair *pair, const RaceProducts *products)
 {
 	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
 	double		kernel = products->kernel;
 	double		of_densities = Max(products->density_square - kernel * kernel, 0);
-	/* eigenvalues of the centered kernel: their sum, and that of their squares */
-	double		first = products->self - kernel;
+	double		with_density = Max(products->with_record - products->with_both, 0);
+	/* the centered kernel: the sum of its eigenvalues, and that of their squares */
+	double		first = 1 - kernel;
 	double		second = Max(products->kernel_square - kernel * kernel - 2 * of_densities, 0);
 	Null		null;
 
 	null.kernel = kernel;
 	null.variance = products->noise_variance + 2 * samples * samples * second +
-		4 * samples * Max(products->with_record - products->with_both, 0);
-	null.third = products->noise_third;
+		4 * samples * with_density;
+	null.third = products->noise_third +
+		24 * samples * products->with_record * (samples * second + with_density);
 	/* the sum of third powers lies between second^2 / first and second^1.5 */
 	if (first > 0 && second > 0)
 		null.third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
-	/* of records and noise together */
-	null.third += 24 * samples * products->with_record *
-		(samples * second + Max(products->with_record - products->with_both, 0));
 	null.with_shift = products->with_both + samples * of_densities;
 	return null;
 }
 
-/* ---------------------------------------------------------------- distances */
-
-/* The mean of the kernel over pairs of two records, from that over all pairs and of one with itself */
-static double
-of_two_records(double mean, double self, double records)
-{
-	return (mean * records - self) / (records - 1);
-}
-
-static double
-squared_distance(const RacePair *pair, const RaceProducts *products)
-{
-	return of_two_records(products->aa, products->self, pair->records[0]) - 2 * products->ab +
-		of_two_records(products->bb, products->self, pair->records[1]) -
-		count_variance(pair) * products->kernel;
-}
-
-static double
-squared_by_scores(const RacePair *pair, const RaceProducts *products)
-{
-	return products->difference - count_variance(pair) * products->kernel -
-		(1 / pair->records[0] + 1 / pair->records[1]) * (products->self - products->kernel);
-}
-
 /*
- * Of the estimate, whether or not both are of one population: by the noise, and by the records
- * that were drawn; and at least by what rows show
+ * Return the variance of the estimate, whether or not both are of one population: by noise and
+ * by sampling, and at least by how the rows differ.
  */
 static double
 variance_of(const RacePair *pair, const RaceProducts *products, const Null *null)
@@ -232,65 +216,35 @@ variance_of(const RacePair *pair, const RaceProducts *products, const Null *null
 	double		along = share * products->aa + (1 - 2 * share) * products->ab -
 		(1 - share) * products->bb;
 	double		counts = count_variance(pair);
-	double		variance = null->variance + 4 * products->with_difference;
 
-	return Max(variance, products->rows_variance) +
+	return Max(null->variance + 4 * products->with_difference, products->rows_variance) +
 		4 * samples * products->difference_square +
 		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
-}
-
-/* Are there enough records, beyond the noise of their number, to say anything? */
-static bool
-are_enough(const RacePair *pair)
-{
-	return pair->view[0]->header->count >= pair->records[0] &&
-		pair->view[1]->header->count >= pair->records[1];
-}
-
-typedef struct Distance
-{
-	double		squared;
-	double		standard_error;
-	double		p_value;
-} Distance;
-
-/*
- * The test looks at buckets where records are seen: most of the noise is in the others.
- */
-static double
-test(const RacePair *pair, const RaceProducts *products)
-{
-	RacePair	seen = *pair;
-	RaceProducts visible = *products;
-	Null		null;
-
-	seen.visible = race_products_can_weigh(pair);
-	if (seen.visible)
-		race_products(&seen, &visible);
-	null = find_null(pair, &visible);
-	return p_value(pair, &null, visible.scored ? squared_by_scores(pair, &visible) :
-				   squared_distance(pair, &visible));
 }
 
 static Distance
 measure(const RacePair *pair, const RaceProducts *products)
 {
 	double		p = race_collision_probability(pair->view[0]->params);
-	Null		null = find_null(pair, products);
-	double		squared = squared_distance(pair, products);
+	double		squared = of_two_records(products->aa, pair->records[0]) - 2 * products->ab +
+		of_two_records(products->bb, pair->records[1]) -
+		count_variance(pair) * products->kernel;
 	Distance	distance = {0, 0, 1};
+	Null		null = find_null(pair, products);
 
 	if (products->same)
 		return distance;
 	distance.standard_error = INFINITY;
-	/* nobody can tell where the noise has a variance beyond what a double holds */
+	/* noise with a variance beyond what a double holds hides everything */
 	if (!isfinite(squared) || !isfinite(null.variance) || !isfinite(null.third))
 		return distance;
 	distance.squared = squared / (1 - p);
-	if (!are_enough(pair))
+	/* a count within its noise, or below 2, says nothing */
+	if (pair->view[0]->header->count < pair->records[0] ||
+		pair->view[1]->header->count < pair->records[1])
 		return distance;
 	distance.standard_error = sqrt(variance_of(pair, products, &null)) / (1 - p);
-	distance.p_value = test(pair, products);
+	distance.p_value = p_value(pair, &null, squared);
 	return distance;
 }
 
@@ -306,7 +260,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
 
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
-	pair = pair_of(questions, 2, true);
+	pair = pair_of(questions, 2);
 	race_products(&pair, &products);
 	distance = measure(&pair, &products);
 	race_row_add(&row, Float8GetDatum(sqrt(Max(distance.squared, 0))));

@@ -1,8 +1,15 @@
 /*
  * gridproducts.c
- *		Sums of products of grids.
+ *		Sums of products of grids: convolutions with the kernel, by Fourier transforms.
  *
- * They are sums over all pairs of nodes: convolutions, by Fourier transforms (stencil.h).
+ * A record is split linearly over the nodes around it.  Two records at random places of their
+ * cells are some cells apart, blurred by both splits: by a cubic B-spline.  So the kernel between
+ * nodes is divided by the transform of that spline (Unser 1999).  Then products estimate the
+ * kernel itself, on average over places in a cell, and a record has 1 with itself.
+ *
+ * Transforms are on a torus of at least twice the nodes along each axis, so that pairs of nodes
+ * do not wrap around.  Products of a grid of two levels are sums over both levels, each with its
+ * part of the kernel; its moments are of the fine nodes alone.
  */
 #include "postgres.h"
 
@@ -10,157 +17,339 @@
 
 #include "miscadmin.h"
 
+#include "../fit/fourier.h"
 #include "../lsh/grid.h"
+#include "../lsh/radial.h"
 #include "products.h"
-#include "stencil.h"
 
-/* Larger transforms are of coarser nodes. */
+/* Elements of a transform (16 bytes each), above which cells are halved */
 #define MAX_TRANSFORM	((Size) 1 << 22)
 
-typedef struct Level
+typedef struct Nodes
 {
-	RaceGrid	grid;
-	bool		smooth;			/* the kernel is that of a coarse level */
+	RaceGrid	grid;			/* the cells that both sketches have */
+	int			halved[2];		/* halvings since noise was added */
+	double	   *parts[2];		/* counters of both in parts of the whole; or NULL */
+	size_t		nodes[RACE_FOURIER_DIMS];	/* 1 for axes that the grid does not have */
+	size_t		sizes[RACE_FOURIER_DIMS];	/* of a transform */
+	double		smooth;			/* mean step of a second level, else 0 */
 	double		coarser;		/* mean step of the level that has the smooth rest, or 0 */
-	int			halved[2];		/* how often cells were halved after noise was added */
-	double	   *parts[2];		/* of both sketches, [nodes]; NULL for none */
-} Level;
+	double		step[RACE_FOURIER_DIMS];
+} Nodes;
 
-/* ------------------------------------------------------------------- levels */
+static Size
+volume(const size_t *sizes)
+{
+	return sizes[0] * sizes[1] * sizes[2];
+}
 
-/* Halve the cells of a level once more. */
+/* Set at[] to the coordinates of element i of an array of these sizes. */
 static void
-halve_level(Level *level)
+coordinates(const size_t *sizes, Size i, size_t *at)
+{
+	at[2] = i % sizes[2];
+	at[1] = i / sizes[2] % sizes[1];
+	at[0] = i / sizes[2] / sizes[1];
+}
+
+static Size
+index_of(const size_t *sizes, const size_t *at)
+{
+	return (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
+}
+
+/* Set the sizes of arrays for a grid. */
+static void
+set_sizes(Nodes *nodes)
+{
+	int			first = RACE_FOURIER_DIMS - nodes->grid.dims;
+	int			axis;
+
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+	{
+		bool		used = axis >= first;
+
+		nodes->nodes[axis] = used ? nodes->grid.cells[axis - first] + 1 : 1;
+		nodes->step[axis] = used ? nodes->grid.step[axis - first] : 0;
+		nodes->sizes[axis] = used ? race_fourier_size(2 * nodes->nodes[axis]) : 1;
+	}
+}
+
+/* Halve the cells until a transform is small enough. */
+static void
+coarsen(Nodes *nodes)
 {
 	int			side;
 
-	for (side = 0; side < 2; side++)
-		if (level->parts[side] != NULL)
+	for (set_sizes(nodes); volume(nodes->sizes) > MAX_TRANSFORM && nodes->grid.halvings > 0;
+		 set_sizes(nodes))
+	{
+		for (side = 0; side < 2 && nodes->parts[side] != NULL; side++)
 		{
-			race_grid_coarsen_real(&level->grid, level->parts[side], level->parts[side]);
-			level->halved[side]++;
+			race_grid_coarsen_real(&nodes->grid, nodes->parts[side], nodes->parts[side]);
+			nodes->halved[side]++;
 		}
-	race_grid_halve(&level->grid);
+		race_grid_halve(&nodes->grid);
+	}
 }
 
-/* Nodes of a sketch from number `from` on, after halvings, in parts of its records */
-static double *
-load_nodes(const RacePair *pair, int side, Size from, RaceGrid grid, int halvings)
+/*
+ * Load the nodes of both sketches, with the finest cells that both have; or those of the second
+ * level, which follow the first.
+ */
+static void
+load_nodes(const RacePair *pair, Nodes *nodes, bool second)
 {
-	const RaceView *view = pair->view[side];
-	double		unit = (double) race_record_unit(view->params) * pair->records[side];
-	double	   *nodes = palloc_extended(grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	int			side;
+
+	memset(nodes, 0, sizeof(Nodes));
+	if (pair->view[1] != NULL && !second)
+		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
+										nodes->halved);
+	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
+	{
+		const RaceView *view = pair->view[side];
+		RaceGrid   *grid = &nodes->grid;
+		double		unit = (double) race_record_unit(view->params) * pair->records[side];
+		Size		from = 0;
+		double	   *parts;
+		Size		i;
+		int			k;
+
+		race_grid_of(view->params, grid);
+		from = second ? grid->nodes : 0;
+		for (k = RACE_GRID_FACTOR; second && k > 1; k /= 2)
+			race_grid_halve(grid);
+		parts = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
+		for (i = 0; i < grid->nodes; i++)
+			parts[i] = (double) race_counters_get(view->counters, view->width, from + i) / unit;
+		for (k = 0; k < nodes->halved[side]; k++)
+		{
+			race_grid_coarsen_real(grid, parts, parts);
+			race_grid_halve(grid);
+		}
+		nodes->parts[side] = parts;
+	}
+	nodes->smooth = second ? nodes->grid.mean_step : 0;
+}
+
+/* --------------------------------------------------------------- transforms */
+
+static RaceComplex *
+allocate(const Nodes *nodes)
+{
+	return palloc_extended(volume(nodes->sizes) * sizeof(RaceComplex),
+						   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Transform in place; the inverse is divided by the number of elements. */
+static void
+transform(const Nodes *nodes, RaceComplex *x, bool inverse)
+{
+	RaceComplex *space = palloc(race_fourier_space(nodes->sizes) * sizeof(RaceComplex));
+	Size		n = volume(nodes->sizes);
 	Size		i;
 
-	for (i = 0; i < grid.nodes; i++)
-		nodes[i] = (double) race_counters_get(view->counters, view->width, from + i) / unit;
-	for (; halvings > 0; halvings--)
+	race_fourier(x, nodes->sizes, inverse, space);
+	for (i = 0; i < n && inverse; i++)
 	{
-		race_grid_coarsen_real(&grid, nodes, nodes);
-		race_grid_halve(&grid);
+		x[i].re /= n;
+		x[i].im /= n;
 	}
-	return nodes;
+	pfree(space);
 }
 
-/* Of both the finest level, with the cells that both have */
-static void
-load_finest(const RacePair *pair, Level *level)
+/* Return the transform of node values a + ib; b may be NULL. */
+static RaceComplex *
+transform_nodes(const Nodes *nodes, const double *a, const double *b)
 {
-	int			halvings[2] = {0, 0};
-	int			side;
-	int			i;
+	RaceComplex *x = allocate(nodes);
+	size_t		at[RACE_FOURIER_DIMS];
+	Size		i;
 
-	memset(level, 0, sizeof(Level));
-	if (pair->view[1] != NULL)
-		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params, halvings);
-	for (side = 0; side < 2; side++)
+	for (i = 0; i < volume(nodes->nodes); i++)
 	{
-		RaceGrid	grid;
+		RaceComplex *element;
 
-		if (pair->view[side] == NULL)
+		coordinates(nodes->nodes, i, at);
+		element = &x[index_of(nodes->sizes, at)];
+		element->re = a[i];
+		element->im = b == NULL ? 0 : b[i];
+	}
+	transform(nodes, x, false);
+	return x;
+}
+
+/* Return |A|^2, |B|^2 and the real part of A* B at frequency i of the transform of a + ib. */
+static void
+powers_at(const RaceComplex *x, const size_t *sizes, Size i, double *aa, double *bb, double *ab)
+{
+	RaceComplex c = x[i];
+	RaceComplex d;
+	size_t		at[RACE_FOURIER_DIMS];
+	double		sum;
+	double		re;
+	int			axis;
+
+	coordinates(sizes, i, at);
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		at[axis] = at[axis] == 0 ? 0 : sizes[axis] - at[axis];
+	d = x[index_of(sizes, at)];
+	sum = c.re * c.re + c.im * c.im + d.re * d.re + d.im * d.im;
+	re = c.re * d.re - c.im * d.im;
+	*aa = (sum + 2 * re) / 4;
+	*bb = (sum - 2 * re) / 4;
+	*ab = (c.re * d.im + c.im * d.re) / 2;
+}
+
+/*
+ * Return the transforms of the kernel between nodes (re) and of its square (im); both are even
+ * functions, so both transforms are real.
+ */
+static RaceComplex *
+transform_kernel(const Nodes *nodes, const RaceParams *params)
+{
+	RaceRadial *radial = palloc(sizeof(RaceRadial));
+	RaceComplex *x = allocate(nodes);
+	Size		n = volume(nodes->sizes);
+	size_t		at[RACE_FOURIER_DIMS];
+	Size		i;
+	int			axis;
+
+	race_radial_init_shape(radial, params, nodes->smooth, nodes->coarser);
+	for (i = 0; i < n; i++)
+	{
+		double		sum = 0;
+
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		coordinates(nodes->sizes, i, at);
+		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		{
+			double		apart = Min(at[axis], nodes->sizes[axis] - at[axis]) * nodes->step[axis];
+
+			sum += radial->euclidean ? apart * apart : apart;
+		}
+		x[i].re = race_radial_value(radial, radial->euclidean ? sqrt(sum) : sum);
+		x[i].im = x[i].re * x[i].re;
+	}
+	transform(nodes, x, false);
+	for (i = 0; i < n; i++)
+	{
+		double		spline = 1;
+
+		coordinates(nodes->sizes, i, at);
+		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+			if (nodes->nodes[axis] > 1)
+				spline *= (2 + cos(2 * RACE_PI * at[axis] / nodes->sizes[axis])) / 3;
+		x[i].re /= spline;
+		x[i].im /= spline;
+	}
+	pfree(radial);
+	return x;
+}
+
+/* -------------------------------------------------------------------- noise */
+
+/*
+ * Set the covariance along an axis, of nodes and of neighbors, of noise that had variance 1
+ * before cells were halved.
+ */
+static void
+covariance_of(int halvings, double covariance[2])
+{
+	double		h = ldexp(1, halvings);
+
+	covariance[0] = (2 * h * h + 1) / (3 * h);
+	covariance[1] = (h * h - 1) / (6 * h);
+}
+
+/* Return the mean of noise's product with itself: the trace of the kernel times its covariance. */
+static void
+noise_trace(const Nodes *nodes, const RaceComplex *kernel, int halvings, double *of_kernel,
+			double *of_square)
+{
+	double		covariance[2];
+	int			offset;
+
+	covariance_of(halvings, covariance);
+	*of_kernel = *of_square = 0;
+	for (offset = 0; offset < 1 << RACE_FOURIER_DIMS; offset++)
+	{
+		size_t		at[RACE_FOURIER_DIMS];
+		double		pairs = 1;
+		int			axis;
+
+		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		{
+			double		n = (double) nodes->nodes[axis];
+
+			at[axis] = offset >> axis & 1;
+			/* nodes at the bounds have half of the fine ones */
+			if (n > 1)
+				pairs *= at[axis] == 0 ? n * covariance[0] - (covariance[0] - 1) :
+					2 * (n - 1) * covariance[1];
+			else if (at[axis] > 0)
+				break;
+		}
+		if (axis < RACE_FOURIER_DIMS)
 			continue;
-		race_grid_of(pair->view[side]->params, &grid);
-		level->parts[side] = load_nodes(pair, side, 0, grid, halvings[side]);
-		level->halved[side] = halvings[side];
-		for (i = 0; i < halvings[side]; i++)
-			race_grid_halve(&grid);
-		level->grid = grid;
+		*of_kernel += pairs * kernel[index_of(nodes->sizes, at)].re;
+		*of_square += pairs * kernel[index_of(nodes->sizes, at)].im;
 	}
 }
 
-/* The second level, which both sketches have */
-static void
-load_second(const RacePair *pair, const Level *first, Level *second)
+/*
+ * Return the sum over pairs of nodes of the squares of the kernel times the covariance of noise,
+ * from the transform of the kernel.
+ */
+static double
+noise_squares(const Nodes *nodes, const RaceComplex *transformed)
 {
-	int			side;
-	int			i;
+	RaceComplex *x = allocate(nodes);
+	double		covariance[2];
+	double		sum = 0;
+	Size		n = volume(nodes->sizes);
+	size_t		at[RACE_FOURIER_DIMS];
+	Size		i;
+	int			axis;
 
-	memset(second, 0, sizeof(Level));
-	second->smooth = true;
-	second->grid = first->grid;
-	for (i = RACE_GRID_FACTOR; i > 1; i /= 2)
-		race_grid_halve(&second->grid);
-	for (side = 0; side < 2; side++)
-		if (pair->view[side] != NULL)
-			second->parts[side] = load_nodes(pair, side, first->grid.nodes, second->grid, 0);
-}
+	covariance_of(Max(nodes->halved[0], nodes->halved[1]), covariance);
+	for (i = 0; i < n; i++)
+	{
+		x[i].re = transformed[i].re;
+		coordinates(nodes->sizes, i, at);
+		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+			if (nodes->nodes[axis] > 1)
+				x[i].re *= covariance[0] +
+					2 * covariance[1] * cos(2 * RACE_PI * at[axis] / nodes->sizes[axis]);
+	}
+	transform(nodes, x, true);
+	for (i = 0; i < n; i++)
+	{
+		double		pairs = 1;
 
-static void
-free_level(Level *level)
-{
-	int			side;
-
-	for (side = 0; side < 2; side++)
-		if (level->parts[side] != NULL)
-			pfree(level->parts[side]);
+		coordinates(nodes->sizes, i, at);
+		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+			pairs *= Max((double) nodes->nodes[axis] -
+						 Min(at[axis], nodes->sizes[axis] - at[axis]), 0);
+		sum += pairs * x[i].re * x[i].re;
+	}
+	pfree(x);
+	return sum;
 }
 
 /* ----------------------------------------------------------------- products */
 
-/* A sum of noise's eigenvalues to the third power, between its bounds by the others */
-static double
-third_power(double first, double second)
-{
-	return first > 0 && second > 0 ? sqrt(second * second / first * pow(second, 1.5)) : 0;
-}
-
-/*
- * Add what noise does in a level.  If the cells of only one side were halved, its covariance is
- * taken for that of both.
- */
+/* Add the products, and with_difference and with_both with noise in them. */
 static void
-add_noise(const RacePair *pair, const Level *level, const RaceStencil *stencil,
-		  const double *kernel, RaceProducts *products)
+add_powers(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel,
+		   RaceProducts *products)
 {
-	RaceCumulants noise = race_cumulants_add(race_noise_of(pair, 0), race_noise_of(pair, 1));
-	int			halved = Max(level->halved[0], level->halved[1]);
-	double	   *correlated = race_blurred(stencil, kernel, halved);
-	double		nodes = (double) level->grid.nodes;
-	double		squares = race_sum_of_squares(stencil, correlated);
-	double		trace = race_noise_trace(stencil, kernel, halved);
-
-	products->noise_variance += nodes * kernel[0] * kernel[0] * noise.fourth +
-		2 * squares * pow(noise.second, 2);
-	products->noise_third += nodes * pow(kernel[0], 3) *
-		(noise.sixth + 12 * noise.fourth * noise.second) +
-		8 * third_power(trace, squares) * pow(noise.second, 3);
-	products->with_record += noise.second * squares / nodes;
-	/* what noise has in D and in P is taken off their products with noise */
-	products->with_difference -= pow(noise.second, 2) * squares;
-	products->with_both -= noise.second * race_noise_of_both(pair) * squares;
-	pfree(correlated);
-}
-
-/* Sums over all frequencies: products, and with_difference and with_both before noise */
-static void
-add_powers(const RacePair *pair, const Level *level, const RaceStencil *stencil,
-		   const double *kernel, RaceProducts *products)
-{
-	RaceComplex *both = race_transform_nodes(stencil, level->parts[0], level->parts[1]);
-	RaceComplex *k = race_transform_kernels(stencil, kernel, NULL);
-	double		noise = race_noise_of(pair, 0).second + race_noise_of(pair, 1).second;
+	RaceComplex *both = transform_nodes(nodes, nodes->parts[0], nodes->parts[1]);
+	double		noise = race_noise_of_difference(pair).second;
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	Size		n = race_volume(stencil->sizes);
+	Size		n = volume(nodes->sizes);
 	Size		i;
 
 	for (i = 0; i < n; i++)
@@ -168,12 +357,12 @@ add_powers(const RacePair *pair, const Level *level, const RaceStencil *stencil,
 		double		aa;
 		double		bb;
 		double		ab;
-		double		weight = k[i].re / n;
-		double		of_noise = noise * k[i].re * weight;
+		double		weight = kernel[i].re / n;
+		double		of_noise = noise * kernel[i].re * weight;
 
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		race_powers_at(both, stencil->sizes, i, &aa, &bb, &ab);
+		powers_at(both, nodes->sizes, i, &aa, &bb, &ab);
 		products->aa += weight * aa;
 		products->ab += weight * ab;
 		products->bb += weight * bb;
@@ -182,137 +371,121 @@ add_powers(const RacePair *pair, const Level *level, const RaceStencil *stencil,
 			(share * share * aa + 2 * share * (1 - share) * ab + (1 - share) * (1 - share) * bb);
 	}
 	pfree(both);
-	pfree(k);
 }
 
+/*
+ * Find the moments of P.  The shares of noise are subtracted, and pairs of a record with itself;
+ * bounds hold whatever noise is left.  The transform of P + iD times that of the kernel is what
+ * both answer at the nodes.
+ */
 static void
-add_level(const RacePair *pair, const Level *level, RaceProducts *products)
+find_moments(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 {
-	RaceStencil stencil = race_stencil_of(&level->grid, level->smooth, level->coarser);
-	double	   *kernel = race_stencil_kernel(&stencil, pair->view[0]->params, false);
-	double		mine = race_noise_of(pair, 0).second *
-		race_noise_trace(&stencil, kernel, level->halved[0]);
-
-	add_powers(pair, level, &stencil, kernel, products);
-	products->aa -= mine;
-	products->ab -= products->same ? mine : 0;
-	products->bb -= race_noise_of(pair, 1).second *
-		race_noise_trace(&stencil, kernel, level->halved[1]);
-	add_noise(pair, level, &stencil, kernel, products);
-	pfree(kernel);
-}
-
-/* ------------------------------------------------------------------ moments */
-
-/* Sums with noise in them: with P at both ends, and with what P and D answer at the nodes */
-typedef struct Moments
-{
-	double		squares;		/* of P with the squared kernel */
-	double		densities;		/* of P times the squares of what P answers, */
-	double		differences;	/* and of what D answers */
-	double		answers;		/* of what P answers */
-} Moments;
-
-/* P + iD, transformed */
-static RaceComplex *
-transform_both(const RacePair *pair, const Level *level, const RaceStencil *stencil, double *p)
-{
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	double	   *d = palloc_extended(level->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	double		n = pair->records[0] + pair->records[1];
+	double		share = pair->records[0] / n;
+	double		noise = race_noise_of_pooled(pair);
+	Size		count = nodes->grid.nodes;
+	double	   *p = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
+	double	   *d = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
+	double		least = products->kernel * products->kernel;
+	RaceComplex *kernel = transform_kernel(nodes, pair->view[0]->params);
+	double		squares = noise_squares(nodes, kernel);
+	double		trace;
+	double		self;
+	double		of_squares = 0;
+	double		of_densities = 0;
+	double		of_differences = 0;
+	double		of_answers = 0;
+	double		of_square;
 	RaceComplex *both;
+	size_t		at[RACE_FOURIER_DIMS];
 	Size		i;
 
-	for (i = 0; i < level->grid.nodes; i++)
+	for (i = 0; i < count; i++)
 	{
-		p[i] = share * level->parts[0][i] + (1 - share) * level->parts[1][i];
-		d[i] = level->parts[0][i] - level->parts[1][i];
+		p[i] = share * nodes->parts[0][i] + (1 - share) * nodes->parts[1][i];
+		d[i] = nodes->parts[0][i] - nodes->parts[1][i];
 	}
-	both = race_transform_nodes(stencil, p, d);
-	pfree(d);
-	return both;
-}
-
-/* What P answers at the nodes, and what D does, come from one transform. */
-static Moments
-sum_moments(const RacePair *pair, const Level *level, const RaceStencil *stencil,
-			const double *kernel, const double *square)
-{
-	double	   *p = palloc_extended(level->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	RaceComplex *both = transform_both(pair, level, stencil, p);
-	RaceComplex *kernels = race_transform_kernels(stencil, kernel, square);
-	Size		n = race_volume(stencil->sizes);
-	Moments		sums = {0, 0, 0, 0};
-	Size		i;
-
-	for (i = 0; i < n; i++)
+	both = transform_nodes(nodes, p, d);
+	for (i = 0; i < volume(nodes->sizes); i++)
 	{
 		double		pp;
 		double		dd;
 		double		pd;
 
-		race_powers_at(both, stencil->sizes, i, &pp, &dd, &pd);
-		sums.squares += kernels[i].im * pp / n;
+		powers_at(both, nodes->sizes, i, &pp, &dd, &pd);
+		of_squares += kernel[i].im * pp / volume(nodes->sizes);
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < volume(nodes->sizes); i++)
 	{
-		both[i].re *= kernels[i].re / n;
-		both[i].im *= kernels[i].re / n;
+		both[i].re *= kernel[i].re;
+		both[i].im *= kernel[i].re;
 	}
-	race_stencil_fourier(both, stencil, true);
-	for (i = 0; i < level->grid.nodes; i++)
+	transform(nodes, both, true);
+	for (i = 0; i < count; i++)
 	{
-		RaceComplex at = both[race_place_of(stencil, i)];
+		RaceComplex answer;
 
-		sums.densities += p[i] * at.re * at.re;
-		sums.differences += p[i] * at.im * at.im;
-		sums.answers += at.re;
+		coordinates(nodes->nodes, i, at);
+		answer = both[index_of(nodes->sizes, at)];
+		of_densities += p[i] * answer.re * answer.re;
+		of_answers += answer.re;
+		of_differences += p[i] * answer.im * answer.im;
 	}
-	pfree(p);
-	pfree(both);
-	pfree(kernels);
-	return sums;
-}
-
-/*
- * Moments of P by the finest level alone.  The shares of noise are taken off, and pairs of a
- * record with itself; bounds hold whatever noise is left.
- */
-static void
-find_moments(const RacePair *pair, const Level *level, RaceProducts *products)
-{
-	RaceStencil stencil = race_stencil_of(&level->grid, level->smooth, level->coarser);
-	double	   *kernel = race_stencil_kernel(&stencil, pair->view[0]->params, false);
-	double	   *square = race_stencil_kernel(&stencil, pair->view[0]->params, true);
-	Moments		sums = sum_moments(pair, level, &stencil, kernel, square);
-	double		n = pair->records[0] + pair->records[1];
-	double		noise = race_noise_of_both(pair);
-	double		noise_apart = race_noise_of(pair, 0).second + race_noise_of(pair, 1).second;
-	double		row = race_sum_of_squares(&stencil, kernel) / level->grid.nodes;
-	double		least = products->kernel * products->kernel;
-	double		trace = race_noise_trace(&stencil, square, Max(level->halved[0], level->halved[1]));
-	double		squares = (sums.squares - noise * trace - 1 / n) / (1 - 1 / n);
-	double		densities = sums.densities - noise * (row + 2 * kernel[0] * sums.answers);
-
-	products->kernel_square = Max(Min(squares, products->kernel), least);
-	densities -= (products->kernel_square + 2 * products->kernel) / n;
-	products->density_square = Max(Min(densities, (products->kernel_square + least) / 2), least);
-	products->difference_square = Max(sums.differences - noise_apart * row, 0);
+	transform(nodes, kernel, true);
+	self = kernel[0].re;
+	noise_trace(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]), &of_square, &trace);
+	products->kernel_square = (of_squares - noise * trace - 1 / n) / (1 - 1 / n);
+	products->kernel_square = Max(Min(products->kernel_square, products->kernel), least);
+	of_densities -= noise * (squares / count + 2 * self * of_answers) +
+		(products->kernel_square + 2 * products->kernel) / n;
+	products->density_square = Max(Min(of_densities, (products->kernel_square + least) / 2), least);
+	products->difference_square =
+		Max(of_differences - race_noise_of_difference(pair).second * squares / count, 0);
 	pfree(kernel);
-	pfree(square);
+	pfree(p);
+	pfree(d);
+	pfree(both);
 }
 
-/* Halve cells as long as a transform would be too large. */
+/* Add the products of a level, and what noise does to them. */
 static void
-fit_in(Level *level)
+add_level(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 {
-	for (;;)
-	{
-		RaceStencil stencil = race_stencil_of(&level->grid, level->smooth, level->coarser);
+	RaceCumulants noise = race_noise_of_difference(pair);
+	RaceComplex *kernel;
+	double		trace[2];
+	double		of_square;
+	double		count;
+	double		self;
+	double		squares;
+	int			side;
 
-		if (race_volume(stencil.sizes) <= MAX_TRANSFORM || level->grid.halvings == 0)
-			return;
-		halve_level(level);
-	}
+	coarsen(nodes);
+	count = nodes->grid.nodes;
+	kernel = transform_kernel(nodes, pair->view[0]->params);
+	add_powers(pair, nodes, kernel, products);
+	squares = noise_squares(nodes, kernel);
+	transform(nodes, kernel, true);
+	self = kernel[0].re;
+	for (side = 0; side < 2; side++)
+		noise_trace(nodes, kernel, nodes->halved[side], &trace[side], &of_square);
+	pfree(kernel);
+
+	products->aa -= race_noise_of(pair, 0) * trace[0];
+	products->bb -= race_noise_of(pair, 1) * trace[1];
+	products->ab -= products->same ? race_noise_of(pair, 0) * trace[0] : 0;
+	products->noise_variance += count * self * self * noise.fourth +
+		2 * squares * pow(noise.second, 2);
+	products->noise_third += count * pow(self, 3) *
+		(noise.sixth + 12 * noise.fourth * noise.second);
+	/* the sum of cubed eigenvalues lies between its bounds by their sum and their squares */
+	if (Max(trace[0], trace[1]) > 0)
+		products->noise_third += 8 * pow(noise.second, 3) *
+			sqrt(pow(squares, 3.5) / Max(trace[0], trace[1]));
+	products->with_record += noise.second * squares / count;
+	products->with_difference -= pow(noise.second, 2) * squares;
+	products->with_both -= noise.second * race_noise_of_pooled(pair) * squares;
 }
 
 void
@@ -323,32 +496,28 @@ race_grid_products(const RacePair *pair, RaceProducts *products)
 		(pair->view[1] == NULL || race_params_same(params, pair->view[1]->params));
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
-	Level		level;
+	Nodes		nodes;
+	Nodes		second;
+	int			side;
 
-	products->self = 1;
-	load_finest(pair, &level);
+	load_nodes(pair, &nodes, false);
 	if (two)
 	{
-		Level		second;
-
-		load_second(pair, &level, &second);
-		level.coarser = second.grid.mean_step;
-		fit_in(&second);
+		load_nodes(pair, &second, true);
+		nodes.coarser = second.smooth;
 		add_level(pair, &second, products);
-		free_level(&second);
+		for (side = 0; side < 2 && second.parts[side] != NULL; side++)
+			pfree(second.parts[side]);
 	}
-	fit_in(&level);
-	add_level(pair, &level, products);
+	add_level(pair, &nodes, products);
 	products->with_difference = Max(products->with_difference, 0);
 	products->with_both = Max(products->with_both, 0);
 	products->kernel = (share * share * products->aa + 2 * share * (1 - share) * products->ab +
 						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
-	if (pair->moments)
-	{
-		level.coarser = 0;
-		fit_in(&level);
-		find_moments(pair, &level, products);
-	}
-	free_level(&level);
+	nodes.coarser = 0;
+	if (pair->view[1] != NULL)
+		find_moments(pair, &nodes, products);
+	for (side = 0; side < 2 && nodes.parts[side] != NULL; side++)
+		pfree(nodes.parts[side]);
 }

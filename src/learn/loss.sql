@@ -4,7 +4,7 @@
 CREATE FUNCTION race_loss(sketch race_sketch, theta float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
-	'the mean surrogate loss of the records for a linear model with coefficients theta, one for each column of x; kernels least_squares and margin (Coleman & Shrivastava 2021, section 4). With s = asin(r / (radius query_radius)) / pi it is the mean of (1/2 + s)^p + (1/2 - s)^p for least_squares, where r = theta.x - y, and of (1/2 - s)^p for margin, where r = theta.x times the sign of the label; p is the power. A fitted sketch answers from its model alone, which is smooth in theta; the answers of others change in steps. Errors: 22023 for other kernels, and for a theta that is longer than query_radius allows';
+	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
 
 CREATE FUNCTION race_loss(params race_params, theta float8[], record float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_loss_exact' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

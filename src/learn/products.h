@@ -1,22 +1,13 @@
 /*
  * products.h
- *		Sums of products of the counters of two sketches.
+ *		Sums of products of the counters of two sketches: the maximum mean discrepancy.
  *
- * The mean over rows of the sum over buckets of A[r, b] B[r, b] is the sum of the kernel over
- * all pairs of a record of a and one of b, without bias.  Noise has a share in the product of
- * a sketch with itself, its variance, which is known and taken off.  Of grids it is the sum
- * over nodes i and j of A[i] B[j] k(i, j), where k is such that it becomes the kernel again
- * when records are split over the nodes.
+ * The mean over rows of the sum over buckets of A[r, b] B[r, b] estimates the sum of the kernel
+ * over all pairs of a record of a and one of b, without bias.  Noise adds its known variance to
+ * the product of a sketch with itself, which is subtracted.  Of grids it is the sum over nodes
+ * i and j of A[i] B[j] k(i, j).
  *
- * All is in parts of the whole: sketches are divided by a number of records each.
- *
- * Most buckets of a row may be empty, and have nothing but noise.  For a test, buckets can get
- * weights of 0 to 1: about 1 where what both sketches have in the buckets beside it is far above
- * its noise.  Noise in a bucket does not depend on its own weight.
- *
- * Where Laplace noise is much larger than what chance makes of records, a test can have scores of
- * D in place of its squares: what tells best that there is something small in D beside its noise.
- * Squares of it would have three times the variance.
+ * All is in parts of the whole: the counters of each sketch are divided by a number of records.
  */
 #ifndef RACE_PRODUCTS_H
 #define RACE_PRODUCTS_H
@@ -26,55 +17,40 @@
 #include "../sketch/sketch.h"
 
 /*
- * Two sketches; or one, and then view[1] is NULL.  Of rows the first ones that both have are
- * taken, of grids the finest cells that both have.
+ * Two sketches; or one, and then view[1] is NULL.  Of rows, the first ones that both have are
+ * compared; of grids, the finest cells that both have.
  */
 typedef struct RacePair
 {
 	const RaceView *view[2];
-	double		records[2];		/* what each is divided by */
-	bool		moments;		/* are moments asked for, too? */
-	bool		visible;		/* are buckets of rows weighted by how much is seen there? */
+	double		records[2];		/* divisors of the counters */
 } RacePair;
 
 /*
- * D is the difference of both, or the one; G what noise is in D; P both together.  Pairs of a
- * record with itself are in the products, and not in the moments.  Collisions of rehashed
- * codes are in both.
+ * D is the difference a - b, or a alone; G is the noise of D; P is the pooled sample.  Products
+ * contain pairs of a record with itself, moments do not.  Both contain collisions of rehashed
+ * codes.
  */
 typedef struct RaceProducts
 {
-	bool		same;			/* both are one and the same */
-	bool		scored;			/* is what follows of D by scores? */
-	double		difference;		/* D's product with itself, without the share of noise */
+	bool		same;			/* a and b are identical */
 	double		aa;				/* products, without the share of noise */
 	double		ab;
 	double		bb;
-	double		self;			/* the mean product of a record of P with itself: 1, or of weights */
-	double		rows_variance;	/* of D's, by what rows differ; 0 if nothing is known */
-	/* of noise: the variance of G's product with itself, and its third central moment; */
-	double		noise_variance;
-	double		noise_third;
-	double		with_record;	/* the variance of its product with a record of P, */
-	double		with_both;		/* with P, */
-	double		with_difference;	/* and with D */
-	/* moments, means over independent records of P: */
-	double		kernel;			/* of k(x, y), */
-	double		kernel_square;	/* of its square, or an upper bound, */
-	double		density_square; /* of k(x, y) k(x, z), or a lower bound, */
-	double		difference_square;	/* and of the square of x's product with D, or an upper bound */
+	double		rows_variance;	/* of D's product with itself, by differences of rows; or 0 */
+	double		noise_variance; /* of G's product with itself */
+	double		noise_third;	/* its third central moment */
+	double		with_record;	/* variance of G's product with a record of P */
+	double		with_both;		/* variance of G's product with P */
+	double		with_difference;	/* variance of G's product with D */
+	/* moments over independent records x, y, z of P: */
+	double		kernel;			/* mean of k(x, y) */
+	double		kernel_square;	/* mean of its square, or an upper bound */
+	double		density_square; /* mean of k(x, y) k(x, z), or a lower bound */
+	double		difference_square;	/* mean square of x's product with D, or an upper bound */
 } RaceProducts;
 
-/* Raise 22023 unless sketches can be compared: they have the same parameters but for these. */
-extern void race_check_comparable(const RaceView *a, const RaceView *b);
-
-/* Could weights make a difference?  Of rows whose buckets are in order, with noise. */
-extern bool race_products_can_weigh(const RacePair *pair);
-
-/* Compute them.  Interruptible. */
-extern void race_products(const RacePair *pair, RaceProducts *products);
-
-/* The noise in a counter, in parts of a whole: cumulants of even order */
+/* Even cumulants of the noise in a counter, in parts of a whole */
 typedef struct RaceCumulants
 {
 	double		second;
@@ -82,14 +58,28 @@ typedef struct RaceCumulants
 	double		sixth;
 } RaceCumulants;
 
-/* Of one of the sketches, 0 or 1; none if there is no such sketch */
-extern RaceCumulants race_noise_of(const RacePair *pair, int side);
-extern RaceCumulants race_cumulants_add(RaceCumulants a, RaceCumulants b);
+/* Raise 22023 unless the sketches have the same parameters, but for rows and cells. */
+extern void race_check_comparable(const RaceView *a, const RaceView *b);
 
-/* The variance of noise in a counter of P */
-extern double race_noise_of_both(const RacePair *pair);
+/* Compute the products of a pair.  Interruptible. */
+extern void race_products(const RacePair *pair, RaceProducts *products);
 
-/* For grids: gridproducts.c */
+/* Return the noise of D's counters. */
+extern RaceCumulants race_noise_of_difference(const RacePair *pair);
+
+/* Return the noise variance of a counter of sketch 0 or 1, or 0 without such a sketch. */
+extern double race_noise_of(const RacePair *pair, int side);
+
+/* Return the noise variance of a counter of P. */
+extern double race_noise_of_pooled(const RacePair *pair);
+
+/* Return the cumulants of two independent sources of noise with these variances. */
+extern RaceCumulants race_noise_cumulants(const RacePair *pair, double first, double second);
+
+/* Return the third central moment of the square of a variable with these cumulants. */
+extern double race_noise_third(RaceCumulants noise);
+
+/* gridproducts.c */
 extern void race_grid_products(const RacePair *pair, RaceProducts *products);
 
 #endif							/* RACE_PRODUCTS_H */

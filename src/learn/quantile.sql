@@ -11,4 +11,4 @@ CREATE FUNCTION race_quantile(sketch race_sketch, p float8[], "column" int DEFAU
 	RETURNS SETOF race_quantile_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
-	'quantiles of a column of the records, from the fitted model, in the order of p. column counts numbers and categories of a record from 1 on, as they fill the columns of race_sample. Weights of points are spread evenly to the middle between values, at most half a bandwidth, so that quantiles are continuous. A grid without a model is fitted first. Errors: 22003 for p outside of 0 to 1, 22023 for a column that is no number, 55000 for a sketch without a model, and for shares of which there are not enough';
+	'quantiles of a column of the records, which is counted from 1 on, from the fitted model, in the order of p. Errors: 22003 p outside of 0 to 1, 22023 a column that is no number, 55000 no model';

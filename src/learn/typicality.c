@@ -39,7 +39,7 @@ typical_of(const RaceView *view)
 {
 	double		n = race_answers_divisor(race_answers_count(view, NULL));
 	double		p = race_collision_probability(view->params);
-	RacePair	pair = {{view, NULL}, {n, 0}, false, false};
+	RacePair	pair = {{view, NULL}, {n, 0}};
 	RaceProducts products;
 	double		mean;
 	double		variance;

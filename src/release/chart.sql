@@ -68,7 +68,7 @@ CREATE FUNCTION race_curve(
 			lower, upper, confidence, smoothing) c
 $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of one column of a release, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. column is a name in race_catalog, or a number. Other columns are left out: it is the marginal of the model. Each point of the model stands for a normal distribution around it, whose standard deviation is smoothing times the bandwidth (NULL: 0.25, or 0.5 or 1 where else the standard error would be more than 5 % of the highest density), and which is mirrored at the bounds. The interval is about noise and rows, not about what smoothing blurs. For a grid it comes from the noise of the nodes, and is wider than needed. For rows it comes from how much both halves of them differ; in several dimensions it holds the truth less often than it should. For one row that is not a grid there is none. All labels, or one. A release without a model is fitted first, and the session keeps that. Errors: 42704 no such release or label, 42703 no such column, 22023 a column that is not a number, a kernel other than l2 and l1, a transform, or arguments out of limits; 55000 without a model and without bounds';
+	'the probability density of a column of a release, given by name or number, at steps places (2 to 10000). Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
@@ -113,7 +113,7 @@ CREATE FUNCTION race_histogram(
 			_racepriv._race_column(release, "column"), edges, smoothing) c
 $$;
 COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
-	'how many records of a release lie between edges of a column, which ascend: what race_curve has between them, with less smoothing. The error counts noise, rows, and records so near an edge that they may be on either side. Columns, labels, smoothing and errors as race_curve';
+	'how many records of a release lie between edges of a column, which ascend. Columns, labels, smoothing and errors as race_curve';
 
 CREATE TYPE race_quantiles_result AS (p float8, value float8, stderr float8, label text);
 COMMENT ON TYPE race_quantiles_result IS 'a row of the result of race_quantiles';
@@ -202,7 +202,7 @@ CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT 
 	ORDER BY p.point, l.label COLLATE "C"
 $$;
 COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
-	'how typical points are among the records of a release, of all labels or one, in the order of the points. points has a row of numbers for each, {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
+	'how typical points are among the records of a release, in the order of the points: {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
 
 CREATE TYPE race_mean_curve_result AS (
 	x float8, mean float8, stderr float8, lower float8, upper float8, label text);
@@ -262,7 +262,7 @@ CREATE FUNCTION race_mean_curve(
 		CROSS JOIN LATERAL _racepriv._race_released_mean(release, p.q, l.label, confidence) m
 $$;
 COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
-	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000) from lower to upper; NULL stands for the bounds of the column. A release of several columns needs at: a record that says where the others are. Columns, labels and errors as race_curve, 22023 for a release without a value';
+	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
 
 CREATE TYPE race_trend_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
@@ -298,4 +298,4 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_trend(text, text) IS
-	'a row for each version of a release, and of each label or one: the number of records, and the distance to the version before. Moments have counts, and no distance. No rows if there is no such release';
+	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
