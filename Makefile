@@ -8,6 +8,8 @@
 # make dist             the archive for PGXN, of what is committed
 # make bench            accuracy, speed and kernels on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
+# make gate             accuracy and speed against test/bench/gate.txt; without RACEPRIV_DATA on made tables
+# make gate-short       the same on made tables, without speed: 3 minutes
 
 EXTENSION = racepriv
 EXTVERSION = 0.3.0
@@ -22,7 +24,7 @@ ifeq ($(wildcard $(SOURCE)/$(EXTENSION).control),)
 $(error make cannot build from a folder with spaces in its path: run make in that folder itself)
 endif
 
-ifneq ($(filter check demo dashboard bench bench-accuracy,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo dashboard bench bench-accuracy gate gate-short,$(MAKECMDGOALS)),)
 # These install what they need first, PGXS included.  The last line that is
 # printed is theirs.
 MAKEFLAGS += --no-print-directory
@@ -36,7 +38,9 @@ bench:
 	$(SOURCE)/test/bench/run
 bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
-.PHONY: check demo dashboard bench bench-accuracy
+gate gate-short:
+	$(SOURCE)/test/bench/run $@
+.PHONY: check demo dashboard bench bench-accuracy gate gate-short
 else ifeq ($(MAKECMDGOALS),dist)
 dist:
 	cd $(SOURCE) && git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
