@@ -22,6 +22,7 @@
 #include "optimizer/planner.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -240,6 +241,9 @@ plan(Query *query, const char *text, int options, ParamListInfo parameters)
 void
 race_distributed_init(void)
 {
+	/* Citus works only where it is preloaded, so that its settings are there already */
+	if (GetConfigOption("citus.shard_count", true, false) == NULL)
+		return;
 	next_planner = planner_hook;
 	planner_hook = plan;
 }

@@ -11,8 +11,8 @@
 extern bool race_is_distributed(Oid relid);
 
 /*
- * Have the planner see queries over distributed tables in a form that Citus can split, from now
- * on: race_build(params, x) as race_build_records(params, race_record(params, x)), and
+ * Where Citus is loaded, rewrite queries over distributed tables into a form that it can split,
+ * from now on: race_build(params, x) as race_build_records(params, race_record(params, x)), and
  * race_released(name) as (SELECT race_released(name)), which is looked up once, before the
  * query goes to the servers.
  */

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <stddef.h>
+
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
@@ -61,6 +63,116 @@ typedef struct Release
 	Datum		request;		/* jsonb: equal requests are equal */
 	RaceCharge	charge;
 } Release;
+
+/* -------------------------------------------------------------- arguments */
+
+/* The arguments of race_release, in the order of its signature */
+typedef enum Argument
+{
+	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
+	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, ARGUMENTS
+} Argument;
+
+/*
+ * Their names, types (race_params has another OID in each database), and fields of RaceAsked.
+ * What is kept is the request: the ledger stores it, and race_release_next reads it again.
+ */
+static const struct
+{
+	const char *name;
+	const char *type_name;
+	Oid			type;
+	bool		kept;
+	size_t		field;
+}			arguments[ARGUMENTS] =
+{
+	[NAME] = {"name", "text", TEXTOID, false, offsetof(RaceAsked, name)},
+	[DATASET] = {"dataset", "text", TEXTOID, true, offsetof(RaceAsked, dataset)},
+	[PARAMS] = {"params", "text", InvalidOid, true, offsetof(RaceAsked, params_datum)},
+	[EXPRESSION] = {"expression", "text", TEXTOID, true, offsetof(RaceAsked, expression)},
+	[EPSILON] = {"epsilon", "float8", FLOAT8OID, true, offsetof(RaceAsked, epsilon)},
+	[DELTA] = {"delta", "float8", FLOAT8OID, true, offsetof(RaceAsked, delta)},
+	[ROWS] = {"rows", "int", INT4OID, true, offsetof(RaceAsked, rows)},
+	[LABEL] = {"label", "text", TEXTOID, true, offsetof(RaceAsked, label)},
+	[LABELS] = {"labels", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, labels)},
+	[GRID] = {"grid", "boolean", BOOLOID, false, offsetof(RaceAsked, grid)},
+	[FIT] = {"fit", "boolean", BOOLOID, true, offsetof(RaceAsked, fit)},
+	[VALUE] = {"value", "text", TEXTOID, true, offsetof(RaceAsked, value)},
+	[VALUE_LOWER] = {"value_lower", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_LOWER])},
+	[VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_UPPER])},
+	[DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceAsked, description)},
+	[COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
+	[UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
+	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)}
+};
+
+static bool
+is_given(const RaceAsked *asked, Argument i)
+{
+	return (asked->given >> i & 1) != 0;
+}
+
+/* Set an argument; one that is NULL stays 0.  What is stored elsewhere is fetched now. */
+static void
+set_argument(RaceAsked *asked, Argument i, Datum value, bool isnull)
+{
+	char	   *field = (char *) asked + arguments[i].field;
+
+	if (isnull)
+		return;
+	asked->given |= (uint32) 1 << i;
+	switch (arguments[i].type)
+	{
+		case TEXTOID:
+			*(char **) field = TextDatumGetCString(value);
+			break;
+		case FLOAT8OID:
+			*(double *) field = DatumGetFloat8(value);
+			break;
+		case INT4OID:
+			*(int *) field = DatumGetInt32(value);
+			break;
+		case BOOLOID:
+			*(bool *) field = DatumGetBool(value);
+			break;
+		default:
+			*(Datum *) field = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+			break;
+	}
+}
+
+/* Return an argument as a parameter of a statement. */
+static RaceParameter
+argument(const Release *release, Argument i)
+{
+	const char *field = (const char *) &release->asked + arguments[i].field;
+	RaceParameter parameter = {arguments[i].type, (Datum) 0, !is_given(&release->asked, i)};
+
+	if (parameter.isnull)
+		return parameter;
+	switch (arguments[i].type)
+	{
+		case TEXTOID:
+			parameter.value = CStringGetTextDatum(*(char *const *) field);
+			break;
+		case FLOAT8OID:
+			parameter.value = Float8GetDatum(*(const double *) field);
+			break;
+		case INT4OID:
+			parameter.value = Int32GetDatum(*(const int *) field);
+			break;
+		case BOOLOID:
+			parameter.value = BoolGetDatum(*(const bool *) field);
+			break;
+		case InvalidOid:
+			parameter.type = release->ledger.params_type;
+			/* FALLTHROUGH */
+		default:
+			parameter.value = *(const Datum *) field;
+			break;
+	}
+	return parameter;
+}
 
 /* ------------------------------------------------------------ transactions */
 
@@ -169,33 +281,32 @@ check(const Release *release)
 	return checked;
 }
 
-/* The request in a form in which equal requests are equal */
+/* Write the request in a form in which equal requests are equal: as the ledger keeps it. */
 static void
 write_request(Release *release)
 {
-	const RaceAsked *asked = &release->asked;
-	RaceParameter parameters[] = {
-		RaceText(asked->dataset),
-		{release->ledger.params_type, asked->params_datum, false},
-		RaceText(release->checked->expression),
-		{FLOAT8OID, Float8GetDatum(asked->epsilon), false},
-		{FLOAT8OID, Float8GetDatum(asked->delta), false},
-		{INT4OID, Int32GetDatum(asked->rows), asked->choose_rows},
-		RaceText(release->checked->label),
-		RaceTexts(asked->labels),
-		{BOOLOID, BoolGetDatum(asked->fit), false},
-		RaceText(release->checked->value),
-		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_LOWER]), asked->value == NULL},
-		{FLOAT8OID, Float8GetDatum(asked->bounds[RACE_UPPER]), asked->value == NULL},
-		RaceText(asked->description),
-		RaceTexts(asked->columns),
-		RaceTexts(asked->units),
-		{FLOAT8OID, Float8GetDatum(asked->calibrate), asked->calibrate == 0}
-	};
+	Release		written = *release;
+	RaceParameter parameters[ARGUMENTS];
+	StringInfoData text;
 	bool		isnull;
+	int			n = 0;
+	int			i;
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-					lengthof(parameters), parameters);
+	written.asked.expression = release->checked->expression;
+	written.asked.label = release->checked->label;
+	written.asked.value = release->checked->value;
+	initStringInfo(&text);
+	for (i = 0; i < ARGUMENTS; i++)
+	{
+		if (!arguments[i].kept)
+			continue;
+		parameters[n++] = argument(&written, i);
+		appendStringInfo(&text, "%s'%s', $%d%s", n == 1 ? "" : ", ", arguments[i].name, n,
+						 i == PARAMS ? "::text" : "");
+	}
+	race_ledger_run(&release->ledger,
+					psprintf("SELECT jsonb_strip_nulls(jsonb_build_object(%s))", text.data),
+					n, parameters);
 	release->request = race_ledger_value(1, &isnull);
 }
 
@@ -204,13 +315,24 @@ static bool
 exists(const Release *release)
 {
 	RaceParameter parameters[] = {
-		RaceText(release->asked.name), {JSONBOID, release->request, false}
+		argument(release, NAME), {JSONBOID, release->request, false}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_release_exists($1, $2)",
+	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version}'::text[]) = $2, false)"
+					" FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
+					" WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1",
 					lengthof(parameters), parameters);
-	return DatumGetBool(race_ledger_value(1, &isnull));
+	if (SPI_processed == 0)
+		return false;
+	if (!DatumGetBool(race_ledger_value(1, &isnull)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("release \"%s\" exists, with another request", release->asked.name),
+				 errhint("Choose another name, or race_release_next for a new version of the same request.")));
+	ereport(NOTICE,
+			(errmsg("release \"%s\" exists: nothing is charged", release->asked.name)));
+	return true;
 }
 
 /* Charge the budget, in a transaction that is committed before anything is read. */
@@ -220,8 +342,8 @@ enter_charge(Release *release)
 	const RaceChecked *checked = release->checked;
 	double		rho = race_checked_rho(&release->asked, checked);
 	RaceParameter parameters[] = {
-		RaceText(release->asked.dataset),
-		RaceText(release->asked.name),
+		argument(release, DATASET),
+		argument(release, NAME),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{JSONBOID, release->request, false},
 		{FLOAT8OID, Float8GetDatum(rho), false},
@@ -257,18 +379,18 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 	const RaceAsked *asked = &release->asked;
 	bool		moments = race_is_moments(asked->params);
 	RaceParameter parameters[] = {
-		RaceText(asked->name),
+		argument(release, NAME),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{INT4OID, Int32GetDatum(i + 1), false},
 		{TEXTOID, label, label == 0},
 		{release->ledger.sketch_type, sketch, moments},
-		RaceText(asked->dataset),
+		argument(release, DATASET),
 		{UUIDOID, release->charge.id, false},
 		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
-		{FLOAT8OID, Float8GetDatum(asked->bounds[i % RACE_HALVES]), asked->value == NULL},
-		RaceText(asked->description),
-		RaceTexts(asked->columns),
-		RaceTexts(asked->units),
+		argument(release, i % RACE_HALVES == RACE_LOWER ? VALUE_LOWER : VALUE_UPPER),
+		argument(release, DESCRIPTION),
+		argument(release, COLUMNS),
+		argument(release, UNITS),
 		{release->ledger.moments_type, sketch, !moments},
 		{release->ledger.sketch_type, scores, scores == 0}
 	};
@@ -281,7 +403,7 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("another session has stored release \"%s\" meanwhile", asked->name),
-				 errdetail("This charge is lost.")));
+				 errdetail("The budget was charged and is not refunded.")));
 }
 
 /* The private sketch with a model, which is computed of it alone */
@@ -410,20 +532,6 @@ charge_and_make(Release *release)
 
 /* ----------------------------------------------------------------- procedures */
 
-static char *
-text_arg(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
-}
-
-/* An array, or 0 for NULL; what is stored elsewhere is fetched while there is a snapshot */
-static Datum
-copied_arg(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? (Datum) 0 :
-		PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(i)));
-}
-
 /* What memory keeps across transactions is in the memory context of this connection. */
 static void
 begin(Release *release, FunctionCallInfo fcinfo)
@@ -435,25 +543,23 @@ begin(Release *release, FunctionCallInfo fcinfo)
 	race_ledger_open(&release->ledger, fcinfo);
 	GetUserIdAndSecContext(&release->caller, &release->context);
 	release->role = release->caller;
-	release->asked.name = text_arg(fcinfo, 0);
+	set_argument(&release->asked, NAME, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
 	release->asked.run_path = pstrdup(namespace_search_path);
 }
 
-/* The labels in the order of the parts; raises what is wrong with them. */
-static Datum
-order_labels(const Release *release, Datum labels)
+/* Put the labels into the order of the parts; raises what is wrong with them. */
+static void
+order_labels(Release *release)
 {
 	RaceParameter parameters[] = {
-		{release->ledger.params_type, release->asked.params_datum, false},
-		RaceText(release->asked.label),
-		RaceTexts(labels),
+		argument(release, PARAMS), argument(release, LABEL), argument(release, LABELS),
 		{INT4OID, Int32GetDatum(RaceHalvesOf(&release->asked)), false}
 	};
 	bool		isnull;
 
 	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
-	return race_ledger_value(1, &isnull);
+	release->asked.labels = race_ledger_value(1, &isnull);
 }
 
 /* As many parts are fitted by default: a fit takes up to some seconds. */
@@ -483,7 +589,7 @@ counts_in_zcdp(const RaceLedger *ledger, const char *budget)
  * asked?  A budget in zCDP charges more for it.
  */
 static bool
-spares_delta(const Release *release, const RaceParams *params, const RaceParams *pure_params)
+pure_is_better(const Release *release, const RaceParams *params, const RaceParams *pure_params)
 {
 	const RaceAsked *asked = &release->asked;
 	const RaceDataset *dataset;
@@ -514,13 +620,13 @@ usually_grid(const RaceAsked *asked)
 								  asked->params->dims <= 2 || race_is_grid(asked->params));
 }
 
-/* grid, argument 9 */
+/* Make a grid of the kernel where that is asked for, or usual. */
 static void
-choose_grid(Release *release, FunctionCallInfo fcinfo)
+choose_grid(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	bool		wanted = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
-	RaceParams *grid = wanted || (PG_ARGISNULL(9) && usually_grid(asked)) ?
+	bool		wanted = asked->grid;
+	RaceParams *grid = wanted || (!is_given(asked, GRID) && usually_grid(asked)) ?
 		race_params_as_grid(asked->params) : NULL;
 	bool		pure;
 
@@ -534,7 +640,7 @@ choose_grid(Release *release, FunctionCallInfo fcinfo)
 		return;
 	if (asked->value != NULL && !race_is_grid(asked->params))
 		race_grid_round_for_halves(grid);
-	pure = spares_delta(release, wanted ? grid : asked->params, grid);
+	pure = pure_is_better(release, wanted ? grid : asked->params, grid);
 	if (wanted || pure || asked->delta == 0)
 	{
 		RaceParamsDatum *datum = race_params_datum(grid);
@@ -547,18 +653,19 @@ choose_grid(Release *release, FunctionCallInfo fcinfo)
 }
 
 /*
- * fit, argument 10.  By default a model is fitted where the parameters have bounds.  But of
+ * Decide whether models are fitted.  By default a model is fitted where the parameters have bounds.  But of
  * a pair of grids, the nodes give better means than two models, which err each by itself.
  */
 static void
-choose_fit(RaceAsked *asked, FunctionCallInfo fcinfo)
+choose_fit(RaceAsked *asked)
 {
 	RaceFitRequest request;
 	bool		possible = race_fit_bounds(asked->params, NULL, NULL, &request);
 	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
 		!(race_is_grid(asked->params) && asked->value != NULL);
 
-	asked->fit = PG_ARGISNULL(10) ? usual : PG_GETARG_BOOL(10);
+	if (!is_given(asked, FIT))
+		set_argument(asked, FIT, BoolGetDatum(usual), false);
 	if (asked->fit && !possible)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -566,31 +673,23 @@ choose_fit(RaceAsked *asked, FunctionCallInfo fcinfo)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 }
 
-/* value, value_lower and value_upper, arguments 11 to 13 */
 static void
-read_value(RaceAsked *asked, FunctionCallInfo fcinfo)
+check_value(const RaceAsked *asked)
 {
-	int			i;
-
-	if (PG_ARGISNULL(11) != PG_ARGISNULL(12) || PG_ARGISNULL(11) != PG_ARGISNULL(13))
+	if (is_given(asked, VALUE) != is_given(asked, VALUE_LOWER) ||
+		is_given(asked, VALUE) != is_given(asked, VALUE_UPPER))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("value, value_lower and value_upper go together"),
 				 errhint("The bounds are declared, because the least and the largest value are private.")));
-	asked->value = text_arg(fcinfo, 11);
-	if (asked->value == NULL)
-		return;
-	for (i = 0; i < RACE_HALVES; i++)
-		asked->bounds[i] = PG_GETARG_FLOAT8(12 + i);
-	race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
+	if (asked->value != NULL)
+		race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
 }
 
-/* calibrate, argument 17 */
 static void
-read_calibrate(RaceAsked *asked, FunctionCallInfo fcinfo)
+check_calibrate(const RaceAsked *asked)
 {
-	asked->calibrate = PG_ARGISNULL(17) ? 0 : PG_GETARG_FLOAT8(17);
-	if (PG_ARGISNULL(17))
+	if (!is_given(asked, CALIBRATE))
 		return;
 	if (!(asked->calibrate > 0 && asked->calibrate < 1))
 		ereport(ERROR,
@@ -606,15 +705,11 @@ read_calibrate(RaceAsked *asked, FunctionCallInfo fcinfo)
 static void
 check_description(const Release *release)
 {
-	const RaceAsked *asked = &release->asked;
 	RaceParameter parameters[] = {
-		{release->ledger.params_type, asked->params_datum, false},
-		{BOOLOID, BoolGetDatum(asked->value != NULL), false},
-		RaceText(asked->name),
-		RaceTexts(asked->labels),
-		RaceText(asked->description),
-		RaceTexts(asked->columns),
-		RaceTexts(asked->units)
+		argument(release, PARAMS),
+		{BOOLOID, BoolGetDatum(is_given(&release->asked, VALUE)), false},
+		argument(release, NAME), argument(release, LABELS), argument(release, DESCRIPTION),
+		argument(release, COLUMNS), argument(release, UNITS)
 	};
 
 	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6, $7)",
@@ -627,19 +722,19 @@ check_description(const Release *release)
  * clipped, unless the parameters say how.
  */
 static void
-prepare_moments(Release *release, FunctionCallInfo fcinfo)
+prepare_moments(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
 
 	if (!race_is_moments(asked->params))
 		return;
 	race_params_check_moments(asked->params);
-	if (!asked->choose_rows || !PG_ARGISNULL(9) || !PG_ARGISNULL(10) || !PG_ARGISNULL(11))
+	if (is_given(asked, ROWS) || is_given(asked, GRID) || is_given(asked, FIT) || is_given(asked, VALUE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows, grid, fit and value are for releases of sketches"),
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
-	if (spares_delta(release, asked->params, asked->params))
+	if (pure_is_better(release, asked->params, asked->params))
 		asked->delta = 0;
 	else if (asked->params->clip == 0 && asked->delta == 0 &&
 			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
@@ -649,10 +744,20 @@ prepare_moments(Release *release, FunctionCallInfo fcinfo)
 	}
 }
 
+/* Derive what follows from the arguments.  The expressions are written for a search_path. */
+static void
+use_arguments(Release *release, char *path)
+{
+	release->asked.params = race_params_arg(release->asked.params_datum);
+	release->asked.choose_rows = !is_given(&release->asked, ROWS);
+	release->asked.path = path;
+}
+
 static void
 read_arguments(Release *release, FunctionCallInfo fcinfo)
 {
 	RaceAsked  *asked = &release->asked;
+	int			i;
 
 	if (asked->name == NULL)
 		ereport(ERROR,
@@ -660,38 +765,25 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 				 errmsg("a release needs a name")));
 	/* what does not fit into the index is known before the charge */
 	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4) ||
-		PG_ARGISNULL(5))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("dataset, params, expression, epsilon and delta must not be NULL")));
-	asked->dataset = text_arg(fcinfo, 1);
-	asked->params_datum = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(2)));
-	asked->params = race_params_arg(asked->params_datum);
-	asked->expression = text_arg(fcinfo, 3);
-	asked->epsilon = PG_GETARG_FLOAT8(4);
-	asked->delta = PG_GETARG_FLOAT8(5);
-	asked->choose_rows = PG_ARGISNULL(6);
-	asked->rows = asked->choose_rows ? 0 : PG_GETARG_INT32(6);
-	prepare_moments(release, fcinfo);
-	read_value(asked, fcinfo);
-	choose_grid(release, fcinfo);
-	asked->label = text_arg(fcinfo, 7);
-	asked->labels = order_labels(release, PG_ARGISNULL(8) ? (Datum) 0 : PG_GETARG_DATUM(8));
-	read_calibrate(asked, fcinfo);
-	choose_fit(asked, fcinfo);
-	asked->description = text_arg(fcinfo, 14);
-	asked->columns = copied_arg(fcinfo, 15);
-	asked->units = copied_arg(fcinfo, 16);
+	for (i = DATASET; i < ARGUMENTS; i++)
+		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	for (i = DATASET; i <= DELTA; i++)
+		if (!is_given(asked, i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("dataset, params, expression, epsilon and delta must not be NULL")));
+	use_arguments(release, asked->run_path);
+	prepare_moments(release);
+	check_value(asked);
+	choose_grid(release);
+	order_labels(release);
+	check_calibrate(asked);
+	choose_fit(asked);
 	check_description(release);
-	asked->path = asked->run_path;
 	release->version = 1;
 }
 
-/*
- * race_release(name, dataset, params, expression, epsilon, delta, rows, label, labels,
- * grid, fit, value, value_lower, value_upper, description, columns, units, calibrate)
- */
+/* race_release(name, dataset, params, expression, epsilon, ...) */
 Datum
 race_release(PG_FUNCTION_ARGS)
 {
@@ -707,38 +799,67 @@ race_release(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The arguments that the latest version was asked with, as the ledger has them */
+/* Return the columns of a kept request, for jsonb_to_record. */
+static char *
+request_columns(void)
+{
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < ARGUMENTS; i++)
+		if (arguments[i].kept)
+			appendStringInfo(&text, "%s%s %s", text.len == 0 ? "" : ", ", arguments[i].name,
+							 arguments[i].type_name);
+	return text.data;
+}
+
+static Datum
+params_of_text(const RaceLedger *ledger, Datum written)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(ledger->params_type, &input, &parameter);
+	return OidInputFunctionCall(input, TextDatumGetCString(written), parameter, -1);
+}
+
+/*
+ * Read the latest version of a release, the role that made it (in another copy of the database
+ * by its name), and the arguments of its request; error 42704 if there is none.
+ */
 static void
 read_last(Release *release)
 {
-	RaceAsked  *asked = &release->asked;
-	RaceParameter name = RaceText(asked->name);
+	RaceParameter name = argument(release, NAME);
 	bool		isnull;
+	int			column = 3;
 	int			i;
 
-	race_ledger_run(&release->ledger, "SELECT version, dataset, params, expression, epsilon, delta,"
-					" rows, label, labels, fit, value, value_lower, value_upper, description, columns, units, calibrate, role FROM _racepriv._race_last_request($1)",
+	race_ledger_run(&release->ledger,
+					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
+							 " ELSE to_regrole(quote_ident(c.charged_by)) END, q.*"
+							 " FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,"
+							 " jsonb_to_record(c.request) q (%s)"
+							 " WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1", request_columns()),
 					1, &name);
+	if (SPI_processed == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no release \"%s\"", race_cut(release->asked.name))));
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
-	asked->dataset = race_ledger_text(2);
-	asked->params_datum = race_ledger_value(3, &isnull);
-	asked->params = race_params_arg(asked->params_datum);
-	asked->expression = race_ledger_text(4);
-	asked->epsilon = DatumGetFloat8(race_ledger_value(5, &isnull));
-	asked->delta = DatumGetFloat8(race_ledger_value(6, &isnull));
-	asked->rows = DatumGetInt32(race_ledger_value(7, &asked->choose_rows));
-	asked->label = race_ledger_text(8);
-	asked->labels = race_ledger_value(9, &isnull);
-	asked->fit = DatumGetBool(race_ledger_value(10, &isnull));
-	asked->value = race_ledger_text(11);
-	for (i = 0; asked->value != NULL && i < RACE_HALVES; i++)
-		asked->bounds[i] = DatumGetFloat8(race_ledger_value(12 + i, &isnull));
-	asked->description = race_ledger_text(14);
-	asked->columns = race_ledger_value(15, &isnull);
-	asked->units = race_ledger_value(16, &isnull);
-	asked->calibrate = DatumGetFloat8(race_ledger_value(17, &isnull));
-	release->role = DatumGetObjectId(race_ledger_value(18, &isnull));
-	asked->path = RACE_SAFE_PATH;
+	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
+	for (i = 0; i < ARGUMENTS; i++)
+	{
+		Datum		value;
+
+		if (!arguments[i].kept)
+			continue;
+		value = race_ledger_value(column++, &isnull);
+		set_argument(&release->asked, i,
+					 i == PARAMS ? params_of_text(&release->ledger, value) : value, isnull);
+	}
+	use_arguments(release, RACE_SAFE_PATH);
 }
 
 /*

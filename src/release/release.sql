@@ -159,106 +159,6 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text, text[], text[]) IS
 	'raises 54000 or 22023 for texts that cannot be shown, and unless there is one name and one unit, or none at all, for each column of a record and for the value';
 
-CREATE FUNCTION _racepriv._race_request(
-	dataset text, params race_params, expression text, epsilon float8, delta float8,
-	rows int, label text, labels text[], fit boolean,
-	value text, value_lower float8, value_upper float8,
-	description text, columns text[], units text[], calibrate float8)
-	RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT jsonb_build_object('dataset', dataset, 'params', params::text, 'expression', expression,
-		'epsilon', _racepriv._race_exact_decimal(epsilon), 'delta', _racepriv._race_exact_decimal(delta),
-		'rows', rows, 'label', label, 'labels', to_jsonb(labels), 'fit', fit) ||
-		CASE WHEN value IS NULL THEN '{}' ELSE
-			jsonb_build_object('value', value, 'value_lower', value_lower, 'value_upper', value_upper) END ||
-		jsonb_strip_nulls(jsonb_build_object('description', description)) ||
-		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END ||
-		jsonb_strip_nulls(jsonb_build_object('calibrate', calibrate))
-$$;
-COMMENT ON FUNCTION _racepriv._race_request(text, race_params, text, float8, float8, int, text, text[], boolean, text, float8, float8, text, text[], text[], float8) IS
-	'what a release is asked for, in a form in which equal requests are equal; expressions are as PostgreSQL writes them, labels in the order of the parts';
-
-CREATE FUNCTION _racepriv._race_release_exists(name text, request jsonb) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	last record;
-BEGIN
-	SELECT c.request - '{name,version}'::text[] AS request INTO last
-	FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge
-	WHERE r.name = _race_release_exists.name ORDER BY r.version DESC, r.part LIMIT 1;
-	IF NOT FOUND THEN
-		RETURN false;
-	ELSIF last.request IS DISTINCT FROM _race_release_exists.request THEN
-		RAISE EXCEPTION 'release "%" exists, with another request', name USING ERRCODE = 'duplicate_object',
-			HINT = 'Choose another name, or race_release_next for a new version of the same request.';
-	END IF;
-	RAISE NOTICE 'release "%" exists: nothing is charged', name;
-	RETURN true;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_exists(text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_release_exists(text, jsonb) IS
-	'whether there is a release of that name and request; error 42710 if it has another request';
-
-CREATE FUNCTION _racepriv._race_last_request(
-	name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text,
-	OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean,
-	OUT value text, OUT value_lower float8, OUT value_upper float8,
-	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8, OUT role oid)
-	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
-		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate,
-		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id ELSE to_regrole(quote_ident(c.charged_by)) END
-	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
-		value, value_lower, value_upper, description, columns, units, calibrate, role
-	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,
-		jsonb_to_record(c.request) q (dataset text, params text, expression text,
-			epsilon float8, delta float8, rows int, label text, labels text[], fit boolean,
-			value text, value_lower float8, value_upper float8,
-			description text, columns text[], units text[], calibrate float8)
-	WHERE r.name = _race_last_request.name ORDER BY r.version DESC, r.part LIMIT 1;
-	IF version IS NULL THEN
-		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_last_request(text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_last_request(text) IS
-	'the latest version of a release, the request that all versions share, and the role that made it, in another copy of the database by its name; error 42704 if there is none';
-
-CREATE FUNCTION _racepriv._race_check_identity(budget _racepriv.race_budgets) RETURNS void
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF budget.identity IS DISTINCT FROM _racepriv._race_identity() THEN
-		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', budget.budget
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
-					budget.identity, _racepriv._race_identity()),
-				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_identity(_racepriv.race_budgets) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_identity(_racepriv.race_budgets) IS
-	'raises 55000 unless the budget was last spent in this copy of the database';
-
-CREATE FUNCTION _racepriv._race_refuse_charge(dataset text, b _racepriv.race_budgets, epsilon numeric, delta numeric, rho numeric) RETURNS void
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	RAISE EXCEPTION 'the budget of dataset "%" does not allow this release', dataset
-		USING ERRCODE = 'configuration_limit_exceeded',
-			DETAIL = CASE b.accounting
-				WHEN 'basic' THEN format('Asked: epsilon %s, delta %s. Left: epsilon %s, delta %s.', epsilon, delta,
-					b.epsilon_limit - b.spent_epsilon, b.delta_limit - b.spent_delta)
-				ELSE format('Asked: rho %s. Left: rho %s.', rho, b.rho_limit - b.spent_rho) END,
-			HINT = 'Nothing was read and nothing charged.';
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_refuse_charge(text, _racepriv.race_budgets, numeric, numeric, numeric) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_refuse_charge(text, _racepriv.race_budgets, numeric, numeric, numeric) IS
-	'raises 53400 with what was asked and what is left';
-
 -- One UPDATE checks and charges, so that two sessions cannot both have the last of
 -- a budget.
 CREATE FUNCTION _racepriv._race_charge(
@@ -271,6 +171,7 @@ DECLARE
 	asked_delta numeric := (request->>'delta')::numeric;
 	asked_rho numeric := _racepriv._race_exact_decimal(rho);
 	b _racepriv.race_budgets;
+	fits boolean;
 BEGIN
 	UPDATE _racepriv.race_budgets u
 	SET spent_epsilon = spent_epsilon + asked_epsilon, spent_delta = spent_delta + asked_delta, spent_rho = spent_rho + asked_rho
@@ -278,12 +179,24 @@ BEGIN
 		WHEN 'basic' THEN spent_epsilon + asked_epsilon <= epsilon_limit AND spent_delta + asked_delta <= delta_limit
 		ELSE spent_rho + asked_rho <= rho_limit END
 	RETURNING u.* INTO b;
-	IF FOUND THEN
-		PERFORM _racepriv._race_check_identity(b);
-	ELSE
+	fits := FOUND;
+	IF NOT fits THEN
 		SELECT * INTO b FROM _racepriv.race_budgets u WHERE u.budget = _race_charge.budget;
-		PERFORM _racepriv._race_check_identity(b);
-		PERFORM _racepriv._race_refuse_charge(dataset, b, asked_epsilon, asked_delta, asked_rho);
+	END IF;
+	IF b.identity IS DISTINCT FROM _racepriv._race_identity() THEN
+		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', b.budget
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
+					b.identity, _racepriv._race_identity()),
+				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
+	ELSIF NOT fits THEN
+		RAISE EXCEPTION 'the budget of dataset "%" does not allow this release', dataset
+			USING ERRCODE = 'configuration_limit_exceeded',
+				DETAIL = CASE b.accounting
+					WHEN 'basic' THEN format('Asked: epsilon %s, delta %s. Left: epsilon %s, delta %s.', asked_epsilon, asked_delta,
+						b.epsilon_limit - b.spent_epsilon, b.delta_limit - b.spent_delta)
+					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
+				HINT = 'Nothing was read and nothing charged.';
 	END IF;
 	PERFORM _racepriv._race_enter_new_tables(tables, budget);
 

@@ -15,9 +15,10 @@
 #include "ledger.h"
 #include "lineage.h"
 
-/* The arguments of race_release */
+/* The arguments of race_release (a table in release.c lists them), each 0 where it is NULL */
 typedef struct RaceAsked
 {
+	uint32		given;			/* a bit for each that is not NULL */
 	char	   *name;
 	char	   *dataset;
 	Datum		params_datum;	/* race_params */
@@ -25,8 +26,9 @@ typedef struct RaceAsked
 	char	   *expression;
 	double		epsilon;
 	double		delta;
-	bool		choose_rows;	/* rows are NULL */
 	int			rows;
+	bool		choose_rows;	/* rows are NULL */
+	bool		grid;			/* make a grid of the kernel */
 	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */

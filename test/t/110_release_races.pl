@@ -101,7 +101,7 @@ for my $level (@levels)
 	my $name = "name, $level";
 	my @told = race($level, release($name, 'visits', 1));
 	is(told(qr/^$/, @told), 1, "$level: of one name, one session stores it");
-	is(told(qr/ERROR:  42710.*\nDETAIL:  This charge is lost/, @told), SESSIONS - 1, "$level: the others are told that they lost");
+	is(told(qr/ERROR:  42710.*\nDETAIL:  The budget was charged and is not refunded/, @told), SESSIONS - 1, "$level: the others are told that they lost");
 	is(charges($name), SESSIONS, "$level: and all have paid");
 	is(versions($name), '1', "$level: there is one version");
 

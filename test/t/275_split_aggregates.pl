@@ -85,9 +85,9 @@ CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "ch
 END
 sub plan_of
 {
-	my ($query) = @_;
-	# as session_preload_libraries does it
-	return sql("LOAD 'racepriv'; EXPLAIN (VERBOSE, COSTS off) $query");
+	my ($query, $citus) = (@_, 'SET citus.shard_count = 32;');
+	# Citus is preloaded, and racepriv after it
+	return sql("$citus LOAD 'racepriv'; EXPLAIN (VERBOSE, COSTS off) $query");
 }
 my $build = "SELECT g, race_build($vectors, x) FILTER (WHERE id > 9) FROM t GROUP BY g";
 my $expected = sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)");
@@ -96,7 +96,8 @@ sql("INSERT INTO pg_dist_partition VALUES ('t', 'n')");
 unlike(plan_of($build), qr/race_build_records/, 'and over a reference table');
 sql("UPDATE pg_dist_partition SET partmethod = 'h'");
 like(plan_of($build), qr/race_build_records\('l2\(.*?\)'::race_params, race_record\('l2\(.*?\)'::race_params, (t\.)?x\)\) FILTER/, 'over a distributed table race_build has arguments of exact types');
-is(sql("SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
+unlike(plan_of($build, ''), qr/race_build_records/, 'control: not where Citus is not loaded');
+is(sql("SET citus.shard_count = 32; LOAD 'racepriv'; SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
 unlike(plan_of("SELECT race_build(DISTINCT $vectors, x) FROM t"), qr/race_build_records/, 'but not with DISTINCT, of which there are no parts');
 like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NULL parameters are refused as before');
 sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors, 'x', 100000)");
