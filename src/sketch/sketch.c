@@ -141,9 +141,41 @@ race_sketch_view_packed(Datum value, RaceView *view)
 }
 
 void
+race_sketch_view_any(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+/* Raise 22023 for moments, which have no densities. */
+static void
+check_densities(const RaceView *view)
+{
+	if (race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected a sketch of a kernel, found moments"),
+				 errhint("Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.")));
+}
+
+void
 race_sketch_view(Datum value, RaceView *view)
 {
 	race_sketch_view_packed(value, view);
+	check_densities(view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+void
+race_moments_view(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	if (!race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected moments, found a sketch of kernel %s",
+						race_kernel_name(view->params->kernel)),
+				 errhint("Build it with parameters of race_moment_params.")));
 	race_view_unpack(view, CurrentMemoryContext);
 }
 
@@ -154,6 +186,7 @@ race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 	race_sketch_view_packed(race_call_site_fetch(site, value,
 												 sizeof(RaceSketchDatum) - VARHDRSZ),
 							view);
+	check_densities(view);
 	if (view->counters == NULL)
 		race_unpack_at(site, view);
 }
@@ -167,6 +200,13 @@ slice(Datum value, Size size)
 
 void
 race_sketch_view_header(Datum value, RaceView *view)
+{
+	race_sketch_view_header_any(value, view);
+	check_densities(view);
+}
+
+void
+race_sketch_view_header_any(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 		view_expanded(expanded_sketch(value), view);
@@ -204,7 +244,7 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 		*width = expanded_sketch(value)->storage.width;
 		return;
 	}
-	race_sketch_view_header(value, &view);
+	race_sketch_view_header_any(value, &view);
 	*width = view.width;
 	*size = RaceFlatSize(view.header, view.params,
 						 RaceCounterBytes(view.params, view.width, view.packed_size),
