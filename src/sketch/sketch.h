@@ -19,7 +19,7 @@
 #include "utils/expandeddatum.h"
 
 #include "../cache/call_site.h"
-#include "../lsh/grid.h"
+#include "../lsh/summary.h"
 #include "../record/records.h"
 #include "format.h"
 
