@@ -97,7 +97,6 @@ WITH functions AS (
 	LATERAL (SELECT CASE WHEN with_values THEN CASE type::text
 		WHEN 'bytea' THEN '' WHEN 'race_params' THEN 'l2(dims=1)' WHEN 'text' THEN 'x' WHEN 'double precision' THEN '0.5' WHEN 'bigint' THEN '1'
 		WHEN 'race_sketch' THEN race_sketch('l2(dims=1)'::race_params)::text
-		WHEN 'race_moments' THEN race_moments(race_moment_params('{0}', '{1}'))::text
 		WHEN 'race_record' THEN race_record('l2(dims=1)'::race_params, '{1}'::int[])::text ELSE '{1}' END END AS value) w
 	GROUP BY kind, proname, oid, with_values
 )

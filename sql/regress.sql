@@ -6,8 +6,8 @@ CREATE TABLE records AS
 SELECT i, CASE WHEN i % 3 = 0 THEN 'b' ELSE 'a' END AS label, x1 + CASE WHEN i % 3 = 0 THEN 2 ELSE 0 END AS x1, x2, 3 + 2 * x1 - x2 + 0.5 * sin(i * 1.7) AS y
 FROM (SELECT i, 10 * (i * 0.618034 - floor(i * 0.618034)) AS x1, 5 * sin(i) AS x2 FROM generate_series(1, 3000) i) s;
 \set params 'race_moment_params(\'{0,-5,-10}\', \'{12,5,40}\', norm => 3)'
-CREATE TABLE whole AS SELECT race_moments(:params, ARRAY[x1, x2, y]) AS m FROM records WHERE label = 'a';
-CREATE TABLE classes AS SELECT label, race_moments(race_moment_params('{0,-5}', '{12,5}', norm => 2, targets => 0), ARRAY[x1, x2]) AS m FROM records GROUP BY label;
+CREATE TABLE whole AS SELECT race_build(:params, ARRAY[x1, x2, y]) AS m FROM records WHERE label = 'a';
+CREATE TABLE classes AS SELECT label, race_build(race_moment_params('{0,-5}', '{12,5}', norm => 2, targets => 0), ARRAY[x1, x2]) AS m FROM records GROUP BY label;
 
 -- from exact moments it is least squares
 SELECT "column", feature, round(coefficient::numeric, 2) AS coefficient, standard_error BETWEEN 0.001 AND 0.05 AS usual_error FROM whole, race_regress(m, 3);
@@ -23,7 +23,7 @@ FROM records, whole, (SELECT array_agg(coefficient ORDER BY "column") AS c FROM 
 
 -- features: a parabola, which no line fits
 CREATE TABLE curve AS
-SELECT f, race_moments(race_moment_params('{-1,-1}', '{1,1}', norm => 4, features => f, bandwidth => CASE WHEN f > 0 THEN 0.7 ELSE 1 END), ARRAY[x, x * x]) AS m
+SELECT f, race_build(race_moment_params('{-1,-1}', '{1,1}', norm => 4, features => f, bandwidth => CASE WHEN f > 0 THEN 0.7 ELSE 1 END), ARRAY[x, x * x]) AS m
 FROM generate_series(0, 30, 30) f, (SELECT i / 500.0 - 1 AS x FROM generate_series(0, 1000) i) s GROUP BY f;
 SELECT f, count(*) AS terms, count("column") AS columns, count(feature) AS features FROM curve, race_regress(m, 2) GROUP BY f ORDER BY f;
 SELECT f, max(abs(race_predict(m, 2, ARRAY[x]) - x * x)) < 0.05 AS fits FROM curve, generate_series(-0.9, 0.9, 0.1) x GROUP BY f ORDER BY f;
@@ -40,7 +40,7 @@ SELECT abs(c.value - covar_pop) < 1e-2 * covar_pop AS covariance, abs(r.value - 
 FROM whole, race_covariance(m, 1, 3) c, race_correlation(m, 1, 3, 0.99) r, (SELECT covar_pop(x1, y), corr(x1, y) FROM records WHERE label = 'a') s;
 SELECT value, standard_error FROM whole, race_correlation(m, 2, 2);
 SELECT abs(value - var_pop) < 1e-2 * var_pop AS variance FROM whole, race_covariance(m, 1, 1), (SELECT var_pop(x1) FROM records WHERE label = 'a') s;
-SELECT * FROM race_correlation(race_moments(race_moment_params('{0,0}', '{1,1}')), 1, 2);
+SELECT * FROM race_correlation(race_sketch(race_moment_params('{0,0}', '{1,1}')), 1, 2);
 
 -- components
 SELECT component, round(share::numeric, 3) AS share, round(vector[1]::numeric, 2) AS v1, round(vector[2]::numeric, 2) AS v2, round(vector[3]::numeric, 2) AS v3 FROM whole, race_pca(m);
@@ -63,7 +63,7 @@ SELECT array_dims((race_pca_transform(m, 2)).matrix) AS pca, array_dims((race_wh
 CREATE TABLE private_classes AS SELECT label, race_privatize(m, 10) AS m FROM classes;
 SELECT race_classify(label, s, '{1,0}') AS low, race_classify(label, s, '{11,0}') AS high
 FROM (SELECT label, race_build(race_params('l2', 2, transform => t), ARRAY[x1, x2]) AS s FROM records, (SELECT race_discriminant_moments(label, m) AS t FROM private_classes) t GROUP BY label) c;
-SELECT race_whiten_moments(race_moments(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5])) IS NOT NULL AS constant_column FROM generate_series(1, 10) i;
+SELECT race_whiten_moments(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5])) IS NOT NULL AS constant_column FROM generate_series(1, 10) i;
 
 -- wrong input
 SELECT race_regress(m, 4) FROM whole;
@@ -72,7 +72,7 @@ SELECT race_regress(m, 3, '{1,1}') FROM whole;
 SELECT race_regress(m, 3, '{3}') FROM whole;
 SELECT race_regress(m, 3, '{NULL}') FROM whole;
 SELECT count(*) FROM whole, race_regress(m, 3, '{}');
-SELECT race_regress(race_moments(race_moment_params('{0}', '{1}')), 1);
+SELECT race_regress(race_sketch(race_moment_params('{0}', '{1}')), 1);
 SELECT race_predict(m, 3, '{1}') FROM whole;
 SELECT race_predict(m, 3, '{1,NULL}') FROM whole;
 SELECT race_predict(m, 3, '{1,NaN}') FROM whole;
@@ -80,7 +80,7 @@ SELECT race_predict(m, 3, '{{1,1}}') FROM whole;
 SELECT race_correlation(m, 1, 9) FROM whole;
 SELECT race_correlation(m, 1, 2, 1) FROM whole;
 SELECT race_pca(m) FROM curve WHERE f > 0;
-SELECT race_whiten_moments(race_moments(race_moment_params('{0}', '{1}')));
+SELECT race_whiten_moments(race_sketch(race_moment_params('{0}', '{1}')));
 SELECT race_pca_transform(m, 4) FROM whole;
 SELECT race_lda(label, m, '{1}') FROM classes;
 SELECT race_lda(label, m, '{1,0}', 'sure') FROM classes;

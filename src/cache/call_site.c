@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "../lsh/summary.h"
 #include "../params/params.h"
 #include "../record/vector.h"
 #include "../server/argument.h"
@@ -96,16 +97,17 @@ use_rows(RaceCallSite *site, const RaceParams *params)
 	site->last->are_queries = true;
 	race_records_reserve(site->next, 1);
 	race_records_reserve(site->last, 1);
-	site->buckets = MemoryContextAlloc(space, TYPEALIGN(RACE_LANES, params->rows) *
+	site->buckets = MemoryContextAllocZero(space, TYPEALIGN(RACE_LANES, params->rows) *
 									   sizeof(uint32));
+	if (race_summary_kind(params)->hashed)
+		site->rows = race_rows_acquire(params);
 	site->space = space;
-	site->rows = race_rows_acquire(params);
 }
 
 void
 race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 {
-	if (site->rows == NULL || site->params->rows < params->rows ||
+	if (site->space == NULL || site->params->rows < params->rows ||
 		!race_params_same_rows(site->params, params))
 		use_rows(site, params);
 }
@@ -127,7 +129,8 @@ hash_next(RaceCallSite *site, const RaceParams *params)
 	if (next->any != 0)
 		return NULL;
 	race_records_columns(next, 0, columns);
-	race_rows_hash_one(race_rows_of(site->rows), params->rows, columns, site->buckets);
+	if (site->rows != NULL)
+		race_rows_hash_one(race_rows_of(site->rows), params->rows, columns, site->buckets);
 	site->rows_hashed = params->rows;
 	return site->buckets;
 }

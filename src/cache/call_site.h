@@ -39,8 +39,8 @@ typedef struct RaceCompanion
 typedef struct RaceCallSite
 {
 	RaceRecordReader reader;
-	RaceRowsEntry *rows;		/* or NULL, before the first use */
-	/* memory context of the fields below, while there are rows */
+	RaceRowsEntry *rows;		/* or NULL: before the first use, and of what is not hashed */
+	/* memory context of the fields below; NULL before the first use */
 	MemoryContext space;
 	RaceParams *params;			/* the parameters of these rows */
 	RaceRecords *next;			/* the record that is being read */
@@ -77,7 +77,7 @@ extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
 
 /*
- * The bucket of a record in each row. The record is an argument, or for a kernel
+ * The bucket of a record in each row; zeros of what is not hashed (lsh/summary.h). The record is an argument, or for a kernel
  * with one vector, params->dims finite numbers. The result is valid until the next
  * call. To ask about the same record again, with another sketch that has the same
  * row functions, costs next to nothing.  NULL for a record that leaves out parts of a

@@ -4,6 +4,8 @@
  */
 #include "balanced.h"
 
+#include <stdio.h>
+
 #include "philox.h"
 
 bool
@@ -18,6 +20,20 @@ race_balanced_rows(const RaceParams *part)
 	uint64_t	n = part->dims;
 
 	return part->power == 1 ? n : n * (n - 1) / 2;
+}
+
+#define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
+
+const char *
+race_balanced_problem(const RaceParams *params, char *message, size_t length)
+{
+	if (race_params_next(params, params) != NULL)
+		return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
+	if (params->rows > race_balanced_rows(params))
+		return PROBLEM("sequence \"balanced\" has at most %llu rows with %u dims and power %u, one for each %s",
+					   (unsigned long long) race_balanced_rows(params), params->dims,
+					   params->power, params->power == 1 ? "column" : "pair of columns");
+	return NULL;
 }
 
 uint32_t

@@ -23,6 +23,9 @@ extern bool race_is_balanced(const RaceParams *part);
 /* How many rows there are, of so many places: all */
 extern uint64_t race_balanced_rows(const RaceParams *part);
 
+/* What is wrong with the parameters of all rows, or NULL: rows are all different. */
+extern const char *race_balanced_problem(const RaceParams *params, char *message, size_t length);
+
 /* How many of the first rows see all places: a round of pairs, or two if one place sits out */
 extern uint32_t race_balanced_least_rows(const RaceParams *part);
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "moments.h"
 #include "radial.h"
 
 /*
@@ -132,30 +131,9 @@ race_grid_levels(const RaceParams *params)
 }
 
 uint64_t
-race_record_unit(const RaceParams *params)
+race_grid_unit(const RaceParams *params)
 {
-	if (race_is_moments(params))
-		return race_moments_unit(params);
-	return race_is_grid(params) ? (uint64_t) 1 << (by_dims[params->dims].bits * params->dims) : 1;
-}
-
-uint64_t
-race_record_weight(const RaceParams *params)
-{
-	if (race_is_moments(params))
-		return race_moments_weight(params, params->coarser);
-	return race_is_grid(params) ? race_record_unit(params) * race_grid_levels(params) :
-		params->rows;
-}
-
-uint64_t
-race_record_squared(const RaceParams *params)
-{
-	if (race_is_moments(params))
-		return race_moments_squares(params, params->coarser);
-	return race_is_grid(params) ?
-		race_record_unit(params) * race_record_unit(params) * race_grid_levels(params) :
-		params->rows;
+	return (uint64_t) 1 << (by_dims[params->dims].bits * params->dims);
 }
 
 /* ------------------------------------------------------------------ limits */

@@ -50,13 +50,8 @@ extern bool race_is_grid(const RaceParams *params);
 extern void race_grid_of(const RaceParams *params, RaceGrid *grid);
 extern int	race_grid_levels(const RaceParams *params);
 
-/*
- * What a record adds to the counters in L1, or in L2 squared: 1 in each row; in each level
- * of a grid its unit at most.  And the unit itself: 1 for rows.
- */
-extern uint64_t race_record_weight(const RaceParams *params);
-extern uint64_t race_record_squared(const RaceParams *params);
-extern uint64_t race_record_unit(const RaceParams *params);
+/* What the weights of a record add up to in each level */
+extern uint64_t race_grid_unit(const RaceParams *params);
 
 /* A level whose cells are twice as wide; the grid must have a halving left. */
 extern void race_grid_halve(RaceGrid *grid);

@@ -118,7 +118,7 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 						 RaceGridPlace place, double counter_variance)
 {
 	RaceGrid	grid;
-	double		unit = (double) race_record_unit(params);
+	double		unit = (double) race_grid_unit(params);
 	double		sum;
 	double		fine_step;
 	int			i;

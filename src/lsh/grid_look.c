@@ -172,7 +172,7 @@ void
 race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
 			   RaceGridLook *look)
 {
-	uint64_t	unit = race_record_unit(params);
+	uint64_t	unit = race_grid_unit(params);
 	unsigned __int128 detail = 0;
 	unsigned __int128 spread = 0;
 	RaceGrid	grid;

@@ -11,6 +11,7 @@
 #include "grid.h"
 #include "moments.h"
 #include "sobol.h"
+#include "summary.h"
 #include "surrogate.h"
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
@@ -163,19 +164,6 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* Rows of sequence "balanced" are all different. */
-static const char *
-balanced_problem(const RaceParams *params, char *message, size_t length)
-{
-	if (race_params_next(params, params) != NULL)
-		return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
-	if (params->rows > race_balanced_rows(params))
-		return PROBLEM("sequence \"balanced\" has at most %llu rows with %u dims and power %u, one for each %s",
-					   (unsigned long long) race_balanced_rows(params), params->dims,
-					   params->power, params->power == 1 ? "column" : "pair of columns");
-	return NULL;
-}
-
 /* What is wrong with the fields of a part; its arrays are checked later */
 static const char *
 part_problem(const RaceParams *part, char *message, size_t length)
@@ -306,13 +294,7 @@ race_params_problem(const RaceParams *params, size_t size,
 		return message;
 	if (race_rehash_name(params->rehash) == NULL)
 		return PROBLEM("unknown rehash number %d", params->rehash);
-	if (race_is_surrogate(params) && race_surrogate_problem(params, message, length) != NULL)
-		return message;
-	if (race_is_balanced(params) && balanced_problem(params, message, length) != NULL)
-		return message;
-	if (race_is_grid(params) && race_grid_problem(params, message, length) != NULL)
-		return message;
-	if (race_is_moments(params) && race_moments_problem(params, message, length) != NULL)
+	if (race_summary_kind(params)->problem(params, message, length) != NULL)
 		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");

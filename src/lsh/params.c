@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sobol.h"
+#include "summary.h"
 #include "surrogate.h"
 
 typedef struct NamedValue
@@ -174,7 +175,7 @@ race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
-	if (params->sequence == RACE_SEQUENCE_GRID || params->kernel == RACE_KERNEL_MOMENTS)
+	if (!race_summary_kind(params)->hashed)
 		return true;			/* nothing is rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);

@@ -1,6 +1,6 @@
 /*
  * functions.c
- *		race_info and race_moments_matrix: what moments are, and their contents.
+ *		race_moments_matrix: the contents of moments.
  */
 #include "postgres.h"
 
@@ -10,39 +10,10 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "../query/info.h"
+#include "../server/result.h"
 #include "moments.h"
 
-PG_FUNCTION_INFO_V1(race_moments_info);
 PG_FUNCTION_INFO_V1(race_moments_matrix);
-
-/* -------------------------------------------------------------------- info */
-
-/* race_info(race_moments) */
-Datum
-race_moments_info(PG_FUNCTION_ARGS)
-{
-	RaceView	view;
-	RaceResultRow row;
-	int			width;
-	Size		size;
-
-	race_row_start(&row, fcinfo);
-	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);
-	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
-	race_row_add(&row, Int32GetDatum(view.params->dims));
-	race_row_add(&row, Float8GetDatum(view.params->norm));
-	race_row_add(&row, Int32GetDatum(view.params->features));
-	race_row_add(&row, Int32GetDatum(view.params->targets));
-	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
-					Int64GetDatum(view.header->count));
-	race_row_add(&row, Int32GetDatum(width));
-	race_row_add(&row, Int64GetDatum(size));
-	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
-	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/* ------------------------------------------------------------------ matrix */
 
 static Datum
 array_of(const double *x, int rows, int columns)

@@ -38,7 +38,7 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	RaceView	view;
 	const RaceNoise *noise;
 
-	race_sketch_view(value, &view);
+	race_moments_view(value, &view);
 	noise = &view.header->noise;
 	race_check_askable(noise);
 	memset(moments, 0, sizeof(RaceMoments));

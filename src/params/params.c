@@ -96,24 +96,17 @@ race_params_check_kernel(const RaceParams *params)
 	if (race_is_moments(params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("moments have no kernel, and make no sketch"),
-				 errhint("Give the parameters to race_moments, or to race_release.")));
+				 errmsg("expected parameters of a kernel, found those of moments")));
 }
 
 void
-race_params_check_moments(const RaceParams *params)
+race_params_check_exact(const RaceParams *params)
 {
 	if (race_is_moments(params) && params->coarser != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of noise shares of moments"),
 				 errhint("Make those of exact ones by race_moment_params.")));
-	if (!race_is_moments(params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected parameters of moments, found those of kernel %s",
-						race_kernel_name(params->kernel)),
-				 errhint("Make them by race_moment_params.")));
 }
 
 bool

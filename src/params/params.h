@@ -49,9 +49,9 @@ extern RaceParams *race_params_as_grid(const RaceParams *params);
 /* Raise 22023 unless the parameters are good enough to make a sketch. */
 extern void race_params_check_complete(const RaceParams *params);
 
-/* Raise 22023 unless the parameters are of a kernel; or of moments. */
+/* Raise 22023 unless the parameters are of a kernel; and those of noise shares. */
 extern void race_params_check_kernel(const RaceParams *params);
-extern void race_params_check_moments(const RaceParams *params);
+extern void race_params_check_exact(const RaceParams *params);
 
 /* Are these the same row functions and the same shape? */
 extern bool race_params_same(const RaceParams *a, const RaceParams *b);

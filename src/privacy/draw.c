@@ -25,19 +25,6 @@ noisy(RaceRandom *random, int64_t value, const RacePlan *plan, uint64_t noise)
 	return race_clamped_sum(race_noisy(random, value, (RaceMechanism) plan->noise.mechanism, noise), 0);
 }
 
-size_t
-race_draw_workspace(const RaceParams *params)
-{
-	size_t		columns = race_moments_columns(params);
-	size_t		words = 0;
-
-	if (race_is_grid(params))
-		words = 2 * (size_t) params->range;
-	else if (race_is_moments(params))
-		words = race_moments_counters(columns) + columns * (columns + 1);
-	return words * sizeof(int64_t);
-}
-
 int64_t
 race_draw_count(RaceRandom *random, const RaceExact *exact, const RacePlan *plan)
 {
@@ -137,21 +124,30 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 	}
 }
 
-void
-race_draw_counters(RaceRandom *random, const RaceExact *exact, const RacePlan *plan,
-				   void *workspace, int64_t *counters)
+static void
+draw_rows(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
+		  int64_t *counters)
 {
-	const RaceParams *params = exact->params;
-	size_t		n = (size_t) plan->kept.rows * params->range;
+	size_t		n = (size_t) plan->kept.rows * exact->params->range;
 
-	if (race_is_grid(params))
-		n = load_levels(exact, &plan->kept, workspace, counters);
-	else
-		race_counters_load(exact->counters, exact->width, 0, n, counters);
-	if (race_is_moments(params))
-		add_noise_to_moments(random, race_moments_columns(params), plan, workspace, counters);
-	else
-		add_noise(random, plan, n, counters);
+	(void) workspace;
+	race_counters_load(exact->counters, exact->width, 0, n, counters);
+	add_noise(random, plan, n, counters);
+}
+
+static void
+draw_tables(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
+			int64_t *counters)
+{
+	add_noise(random, plan, load_levels(exact, &plan->kept, workspace, counters), counters);
+}
+
+static void
+draw_moments(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
+			 int64_t *counters)
+{
+	race_counters_load(exact->counters, exact->width, 0, exact->params->range, counters);
+	add_noise_to_moments(random, race_moments_columns(exact->params), plan, workspace, counters);
 }
 
 /* -------------------------------------------------------------------- choice */
@@ -269,16 +265,77 @@ choose_cells(RaceRandom *random, const RaceExact *exact, int n, const RaceReques
 	return kept;
 }
 
-/* What to keep, if the request leaves it open */
 static RaceKept
-choose(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
-	   const RacePlan *plan, double records, void *workspace)
+choose_rows(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
+			const RacePlan *plan, double records, int64_t *workspace)
 {
-	if (race_is_grid(exact->params))
-		return choose_cells(random, exact, n, request, plan, records, workspace);
+	(void) workspace;
 	return race_choose_kept(request, exact->params, plan->choice_noise > 0 ?
 							mass_by_norms(random, exact, n, plan, records) :
 							race_usual_mass(records));
+}
+
+/* Of moments all is kept. */
+static RaceKept
+choose_all(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
+		   const RacePlan *plan, double records, int64_t *workspace)
+{
+	(void) random;
+	(void) n;
+	(void) plan;
+	(void) workspace;
+	return race_choose_kept(request, exact->params, records);
+}
+
+/* ---------------------------------------------------------------- the kinds */
+
+static size_t
+no_words(const RaceParams *params)
+{
+	(void) params;
+	return 0;
+}
+
+static size_t
+words_of_tables(const RaceParams *params)
+{
+	return 2 * (size_t) params->range;
+}
+
+static size_t
+words_of_moments(const RaceParams *params)
+{
+	size_t		columns = race_moments_columns(params);
+
+	return race_moments_counters(columns) + columns * (columns + 1);
+}
+
+static const struct
+{
+	/* the workspace in words; what to keep, if the request leaves it open; the noisy counters */
+	size_t		(*words) (const RaceParams *params);
+	RaceKept	(*choose) (RaceRandom *random, const RaceExact *exact, int n,
+						   const RaceRequest *request, const RacePlan *plan, double records,
+						   int64_t *workspace);
+	void		(*draw) (RaceRandom *random, const RaceExact *exact, const RacePlan *plan,
+						 void *workspace, int64_t *counters);
+}			by_kind[RACE_SUMMARIES] = {
+	[RACE_SUMMARY_ROWS] = {no_words, choose_rows, draw_rows},
+	[RACE_SUMMARY_TABLES] = {words_of_tables, choose_cells, draw_tables},
+	[RACE_SUMMARY_MOMENTS] = {words_of_moments, choose_all, draw_moments}
+};
+
+size_t
+race_draw_workspace(const RaceParams *params)
+{
+	return by_kind[race_summary_kind(params)->number].words(params) * sizeof(int64_t);
+}
+
+void
+race_draw_counters(RaceRandom *random, const RaceExact *exact, const RacePlan *plan,
+				   void *workspace, int64_t *counters)
+{
+	by_kind[race_summary_kind(exact->params)->number].draw(random, exact, plan, workspace, counters);
 }
 
 bool
@@ -302,5 +359,7 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 	}
 	return request->rows > 0 ||
 		race_plan_release(request, params,
-						  choose(random, exact, n, request, plan, fmax(mean, 1), workspace), plan);
+						  by_kind[race_summary_kind(params)->number].choose(random, exact, n, request, plan,
+																	fmax(mean, 1), workspace),
+						  plan);
 }

@@ -69,29 +69,10 @@ neighbors_factor(const RaceRequest *request)
 }
 
 uint64_t
-race_kept_weight(const RaceParams *params, RaceKept kept)
-{
-	if (race_is_moments(params))
-		return race_moments_weight(params, kept.coarser);
-	return race_is_grid(params) ? race_record_unit(params) * kept.grid.levels : kept.rows;
-}
-
-uint64_t
-race_kept_squared(const RaceParams *params, RaceKept kept)
-{
-	if (race_is_moments(params))
-		return race_moments_squares(params, kept.coarser);
-	return race_record_unit(params) * race_kept_weight(params, kept);
-}
-
-uint64_t
 race_look_weight(const RaceRequest *request, const RaceParams *params)
 {
-	if (request->rows > 0 || request->delta > 0)
-		return 0;
-	if (race_is_grid(params))
-		return race_grid_look_weight(params);
-	return params->rows > 1 ? params->rows : 0;
+	return request->rows > 0 || request->delta > 0 ? 0 :
+		race_summary_kind(params)->look_weight(params);
 }
 
 static bool
@@ -100,7 +81,7 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	RaceChoiceBudget choice = {0, 0, request->epsilon};
 	uint64_t	sensitivity = (uint64_t) request->max_contributions *
 		neighbors_factor(request);
-	uint64_t	weight = race_kept_weight(params, plan->kept);
+	uint64_t	weight = race_summary_kind(params)->weight(params, plan->kept);
 	uint64_t	look = race_look_weight(request, params);
 	uint32_t	share = race_is_grid(params) && params->dims > 1 ? RACE_CELLS_SHARE :
 		RACE_CHOICE_SHARE;
@@ -187,7 +168,7 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	/* how many counters there are does not matter to one draw */
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
 												   request->neighbors,
-												   race_kept_squared(params, plan->kept), 1);
+												   race_summary_kind(params)->squared(params, plan->kept), 1);
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
@@ -240,7 +221,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 
 	start_plan(request, params, kept, RACE_STATUS_SHARE, plan);
 	sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
-								   race_kept_squared(params, plan->kept),
+								   race_summary_kind(params)->squared(params, plan->kept),
 								   (uint64_t) kept.rows * params->range);
 	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
 							  &budget) ||
@@ -249,7 +230,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	{
 		if (!make_coarser(params, plan))
 			return false;
-		sensitivity.counters = sensitivity.count * race_kept_squared(params, plan->kept);
+		sensitivity.counters = sensitivity.count * race_summary_kind(params)->squared(params, plan->kept);
 	}
 	use_gaussian(plan, request, &budget);
 	plan->noise.parties = federation->parties;

@@ -8,7 +8,7 @@
 #ifndef RACE_PLAN_H
 #define RACE_PLAN_H
 
-#include "../lsh/grid.h"
+#include "../lsh/summary.h"
 #include "../noise/state.h"
 
 /* What the caller asks of a release, checked */
@@ -30,14 +30,6 @@ typedef struct RaceFederation
 	uint32_t	dropouts;
 } RaceFederation;
 
-/* What a release keeps of a sketch: the first rows, or cells of a grid */
-typedef struct RaceKept
-{
-	uint32_t	rows;
-	RaceGridChoice grid;		/* of a grid, which has 1 row */
-	int			coarser;		/* of moments: bits that counters lack while noise is drawn */
-} RaceKept;
-
 typedef struct RacePlan
 {
 	RaceKept	kept;
@@ -54,12 +46,9 @@ typedef struct RacePlan
 } RacePlan;
 
 /*
- * What a record adds to the counters that are kept, at most, in L1 and in L2 squared: 1 in each
- * row; in each level of a grid its unit.  And what it changes, in L1, of what a release looks at
- * before it chooses what it keeps: norms of its rows, or of its grid; 0 if it does not look.
+ * What a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if
+ * it does not look
  */
-extern uint64_t race_kept_weight(const RaceParams *params, RaceKept kept);
-extern uint64_t race_kept_squared(const RaceParams *params, RaceKept kept);
 extern uint64_t race_look_weight(const RaceRequest *request, const RaceParams *params);
 
 /*

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "../lsh/moments.h"
@@ -21,9 +20,7 @@
 #include "random.h"
 
 PG_FUNCTION_INFO_V1(race_privatize);
-PG_FUNCTION_INFO_V1(race_privatize_moments);
 PG_FUNCTION_INFO_V1(race_share);
-PG_FUNCTION_INFO_V1(race_share_moments);
 
 /* Parameters of a release, which keeps fewer rows or cells; rows are counted apart */
 static const RaceParams *
@@ -132,26 +129,10 @@ race_privatize(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	race_sketch_view(PG_GETARG_DATUM(0), &exact);
+	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
-	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
-}
-
-/*
- * race_privatize(moments, epsilon, delta, max_contributions, neighbors)
- */
-Datum
-race_privatize_moments(PG_FUNCTION_ARGS)
-{
-	RaceView	exact;
-	RaceRequest request;
-
-	race_sketch_view(PG_GETARG_DATUM(0), &exact);
-	race_check_exact(exact.header, "made private again");
-	request = race_make_request(exact.params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), NULL,
-								PG_GETARG_INT32(3), text_to_cstring(PG_GETARG_TEXT_PP(4)), false);
 	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
 }
 
@@ -214,27 +195,10 @@ race_share(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	race_sketch_view(PG_GETARG_DATUM(0), &exact);
+	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "given noise again");
 	refuse_half(&exact);
 	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
 		PG_RETURN_NULL();
-	return make_share(fcinfo, &exact, &request);
-}
-
-/*
- * race_share(moments, epsilon, delta, parties, colluders, dropouts, max_contributions,
- * neighbors)
- */
-Datum
-race_share_moments(PG_FUNCTION_ARGS)
-{
-	RaceView	exact;
-	RaceRequest request;
-
-	race_sketch_view(PG_GETARG_DATUM(0), &exact);
-	race_check_exact(exact.header, "given noise again");
-	request = race_make_request(exact.params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), NULL,
-								PG_GETARG_INT32(6), text_to_cstring(PG_GETARG_TEXT_PP(7)), false);
 	return make_share(fcinfo, &exact, &request);
 }

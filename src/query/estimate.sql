@@ -61,10 +61,10 @@ CREATE TYPE race_info_result AS (
 	counter_noise_stddev float8, count_noise_stddev float8,
 	points int, misfit float8);
 COMMENT ON TYPE race_info_result IS 'the result of race_info';
-COMMENT ON COLUMN race_info_result.kernel IS 'the kernel; of a product the kernels, with * between them';
+COMMENT ON COLUMN race_info_result.kernel IS 'the kernel, or moments; of a product the kernels, with * between them';
 COMMENT ON COLUMN race_info_result.dims IS 'the length of a record; NULL for sets and products';
 COMMENT ON COLUMN race_info_result.bandwidth IS 'the bandwidth; NULL for kernels without one and for products';
-COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products';
+COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products and moments';
 COMMENT ON COLUMN race_info_result.rows IS 'R: how many rows it has';
 COMMENT ON COLUMN race_info_result.range IS 'W: how many counters a row has';
 COMMENT ON COLUMN race_info_result.seed IS 'the seed of the row functions';
@@ -81,7 +81,7 @@ COMMENT ON COLUMN race_info_result.rho IS 'the cost in zero-concentrated differe
 COMMENT ON COLUMN race_info_result.max_contributions IS 'how many records of one person it protects';
 COMMENT ON COLUMN race_info_result.neighbors IS 'what it hides: add_remove or substitute';
 COMMENT ON COLUMN race_info_result.merged IS 'how many private sketches or shares were merged into it';
-COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records';
+COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
 COMMENT ON COLUMN race_info_result.count_noise_stddev IS 'the standard deviation of the noise in count';
 COMMENT ON COLUMN race_info_result.points IS 'how many points the fitted model has; NULL without a model';
 COMMENT ON COLUMN race_info_result.misfit IS

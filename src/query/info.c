@@ -34,12 +34,13 @@ add_params(RaceResultRow *row, const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	bool		product = race_params_parts(params) > 1;
+	bool		functions = (type->takes & RACE_TAKES_FUNCTIONS) != 0;
 
 	race_row_add_text(row, product_name(params));
 	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
 	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,
 		   Float8GetDatum(params->bandwidth));
-	race_row_add_if(row, !product, Int32GetDatum(params->power));
+	race_row_add_if(row, functions && !product, Int32GetDatum(params->power));
 	race_row_add(row, Int32GetDatum(params->rows));
 	race_row_add(row, Int32GetDatum(params->range));
 	race_row_add(row, Int64GetDatum(params->seed));
@@ -101,7 +102,7 @@ race_info(PG_FUNCTION_ARGS)
 
 	race_row_start(&row, fcinfo);
 	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);
-	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
 
 	add_params(&row, view.params);
 	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),

@@ -151,6 +151,6 @@ race_ask_header(Datum sketch, RaceQuestion *question)
 	question->buckets = NULL;
 	question->partial = false;
 	question->lifted = NULL;
-	race_sketch_view_header(sketch, &question->view);
+	race_sketch_view_header_any(sketch, &question->view);
 	race_check_askable(&question->view.header->noise);
 }

@@ -13,13 +13,13 @@ FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
 		pg_catalog.array_agg(c.upper ORDER BY c.number)
-	FROM _racepriv._race_columns(coalesce(race_params(f.sketch), race_params(f.moments))) c) c (numbers, lower, upper)
+	FROM _racepriv._race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
-		pg_catalog.sum(coalesce(race_count(r.sketch), m.count)),
-		pg_catalog.max(coalesce(i.epsilon, m.epsilon) + coalesce(s.epsilon, 0)), pg_catalog.max(coalesce(i.delta, m.delta))
-	FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+		pg_catalog.sum(race_count(r.sketch)),
+		pg_catalog.max(i.epsilon + coalesce(s.epsilon, 0)), pg_catalog.max(i.delta)
+	FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
 		CROSS JOIN LATERAL race_info(r.scores) s
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = f.name);

@@ -25,7 +25,7 @@ DECLARE
 	n int;
 BEGIN
 	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(
-		coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments))))
+		_racepriv._race_params(r.sketch)))
 	INTO names, n
 	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -227,7 +227,7 @@ BEGIN
 	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
 	INTO dims, first, last
 	FROM _racepriv._race_columns((
-		SELECT coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments)) FROM _racepriv.race_releases r
+		SELECT _racepriv._race_params(r.sketch) FROM _racepriv.race_releases r
 		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
 	first := coalesce(_race_line.lower, first);
 	last := coalesce(_race_line.upper, last);
@@ -284,17 +284,16 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			_racepriv._race_merge_disjoint(r.sketch) AS sketch,
-			_racepriv._race_info(_racepriv._race_merge_disjoint(r.moments)) AS moments
+			_racepriv._race_merge_disjoint(r.sketch) AS sketch
 		FROM _racepriv.race_releases r
 		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
 		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, coalesce(_racepriv._race_count(v.sketch), (v.moments).count),
-		coalesce((_racepriv._race_info(v.sketch)).epsilon, (v.moments).epsilon),
+	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
-		LEFT JOIN LATERAL _racepriv._race_distance(v.sketch, before.sketch) d ON true
+		LEFT JOIN LATERAL _racepriv._race_distance(
+			CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' THEN v.sketch END, before.sketch) d ON true
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_trend(text, text) IS

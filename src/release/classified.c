@@ -84,20 +84,21 @@ copied(int row, int i, bool *isnull)
 static bool
 take_label(Classified *site, const char *name, int i, Datum *labels)
 {
-	bool		moments;
+	RaceView	view;
+	bool		isnull;
 	bool		no_label;
 	bool		no_value;
 	bool		no_scores;
 
-	site->sketches[i] = copied(i, 1, &moments);
+	site->sketches[i] = copied(i, 1, &isnull);
+	race_sketch_view_header(site->sketches[i], &view);
 	labels[i] = copied(i, 2, &no_label);
 	(void) copied(i, 3, &no_value);
 	site->scores[i] = copied(i, 4, &no_scores);
-	if (moments || no_label || !no_value)
+	if (no_label || !no_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release \"%s\" has not one sketch for each label", race_cut(name)),
-				 moments ? errhint("race_discriminate classifies by moments.") : 0));
+				 errmsg("release \"%s\" has not one sketch for each label", race_cut(name))));
 	return !no_scores;
 }
 

@@ -105,7 +105,7 @@ is_build(Node *node)
 	return IsA(node, Aggref) && list_length(aggref->args) == 2 &&
 		aggref->aggdistinct == NIL && aggref->aggorder == NIL &&
 		lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
-		(is_ours(aggref->aggfnoid, "race_build") || is_ours(aggref->aggfnoid, "race_moments"));
+		is_ours(aggref->aggfnoid, "race_build");
 }
 
 /* A release that is the same for the whole query */

@@ -77,7 +77,6 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 									ledger->extension));
 	ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
 	ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
-	ledger->moments_type = type_named("race_moments", ledger->public_schema, ledger->extension);
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 

@@ -28,7 +28,6 @@ typedef struct RaceLedger
 	Oid			owner;			/* of the ledger */
 	Oid			params_type;	/* race_params */
 	Oid			sketch_type;	/* race_sketch */
-	Oid			moments_type;	/* race_moments */
 } RaceLedger;
 
 /* What race_protect registered */

@@ -135,17 +135,15 @@ CREATE TABLE _racepriv.race_releases (
 	version int NOT NULL CHECK (version >= 1),
 	part int NOT NULL CHECK (part >= 1),
 	label text,
-	sketch race_sketch,
+	sketch race_sketch NOT NULL,
 	dataset text NOT NULL,
 	charge uuid NOT NULL,
 	released_at timestamptz NOT NULL,
 	value_bound float8,
-	moments race_moments,
 	description text,
 	columns text[],
 	units text[],
 	scores race_sketch,
-	CHECK ((sketch IS NULL) <> (moments IS NULL)),
 	PRIMARY KEY (name, version, part),
 	UNIQUE (charge, part)
 );
@@ -155,7 +153,7 @@ COMMENT ON COLUMN _racepriv.race_releases.name IS 'the name of the release';
 COMMENT ON COLUMN _racepriv.race_releases.version IS '1, and one more for each refresh';
 COMMENT ON COLUMN _racepriv.race_releases.part IS '1, or one for each label, in the order of labels; with a value twice as many';
 COMMENT ON COLUMN _racepriv.race_releases.label IS 'the label of the part; NULL in a release without labels';
-COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch; NULL in a release of moments';
+COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
 COMMENT ON COLUMN _racepriv.race_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN _racepriv.race_releases.charge IS 'the charge that paid for it, in race_charges';
 COMMENT ON COLUMN _racepriv.race_releases.released_at IS 'when it was charged, before its data were read';
@@ -163,7 +161,6 @@ COMMENT ON COLUMN _racepriv.race_releases.value_bound IS 'of a release with a va
 COMMENT ON COLUMN _racepriv.race_releases.description IS 'what the publisher says of the release; NULL if nothing. The same in all parts, as the following';
 COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
 COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
-COMMENT ON COLUMN _racepriv.race_releases.moments IS 'the private moments; NULL in a release of sketches';
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores (race_score) that the sketches of all labels give the records of this label; NULL in others';
 
 CREATE FUNCTION _racepriv._race_refuse_change() RETURNS trigger

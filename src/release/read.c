@@ -106,7 +106,7 @@ view_sketches(const Parts *parts, Datum column, RaceView *exact)
 
 	if (parts->halves == 1)
 	{
-		race_sketch_view(column, &exact[0]);
+		race_sketch_view_any(column, &exact[0]);
 		return;
 	}
 	pair = DatumGetHeapTupleHeader(column);
@@ -163,7 +163,7 @@ fill_parts(Parts *parts)
 		race_mark_pair(sketches);
 	}
 	for (i = 0; i < parts->halves; i++)
-		race_sketch_view(RaceSketchGetDatum(sketches[i]), &empty[i]);
+		race_sketch_view_any(RaceSketchGetDatum(sketches[i]), &empty[i]);
 	for (i = 0; i < parts->n; i++)
 		if (parts->sketches[i * parts->halves] == (Datum) 0)
 			take_sketches(parts, i, empty);

@@ -377,13 +377,12 @@ static void
 store_part(const Release *release, int i, Datum label, Datum sketch, Datum scores)
 {
 	const RaceAsked *asked = &release->asked;
-	bool		moments = race_is_moments(asked->params);
 	RaceParameter parameters[] = {
 		argument(release, NAME),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{INT4OID, Int32GetDatum(i + 1), false},
 		{TEXTOID, label, label == 0},
-		{release->ledger.sketch_type, sketch, moments},
+		{release->ledger.sketch_type, sketch, false},
 		argument(release, DATASET),
 		{UUIDOID, release->charge.id, false},
 		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
@@ -391,13 +390,12 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		argument(release, DESCRIPTION),
 		argument(release, COLUMNS),
 		argument(release, UNITS),
-		{release->ledger.moments_type, sketch, !moments},
 		{release->ledger.sketch_type, scores, scores == 0}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, moments, scores)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -728,7 +726,7 @@ prepare_moments(Release *release)
 
 	if (!race_is_moments(asked->params))
 		return;
-	race_params_check_moments(asked->params);
+	race_params_check_exact(asked->params);
 	if (is_given(asked, ROWS) || is_given(asked, GRID) || is_given(asked, FIT) || is_given(asked, VALUE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

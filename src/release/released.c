@@ -1,7 +1,7 @@
 /*
  * released.c
- *		race_released: the sketch of a release, by its name; race_released_moments, its
- *		moments; and race_released_mean, of a release with a value.
+ *		race_released: the sketch of a release, by its name; and race_released_mean, of a
+ *		release with a value.
  *
  * A name stands for the latest version that the caller's snapshot sees.  It is looked up
  * once for a call site and a snapshot.  The result is the sketch as it is stored: what
@@ -29,7 +29,6 @@
 #include "named.h"
 
 PG_FUNCTION_INFO_V1(race_released);
-PG_FUNCTION_INFO_V1(race_released_moments);
 PG_FUNCTION_INFO_V1(race_released_mean);
 
 /* Which sketch of a release with a value */
@@ -42,8 +41,7 @@ typedef enum Bound
 typedef struct Found
 {
 	bool		pair;			/* is it of a release with a value? */
-	bool		moments;		/* has it moments in place of a sketch? */
-	RaceValuePair halves;		/* without a value, the first sketch alone, or the moments */
+	RaceValuePair halves;		/* without a value, the first sketch alone */
 	Datum		sum;			/* of both, or 0 while nobody has asked for it */
 } Found;
 
@@ -101,7 +99,7 @@ refuse(const char *name, const char *label, bool has_labels)
 static void
 query_parts(const char *name, const char *label)
 {
-	const char *query = "SELECT sketch, label IS NOT NULL, value_bound, moments FROM " RACE_SCHEMA ".race_releases "
+	const char *query = "SELECT sketch, label IS NOT NULL, value_bound FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
 		"(SELECT pg_catalog.max(version) FROM " RACE_SCHEMA ".race_releases WHERE name OPERATOR(pg_catalog.=) $1) "
 		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
@@ -135,11 +133,7 @@ take_parts(Found *found, const char *name)
 				 errmsg("release \"%s\" lacks a sketch of its pair", race_cut(name))));
 	for (i = 0; i < (found->pair ? RACE_HALVES : 1); i++)
 	{
-		Datum		value = column(i, 1, &found->moments);
-
-		if (found->moments)
-			value = column(i, 4, &isnull);
-		found->halves.sketches[i] = datumCopy(value, false, -1);
+		found->halves.sketches[i] = datumCopy(column(i, 1, &isnull), false, -1);
 		found->halves.bounds[i] = DatumGetFloat8(column(i, 3, &isnull));
 	}
 }
@@ -237,33 +231,6 @@ check_pair(const Released *site)
 				 errmsg("release \"%s\" was made without a value", race_cut(site->name))));
 }
 
-/* Raise 22023 unless a release has moments; or has none. */
-static void
-check_type(const Released *site, bool moments)
-{
-	if (site->found.moments == moments)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 moments ? errmsg("release \"%s\" has a sketch", race_cut(site->name)) :
-			 errmsg("release \"%s\" has moments", race_cut(site->name)),
-			 moments ? errhint("race_released gives it.") :
-			 errhint("race_released_moments gives them.")));
-}
-
-/* race_released_moments(name, label) */
-Datum
-race_released_moments(PG_FUNCTION_ARGS)
-{
-	Released   *site;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	site = find(fcinfo, text_arg(fcinfo, 1));
-	check_type(site, true);
-	PG_RETURN_DATUM(site->found.halves.sketches[0]);
-}
-
 /* race_released(name, label, bound) */
 Datum
 race_released(PG_FUNCTION_ARGS)
@@ -275,7 +242,6 @@ race_released(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	bound = bound_named(text_arg(fcinfo, 2));
 	site = find(fcinfo, text_arg(fcinfo, 1));
-	check_type(site, false);
 	if (bound != BOUND_NONE)
 	{
 		check_pair(site);

@@ -4,12 +4,7 @@
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_released(text, text, text) IS
-	'the sketch of the latest version of a release, for all functions that take a sketch. Of a release with labels, the sketch of one label. Of a release with a value, the sketch of all records: the sum of both sketches, with the noise of both and without a model, added up for each statement; bound, lower or upper, gives the sketch of that bound. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has no value and a bound is given';
-
-CREATE FUNCTION race_released_moments(name text, label text DEFAULT NULL) RETURNS race_moments
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_released_moments(text, text) IS
-	'the moments of the latest version of a release that was made with parameters of race_moment_params. Of a release with labels, the moments of one label. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has a sketch';
+	'the sketch, or the moments, of the latest version of a release, for all functions that take one. Of a release with labels, the sketch of one label. Of a release with a value, the sketch of all records: the sum of both sketches, with the noise of both and without a model, added up for each statement; bound, lower or upper, gives the sketch of that bound. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has no value and a bound is given';
 
 CREATE FUNCTION race_released_mean(
 	name text, q "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
@@ -20,9 +15,8 @@ COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
 
 CREATE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
-	coalesce(race_count(r.sketch), m.count) AS count, coalesce(i.epsilon, m.epsilon) AS epsilon,
-	coalesce(i.delta, m.delta) AS delta, r.released_at, r.moments, r.scores
-FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL race_info(r.moments) m
+	race_count(r.sketch) AS count, i.epsilon, i.delta, r.released_at, r.scores
+FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = r.name);
 COMMENT ON VIEW race_latest_releases IS
 	'the latest version of each release: a row for each label, or one row; of a release with a value twice as many. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
@@ -30,8 +24,7 @@ COMMENT ON COLUMN race_latest_releases.name IS 'the name of the release';
 COMMENT ON COLUMN race_latest_releases.version IS 'its latest version';
 COMMENT ON COLUMN race_latest_releases.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN race_latest_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value. With a value, a sketch has a part of each record: race_released adds both up';
-COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see; NULL in a release of moments';
-COMMENT ON COLUMN race_latest_releases.moments IS 'the private moments; NULL in a release of sketches';
+COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
 COMMENT ON COLUMN race_latest_releases.scores IS 'of a release that is calibrated, the private sketch of the scores of this label, which costs epsilon of its own; NULL in others';
 COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';

@@ -189,15 +189,13 @@ typedef struct ValueText
 } ValueText;
 
 static const ValueText without_value = {"race_build($1, kept.x)", "race_build_records", "NULL", "true"};
-static const ValueText of_moments = {"race_moments($1, kept.x)", "race_moments_records", "NULL", "true"};
 static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)", NULL,
 "$5", "good.value <> 'NaN'"};
 
 static const ValueText *
 value_text(const RaceAsked *asked)
 {
-	return race_is_moments(asked->params) ? &of_moments :
-		asked->value == NULL ? &without_value : &with_value;
+	return asked->value == NULL ? &without_value : &with_value;
 }
 
 /* The name of a relation as a query has it */

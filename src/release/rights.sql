@@ -7,12 +7,6 @@ CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 );
 COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
 
-CREATE AGGREGATE _racepriv._race_merge_disjoint(moments race_moments) (
-	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_moments, SSPACE = 1048576,
-	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_moments) IS 'race_merge_disjoint, for bodies of functions';
-
 CREATE AGGREGATE _racepriv._race_fit(sketch race_sketch, x "any") (
 	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final, PARALLEL = SAFE
 );

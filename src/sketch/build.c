@@ -18,15 +18,12 @@
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
-PG_FUNCTION_INFO_V1(race_moments_empty);
 PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
 PG_FUNCTION_INFO_V1(race_build_record_step);
 PG_FUNCTION_INFO_V1(race_build_record_undo);
-PG_FUNCTION_INFO_V1(race_moments_step);
-PG_FUNCTION_INFO_V1(race_moments_record_step);
 PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record_make);
 PG_FUNCTION_INFO_V1(race_update_support);
@@ -39,6 +36,7 @@ RaceSketch *
 race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 {
 	race_params_check_complete(params);
+	race_params_check_exact(params);
 	if (race_is_grid(params) && race_grid_levels(params) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -52,20 +50,7 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 Datum
 race_sketch_empty(PG_FUNCTION_ARGS)
 {
-	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-
-	race_params_check_kernel(params);
-	return RaceSketchGetDatum(race_build_create(fcinfo, params));
-}
-
-/* race_moments(race_params): moments without records */
-Datum
-race_moments_empty(PG_FUNCTION_ARGS)
-{
-	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-
-	race_params_check_moments(params);
-	return RaceSketchGetDatum(race_build_create(fcinfo, params));
+	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
 
 void
@@ -126,13 +111,13 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
 }
 
 /*
- * Transition of race_build(params, x), and of race_moments(params, x).  A NULL record
- * adds nothing, but leaves an empty sketch: an empty release must still be noise,
+ * Transition of race_build(params, x).  A NULL record adds nothing, but leaves an empty sketch: an empty release must still be noise,
  * and a moving transition may not return NULL.
  */
 static Datum
-step(FunctionCallInfo fcinfo, const RaceParams *params, RecordReader read)
+build_step(FunctionCallInfo fcinfo, RecordReader read)
 {
+	const RaceParams *params = build_params(fcinfo, "race_build");
 	RaceSketch *sketch;
 
 	if (PG_ARGISNULL(0))
@@ -149,36 +134,6 @@ step(FunctionCallInfo fcinfo, const RaceParams *params, RecordReader read)
 	return RaceSketchGetDatum(sketch);
 }
 
-static Datum
-build_step(FunctionCallInfo fcinfo, RecordReader read)
-{
-	const RaceParams *params = build_params(fcinfo, "race_build");
-
-	race_params_check_kernel(params);
-	return step(fcinfo, params, read);
-}
-
-static Datum
-moments_step(FunctionCallInfo fcinfo, RecordReader read)
-{
-	const RaceParams *params = build_params(fcinfo, "race_moments");
-
-	race_params_check_moments(params);
-	return step(fcinfo, params, read);
-}
-
-Datum
-race_moments_step(PG_FUNCTION_ARGS)
-{
-	return moments_step(fcinfo, race_build_read);
-}
-
-Datum
-race_moments_record_step(PG_FUNCTION_ARGS)
-{
-	return moments_step(fcinfo, read_prepared);
-}
-
 Datum
 race_build_step(PG_FUNCTION_ARGS)
 {
@@ -191,11 +146,11 @@ race_build_record_step(PG_FUNCTION_ARGS)
 	return build_step(fcinfo, read_prepared);
 }
 
-/* Inverse transition of race_build and race_moments in a moving window */
+/* Inverse transition of race_build in a moving window */
 static Datum
 build_undo(FunctionCallInfo fcinfo, RecordReader read)
 {
-	(void) build_params(fcinfo, "race_build or race_moments");
+	(void) build_params(fcinfo, "race_build");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))

@@ -8,8 +8,8 @@
 #include "utils/memutils.h"
 
 #include "../cache/row_cache.h"
-#include "../lsh/grid.h"
 #include "../lsh/moments.h"
+#include "../lsh/summary.h"
 #include "count.h"
 #include "sketch.h"
 #include "unpacked.h"
@@ -141,9 +141,41 @@ race_sketch_view_packed(Datum value, RaceView *view)
 }
 
 void
+race_sketch_view_any(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+/* Raise 22023 for moments, which have no densities. */
+static void
+check_densities(const RaceView *view)
+{
+	if (race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected a sketch of a kernel, found moments"),
+				 errhint("Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.")));
+}
+
+void
 race_sketch_view(Datum value, RaceView *view)
 {
 	race_sketch_view_packed(value, view);
+	check_densities(view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+void
+race_moments_view(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	if (!race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected moments, found a sketch of kernel %s",
+						race_kernel_name(view->params->kernel)),
+				 errhint("Build it with parameters of race_moment_params.")));
 	race_view_unpack(view, CurrentMemoryContext);
 }
 
@@ -154,6 +186,7 @@ race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 	race_sketch_view_packed(race_call_site_fetch(site, value,
 												 sizeof(RaceSketchDatum) - VARHDRSZ),
 							view);
+	check_densities(view);
 	if (view->counters == NULL)
 		race_unpack_at(site, view);
 }
@@ -167,6 +200,13 @@ slice(Datum value, Size size)
 
 void
 race_sketch_view_header(Datum value, RaceView *view)
+{
+	race_sketch_view_header_any(value, view);
+	check_densities(view);
+}
+
+void
+race_sketch_view_header_any(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 		view_expanded(expanded_sketch(value), view);
@@ -204,7 +244,7 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 		*width = expanded_sketch(value)->storage.width;
 		return;
 	}
-	race_sketch_view_header(value, &view);
+	race_sketch_view_header_any(value, &view);
 	*width = view.width;
 	*size = RaceFlatSize(view.header, view.params,
 						 RaceCounterBytes(view.params, view.width, view.packed_size),
@@ -628,43 +668,11 @@ note_change(RaceSketch *sketch, uint32 n, int64 change)
 		note_change(sketch->split->upper, n, change);
 }
 
-/* By how much a record changes a counter at most */
-static int64
-largest_change(const RaceParams *params)
-{
-	/* more than the unit of moments, where targets weigh more */
-	return race_is_moments(params) ? RACE_MOMENTS_ONE * RACE_MOMENTS_ONE :
-		(int64) race_record_unit(params);
-}
-
-/*
- * Count n records of the batch, from number `from` on.  All that can fail comes
- * before the first change.
- */
 static void
-count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+count_in_rows(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
-	RaceRowsEntry *entry;
-	int64		change = n * (weight < 0 ? -weight : weight) * largest_change(sketch->params);
+	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
 
-	if (race_is_moments(sketch->params))
-		race_sketch_widen(sketch, sizeof(int64));
-	make_headroom(sketch, change);
-	if (sketch->split != NULL)
-		make_headroom(sketch->split->upper, change);
-	if (race_is_grid(sketch->params))
-	{
-		count_in_grid(sketch, from, n, weight);
-		note_change(sketch, n, change);
-		return;
-	}
-	if (race_is_moments(sketch->params))
-	{
-		count_in_moments(sketch, from, n, weight);
-		note_change(sketch, n, change);
-		return;
-	}
-	entry = race_rows_acquire(sketch->params);
 	PG_TRY();
 	{
 		if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
@@ -677,6 +685,32 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 		race_rows_release(entry);
 	}
 	PG_END_TRY();
+}
+
+/* Count n records of the batch, from number `from` on, `weight` times, by the kind of summary. */
+static void (*const count_by_kind[RACE_SUMMARIES]) (RaceSketch *sketch, uint32 from, uint32 n,
+													int64 weight) = {
+	[RACE_SUMMARY_ROWS] = count_in_rows,
+	[RACE_SUMMARY_TABLES] = count_in_grid,
+	[RACE_SUMMARY_MOMENTS] = count_in_moments
+};
+
+/*
+ * Count n records of the batch, from number `from` on.  All that can fail comes
+ * before the first change.
+ */
+static void
+count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
+	int64		change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
+
+	if (kind->number == RACE_SUMMARY_MOMENTS)
+		race_sketch_widen(sketch, sizeof(int64));
+	make_headroom(sketch, change);
+	if (sketch->split != NULL)
+		make_headroom(sketch->split->upper, change);
+	count_by_kind[kind->number] (sketch, from, n, weight);
 	note_change(sketch, n, change);
 }
 

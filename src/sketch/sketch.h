@@ -19,7 +19,7 @@
 #include "utils/expandeddatum.h"
 
 #include "../cache/call_site.h"
-#include "../lsh/grid.h"
+#include "../lsh/summary.h"
 #include "../record/records.h"
 #include "format.h"
 
@@ -52,21 +52,31 @@ typedef struct RaceSketch
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
 
 /*
- * A view of a sketch; nothing is copied except by detoasting, and by unpacking in the
- * present context.
+ * A view of a value of any kind; nothing is copied except by detoasting.  Packed counters
+ * remain so: the view may be without counters.
  */
-extern void race_sketch_view(Datum value, RaceView *view);
-
-/* The same, but packed counters remain so: the view may be without counters. */
 extern void race_sketch_view_packed(Datum value, RaceView *view);
 
+/* The same, with counters, which are unpacked in the present context */
+extern void race_sketch_view_any(Datum value, RaceView *view);
+
+/* A view of the header and the width; no more of a stored value is read. */
+extern void race_sketch_view_header_any(Datum value, RaceView *view);
+
 /*
- * The same as the first, but a stored sketch is detoasted (call_site.h) and unpacked
+ * The same of a value that answers about densities (rows, tables), and of moments; error 22023
+ * for the other kind.
+ */
+extern void race_sketch_view(Datum value, RaceView *view);
+extern void race_moments_view(Datum value, RaceView *view);
+
+/*
+ * The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) and unpacked
  * (unpacked.h) once for many calls.
  */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
-/* A view of the header and the width; no more of a stored sketch is read. */
+/* The header and the width of a value that answers about densities */
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
 /*

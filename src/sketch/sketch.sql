@@ -13,13 +13,11 @@ CREATE FUNCTION _racepriv._race_sketch_recv(internal) RETURNS race_sketch
 CREATE FUNCTION _racepriv._race_sketch_send(race_sketch) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- A category with race_moments, of which a NULL without a type is a sketch.
 -- Storage external: exact sketches are packed, and noisy ones cannot be compressed.
 CREATE TYPE race_sketch (
 	INPUT = _racepriv._race_sketch_in, OUTPUT = _racepriv._race_sketch_out,
 	RECEIVE = _racepriv._race_sketch_recv, SEND = _racepriv._race_sketch_send,
-	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external,
-	CATEGORY = 'r', PREFERRED = true
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
 );
 COMMENT ON TYPE race_sketch IS
 	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. An exact one is stored, sent and printed in room that is proportional to its counters other than 0, a private one in that of all counters. The text form is base64; \x and hexadecimal digits, which older versions wrote, are read';

@@ -1,10 +1,9 @@
 /*
  * sketch_io.c
- *		The types race_sketch and race_moments: text and binary form.
+ *		Text and binary form of race_sketch.
  *
- * Both have the same formats; the parameters tell which of them a value is.  The text form is
- * the wire format (format.c) in base64 on one line.  Older versions wrote it as \x and
- * hexadecimal digits, which are still read.
+ * The text form is the wire format (format.c) in base64 on one line.  Older versions wrote it
+ * as \x and hexadecimal digits, which are still read.
  */
 #include "postgres.h"
 
@@ -16,15 +15,12 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "../lsh/moments.h"
 #include "../server/text.h"
 #include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_in);
 PG_FUNCTION_INFO_V1(race_sketch_out);
 PG_FUNCTION_INFO_V1(race_sketch_recv);
-PG_FUNCTION_INFO_V1(race_moments_in);
-PG_FUNCTION_INFO_V1(race_moments_recv);
 PG_FUNCTION_INFO_V1(race_sketch_send);
 PG_FUNCTION_INFO_V1(race_sketch_params);
 
@@ -117,54 +113,29 @@ decode(const char *text, Size n, char *bytes, Size *size)
 	return decode_base64(text, n, bytes, size);
 }
 
-/* Read a value of one of both types; NULL after a soft error. */
 static RaceSketchDatum *
-read_value(const char *bytes, Size size, bool moments, Node *escontext)
+parse(const char *text, Node *escontext)
 {
-	RaceSketchDatum *flat = race_sketch_read(bytes, size, escontext);
-
-	if (flat != NULL && race_is_moments(&flat->params) != moments)
-		ereturn(escontext, NULL,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 moments ? errmsg("invalid binary representation of type race_moments") :
-				 errmsg("invalid binary representation of type race_sketch"),
-				 moments ? errdetail("It is a value of type race_sketch.") :
-				 errdetail("It is a value of type race_moments.")));
-	return flat;
-}
-
-static RaceSketchDatum *
-parse(const char *text, bool moments, Node *escontext)
-{
-	const char *type = moments ? "race_moments" : "race_sketch";
 	Size		n;
 	char	   *bytes;
 
-	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, type, escontext))
+	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
 		return NULL;
 	n = strlen(text);
 	bytes = palloc(n / 4 * 3 + 3);
 	if (!decode(text, n, bytes, &n))
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", type),
+				 errmsg("invalid input syntax for type %s", "race_sketch"),
 				 errdetail("Expected base64, or \\x and hexadecimal digits."),
-				 moments ?
-				 errhint("To make moments without records from parameters, write race_moments('…'::race_params).") :
 				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
-	return read_value(bytes, n, moments, escontext);
+	return race_sketch_read(bytes, n, escontext);
 }
 
 Datum
 race_sketch_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), false, race_escontext(fcinfo)));
-}
-
-Datum
-race_moments_in(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), true, race_escontext(fcinfo)));
+	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), race_escontext(fcinfo)));
 }
 
 static void
@@ -189,25 +160,13 @@ race_sketch_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
-static RaceSketchDatum *
-receive(FunctionCallInfo fcinfo, bool moments)
+Datum
+race_sketch_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
 	int			size = message->len - message->cursor;
 
-	return read_value(pq_getmsgbytes(message, size), size, moments, race_escontext(fcinfo));
-}
-
-Datum
-race_sketch_recv(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(receive(fcinfo, false));
-}
-
-Datum
-race_moments_recv(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(receive(fcinfo, true));
+	PG_RETURN_POINTER(race_sketch_read(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
 }
 
 Datum
@@ -226,6 +185,6 @@ race_sketch_params(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 
-	race_sketch_view_header(PG_GETARG_DATUM(0), &view);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
 	PG_RETURN_POINTER(race_params_datum(view.params));
 }

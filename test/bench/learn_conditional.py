@@ -168,7 +168,7 @@ class Asked:
             (", clip => 'absolute')" if delta == 0 else ')')
         queries = ', '.join(f'({i}, {array(query)}::float8[])' for i, query in enumerate(self.queries))
         lines = self.session.run(
-            f'WITH m AS MATERIALIZED (SELECT race_privatize(race_moments({params}, ARRAY[{columns}]), {epsilon}, {delta}) AS m '
+            f'WITH m AS MATERIALIZED (SELECT race_privatize(race_build({params}, ARRAY[{columns}]), {epsilon}, {delta}) AS m '
             f'FROM {task.file}) SELECT race_predict(m, {task.dims + 1}, q) FROM m, (VALUES {queries}) v (i, q) ORDER BY i')[0]
         return np.clip((np.array(lines, float) - low) / (high - low), 0, 1)
 

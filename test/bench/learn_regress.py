@@ -73,7 +73,7 @@ def moment_params(epsilon, features=0, seed=0):
 def predictions(session, params, epsilon, delta):
     noise = privatized(params, 'm', epsilon, delta) if epsilon else 'm'
     lines, _ = session.run(
-        f'WITH p AS MATERIALIZED (SELECT {noise} AS m FROM (SELECT race_moments({params}, x) AS m '
+        f'WITH p AS MATERIALIZED (SELECT {noise} AS m FROM (SELECT race_build({params}, x) AS m '
         'FROM train) v) SELECT race_predict(m, 6, x[1:5]) FROM p, test ORDER BY id')
     return np.array(lines, float)
 
@@ -220,7 +220,7 @@ def posteriors(session, sql):
 
 
 def lda(session, params, epsilon, delta):
-    moments = f'race_moments({params}, x)'
+    moments = f'race_build({params}, x)'
     if epsilon is not None:
         moments = privatized(params, moments, epsilon, delta)
     session.run(f'DROP TABLE IF EXISTS classes; CREATE TABLE classes AS SELECT label, {moments} AS m '
@@ -232,7 +232,7 @@ def lda(session, params, epsilon, delta):
 def regression(session, params, epsilon, delta):
     """Least squares of a label of -1 and 1: a score without probabilities"""
     session.run('DROP TABLE IF EXISTS labelled; CREATE TABLE labelled AS SELECT '
-                f"{privatized(params, f'race_moments({params}, x || (2 * label - 1)::float8)', epsilon, delta)} AS m "
+                f"{privatized(params, f'race_build({params}, x || (2 * label - 1)::float8)', epsilon, delta)} AS m "
                 'FROM train JOIN labels USING (id)')
     return posteriors(session, 'SELECT race_predict(m, 9, x) FROM labelled, test ORDER BY id')
 
@@ -249,7 +249,7 @@ def through(session, transform, params, epsilon):
     """A private transform from a half of epsilon and delta, and race_classify with the rest.  The
     kernel is about half a standard deviation wide."""
     session.run('DROP TABLE IF EXISTS classes, learned; CREATE TABLE classes AS SELECT label, '
-                f"{privatized(params, f'race_moments({params}, x)', epsilon / 2, DELTA / 2)} AS m "
+                f"{privatized(params, f'race_build({params}, x)', epsilon / 2, DELTA / 2)} AS m "
                 'FROM train JOIN labels USING (id) GROUP BY label; '
                 f'CREATE TABLE learned AS SELECT {transform} AS t FROM classes')
     return classified(session, "(SELECT race_params('l2', 8, 2, power => 4, transform => t) FROM learned)",
@@ -351,7 +351,7 @@ def report_speed(report, session, folder):
     report.heading('Speed')
     session.run('DROP TABLE IF EXISTS records, wide')
     load(session, folder, 'records', np.random.default_rng(1).random((50000, 55)), FLOAT8)
-    session.run('CREATE TABLE wide AS SELECT race_privatize(race_moments('
+    session.run('CREATE TABLE wide AS SELECT race_privatize(race_build('
                 f'race_moment_params({numbers([0] * 55)}, {numbers([1] * 55)}), x), 1, 1e-6) AS m FROM records')
     rows = [(what, 1e3 * np.median([session.time(sql) for _ in range(15)])) for what, sql in (
         ('race_regress', 'SELECT count(*) FROM wide, race_regress(m, 55)'),

@@ -279,7 +279,7 @@ def marginals_of_moments(session, table, epsilon, sizes, pairs):
     ones = 1 + len(sizes)
     width = sum(sizes)
     line = session.value(
-        'SELECT (race_moments_matrix(race_privatize(race_moments(race_moment_params('
+        'SELECT (race_moments_matrix(race_privatize(race_sketch(race_moment_params('
         f"array_fill(-1::float8, ARRAY[{width}]), array_fill(1::float8, ARRAY[{width}]), norm => "
         f"sqrt({ones * (ones + 1) // 2}), targets => 0, clip => 'absolute'), x), {epsilon}))).scaled "
         f'FROM {table}')

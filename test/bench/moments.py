@@ -42,7 +42,7 @@ def time_program(program, x):
 
 def time_aggregate(session, table, columns):
     bounds = ', '.join(f"array_fill({bound}::float8, ARRAY[{columns}])" for bound in (-1, 1))
-    _, seconds = session.run(f'SELECT race_moments(race_moment_params({bounds}), x) IS NULL FROM {table}')
+    _, seconds = session.run(f'SELECT race_build(race_moment_params({bounds}), x) IS NULL FROM {table}')
     return seconds[-1]
 
 

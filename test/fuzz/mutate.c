@@ -443,8 +443,8 @@ static const char *const sketch_questions[] = QUESTIONS("$1::race_sketch");
 static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_params)");
 
 #define MOMENTS_QUESTION(t, answer) \
-	"SELECT (" answer ")::text, _racepriv._race_moments_send(t) = _racepriv._race_moments_send(t::text::race_moments) " \
-	"FROM (SELECT $1::race_moments AS s OFFSET 0) a, LATERAL (SELECT %s AS q) b, " \
+	"SELECT (" answer ")::text, _racepriv._race_sketch_send(t) = _racepriv._race_sketch_send(t::text::race_sketch) " \
+	"FROM (SELECT $1::race_sketch AS s OFFSET 0) a, LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (SELECT " t " AS t OFFSET 0) c"
 
 static const char *const moments_questions[] = {
@@ -452,7 +452,7 @@ static const char *const moments_questions[] = {
 	MOMENTS_QUESTION("s + s", "race_moments_matrix(t)"),
 	MOMENTS_QUESTION("race_add(s, q)", "race_moments_matrix(t)"),
 	MOMENTS_QUESTION("race_privatize(s, 1, 1e-6)", "race_moments_matrix(t)"),
-	MOMENTS_QUESTION("race_moments(race_params(s))", "race_info(t)")
+	MOMENTS_QUESTION("race_sketch(race_params(s))", "race_info(t)")
 };
 
 static void
@@ -533,9 +533,9 @@ try_route(Route *route)
 
 	prepare(&shipment, route);
 	result = send_value(&shipment, route->is_moments ?
-						"SELECT _racepriv._race_moments_send($1::race_moments), "
-						"_racepriv._race_moments_send(($1::race_moments)::text::race_moments), "
-						"race_info($1::race_moments)" : route->is_sketch ?
+						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
+						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"race_info($1::race_sketch)" : route->is_sketch ?
 						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
 						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch), race_count($1::race_sketch)" :

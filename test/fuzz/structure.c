@@ -656,8 +656,6 @@ typedef struct Operation
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
 #define SEND(s)		"_racepriv._race_sketch_send(" s ")"
-#define OF_MOMENTS	PAIR("race_moments")
-#define SEND_MOMENTS(s)	"_racepriv._race_moments_send(" s ")"
 
 static Operation operations[] = {
 	{.name = "+", .is_sketch = true, .may_have_models = true, .query =
@@ -737,33 +735,33 @@ static Operation operations[] = {
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
 		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
 	{.name = "+ of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("s") ", " SEND_MOMENTS("b + a") " = " SEND_MOMENTS("s") " AS \"+ commutes\", "
-		"(SELECT " SEND_MOMENTS("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND_MOMENTS("s")
-		" AS \"race_merge is +\" FROM " OF_MOMENTS ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
+		"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", "
+		"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s")
+		" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
 	{.name = "- of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("a - b") ", " SEND_MOMENTS("(a + b) - b") " = " SEND_MOMENTS("a")
-		" AS \"- undoes +\" FROM " OF_MOMENTS},
+		"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a")
+		" AS \"- undoes +\" FROM " SKETCHES},
 	{.name = "race_merge_disjoint of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("race_merge_disjoint(x ORDER BY i)") ", "
-		SEND_MOMENTS("race_merge_disjoint(x ORDER BY i)") " = " SEND_MOMENTS("race_merge_disjoint(x ORDER BY -i)")
-		" AS \"race_merge_disjoint commutes\" FROM " OF_MOMENTS ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
+		"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", "
+		SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)")
+		" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
 	{.name = "race_add to moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("s") ", " SEND_MOMENTS("race_remove(s, q)") " = " SEND_MOMENTS("a")
-		" AS \"race_remove undoes race_add\", " SEND_MOMENTS("a + race_add(race_moments(race_params(a)), q)")
-		" = " SEND_MOMENTS("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " OF_MOMENTS ", "
+		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
+		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
+		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
 		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
 	{.name = "race_share of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("race_merge(s)") ", "
-		"race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " OF_MOMENTS ", "
+		"SELECT " SEND("race_merge(s)") ", "
+		"race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " SKETCHES ", "
 		"LATERAL (VALUES (a), (b), (b)) v (x), "
 		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
 	{.name = "race_privatize of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
-		"FROM " OF_MOMENTS ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
+		"SELECT " SEND("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
+		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
 	{.name = "questions to moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " OF_MOMENTS},
+		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
 	{.name = "race_moments", .is_moments = true, .query =
-		"SELECT " SEND_MOMENTS("race_moments(a)") ", race_params(race_moments(b)) = b "
+		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
 		"AS \"moments have their params\" FROM " PARAMS},
 	{.name = "*", .query =
 		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
@@ -796,8 +794,8 @@ static Kind kinds[] = {
 		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
 		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
 	{.name = "race_moments", .query =
-		"SELECT _racepriv._race_moments_send($1::race_moments), "
-		"_racepriv._race_moments_send($1::race_moments::text::race_moments)"}
+		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
+		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"}
 };
 
 /* The numbers of kinds */
@@ -853,8 +851,8 @@ check_answer(const PGresult *result)
 	if (PQgetisnull(result, 0, 0))
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
-	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") == 0 ? OF_SKETCH :
-				 strcmp(PQfname(result, 0), "_race_moments_send") == 0 ? MOMENTS_VALUE : OF_PARAMS))
+	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") != 0 ? OF_PARAMS :
+				 of_moments ? MOMENTS_VALUE : OF_SKETCH))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 

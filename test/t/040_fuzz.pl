@@ -67,10 +67,10 @@ INSERT INTO samples SELECT 'race_sketch', _racepriv._race_sketch_send(s), s FROM
 ((SELECT race_fit(s, x) FROM (SELECT race_build('jaccard(rows=8, range=8)', ARRAY[i, i + 1]) AS s FROM generate_series(1, 3) i) v, unnest('{1,2,3}'::int[]) i, LATERAL (SELECT ARRAY[i, i + 1, 7] AS x) w)),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('match(dims=2, rows=8, range=8)', ARRAY['a', 'b']) AS s FROM generate_series(1, 3) i) v, (VALUES (ARRAY['a', 'b']), (ARRAY['b', 'ü'])) w (x))),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=1) * jaccard', ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])) AS s FROM generate_series(1, 3) i) v, (VALUES (ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])), (ROW('{2}'::int[], '{b}'::text[], '{}'::int[]))) w (x)))) v (s);
-INSERT INTO samples SELECT 'race_moments', _racepriv._race_moments_send(m), m
+INSERT INTO samples SELECT 'race_moments', _racepriv._race_sketch_send(m), m
 FROM unnest('{"moments(dims=2, lower={0,0}, upper={1,2}, norm=1)",
 	"moments(dims=3, lower={-1,0,-9}, upper={1,2,9}, norm=0.5, features=4, targets=1, bandwidth=2, clip=absolute)"}'::race_params[]) p,
-	LATERAL (SELECT race_moments(p, array_fill(i, ARRAY[(p::text ~ 'dims=3')::int + 2])) AS s FROM generate_series(0, 3) i) v,
+	LATERAL (SELECT race_build(p, array_fill(i, ARRAY[(p::text ~ 'dims=3')::int + 2])) AS s FROM generate_series(0, 3) i) v,
 	LATERAL unnest(ARRAY[s, race_privatize(s, 1), race_share(s, 1, 1e-6, 2)]) m;
 INSERT INTO samples SELECT 'race_params', _racepriv._race_params_send(p), p
 FROM unnest('{"moments(dims=2, lower={0,0}, upper={1,2}, norm=1, features=3, targets=1)"}'::race_params[]) p;

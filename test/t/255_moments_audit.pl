@@ -84,9 +84,9 @@ END
 # What so many records of a person add: [count, counters ...]
 sub exact {
 	my ($kind, $n, $norm) = @_;
-	my $empty = "race_moments(@{[params($kind, $norm)]})";
+	my $empty = "race_sketch(@{[params($kind, $norm)]})";
 	return decode(sql(<<"END"));
-SELECT encode(_racepriv._race_moments_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
+SELECT encode(_racepriv._race_sketch_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
 END
 }
 
@@ -114,7 +114,7 @@ END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_moments_send(moments), 'hex') FROM _racepriv.race_releases
+SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$dataset $kind %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
@@ -124,8 +124,8 @@ END
 sub recorded {
 	my ($dataset, $kind, $cost) = @_;
 	return split /\|/, sql(<<"END");
-SELECT min(noise_stddev), min(count_noise_stddev), max($cost), min(mechanism)
-FROM _racepriv.race_releases, race_info(moments) WHERE name LIKE '$dataset $kind %'
+SELECT min(counter_noise_stddev), min(count_noise_stddev), max($cost), min(mechanism)
+FROM _racepriv.race_releases, race_info(sketch) WHERE name LIKE '$dataset $kind %'
 END
 }
 

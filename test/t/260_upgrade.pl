@@ -130,7 +130,7 @@ CALLS
 	my @acts = ("CALL race_protect('more', 'visits', 1)", "CALL race_budget_limit('visits', 5, 0)", "CALL race_budget_adopt('visits')",
 		"CALL race_release('more', 'visits', 'l2(dims=1, rows=16, range=16)', 'x', 0.1)", "CALL race_release_next('people')",
 		"SELECT race_refreshes_left('people')", "SELECT race_released('people')",
-		"SELECT race_released_moments('people')", "SELECT race_classify('sites', '{3}'::int[])", "SELECT race_posterior('sites', '{3}'::int[])");
+		"SELECT race_released('people')", "SELECT race_classify('sites', '{3}'::int[])", "SELECT race_posterior('sites', '{3}'::int[])");
 	my $n = 0;
 	my $said = feed(join('', "\\set VERBOSITY verbose\n", map { "\\echo call " . $n++ . "\n$_;\n" } @calls, @acts) . "\\echo call $n\n", '-v', 'ON_ERROR_STOP=0');
 	my @said = split /^call \d+\n?/m, $said, -1;

@@ -197,7 +197,7 @@ DECLARE
 BEGIN
 	FOR f IN SELECT p.oid, p.proname, p.prokind, p.pronargs, p.pronargdefaults, p.proargtypes::oid[]::regtype[]::text[] AS argtypes, p.proretset, p.prorettype::regtype::text AS rettype
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_build_value', 'race_moments', 'race_is_record')
+		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_build_value', 'race_is_record')
 	LOOP
 		CONTINUE WHEN f.argtypes && '{internal,cstring}' OR f.rettype IN ('internal', 'cstring');
 		result := CASE WHEN f.prokind = 'p' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END

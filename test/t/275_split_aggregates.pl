@@ -44,8 +44,8 @@ for my $case (@cases)
 	is($all, '3|t', "$title: 4 parts in 3 groups have the bits of one");
 }
 my $moments = "race_moment_params('{0,0}', '{17,23}')";
-is(sql("SELECT split_whole('race_moments_records(race_params, race_record)'::regprocedure, part, NULL::race_moments)::text = (SELECT race_moments($moments, x)::text FROM t)"
-	  . " FROM (SELECT split_part('race_moments_records(race_params, race_record)'::regprocedure, ROW($moments, race_record($moments, x))) AS part FROM t GROUP BY shard) v"), 't', 'moments: 32 parts');
+is(sql("SELECT split_whole('race_build_records(race_params, race_record)'::regprocedure, part, NULL::race_sketch)::text = (SELECT race_build($moments, x)::text FROM t)"
+	  . " FROM (SELECT split_part('race_build_records(race_params, race_record)'::regprocedure, ROW($moments, race_record($moments, x))) AS part FROM t GROUP BY shard) v"), 't', 'moments: 32 parts');
 for my $shards (2, 4, 32)
 {
 	for my $binary ('', '_binary')

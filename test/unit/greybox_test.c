@@ -648,7 +648,7 @@ compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *req
 		distance(played->looks, played->counters, &cost) /
 		(records * (double) race_look_weight(request, kind->params));
 	apart->counters += distance(played->counters, tape.n, &cost) /
-		(records * (double) race_kept_weight(kind->params, played->plan.kept));
+		(records * (double) race_summary_kind(kind->params)->weight(kind->params, played->plan.kept));
 	apart->cost += cost / played->plan.noise.epsilon;
 }
 
@@ -660,7 +660,7 @@ compare_gaussian(const Kind *kind, const Setting *setting, const Played *played,
 
 	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
 	apart->counters += squared_distance(played->counters, tape.n, (double) played->plan.counter_noise, &cost) /
-		(records * (double) race_kept_squared(kind->params, played->plan.kept));
+		(records * (double) race_summary_kind(kind->params)->squared(kind->params, played->plan.kept));
 	/* of a sum of shares, without one colluder and one dropout */
 	apart->cost += cost / (setting->share ? PARTIES - 2 : 1) / played->plan.noise.rho;
 }
