@@ -10,7 +10,7 @@ FROM people, (SELECT ARRAY[a, b]::float8[] AS q FROM generate_series(0, 12, 3) a
 
 -- exact: seeds are fixed.  Row by row the standard error is less than by adding the variances of race_estimate.
 CREATE TABLE s AS SELECT sequence, (builds(race_params('l2', 2, 2, rows => 1024, range => 128, seed => 3, sequence => sequence, lower => '{0,0}', upper => '{12,9}'))).*,
-	(builds(race_params('l2', 2, 2, rows => 1024, range => 128, seed => 4, sequence => sequence, lower => '{0,0}', upper => '{12,9}'))).b AS other FROM unnest('{sobol,independent,orthogonal,grid}'::text[]) sequence;
+	(builds(race_params('l2', 2, 2, rows => 1024, range => 128, seed => 4, sequence => sequence, lower => '{0,0}', upper => '{12,9}'))).b AS other FROM unnest('{sobol,independent,grid}'::text[]) sequence;
 SELECT sequence, bool_and(abs(difference - d) < 0.02) AS near, avg((d BETWEEN lower AND upper)::int) > 0.7 AS mostly, bool_and(lower < difference AND difference < upper) AS around,
        bool_and(difference = race_kde(a, q) - race_kde(b, q)) AS of_densities, sum(stderr) < 0.7 * sum(sqrt((race_estimate(a, q)).stderr ^ 2 + (race_estimate(b, q)).stderr ^ 2)) AS paired
 FROM s, truth, race_difference(a, b, q) GROUP BY sequence ORDER BY sequence;

@@ -123,7 +123,7 @@ SELECT race_sketch('match'::race_params);
 SELECT race_sketch('l2(dims=2) * match'::race_params);
 SELECT race_params('jaccard', 3);
 SELECT race_params('jaccard', bandwidth => 2);
-SELECT race_params('match', 3, sequence => 'orthogonal');
+SELECT race_params('match', 3, sequence => 'structured');
 SELECT race_params('match', 3, rehash => 'fold');
 SELECT race_params('l1', 3, rehash => 'fold');
 SELECT race_params('angular', 3, power => 11, rehash => 'fold');
@@ -149,11 +149,16 @@ UNION ALL SELECT kernel, dims, bandwidth, power, sequence, rehash FROM race_info
 -- rows that share the elements of a set: estimates are as good as with independent ones
 SELECT sequence, bool_and(abs(race_kernel_sum(s, q) - truth) < 0.03 * 200) AS near, count(*) FROM (
 	SELECT sequence, race_build(race_params('jaccard', rows => 4096, range => 1024, sequence => sequence), x) AS s
-	FROM unnest('{partition,grouped}'::text[]) sequence, (SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY 1) w,
+	FROM unnest('{independent,grouped}'::text[]) sequence, (SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY 1) w,
 	LATERAL (SELECT q, sum(race_kernel('jaccard', x, q)) AS truth FROM (SELECT array_agg(e) AS q FROM generate_series(1, 20) i, generate_series(5 * i, 20 * i) e GROUP BY i) u,
 		(SELECT array_agg(e) AS x FROM generate_series(1, 200) i, generate_series(i, i * 2 + i % 7 * 30) e GROUP BY i) v GROUP BY q) t
 GROUP BY 1 ORDER BY 1;
 SELECT 'l2(dims=2, sequence=partition)'::race_params;
+-- a sum of kernels is one of sketches with rows in proportion to the weights
+CREATE TABLE summed AS SELECT ARRAY[i % 100 / 10.0] AS x FROM generate_series(1, 1000) i;
+SELECT abs(0.25 * race_kde(race_build('l2(dims=1, bandwidth=0.5, rows=1024)', x), '{5}') + 0.75 * race_kde(race_build('l2(dims=1, bandwidth=4, rows=3072)', x), '{5}') -
+	avg(0.25 * race_kernel('l2(bandwidth=0.5)', x, '{5}') + 0.75 * race_kernel('l2(bandwidth=4)', x, '{5}'))) < 0.005 AS near FROM summed;
+DROP TABLE summed;
 SELECT 'match(dims=2, sequence=grouped)'::race_params;
 DROP TABLE people, asked, alone;
 DROP FUNCTION estimates, same_sketches;

@@ -33,7 +33,7 @@ SELECT race_params('l2', 3, range => 1);
 SELECT race_params('l2', 3, rows => 65536, range => 512);
 SELECT race_params('l2', 3, rows => 65472, range => 512) IS NOT NULL AS "just fits";
 SELECT race_params('l2', 3, rows => 2147483647, range => 2147483647);
-SELECT race_params('l2', 16000, rows => 100000, range => 2, sequence => 'orthogonal');
+SELECT race_params('l2', 16000, rows => 100000, range => 2, sequence => 'independent');
 SELECT race_params('l2', 3, rehash => 'md5');
 SELECT race_params('l2', 3, sequence => 'halton');
 SELECT race_params('l2', 3, power => 2, rehash => 'fold');

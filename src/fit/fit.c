@@ -321,7 +321,7 @@ place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
 
 	for (i = 0; i < params->dims; i++)
 		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
-			race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE));
+			params->power;
 	if (covers_grid(fit, box))
 		fit->points->n = race_candidates_nodes(box, widths, race_array(params, RACE_ARRAY_CELLS),
 											   n, race_records_vector(fit->points, 0), sides);

@@ -340,7 +340,7 @@ bandwidth_along(const RaceParams *params, uint32 axis)
 		square += pow(matrix[(Size) i * params->dims + axis], 2);
 	return params->bandwidth * (factors == NULL ? 1 : factors[axis]) /
 		(matrix == NULL ? 1 : sqrt(square)) /
-		race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE));
+		params->power;
 }
 
 /*

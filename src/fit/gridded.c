@@ -520,7 +520,7 @@ has_heaps(const RaceView *view, const RaceGrid *grid)
 
 	return params->dims == 1 && race_grid_levels(params) == 1 &&
 		view->header->noise.half == RACE_WHOLE &&
-		grid->mean_step * race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE)) <=
+		grid->mean_step * params->power <=
 		COARSEST_FOR_HEAPS;
 }
 

@@ -13,14 +13,7 @@ race_params_size(const RaceParams *params)
 uint32_t
 race_array_rows(const RaceParams *part, RaceArray array)
 {
-	return array == RACE_ARRAY_MATRIX ? part->outputs :
-		array == RACE_ARRAY_MIXTURE ? part->components : 1;
-}
-
-uint32_t
-race_array_columns(const RaceParams *part, RaceArray array)
-{
-	return array == RACE_ARRAY_MIXTURE ? 2 : part->dims;
+	return array == RACE_ARRAY_MATRIX ? part->outputs : 1;
 }
 
 uint64_t
@@ -28,7 +21,7 @@ race_array_length(const RaceParams *part, RaceArray array)
 {
 	if ((part->arrays & array) == 0)
 		return 0;
-	return (uint64_t) race_array_rows(part, array) * race_array_columns(part, array);
+	return (uint64_t) race_array_rows(part, array) * part->dims;
 }
 
 uint64_t
@@ -101,7 +94,6 @@ race_params_sequence(const RaceParams *params)
 	{
 		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
 			part->sequence == RACE_SEQUENCE_GRID ||
-			part->sequence == RACE_SEQUENCE_PARTITION ||
 			part->sequence == RACE_SEQUENCE_GROUPED)
 			return part->sequence;
 		if (sequence == RACE_SEQUENCE_SOBOL)

@@ -161,11 +161,11 @@ race_record_squared(const RaceParams *params)
 /* ------------------------------------------------------------------ limits */
 
 void
-race_grid_choose_cells(const RaceParams *part, double sharpness, const double *bandwidths,
+race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 					   const double *lower, const double *upper, double *cells)
 {
 	double		multiple = 1 << by_dims[part->dims].halvings;
-	double		step = by_dims[part->dims].step / sharpness;
+	double		step = by_dims[part->dims].step / part->power;
 	double		most = race_kernel_type(part->kernel)->euclidean ?
 		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
 	double		nodes;
@@ -224,9 +224,6 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 		params->dims < 1 || params->dims > RACE_GRID_DIMS || params->power > RACE_RADIAL_POWER)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
 					   RACE_GRID_DIMS, RACE_RADIAL_POWER);
-	if (!race_radial_can(params))
-		return PROBLEM("sequence \"grid\" has mixtures with factors of at least power / %d",
-					   RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");

@@ -63,12 +63,11 @@ extern void race_grid_halve(RaceGrid *grid);
 
 /*
  * The numbers of cells that "auto" stands for: fine parts of a bandwidth, as far as there
- * is room.  The sharpness of the kernel, its bandwidths and its bounds are given apart, as they
- * may not follow part yet; all are checked later.  cells is [dims].
+ * is room.  Its bandwidths and its bounds are given apart, as they may not follow part
+ * yet; all are checked later.  cells is [dims].
  */
-extern void race_grid_choose_cells(const RaceParams *part, double sharpness,
-								   const double *bandwidths, const double *lower,
-								   const double *upper, double *cells);
+extern void race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
+								   const double *lower, const double *upper, double *cells);
 
 /*
  * Halves of a grid in one and two dimensions want coarser cells where there are few records: from cells

@@ -165,7 +165,7 @@ bias_of(const RaceParams *params, RaceGridChoice choice, double of_bandwidth, do
 	race_grid_of(params, &grid);
 	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
 		pow(grid.mean_step * (1 << choice.halvings) *
-			race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE)), power);
+			params->power, power);
 }
 
 double
@@ -199,7 +199,7 @@ static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 static RaceGrid
 halved(const RaceParams *params, int halvings)
 {
-	double		sharpness = race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE));
+	double		sharpness = params->power;
 	RaceGrid	grid;
 	uint32_t	i;
 

@@ -104,22 +104,6 @@ extern const RaceHashPath race_hash_neon;
 #define RACE_COLUMNS_TOGETHER	128
 
 /*
- * Sequence "partition".  One order hashes an element for all rows of a block: the highest bits
- * of its place say which row it falls into, and the row's code is the least place there.
- * Rows without an element are filled in further rounds, by other orders, and what is left
- * after the last one has the least place in its own order, as rows of other sequences have.
- * So each row has its own order of all elements, by the round in which they fall into it, and
- * then by place; the least of a union is equally likely to be any element, and two sets
- * have the same code with the probability of their Jaccard similarity, exactly.
- * (One permutation hashing: Li, Owen & Zhang 2012.  Filling up by further rounds of the same
- * elements: Dahlgaard, Knudsen & Thorup, Fast similarity sketching, 2017.)
- * Rounds take the orders of the first rows of the block.
- */
-#define RACE_PARTITION_ROUNDS	6
-#define RACE_PARTITION_SHIFT	(64 - 6)	/* RACE_LANES = 2^6 */
-#define RACE_PARTITION_MASK		((UINT64_C(1) << RACE_PARTITION_SHIFT) - 1)
-
-/*
  * Sequence "grouped".  An order hashes an element for the eight rows of a group.  Row k has
  * the same places, but for three bits, the highest, which are xored with those of k.  So in
  * each row the order is as random as any: two sets have the same code with the probability of

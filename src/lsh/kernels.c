@@ -41,39 +41,13 @@ to_power(double k, uint32_t power)
 double
 race_kernel_at(const RaceParams *part, double distance)
 {
-	const RaceKernelType *type = race_kernel_type(part->kernel);
-	const double *mixture = race_array(part, RACE_ARRAY_MIXTURE);
-	double		sum = 0;
-	double		weights = 0;
-	uint32_t	i;
-
-	if (mixture == NULL)
-		return to_power(type->of_distance(distance), part->power);
-	for (i = 0; i < part->components; i++)
-	{
-		sum += mixture[2 * i + 1] * to_power(type->of_distance(distance / mixture[2 * i]),
-											 part->power);
-		weights += mixture[2 * i + 1];
-	}
-	return sum / weights;
-}
-
-double
-race_kernel_sharpness(const RaceParams *part, const double *mixture)
-{
-	double		factor = mixture == NULL ? 1 : mixture[0];
-	uint32_t	i;
-
-	for (i = 1; mixture != NULL && i < part->components; i++)
-		factor = fmin(factor, mixture[2 * i]);
-	return part->power / factor;
+	return to_power(race_kernel_type(part->kernel)->of_distance(distance), part->power);
 }
 
 #define DISTANCES	(RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_BANDWIDTH | RACE_TAKES_BOUNDS)
-#define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_ORTHOGONAL | RACE_TAKES_STRUCTURED)
+#define ISOTROPIC	(RACE_TAKES_TRANSFORM | RACE_TAKES_STRUCTURED)
 #define SURROGATES \
-	(RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_ORTHOGONAL | \
-	 RACE_TAKES_RADIUS)
+	(RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_RADIUS)
 
 /* Codes of l1 are not folded: the tails of Cauchy's distribution are too long. */
 static const RaceKernelType kernels[] = {

@@ -49,8 +49,6 @@ typedef enum RaceTakes
 	RACE_TAKES_BANDWIDTH = 2,	/* it measures distances: bandwidth, bandwidths */
 	RACE_TAKES_BOUNDS = 4,		/* lower and upper bounds of vectors */
 	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
-	RACE_TAKES_ORTHOGONAL = 16, /* the sequence of projections at right angles: for
-								 * kernels that are the same in all directions */
 	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
 	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
 	RACE_TAKES_COLUMNS = 128,	/* norm, features and targets: moments */
@@ -113,17 +111,8 @@ extern const char *race_kernel_name(int kernel);
 extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
 									const char *word, char *list, size_t length);
 
-/*
- * A kernel that is a function of the distance in bandwidths, taken to its power there: of a
- * mixture the weighted mean of its components, each of which is taken to the power
- */
+/* A kernel that is a function of the distance in bandwidths, taken to its power, there */
 extern double race_kernel_at(const struct RaceParams *part, double distance);
-
-/*
- * How many times finer than its bandwidth a kernel is: its power over the smallest factor of
- * its mixture, which is given apart, as it may not follow part yet (NULL: none)
- */
-extern double race_kernel_sharpness(const struct RaceParams *part, const double *mixture);
 
 /*
  * The exact kernel of two records, which have a column for each part: the product

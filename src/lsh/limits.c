@@ -30,12 +30,6 @@ has_transform(const RaceKernelType *type)
 }
 
 static bool
-may_be_orthogonal(const RaceKernelType *type)
-{
-	return (type->takes & RACE_TAKES_ORTHOGONAL) != 0;
-}
-
-static bool
 may_be_structured(const RaceKernelType *type)
 {
 	return (type->takes & RACE_TAKES_STRUCTURED) != 0;
@@ -111,31 +105,6 @@ bounds_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-static const char *
-mixture_problem(const RaceParams *part, char *message, size_t length)
-{
-	const double *mixture = race_array(part, RACE_ARRAY_MIXTURE);
-	char		list[MAX_LIST];
-	uint32_t	i;
-
-	if (mixture != NULL && !has_bandwidth(race_kernel_type(part->kernel)))
-		return PROBLEM("mixtures are for kernels %s",
-					   race_kernel_list(has_bandwidth, "and", list, sizeof(list)));
-	for (i = 0; mixture != NULL && i < part->components; i++)
-	{
-		double		factor = mixture[2 * i];
-		double		weight = mixture[2 * i + 1];
-
-		if (!(factor >= 1 / RACE_MAX_FACTOR && factor <= RACE_MAX_FACTOR))
-			return PROBLEM("the factors of a mixture must be numbers between %g and %g",
-						   1 / RACE_MAX_FACTOR, RACE_MAX_FACTOR);
-		if (!(weight >= 1 / RACE_MAX_SHARE && weight <= RACE_MAX_SHARE))
-			return PROBLEM("the weights of a mixture must be numbers between %g and %g",
-						   1 / RACE_MAX_SHARE, RACE_MAX_SHARE);
-	}
-	return NULL;
-}
-
 /*
  * What is wrong with the arrays of a part. That they fit into its size is already
  * known.
@@ -170,8 +139,6 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 		!array_within(part, RACE_ARRAY_OFFSET, -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM))
 		return PROBLEM("a transform must have numbers between %g and %g",
 					   -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM);
-	if (mixture_problem(part, message, length) != NULL)
-		return message;
 	return bounds_problem(part, message, length);
 }
 
@@ -182,18 +149,13 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 
-	if (part->sequence == RACE_SEQUENCE_ORTHOGONAL && !may_be_orthogonal(type) &&
-		part->features == 0)
-		return PROBLEM("sequence \"orthogonal\" is for kernels %s",
-					   race_kernel_list(may_be_orthogonal, "and", list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
 		return PROBLEM("sequence \"structured\" is for kernels %s",
 					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
-	if ((part->sequence == RACE_SEQUENCE_PARTITION || part->sequence == RACE_SEQUENCE_GROUPED) &&
-		type->record != RACE_RECORD_SET)
-		return PROBLEM("sequence \"%s\" is for kernel jaccard", race_sequence_name(part->sequence));
+	if (part->sequence == RACE_SEQUENCE_GROUPED && type->record != RACE_RECORD_SET)
+		return PROBLEM("sequence \"grouped\" is for kernel jaccard");
 	if (race_is_balanced(part) && type->record != RACE_RECORD_ROW)
 		return PROBLEM("sequence \"balanced\" is for kernel match");
 	if (race_is_balanced(part) && (part->power > RACE_BALANCED_POWER || part->power > part->dims))
@@ -226,7 +188,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
 	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
-		part->reserved8[1] != 0)
+		part->reserved8[1] != 0 || part->reserved8[2] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if (part->dims > RACE_MAX_DIMS)
 		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
@@ -252,13 +214,10 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("radius, query_radius, norm, features, targets, clip and coarser are for kernels %s",
 					   race_kernel_list(has_own_fields, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
-		return PROBLEM("bandwidths, bounds, transforms and mixtures need dims");
+		return PROBLEM("bandwidths, bounds and transforms need dims");
 	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
 		part->outputs > RACE_MAX_DIMS)
 		return PROBLEM("a matrix must have between 1 and %d rows", RACE_MAX_DIMS);
-	if ((part->components != 0) != ((part->arrays & RACE_ARRAY_MIXTURE) != 0) ||
-		part->components > RACE_MAX_COMPONENTS)
-		return PROBLEM("a mixture must have between 1 and %d components", RACE_MAX_COMPONENTS);
 	return NULL;
 }
 

@@ -34,11 +34,9 @@ typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
-	RACE_SEQUENCE_ORTHOGONAL = 3,	/* projections at right angles, in groups */
 	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, grid.h */
 	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: structured.h */
-	RACE_SEQUENCE_PARTITION = 6,	/* of sets: rows share the elements of a set, hash.h */
-	RACE_SEQUENCE_GROUPED = 7,	/* the same, in groups of 8 rows */
+	RACE_SEQUENCE_GROUPED = 7,	/* of sets: groups of 8 rows share an order of elements, hash.h */
 	RACE_SEQUENCE_BALANCED = 8	/* of rows of categories: places once each, balanced.h */
 } RaceSequence;
 
@@ -74,7 +72,7 @@ typedef enum RaceClip
 } RaceClip;
 
 /*
- * Numbers that follow the parameters, in this order; d is dims, m outputs, c components.
+ * Numbers that follow the parameters, in this order; d is dims, m outputs.
  * Bandwidths are factors of `bandwidth`; bounds may be infinite.
  */
 typedef enum RaceArray
@@ -85,8 +83,7 @@ typedef enum RaceArray
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
 	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid, one number an axis */
-	RACE_ARRAY_MIXTURE = 64,	/* [c][2]: factors of the bandwidth, and their weights */
-	RACE_ARRAY_ALL = 127
+	RACE_ARRAY_ALL = 63
 } RaceArray;
 
 /*
@@ -112,8 +109,7 @@ typedef struct RaceParams
 	uint32_t	outputs;		/* m, rows of the matrix; 0 without one */
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
-	uint8_t		components;		/* c, of the mixture; 0 without one */
-	uint8_t		reserved8[2];
+	uint8_t		reserved8[3];
 	/* what only some kernels have; zero for others */
 	union
 	{
@@ -139,10 +135,9 @@ typedef struct RaceParams
 } RaceParams;
 
 #define RACE_MAX_DIMS		16000
-#define RACE_LONG_DIMS		256		/* vectors from here on are long: structured by "auto" */
+#define RACE_LONG_DIMS		256		/* vectors from here on are long */
 #define RACE_MAX_POWER		1024
 #define RACE_MAX_PARTS		4
-#define RACE_MAX_COMPONENTS	16
 #define RACE_MAX_MORE		((uint32_t) 1024 * 1024)
 
 /* rows * range counters of 8 bytes, and what precedes them, stay within 256 MB */
@@ -158,8 +153,6 @@ typedef struct RaceParams
 #define RACE_MIN_BANDWIDTH	1e-100
 #define RACE_MAX_BANDWIDTH	1e100
 #define RACE_MAX_TRANSFORM	1e100
-#define RACE_MAX_FACTOR		1e3		/* of a mixture; the least is its reciprocal */
-#define RACE_MAX_SHARE		1e6		/* weights in a mixture, likewise */
 #define RACE_MAX_BOUND		1e300
 
 /*
@@ -188,12 +181,11 @@ extern int	race_params_parts(const RaceParams *params);
 
 /*
  * The size in bytes of the arrays that a part says it has; the number of elements
- * of one of them, if it has it, as rows and columns; its place, or NULL if the part does
- * not have it
+ * of one of them, if it has it, and its rows, of dims numbers each; its place, or NULL if the
+ * part does not have it
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint32_t race_array_rows(const RaceParams *part, RaceArray array);
-extern uint32_t race_array_columns(const RaceParams *part, RaceArray array);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
@@ -218,12 +210,11 @@ extern int	race_params_sequence(const RaceParams *params);
 /*
  * The sequence that "auto" chooses for a part. It is Sobol's if there are enough
  * dimensions: the part needs race_sobol_dimensions() of them, and other parts have
- * taken so many already. Else it is structured or, for shorter vectors and those with a
- * matrix, orthogonal if the kernel has that, else independent. Rehashing by "auto" means fold where race_can_fold() is true,
- * because estimates then need no correction.
+ * taken so many already. Else it is structured, if the part can have that, or independent.
+ * Rehashing by "auto" means fold where race_can_fold() is true, because estimates then need
+ * no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
-extern bool race_has_mixture(const RaceParams *part);	/* of several bandwidths */
 extern bool race_fits_sobol(const RaceParams *part, uint32_t taken);
 extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 extern int	race_default_rehash(const RaceParams *params);

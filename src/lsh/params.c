@@ -18,10 +18,8 @@ typedef struct NamedValue
 static const NamedValue sequences[] = {
 	{"independent", RACE_SEQUENCE_INDEPENDENT},
 	{"sobol", RACE_SEQUENCE_SOBOL},
-	{"orthogonal", RACE_SEQUENCE_ORTHOGONAL},
 	{"grid", RACE_SEQUENCE_GRID},
 	{"structured", RACE_SEQUENCE_STRUCTURED},
-	{"partition", RACE_SEQUENCE_PARTITION},
 	{"grouped", RACE_SEQUENCE_GROUPED},
 	{"balanced", RACE_SEQUENCE_BALANCED},
 	{NULL, 0}
@@ -131,12 +129,6 @@ race_params_complete(const RaceParams *params)
 	return true;
 }
 
-bool
-race_has_mixture(const RaceParams *part)
-{
-	return part->components > 1;
-}
-
 uint32_t
 race_sobol_dimensions(const RaceParams *part)
 {
@@ -148,9 +140,7 @@ race_sobol_dimensions(const RaceParams *part)
 	if (type->record == RACE_RECORD_VECTOR)
 		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : race_hashed_width(part)) +
 			!type->signs;
-	n = part->power * a_function + race_has_mixture(part);
-
-	/* and the last number says which component of the mixture a row has */
+	n = part->power * a_function;
 
 	/* the function of a set has keys; without dims its size is not known */
 	if (type->record == RACE_RECORD_SET || part->dims == 0 || n > UINT32_MAX)
@@ -168,20 +158,15 @@ race_fits_sobol(const RaceParams *part, uint32_t taken)
 int
 race_default_sequence(const RaceParams *part, uint32_t taken)
 {
-	uint32_t	takes = race_kernel_type(part->kernel)->takes;
-
 	bool		features = part->kernel == RACE_KERNEL_MOMENTS && part->features > 0;
 
 	if (part->kernel == RACE_KERNEL_MOMENTS && !features)
 		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
 	if (race_fits_sobol(part, taken))
 		return RACE_SEQUENCE_SOBOL;
-	/* features are projections, which are the same in all directions */
-	if (((takes & RACE_TAKES_ORTHOGONAL) == 0 || part->dims == 0) && !features)
-		return RACE_SEQUENCE_INDEPENDENT;
-	return (takes & RACE_TAKES_STRUCTURED) != 0 && part->dims >= RACE_LONG_DIMS &&
-		part->outputs == 0 ?
-		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_ORTHOGONAL;
+	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_STRUCTURED) != 0 &&
+		part->dims > 0 && part->outputs == 0 ?
+		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_INDEPENDENT;
 }
 
 bool

@@ -13,7 +13,7 @@ bool
 race_radial_can(const RaceParams *params)
 {
 	return race_params_next(params, params) == NULL &&
-		race_kernel_sharpness(params, race_array(params, RACE_ARRAY_MIXTURE)) <= RACE_RADIAL_POWER &&
+		params->power <= RACE_RADIAL_POWER &&
 		race_kernel_type(params->kernel)->of_distance != NULL;
 }
 

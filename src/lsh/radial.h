@@ -4,8 +4,7 @@
  *
  * For kernels that are functions of a distance.  The table is linear between distances
  * that lie close together, and then between reciprocals of distances: it is exact to
- * 1e-6 for power 1, and to p^2 1e-6 for power p (race_kernel_sharpness).  High powers have
- * none.
+ * 1e-6 for power 1, and to p^2 1e-6 for power p.  High powers have none.
  */
 #ifndef RACE_RADIAL_H
 #define RACE_RADIAL_H

@@ -9,8 +9,7 @@
  *
  * A transform goes into a and b, so that it costs nothing later:
  * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
- * about its sign.)  Of a mixture, each row has one of its bandwidths.  hash.c says how codes
- * become a bucket.  Which kernel has which functions is in the table of kernels.  Of
+ * about its sign.)  hash.c says how codes become a bucket.  Which kernel has which functions is in the table of kernels.  Of
  * structured projections, only signs, offsets and lengths are drawn here.
  */
 #include "lsh.h"
@@ -19,7 +18,6 @@
 
 #include "balanced.h"
 #include "normal.h"
-#include "orthogonal.h"
 #include "philox.h"
 #include "sobol.h"
 #include "structured.h"
@@ -221,8 +219,7 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 
 	if (params->sequence == RACE_SEQUENCE_SOBOL)
 	{
-		uint32_t	a_function = (race_sobol_dimensions(params) -
-								  race_has_mixture(params)) / params->power;
+		uint32_t	a_function = race_sobol_dimensions(params) / params->power;
 
 		/* a sign has no offset, so its numbers begin one place earlier */
 		race_sobol_start(&sequence, rows->params->seed, part->dimension +
@@ -253,56 +250,9 @@ generate_keys(RaceRows *rows, size_t block)
 
 /* ------------------------------------------------------------- projections */
 
-/* The factor of the component in which a number in [0, 1) lies */
-static double
-factor_at(const RaceParams *params, double u)
-{
-	const double *mixture = race_array(params, RACE_ARRAY_MIXTURE);
-	double		all = 0;
-	double		passed = 0;
-	uint32_t	i;
-
-	for (i = 0; i < params->components; i++)
-		all += mixture[2 * i + 1];
-	for (i = 0; i + 1 < params->components; i++)
-	{
-		passed += mixture[2 * i + 1];
-		if (u * all < passed)
-			break;
-	}
-	return mixture[2 * i];
-}
-
-/*
- * The factor of the bandwidth in each row of a block, the same for all functions of a part.
- * It comes from a coordinate of its own of a scrambled sequence.  So each row has a component
- * with the probability of its weight, and among the first R rows its share is that but for
- * the order of log(R) / R; among 2^k rows, with weights that are multiples of 2^-k, exactly.
- */
+/* Divide a[m][RACE_LANES] by the bandwidth of each column. */
 static void
-choose_factors(const RaceRows *rows, const RaceRowsPart *part, size_t block, double *factors)
-{
-	const RaceParams *params = part->params;
-	uint32_t	dimension = params->sequence == RACE_SEQUENCE_SOBOL ?
-		part->dimension + race_sobol_dimensions(params) - 1 :
-		RACE_SOBOL_DIMENSIONS + part->function;
-	uint64_t	bits[RACE_LANES];
-	RaceSobol	sequence;
-	int			i;
-
-	if (race_has_mixture(params))
-	{
-		race_sobol_start(&sequence, rows->params->seed, dimension);
-		race_sobol_lanes(&sequence, block * RACE_LANES, bits);
-	}
-	for (i = 0; i < RACE_LANES; i++)
-		factors[i] = params->components == 0 ? 1 :
-			factor_at(params, race_has_mixture(params) ? half_open_uniform(bits[i]) : 0);
-}
-
-/* a[m][RACE_LANES] over the width of each column, in rows with these factors */
-static void
-divide_by_bandwidths(const RaceParams *params, const double *factors, double *a, uint32_t m)
+divide_by_bandwidths(const RaceParams *params, double *a, uint32_t m)
 {
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	element;
@@ -314,7 +264,7 @@ divide_by_bandwidths(const RaceParams *params, const double *factors, double *a,
 			(bandwidths != NULL ? bandwidths[element] : 1);
 
 		for (i = 0; i < RACE_LANES; i++)
-			a[i] /= w * factors[i];
+			a[i] /= w;
 	}
 }
 
@@ -365,7 +315,6 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	uint32_t	m = params->outputs > 0 ? params->outputs : race_hashed_width(params);
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	uint64_t	bits[RACE_LANES];
-	double		factors[RACE_LANES];
 	uint32_t	element;
 	int			i;
 
@@ -382,10 +331,7 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 		for (i = 0; i < RACE_LANES; i++)
 			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i]));
 	}
-	if (params->sequence == RACE_SEQUENCE_ORTHOGONAL)
-		race_orthogonalize(a, m);
-	choose_factors(rows, part, block, factors);
-	divide_by_bandwidths(params, factors, a, m);
+	divide_by_bandwidths(params, a, m);
 	if (params->outputs > 0)
 		transform(params, a, projections);
 	shift(params, projections, offsets);
@@ -410,7 +356,6 @@ generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 	uint32_t	first = block * RACE_LANES;
 	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
 	uint64_t	bits[RACE_LANES];
-	double		factors[RACE_LANES];
 	int			i;
 
 	if (first % race_structured_length(params) == 0)
@@ -422,11 +367,10 @@ generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 	for (i = 0; i < RACE_LANES; i++)
 		offsets[i] = half_open_uniform(bits[i]);
 	element_bits(rows, block, j, 1, bits);
-	choose_factors(rows, part, block, factors);
 	for (i = 0; i < RACE_LANES; i++)
 		offsets[RACE_LANES + i] =
 			race_structured_scale(params, race_inverse_normal(open_uniform(bits[i]))) /
-			(params->bandwidth * factors[i]);
+			params->bandwidth;
 }
 
 /* ------------------------------------------------------ sets and categories */

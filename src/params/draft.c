@@ -106,10 +106,7 @@ race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
 void
 race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows)
 {
-	if (race_fields[key].array == RACE_ARRAY_MIXTURE)
-		draft->part.components = Min(rows, PG_UINT8_MAX);	/* the most are fewer */
-	else
-		draft->part.outputs = rows;
+	draft->part.outputs = rows;
 	draft->arrays[key] = numbers;
 }
 
@@ -143,18 +140,17 @@ shape_grid(RaceDraft *draft)
 	RaceParams *part = &draft->part;
 	const double *lower = draft->arrays[RACE_KEY_LOWER];
 	const double *upper = draft->arrays[RACE_KEY_UPPER];
-	double		sharpness = race_kernel_sharpness(part, draft->arrays[RACE_KEY_MIXTURE]);
 	uint64		nodes;
 
 	if (part->dims < 1 || part->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
-		race_kernel_type(part->kernel)->of_distance == NULL || !(sharpness > 0) ||
-		isinf(sharpness) || !(part->bandwidth > 0))
+		race_kernel_type(part->kernel)->of_distance == NULL || part->power == 0 ||
+		!(part->bandwidth > 0))
 		return;
 	if (draft->arrays[RACE_KEY_CELLS] == NULL)
 	{
 		double	   *cells = palloc(part->dims * sizeof(double));
 
-		race_grid_choose_cells(part, sharpness, draft->arrays[RACE_KEY_BANDWIDTHS], lower,
+		race_grid_choose_cells(part, draft->arrays[RACE_KEY_BANDWIDTHS], lower,
 							   upper, cells);
 		draft->arrays[RACE_KEY_CELLS] = cells;
 	}

@@ -79,10 +79,6 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_NULLS, NAMES("meaning of nulls", nulls),
 		.hint = "Use different or category."
 	},
-	[RACE_KEY_MIXTURE] = {
-		.name = "mixture", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MIXTURE,
-		.optional = true, .takes = RACE_TAKES_BANDWIDTH
-	},
 	[RACE_KEY_RADIUS] = {
 		.name = "radius", .type = RACE_FIELD_REAL, AT(radius, 48), .own = true,
 		.optional = true, .takes = RACE_TAKES_RADIUS
@@ -119,9 +115,6 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_FIELD_ARRAYS] = {
 		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
-	},
-	[RACE_FIELD_COMPONENTS] = {
-		.name = "components", .type = RACE_FIELD_DERIVED, AT(components, 46)
 	},
 };
 

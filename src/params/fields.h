@@ -47,7 +47,6 @@ typedef enum RaceFieldNumber
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
-	RACE_KEY_MIXTURE,
 	RACE_KEY_RADIUS,
 	RACE_KEY_QUERY_RADIUS,		/* the last of the constructor of kernels */
 	RACE_KEY_NORM,
@@ -59,7 +58,6 @@ typedef enum RaceFieldNumber
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
-	RACE_FIELD_COMPONENTS,
 	RACE_FIELDS
 } RaceFieldNumber;
 

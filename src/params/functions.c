@@ -83,21 +83,6 @@ set_vector(RaceDraft *draft, int key, Datum value, const char *name)
 	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
 }
 
-/* Set a field that is an array of rows of so many numbers. */
-static void
-set_matrix(RaceDraft *draft, int key, Datum value, uint32 columns, const char *expected)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-
-	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) columns || ARR_HASNULL(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: %s", expected),
-				 key == RACE_KEY_MATRIX ? errdetail("dims is %u.", columns) :
-				 errhint("Write one row for each bandwidth, as in '{{0.5,1},{2,1}}'.")));
-	race_draft_set_matrix(draft, key, (const double *) ARR_DATA_PTR(array), ARR_DIMS(array)[0]);
-}
-
 /* The matrix and the offset of a race_transform */
 static void
 set_transform(RaceDraft *draft, HeapTupleHeader transform)
@@ -108,8 +93,18 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
 	Datum		offset = GetAttributeByNum(transform, 2, &no_offset);
 
 	if (!no_matrix)
-		set_matrix(draft, RACE_KEY_MATRIX, matrix, draft->part.dims,
-				   "the matrix of a transform must have dims columns of numbers");
+	{
+		ArrayType  *array = DatumGetArrayTypeP(matrix);
+
+		if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) draft->part.dims ||
+			ARR_HASNULL(array))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid race_params: the matrix of a transform must have dims columns of numbers"),
+					 errdetail("dims is %u.", draft->part.dims)));
+		race_draft_set_matrix(draft, RACE_KEY_MATRIX, (const double *) ARR_DATA_PTR(array),
+							  ARR_DIMS(array)[0]);
+	}
 	if (!no_offset)
 		set_vector(draft, RACE_KEY_OFFSET, offset, "the offset of a transform");
 }
@@ -135,10 +130,6 @@ set_field(RaceDraft *draft, int key, Datum value)
 		case RACE_FIELD_REAL:
 			race_draft_set_real(draft, field, DatumGetFloat8(value));
 			break;
-		case RACE_FIELD_MATRIX:
-			set_matrix(draft, key, value, 2,
-					   "a mixture must have rows of a factor and a weight");
-			break;
 		default:
 			set_vector(draft, key, value, field->name);
 			break;
@@ -146,8 +137,8 @@ set_field(RaceDraft *draft, int key, Datum value)
 }
 
 /*
- * race_params(kernel, ..., upper, transform, cells, nulls, mixture, radii): the fields in the order of the
- * table, and in place of matrix and offset the transform that they make up
+ * race_params(kernel, ..., upper, transform, cells, nulls, radii): the fields in the order of the table,
+ * and in place of matrix and offset the transform that they make up
  */
 Datum
 race_params_make(PG_FUNCTION_ARGS)

@@ -194,7 +194,7 @@ race_params_same_kernel(const RaceParams *a, const RaceParams *b)
 		if (x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
 			x->bandwidth != y->bandwidth || x->own.bits[0] != y->own.bits[0] ||
 			x->own.bits[1] != y->own.bits[1] || !same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
-			!same_array(x, y, RACE_ARRAY_MIXTURE) || !same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
+			!same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
 			return false;
 	return x == NULL && y == NULL;
 }

@@ -166,8 +166,8 @@ parse_array_value(const char **text, int key, Reading *reading, Node *escontext)
 	if (!parse_array(text, &numbers, &outputs, escontext))
 		return false;
 	if ((outputs > 0) != is_matrix)
-		MALFORMED(is_matrix ? "A matrix or mixture is an array of arrays." :
-				  "Only a matrix or mixture is an array of arrays.");
+		MALFORMED(is_matrix ? "A matrix is an array of arrays." :
+				  "Only a matrix is an array of arrays.");
 	if (is_matrix)
 		race_draft_set_matrix(&reading->draft, key, numbers.x, outputs);
 	else
@@ -248,20 +248,15 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 	return true;
 }
 
-/* Arrays must have dims numbers, and mixtures pairs. dims may come after the array in the text. */
+/* Arrays must have dims numbers.  dims may come after the array in the text. */
 static bool
 check_lengths(const Reading *reading, Node *escontext)
 {
 	uint32		dims = reading->draft.part.dims;
 	int			key;
 
-	if (reading->draft.arrays[RACE_KEY_MIXTURE] != NULL && reading->lengths[RACE_KEY_MIXTURE] != 2)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: a mixture must have rows of a factor and a weight")));
 	for (key = 0; key < RACE_KEYS; key++)
-		if (reading->draft.arrays[key] != NULL && key != RACE_KEY_MIXTURE &&
-			reading->lengths[key] != dims)
+		if (reading->draft.arrays[key] != NULL && reading->lengths[key] != dims)
 			ereturn(escontext, false,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid race_params: %s must have dims numbers%s",

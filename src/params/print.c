@@ -42,7 +42,7 @@ append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 m
 {
 	const double *x = race_array(part, array);
 	uint32		rows = race_array_rows(part, array);
-	uint32		columns = race_array_columns(part, array);
+	uint32		columns = part->dims;
 	uint32		i;
 
 	if (rows > most)

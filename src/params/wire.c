@@ -12,8 +12,8 @@
  *	 2	u8	sequence				40	u32 more: bytes from 64 on, of all parts
  *	 3	u8	rehash					44	u8	arrays: which there are (RaceArray)
  *	 4	u32 dims					45	u8	nulls: of categories; 0, none are taken
- *	 8	u32 power					46	u8	components of the mixture
- *	12	u32 rows					47	1 byte reserved
+ *	 8	u32 power					46	2 bytes reserved
+ *	12	u32 rows
  *	16	u32 range					48	16 bytes that kernels have for themselves
  *	20	u32 outputs: rows of the	64	f64 arrays, and more parts like this one
  *		matrix

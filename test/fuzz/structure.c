@@ -61,7 +61,7 @@ static const int header_sizes[HEADER_FIELDS] = {
 };
 
 enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
-enum {INDEPENDENT = 1, SOBOL, ORTHOGONAL, GRID, STRUCTURED, PARTITION, GROUPED};
+enum {INDEPENDENT = 1, SOBOL, GRID = 4, STRUCTURED, GROUPED = 7};
 enum {FOLD = 1, MULTILINEAR};
 enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
 enum {EXACT, SHARE, PRIVATE};
@@ -142,9 +142,9 @@ choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
 		*sobol += sobol_dimensions(part);
 	}
 	else if ((part[KERNEL] == L2 || part[KERNEL] == ANGULAR) && below(2))
-		part[SEQUENCE] = part[OUTPUTS] == 0 && below(2) ? STRUCTURED : ORTHOGONAL;
+		part[SEQUENCE] = part[OUTPUTS] == 0 && below(2) ? STRUCTURED : INDEPENDENT;
 	else if (part[KERNEL] == JACCARD && below(2))
-		part[SEQUENCE] = below(2) ? PARTITION : GROUPED;
+		part[SEQUENCE] = GROUPED;
 	if (!is_first)
 		return;
 	part[ROWS] = one_of(rows);

@@ -125,14 +125,14 @@ my @reasons = (
 		'range must be at least ', 'bandwidth must be a number between ',
 		'kernel jaccard has no dims: sets have any number of elements',
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
-		'bandwidths, bounds, transforms and mixtures need dims', 'a matrix must have between ',
+		'bandwidths, bounds and transforms need dims', 'a matrix must have between ',
 		'bandwidths must be numbers between ',
 		'a transform is for kernels l', 'a transform must have numbers between -',
 		'bounds must be numbers, of which lower may be -Infinity and upper Infinity',
 		'unknown meaning of nulls, number ', 'nulls are for kernels match',
 		'rows times range must be at most ',
 		'sequence "sobol" needs dims, and at most ',
-		'sequence "partition" is for kernel jaccard', 'sequence "grouped" is for kernel jaccard',
+		'sequence "grouped" is for kernel jaccard',
 		'rehash "fold" needs power ')
 );
 

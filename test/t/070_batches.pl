@@ -59,7 +59,6 @@ my @shapes = (
 	'dims=20, rows=70, range=1000, sequence=sobol',
 	'dims=20, rows=64, power=2',
 	'dims=100, rows=70, sequence=independent',
-	'dims=100, rows=133, range=1000, sequence=orthogonal',
 	'dims=100, rows=1050, range=1000, sequence=structured',
 	'dims=100, rows=133, power=2, sequence=structured');
 

@@ -4,7 +4,7 @@
  *
  * Row functions are fixed by seeds, so there are no false alarms: these tests
  * pass always or never.  Limits are 6.7 standard errors of independent rows;
- * Sobol' and orthogonal rows, and those of sequences partition and grouped, must be within them, too.
+ * Sobol' and structured rows, and those of sequence grouped, must be within them, too.
  */
 #include "kernels.h"
 #include "tap.h"
@@ -251,15 +251,10 @@ static const Recipe recipes[] = {
 	{MULTI, 16, {PART(L1, IND, 30, 2)}},
 	{FOLD, 2, {PART(ANGULAR, IND, 3, 1)}},
 	{FOLD, 10, {PART(ANGULAR, SOBOL, 3, 3)}},
-	{FOLD, 4, {PART(ANGULAR, ORTHOGONAL, 3, 2)}},
-	{FOLD, 256, {PART(ANGULAR, ORTHOGONAL, 40, 1)}},
 	{MULTI, 16, {PART(ANGULAR, IND, 40, 3)}},
 	{MULTI, 2, {PART(ANGULAR, SOBOL, 2, 1)}},
-	{MULTI, 16, {PART(ANGULAR, ORTHOGONAL, 30, 2)}},
 	{MULTI, 16, {PART(JACCARD, IND, 0, 1)}},
 	{MULTI, 300, {PART(JACCARD, IND, 0, 2)}},
-	{MULTI, 16, {PART(JACCARD, PARTITION, 0, 1)}},
-	{MULTI, 300, {PART(JACCARD, PARTITION, 0, 2)}},
 	{MULTI, 16, {PART(JACCARD, GROUPED, 0, 1)}},
 	{MULTI, 300, {PART(JACCARD, GROUPED, 0, 2)}},
 	{MULTI, 16, {PART(MATCH, SOBOL, 7, 1)}},
@@ -269,20 +264,20 @@ static const Recipe recipes[] = {
 	{MULTI, 300, {PART(MATCH, SOBOL, 100, 1)}},
 	{MULTI, 16, {PART(MATCH, SOBOL, 100, 2)}},
 	{MULTI, 16, {PART(L2, SOBOL, 3, 1), PART(MATCH, SOBOL, 5, 1)}},
-	{MULTI, 300, {PART(ANGULAR, ORTHOGONAL, 8, 1), PART(JACCARD, IND, 0, 1)}},
+	{MULTI, 300, {PART(ANGULAR, IND, 8, 1), PART(JACCARD, IND, 0, 1)}},
 	{MULTI, 16, {PART(L1, IND, 2, 1), PART(MATCH, IND, 10, 2), PART(JACCARD, IND, 0, 1)}},
 	/* of the same kernel twice: were its functions the same, k would be, too */
 	{MULTI, 300, {PART(L2, SOBOL, 2, 1), PART(L2, SOBOL, 2, 1)}},
 	{MULTI, 300, {PART(MATCH, SOBOL, 10, 1), PART(MATCH, SOBOL, 10, 1)}},
 	{MULTI, 300, {PART(JACCARD, IND, 0, 1), PART(JACCARD, IND, 0, 1)}},
-	{MULTI, 300, {PART(JACCARD, PARTITION, 0, 1), PART(JACCARD, PARTITION, 0, 1)}},
+	{MULTI, 300, {PART(JACCARD, GROUPED, 0, 1), PART(JACCARD, GROUPED, 0, 1)}},
 	{FOLD, 300, {{L2, SOBOL, 5, 1, WIDTHS, 0}}},
 	{MULTI, 300, {{L1, IND, 5, 1, WIDTHS, 0}}},
 	{FOLD, 300, {{L2, IND, 8, 1, TRANSFORM, 3}}},
-	{FOLD, 300, {{L2, ORTHOGONAL, 3, 1, TRANSFORM, 8}}},
+	{FOLD, 300, {{L2, IND, 3, 1, TRANSFORM, 8}}},
 	{MULTI, 16, {{L2, SOBOL, 8, 2, TRANSFORM | BOUNDS, 2}}},
 	{FOLD, 300, {{ANGULAR, SOBOL, 8, 2, TRANSFORM, 3}}},
-	{FOLD, 300, {{ANGULAR, ORTHOGONAL, 3, 1, RACE_ARRAY_MATRIX, 8}}},
+	{FOLD, 300, {{ANGULAR, IND, 3, 1, RACE_ARRAY_MATRIX, 8}}},
 	{FOLD, 300, {{ANGULAR, IND, 3, 1, RACE_ARRAY_OFFSET, 0}}},
 	{FOLD, 300, {PART(L2, STRUCTURED, 1, 1)}},
 	{FOLD, 300, {PART(L2, STRUCTURED, 300, 1)}},
@@ -312,10 +307,8 @@ main(void)
 
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_FOLD, 1, 256);
-	test_kernel(RACE_SEQUENCE_ORTHOGONAL, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_MULTILINEAR, 2, 16);
-	test_kernel(RACE_SEQUENCE_ORTHOGONAL, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_MULTILINEAR, 2, 16);
 	for (i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)

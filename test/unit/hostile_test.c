@@ -178,9 +178,9 @@ main(void)
 {
 	static const Recipe recipes[] = {
 		{FOLD, 1000, {PART(L2, SOBOL, 3, 1)}},
-		{FOLD, 64, {{L2, ORTHOGONAL, 4, 1, TRANSFORM | BOUNDS, 2}}},
+		{FOLD, 64, {{L2, IND, 4, 1, TRANSFORM | BOUNDS, 2}}},
 		{MULTI, 1000, {{L1, IND, 3, 2, WIDTHS | BOUNDS, 0}}},
-		{FOLD, 64, {PART(ANGULAR, ORTHOGONAL, 3, 6)}},
+		{FOLD, 64, {PART(ANGULAR, IND, 3, 6)}},
 		{FOLD, 64, {{L2, STRUCTURED, 5, 1, WIDTHS | BOUNDS, 0}}},
 		{MULTI, 100, {{ANGULAR, STRUCTURED, 3, 2, RACE_ARRAY_OFFSET, 0}}},
 		{MULTI, 100, {{ANGULAR, SOBOL, 5, 2, TRANSFORM, 3}}},

@@ -101,7 +101,7 @@ test_order(uint32_t dims, uint16_t features)
 	size_t		i;
 
 	if (features > 0)
-		use_features(params, features, 1, RACE_SEQUENCE_ORTHOGONAL);
+		use_features(params, features, 1, RACE_SEQUENCE_INDEPENDENT);
 	race_moments_functions(params, &of_functions);
 	functions = malloc(race_rows_size(&of_functions));
 	race_rows_init(functions, &of_functions);
@@ -311,7 +311,6 @@ main(void)
 	test_sensitivity(60, 60, 2.3, RACE_CLIP_NORM);
 	test_coarser();
 	test_features(RACE_SEQUENCE_INDEPENDENT);
-	test_features(RACE_SEQUENCE_ORTHOGONAL);
 	test_features(RACE_SEQUENCE_SOBOL);
 	return done_testing();
 }

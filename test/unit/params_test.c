@@ -10,7 +10,7 @@
 
 #define IND		RACE_SEQUENCE_INDEPENDENT
 #define SOBOL	RACE_SEQUENCE_SOBOL
-#define ORTHOGONAL	RACE_SEQUENCE_ORTHOGONAL
+#define STRUCTURED	RACE_SEQUENCE_STRUCTURED
 #define FOLD	RACE_REHASH_FOLD
 #define MULTI	RACE_REHASH_MULTILINEAR
 
@@ -62,17 +62,18 @@ test_fields(void)
 	WITH(sequence, 0, refused, "sequence number 0");
 	WITH(sequence, RACE_SEQUENCE_GRID, refused, "needs lower and upper bounds");
 	WITH(sequence, RACE_SEQUENCE_STRUCTURED, accepted, "structured");
-	WITH(sequence, RACE_SEQUENCE_PARTITION, refused, "is for kernel jaccard");
+	WITH(sequence, 3, refused, "sequence number 3");
+	WITH(sequence, 6, refused, "sequence number 6");
 	WITH(sequence, RACE_SEQUENCE_GROUPED, refused, "is for kernel jaccard");
 	WITH(sequence, RACE_SEQUENCE_BALANCED, refused, "is for kernel match");
 	WITH(sequence, 9, refused, "sequence number 9");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
-	WITH(arrays, RACE_ARRAY_MIXTURE, refused, "mixture");
+	WITH(arrays, 64, refused, "reserved");
 	WITH(arrays, 128, refused, "reserved");
 	WITH(reserved8[1], 1, refused, "reserved");
-	WITH(components, 1, refused, "mixture");
+	WITH(reserved8[2], 1, refused, "reserved");
 	WITH(radius, 1, refused, "are for kernels");
 	WITH(query_radius, 1, refused, "are for kernels");
 	WITH(query_radius, NAN, refused, "are for kernels");
@@ -192,8 +193,7 @@ test_names(void)
 
 		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
-		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == ORTHOGONAL || i == RACE_SEQUENCE_GRID ||
-			i == RACE_SEQUENCE_STRUCTURED || i == RACE_SEQUENCE_PARTITION ||
+		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
 			i == RACE_SEQUENCE_GROUPED || i == RACE_SEQUENCE_BALANCED) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
@@ -204,8 +204,7 @@ test_names(void)
 	   race_kernel_by_name("angular") == 3 && race_kernel_by_name("jaccard") == 4 &&
 	   race_kernel_by_name("match") == 5 && race_sequence_by_name("independent") == 1 &&
 	   race_sequence_by_name("sobol") == 2 &&
-	   race_sequence_by_name("orthogonal") == 3 && race_sequence_by_name("structured") == 5 &&
-	   race_sequence_by_name("partition") == 6 && race_sequence_by_name("grouped") == 7 &&
+	   race_sequence_by_name("structured") == 5 && race_sequence_by_name("grouped") == 7 &&
 	   race_rehash_by_name("fold") == 1 &&
 	   race_rehash_by_name("multilinear") == 2, "numbers are those that sketches store");
 	ok(race_kernel_by_name("L2") == 0 && race_sequence_by_name("") == 0 &&
@@ -223,20 +222,16 @@ test_defaults(void)
 	ok(race_default_sequence(&params, 0) == SOBOL && race_default_rehash(&params) == MULTI,
 	   "power 2: sobol, multilinear");
 	params.power = 6;
-	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "more than 21 numbers a row: orthogonal");
+	ok(race_default_sequence(&params, 0) == STRUCTURED, "more than 21 numbers a row: structured");
 	params.power = 1;
 	params.dims = RACE_SOBOL_DIMENSIONS - 1;
 	ok(race_default_sequence(&params, 0) == SOBOL, "20 dims: sobol");
 	params.dims = RACE_SOBOL_DIMENSIONS;
-	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "21 dims: orthogonal");
-	params.dims = RACE_LONG_DIMS - 1;
-	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "255 dims: orthogonal");
-	params.dims = RACE_LONG_DIMS;
-	ok(race_default_sequence(&params, 0) == RACE_SEQUENCE_STRUCTURED, "256 dims: structured");
+	ok(race_default_sequence(&params, 0) == STRUCTURED, "21 dims: structured");
 	params.outputs = 3;
 	ok(race_default_sequence(&params, 0) == SOBOL, "of three outputs: sobol");
 	params.outputs = 30;
-	ok(race_default_sequence(&params, 0) == ORTHOGONAL, "with a matrix: orthogonal");
+	ok(race_default_sequence(&params, 0) == IND, "with a matrix: independent");
 	params.outputs = 0;
 	params.dims = 0;
 	ok(race_default_sequence(&params, 0) == IND, "dims not stated: independent");

@@ -49,26 +49,20 @@ static void
 test_kernels(void)
 {
 	part_verdict(L1, SOBOL, 20, 0, 0, NULL);
-	part_verdict(L1, ORTHOGONAL, 3, 0, 0, "\"orthogonal\" is for kernels l2, angular, least_squares and margin");
 	part_verdict(L1, IND, 0, 0, 0, NULL);
 	part_verdict(ANGULAR, SOBOL, 21, 0, 0, NULL);
 	part_verdict(ANGULAR, SOBOL, 22, 0, 0, "\"sobol\" needs");
-	part_verdict(ANGULAR, ORTHOGONAL, RACE_MAX_DIMS, 0, 0, NULL);
+	part_verdict(ANGULAR, IND, RACE_MAX_DIMS, 0, 0, NULL);
 	part_verdict(ANGULAR, IND, RACE_MAX_DIMS + 1, 0, 0, "dims");
 	part_verdict(JACCARD, IND, 0, 0, 0, NULL);
 	part_verdict(JACCARD, IND, 1, 0, 0, "kernel jaccard has no dims");
 	part_verdict(JACCARD, SOBOL, 0, 0, 0, "\"sobol\" needs");
-	part_verdict(JACCARD, ORTHOGONAL, 0, 0, 0, "\"orthogonal\"");
 	part_verdict(JACCARD, STRUCTURED, 0, 0, 0, "\"structured\" is for kernels l2 and angular");
 	part_verdict(ANGULAR, STRUCTURED, RACE_MAX_DIMS, RACE_ARRAY_OFFSET | BOUNDS, 0, NULL);
 	part_verdict(ANGULAR, STRUCTURED, 3, TRANSFORM, 1, "\"structured\" cannot have a matrix");
-	part_verdict(JACCARD, PARTITION, 0, 0, 0, NULL);
-	part_verdict(L2, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
-	part_verdict(MATCH, PARTITION, 2, 0, 0, "\"partition\" is for kernel jaccard");
 	part_verdict(JACCARD, GROUPED, 0, 0, 0, NULL);
 	part_verdict(MATCH, GROUPED, 2, 0, 0, "\"grouped\" is for kernel jaccard");
 	part_verdict(MATCH, SOBOL, RACE_MAX_DIMS, 0, 0, NULL);
-	part_verdict(MATCH, ORTHOGONAL, 3, 0, 0, "\"orthogonal\"");
 	part_verdict(MATCH, IND, 0, 0, 0, NULL);
 	part_verdict(MATCH, SOBOL, 0, 0, 0, "\"sobol\" needs");
 }
@@ -139,7 +133,7 @@ test_arrays(void)
 	part_verdict(L2, SOBOL, 3, WIDTHS | BOUNDS, 0, NULL);
 	part_verdict(L2, SOBOL, 30, TRANSFORM | BOUNDS, 20, NULL);
 	part_verdict(L2, SOBOL, 3, TRANSFORM, 21, "\"sobol\" needs");
-	part_verdict(ANGULAR, ORTHOGONAL, 3, TRANSFORM | BOUNDS, 1, NULL);
+	part_verdict(ANGULAR, IND, 3, TRANSFORM | BOUNDS, 1, NULL);
 	part_verdict(L2, IND, 3, RACE_ARRAY_OFFSET, 0, NULL);
 	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_OFFSET, 0, "bandwidths of columns are for");
 	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_MATRIX, 2, "bandwidths of columns are for");
@@ -180,10 +174,12 @@ test_fields(void)
 	WITH(MATCH, reserved8[0], 1, "reserved");
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY, NULL);
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY + 1, "unknown meaning of nulls");
+	WITH(MATCH, reserved8[2], 1, "reserved");
+	WITH(ANGULAR, sequence, 3, "unknown row sequence number 3");
+	WITH(JACCARD, sequence, 6, "unknown row sequence number 6");
 	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "nulls are for kernels match");
-	WITH(MATCH, components, 1, "mixture");
 	WITH(ANGULAR, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
-	WITH(ANGULAR, arrays, RACE_ARRAY_MIXTURE, "mixture");
+	WITH(ANGULAR, arrays, 64, "reserved");
 	WITH(ANGULAR, arrays, 128, "reserved");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
@@ -346,10 +342,10 @@ sequence_of(uint8_t kernel, uint32_t dims, uint32_t power, uint32_t taken)
 static void
 test_default_sequence(void)
 {
-	ok(sequence_of(L2, 3, 1, 17) == SOBOL && sequence_of(L2, 3, 1, 18) == ORTHOGONAL &&
-	   sequence_of(L2, 3, 1, UINT32_MAX) == ORTHOGONAL, "auto: sobol as far as it goes");
+	ok(sequence_of(L2, 3, 1, 17) == SOBOL && sequence_of(L2, 3, 1, 18) == STRUCTURED &&
+	   sequence_of(L2, 3, 1, UINT32_MAX) == STRUCTURED, "auto: sobol as far as it goes");
 	ok(sequence_of(L1, 20, 1, 0) == SOBOL && sequence_of(L1, 21, 1, 0) == IND, "of l1");
-	ok(sequence_of(ANGULAR, 21, 1, 0) == SOBOL && sequence_of(ANGULAR, 11, 2, 0) == ORTHOGONAL &&
+	ok(sequence_of(ANGULAR, 21, 1, 0) == SOBOL && sequence_of(ANGULAR, 11, 2, 0) == STRUCTURED &&
 	   sequence_of(ANGULAR, 0, 1, 0) == IND, "of angular");
 	ok(sequence_of(JACCARD, 0, 1, 0) == IND, "of jaccard");
 	ok(sequence_of(MATCH, 1000, 21, 0) == SOBOL && sequence_of(MATCH, 1000, 22, 0) == IND &&
@@ -389,7 +385,7 @@ static void
 test_whole(void)
 {
 	Recipe		recipe = {MULTI, 64, {{L2, SOBOL, 3, 2, WIDTHS | BOUNDS, 0},
-		PART(MATCH, SOBOL, 5, 3), {ANGULAR, ORTHOGONAL, 2, 4, TRANSFORM, 5}}};
+		PART(MATCH, SOBOL, 5, 3), {ANGULAR, IND, 2, 4, TRANSFORM, 5}}};
 	RaceParams *params = make_params(&recipe, 8, 0);
 	const RaceParams *angular = race_params_next(race_params_next(params, params), params);
 
@@ -402,8 +398,6 @@ test_whole(void)
 	   race_array(params, RACE_ARRAY_MATRIX) == NULL &&
 	   race_array(angular, RACE_ARRAY_LOWER) == NULL, "arrays are found where they are");
 	ok(race_params_next(angular, params) == NULL, "and no part after the last");
-	ok(race_params_sequence(params) == ORTHOGONAL, "orthogonal, if any part is");
-	params->sequence = IND;
 	ok(race_params_sequence(params) == IND, "independent, if any part is");
 	params->dims = 0;
 	ok(!race_params_complete(params), "not complete without the dims of a part");

@@ -103,13 +103,10 @@ static void
 test_expected(RaceKernel kernel, uint32_t power)
 {
 	RaceParams	independent = loss_params(kernel, power, RACE_SEQUENCE_INDEPENDENT);
-	RaceParams	orthogonal = loss_params(kernel, power, RACE_SEQUENCE_ORTHOGONAL);
 	const char *name = race_kernel_name(kernel);
 	double		z = distance_from_formula(&independent, RADIUS);
-	double		z_orthogonal = distance_from_formula(&orthogonal, RADIUS);
 
 	ok(z < 5, "%s, power %u: the expected loss is its formula (%.1f)", name, power, z);
-	ok(z_orthogonal < 5, "with orthogonal rows, too (%.1f)", z_orthogonal);
 	z = distance_from_formula(&independent, RADIUS * 2);
 	ok(z > 6, "control: a radius twice as large shows (%.1f)", z);
 }
@@ -216,7 +213,7 @@ test_queries(void)
 static void
 test_paths(void)
 {
-	RaceParams	params = loss_params(RACE_KERNEL_LEAST_SQUARES, 4, RACE_SEQUENCE_ORTHOGONAL);
+	RaceParams	params = loss_params(RACE_KERNEL_LEAST_SQUARES, 4, RACE_SEQUENCE_INDEPENDENT);
 	const size_t n = RACE_RECORDS_TOGETHER;
 	double		x[RACE_RECORDS_TOGETHER * DIMS];
 	uint32_t	first[RACE_RECORDS_TOGETHER * RACE_LANES];
@@ -255,7 +252,7 @@ test_paths(void)
 	race_hash_force("auto");
 	for (i = 0; i < n * RACE_LANES; i++)
 		sum = mix(sum + first[i]);
-	ok(sum == UINT64_C(0x720342adb44451de), "golden buckets: %llx", (unsigned long long) sum);
+	ok(sum == UINT64_C(0x963fa8dc8c140a9c), "golden buckets: %llx", (unsigned long long) sum);
 	free(rows);
 }
 
