@@ -113,7 +113,7 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE_OBJS = $(filter src/lsh/% src/linear/% src/noise/% src/sketch/counters.o src/sketch/packed.o src/sketch/count.o \
 	src/sketch/model_rows.o src/privacy/plan.o src/privacy/cells.o src/privacy/draw.o src/privacy/noisy.o \
-	src/query/student.o src/fit/solve.o src/fit/entropy.o src/fit/heaps.o src/fit/gram.o src/fit/lattice.o \
+	src/query/student.o src/fit/solve.o src/fit/entropy.o src/fit/heaps.o src/fit/gram.o \
 	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o src/learn/waves.o \
 	src/multivariate/noisy.o src/multivariate/ridge.o \
 	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))

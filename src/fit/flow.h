@@ -14,6 +14,7 @@
 
 #include "postgres.h"
 
+#include "fit.h"
 #include "work.h"
 
 /* Can points of the sketch flow?  If they compare distances, and are hashed in blocks of rows. */
@@ -21,5 +22,11 @@ extern bool race_flow_can(const RaceParams *params);
 
 /* Move all points of the fit, as if each weighed the same. */
 extern void race_flow(RaceFitWork *fit, const RaceBox *box);
+
+/*
+ * Place the points of a surrogate loss, at most n: those of this distribution, with exactly
+ * its moments, and all of the same weight.  False if there are too many columns to find it.
+ */
+extern bool race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n);
 
 #endif							/* RACE_FIT_FLOW_H */

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lattice.h"
+#include "../lsh/radial.h"
+#include "fourier.h"
 
 /*
  * Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
@@ -40,6 +41,31 @@ extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
  */
 extern void race_gram_of_places(const RaceRadial *radial, const double *places, size_t m,
 								float *gram);
+
+/*
+ * The kernel between two points of a grid depends on how many steps they are apart, so that the product
+ * of their Gram matrix with a vector is a convolution, which Fourier transforms do without the matrix.
+ */
+#define RACE_LATTICE_DIMS	2
+
+typedef struct RaceLattice
+{
+	size_t		sides[RACE_LATTICE_DIMS];	/* points along each axis; the last is next */
+	size_t		sizes[RACE_FOURIER_DIMS];	/* of transforms */
+	RaceComplex *numbers;		/* being transformed */
+	RaceComplex *spectrum;		/* of the kernel, over the number of elements */
+	RaceComplex *space;
+} RaceLattice;
+
+/* How many complex numbers of space a grid needs */
+extern size_t race_lattice_space(const size_t *sides);
+
+/*
+ * A grid of sides[0] times sides[1] points, whose steps along the axes are given in
+ * bandwidths.  A line has sides[0] = 1.  Interruptible.
+ */
+extern void race_lattice_init(RaceLattice *lattice, const RaceRadial *radial,
+							  const size_t *sides, const double *steps, RaceComplex *space);
 
 /*
  * Of m points: the matrix [m][m], or without it that of a grid, or of few rows, whose codes stand

@@ -74,11 +74,12 @@ extern void race_fit_check_size(Size size);
  */
 extern RaceModel *race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size);
 
-/* How much the model of a grid misses, by the noise that is known */
-extern void race_judge_by_noise(const RaceFitWork *fit, RaceModel *model);
+/* Make the model, find out how much it misses, and return the sketch with it. */
+extern RaceSketchDatum *race_fit_finish(const RaceFitWork *fit, const RaceRecords *tests,
+										char *const *texts);
 
-/* How much the model misses at some records, by what rows say that it has not seen */
-extern void race_judge_by_rows(const RaceFitWork *fit, const RaceRecords *tests,
-							   RaceModel *model, Size size);
+/* Leave the memory context of a fit, and take the result along. */
+extern RaceSketchDatum *race_fit_leave(MemoryContext context, MemoryContext old,
+									   RaceSketchDatum *flat);
 
 #endif							/* RACE_FIT_WORK_H */

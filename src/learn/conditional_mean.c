@@ -169,7 +169,7 @@ noise_of(const RaceQuestion *question, const RaceDensity *density)
  *
  * The error of the trend and that of the sums are not independent; their covariance is at most
  * the variance of the trend.  What cells move in the sums of nodes is more than what they move in
- * those of their projection (fit/projection.h), so the interval holds it once.
+ * those of their projection (fit/gridded.c), so the interval holds it once.
  */
 static Estimate
 estimate_by_trend(const RaceQuestion questions[RACE_HALVES],
