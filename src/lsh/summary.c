@@ -65,6 +65,14 @@ tables_look(const RaceParams *params)
 
 /* ---------------------------------------------------------------- moments */
 
+/* They have no cells: then what is wrong is what is wrong with grids of other kernels. */
+static const char *
+moments_problem(const RaceParams *params, char *message, size_t length)
+{
+	return race_is_grid(params) ? race_grid_problem(params, message, length) :
+		race_moments_problem(params, message, length);
+}
+
 /* More than the unit, where targets weigh more */
 static uint64_t
 moments_largest(const RaceParams *params)
@@ -103,7 +111,7 @@ static const RaceSummaryKind kinds[RACE_SUMMARIES] = {
 		tables_weight, tables_squared, tables_look
 	},
 	[RACE_SUMMARY_MOMENTS] = {
-		RACE_SUMMARY_MOMENTS, "moments", false, race_moments_problem, race_moments_unit,
+		RACE_SUMMARY_MOMENTS, "moments", false, moments_problem, race_moments_unit,
 		moments_largest, moments_weight, moments_squared, nothing
 	},
 };
