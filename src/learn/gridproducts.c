@@ -311,7 +311,7 @@ noise_trace(const Nodes *nodes, const RaceComplex *kernel, int halvings, double 
  * from the transform of the kernel.
  */
 static double
-noise_squares(const Nodes *nodes, const RaceComplex *transformed)
+noise_squares(const Nodes *nodes, const RaceComplex *transformed, int halvings)
 {
 	RaceComplex *x = allocate(nodes);
 	double		covariance[2];
@@ -321,7 +321,7 @@ noise_squares(const Nodes *nodes, const RaceComplex *transformed)
 	Size		i;
 	int			axis;
 
-	covariance_of(Max(nodes->halved[0], nodes->halved[1]), covariance);
+	covariance_of(halvings, covariance);
 	for (i = 0; i < n; i++)
 	{
 		x[i].re = transformed[i].re;
@@ -396,7 +396,8 @@ find_moments(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 	double	   *d = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
 	double		least = products->kernel * products->kernel;
 	RaceComplex *kernel = transform_kernel(nodes, pair->view[0]->params);
-	double		squares = noise_squares(nodes, kernel);
+	/* of noise as if no cells were halved: too little, so difference_square is an upper bound */
+	double		squares = noise_squares(nodes, kernel, 0);
 	double		trace;
 	double		self;
 	double		of_squares = 0;
@@ -472,7 +473,7 @@ add_level(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 	count = nodes->grid.nodes;
 	kernel = transform_kernel(nodes, pair->view[0]->params);
 	add_powers(pair, nodes, kernel, products);
-	squares = noise_squares(nodes, kernel);
+	squares = noise_squares(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]));
 	transform(nodes, kernel, true);
 	self = kernel[0].re;
 	for (side = 0; side < 2; side++)
