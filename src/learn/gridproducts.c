@@ -7,8 +7,8 @@
  * nodes is divided by the transform of that spline (Unser 1999).  Then products estimate the
  * kernel itself, on average over places in a cell, and a record has 1 with itself.
  *
- * Transforms are on a torus of at least twice the nodes along each axis, so that pairs of nodes
- * do not wrap around.  Products of a grid of two levels are sums over both levels, each with its
+ * Transforms are on a torus that is longer than the nodes by the reach of the kernel, so that
+ * pairs of nodes do not wrap around.  Products of a grid of two levels are sums over both levels, each with its
  * part of the kernel; its moments are of the fine nodes alone.
  */
 #include "postgres.h"
@@ -24,6 +24,9 @@
 
 /* Elements of a transform (16 bytes each), above which cells are halved */
 #define MAX_TRANSFORM	((Size) 1 << 22)
+
+/* Cells beyond the reach of a kernel in which its spline's coefficients fade out: 0.27^12 < 1e-6 */
+#define FADING			12
 
 typedef struct Nodes
 {
@@ -68,10 +71,14 @@ set_sizes(Nodes *nodes)
 	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
 		bool		used = axis >= first;
+		size_t		n = used ? nodes->grid.cells[axis - first] + 1 : 1;
+		double		step = used ? nodes->grid.step[axis - first] : 0;
+		double		reach = nodes->coarser == 0 ? n :
+			ceil(RACE_GRID_REACH * nodes->coarser / step) + FADING;
 
-		nodes->nodes[axis] = used ? nodes->grid.cells[axis - first] + 1 : 1;
-		nodes->step[axis] = used ? nodes->grid.step[axis - first] : 0;
-		nodes->sizes[axis] = used ? race_fourier_size(2 * nodes->nodes[axis]) : 1;
+		nodes->nodes[axis] = n;
+		nodes->step[axis] = step;
+		nodes->sizes[axis] = used ? race_fourier_size(n + (size_t) Min(reach, n)) : 1;
 	}
 }
 
@@ -304,7 +311,7 @@ noise_trace(const Nodes *nodes, const RaceComplex *kernel, int halvings, double 
  * from the transform of the kernel.
  */
 static double
-noise_squares(const Nodes *nodes, const RaceComplex *transformed)
+noise_squares(const Nodes *nodes, const RaceComplex *transformed, int halvings)
 {
 	RaceComplex *x = allocate(nodes);
 	double		covariance[2];
@@ -314,7 +321,7 @@ noise_squares(const Nodes *nodes, const RaceComplex *transformed)
 	Size		i;
 	int			axis;
 
-	covariance_of(Max(nodes->halved[0], nodes->halved[1]), covariance);
+	covariance_of(halvings, covariance);
 	for (i = 0; i < n; i++)
 	{
 		x[i].re = transformed[i].re;
@@ -389,7 +396,8 @@ find_moments(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 	double	   *d = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
 	double		least = products->kernel * products->kernel;
 	RaceComplex *kernel = transform_kernel(nodes, pair->view[0]->params);
-	double		squares = noise_squares(nodes, kernel);
+	/* of noise as if no cells were halved: too little, so difference_square is an upper bound */
+	double		squares = noise_squares(nodes, kernel, 0);
 	double		trace;
 	double		self;
 	double		of_squares = 0;
@@ -465,7 +473,7 @@ add_level(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 	count = nodes->grid.nodes;
 	kernel = transform_kernel(nodes, pair->view[0]->params);
 	add_powers(pair, nodes, kernel, products);
-	squares = noise_squares(nodes, kernel);
+	squares = noise_squares(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]));
 	transform(nodes, kernel, true);
 	self = kernel[0].re;
 	for (side = 0; side < 2; side++)
@@ -516,6 +524,7 @@ race_grid_products(const RacePair *pair, RaceProducts *products)
 						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
 	nodes.coarser = 0;
+	coarsen(&nodes);
 	if (pair->view[1] != NULL)
 		find_moments(pair, &nodes, products);
 	for (side = 0; side < 2 && nodes.parts[side] != NULL; side++)
