@@ -140,7 +140,8 @@ fit_waves(RaceTrend *trend, const RaceEvidence *evidence)
 {
 	uint32		n = trend->waves.n;
 	Size		square = (Size) n * n * sizeof(double);
-	RaceEquations equations = {n, palloc(square), palloc(n * sizeof(double))};
+	RaceEquations equations = {n, palloc(square), palloc(n * sizeof(double)), palloc(square),
+	palloc(square), {false}};
 	double	   *weighed = weigh_waves(trend);
 	double	   *shares = palloc(trend->n * sizeof(double));
 	double	   *beyond = palloc(trend->n * sizeof(double));
