@@ -25,12 +25,13 @@ static void
 release_all(void *arg)
 {
 	RaceCallSite *site = (RaceCallSite *) arg;
-	int			kind;
+	RaceHeld   *held;
 
 	release_rows(site);
 	race_stored_release(&site->stored);
-	for (kind = 0; kind < RACE_COMPANIONS; kind++)
-		race_call_site_keep(site, kind, NULL, NULL);
+	for (held = site->held; held != NULL; held = held->next)
+		if (held->entry != NULL)
+			held->release(held->entry);
 }
 
 static RaceCallSite *
@@ -183,14 +184,41 @@ race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
 	race_records_columns(site->last, 0, columns);
 }
 
+static RaceHeld *
+find_held(const RaceCallSite *site, const void *kind)
+{
+	RaceHeld   *held = site->held;
+
+	while (held != NULL && held->kind != kind)
+		held = held->next;
+	return held;
+}
+
+void *
+race_call_site_held(const RaceCallSite *site, const void *kind)
+{
+	RaceHeld   *held = find_held(site, kind);
+
+	return held == NULL ? NULL : held->entry;
+}
+
 void
-race_call_site_keep(RaceCallSite *site, RaceCompanionKind kind, void *entry,
+race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
 					void (*release) (void *entry))
 {
-	RaceCompanion before = site->companions[kind];
+	RaceHeld   *held = find_held(site, kind);
+	void	   *before;
 
-	site->companions[kind].entry = entry;
-	site->companions[kind].release = release;
-	if (before.entry != NULL)
-		before.release(before.entry);
+	if (held == NULL)
+	{
+		held = MemoryContextAllocZero(site->context, sizeof(RaceHeld));
+		held->kind = kind;
+		held->next = site->held;
+		site->held = held;
+	}
+	before = held->entry;
+	held->entry = entry;
+	held->release = release;
+	if (before != NULL)
+		release(before);
 }

@@ -19,22 +19,14 @@
 #include "row_cache.h"
 #include "stored.h"
 
-/* What rooms to the right keep for the sketch last asked: each an entry of its own cache */
-typedef enum RaceCompanionKind
+/* An entry of a cache that a site holds: one of each kind */
+typedef struct RaceHeld
 {
-	RACE_COMPANION_UNPACKED,	/* sketch/unpacked.h */
-	RACE_COMPANION_READY,		/* fit/ready.h */
-	RACE_COMPANION_TYPICAL,		/* learn/typicality.c */
-	RACE_COMPANION_TREND,		/* learn/trend.h */
-	RACE_COMPANION_SQUARES,		/* query/others.h */
-	RACE_COMPANIONS
-} RaceCompanionKind;
-
-typedef struct RaceCompanion
-{
+	struct RaceHeld *next;
+	const void *kind;
 	void	   *entry;			/* or NULL */
 	void		(*release) (void *entry);
-} RaceCompanion;
+} RaceHeld;
 
 typedef struct RaceCallSite
 {
@@ -48,7 +40,7 @@ typedef struct RaceCallSite
 	uint32		rows_hashed;	/* in so many rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
-	RaceCompanion companions[RACE_COMPANIONS];
+	RaceHeld   *held;
 	bool		warned;			/* warnings that were given: each is given once */
 	MemoryContext context;
 	MemoryContextCallback release;	/* releases the shared entries */
@@ -101,8 +93,11 @@ extern const uint32 *race_call_site_hash_lifted(RaceCallSite *site, const RacePa
 /* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 
+/* The entry of a kind, a static object, or NULL */
+extern void *race_call_site_held(const RaceCallSite *site, const void *kind);
+
 /* Keep an entry, and release the one of this kind that was kept before. */
-extern void race_call_site_keep(RaceCallSite *site, RaceCompanionKind kind, void *entry,
+extern void race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
 								void (*release) (void *entry));
 
 #endif							/* RACE_CALL_SITE_H */

@@ -22,23 +22,20 @@ typedef struct Kept
 	RaceSketchDatum *fitted;
 } Kept;
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
-static Kept *
-keep(const RaceView *view, const RaceFitRequest *request)
+static void *
+create_model(const RaceView *view, void *request, MemoryContext context, Size *size)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race model",
-												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Kept	   *kept = palloc0(sizeof(Kept));
 
-	kept->fitted = race_fit_box(view, request);
 	race_known_init(&kept->known, view, context);
-	kept->known.base.context = context;
+	kept->fitted = race_fit_box(view, (const RaceFitRequest *) request);
 	MemoryContextSwitchTo(old);
-	race_cache_add(&cache, &kept->known.base, VARSIZE(kept->fitted));
+	*size = VARSIZE(kept->fitted);
 	return kept;
 }
+
+static const RaceDerivedKind model = {"fitted model", create_model, NULL};
 
 /* _race_model(sketch) */
 Datum
@@ -54,11 +51,9 @@ race_model(PG_FUNCTION_ARGS)
 	race_check_askable(&view.header->noise);
 	if (view.model != NULL || !race_fit_bounds(view.params, NULL, NULL, &request))
 		PG_RETURN_DATUM(sketch);
-	kept = race_known_find(&cache, &view);
-	if (kept == NULL)
-		kept = keep(&view, &request);
+	kept = race_derived_acquire(&model, &view, &request);
 	result = palloc(VARSIZE(kept->fitted));
 	memcpy(result, kept->fitted, VARSIZE(kept->fitted));
-	race_cache_release(&cache, &kept->known.base);
+	race_derived_release(kept);
 	PG_RETURN_POINTER(result);
 }

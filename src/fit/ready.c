@@ -35,8 +35,6 @@ struct RaceReady
 	Size		size;			/* of all this, about */
 };
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
 static void
 place_points(RaceReady *ready, MemoryContext context)
 {
@@ -236,32 +234,22 @@ race_ready_grid(const RaceReady *ready)
 
 /* ------------------------------------------------------------------- cache */
 
-static void
-release(void *entry)
+static void *
+create_ready(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	race_cache_release(&cache, (RaceCacheEntry *) entry);
+	RaceReady  *ready = race_ready_create(view, context);
+
+	(void) question;
+	*size = ready->size;
+	return ready;
 }
+
+static const RaceDerivedKind evaluator = {"evaluator", create_ready, NULL};
 
 RaceReady *
 race_ready_at(RaceCallSite *site, const RaceView *view)
 {
-	RaceReady *ready = (RaceReady *) site->companions[RACE_COMPANION_READY].entry;
-
-	if (ready != NULL && race_known_is_of(&ready->known, view))
-		return ready;
-	ready = race_known_find(&cache, view);
-	if (ready == NULL)
-	{
-		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-													  "race sketch, ready",
-													  ALLOCSET_START_SMALL_SIZES);
-
-		ready = race_ready_create(view, context);
-		ready->known.base.context = context;
-		race_cache_add(&cache, &ready->known.base, ready->size);
-	}
-	race_call_site_keep(site, RACE_COMPANION_READY, ready, release);
-	return ready;
+	return race_derived_at(site, &evaluator, view, NULL);
 }
 
 /* --------------------------------------------------------------- questions */

@@ -24,8 +24,6 @@ struct RaceRanks
 	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
 };
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
 static int
 compare_ranks(const void *a, const void *b)
 {
@@ -61,25 +59,21 @@ ask_at_points(RaceQuestion *question, RaceRanks *ranks)
 		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
 }
 
-static RaceRanks *
-create(RaceQuestion *question)
+static void *
+create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	const RaceView *view = &question->view;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race ranks",
-												  ALLOCSET_SMALL_SIZES);
-	Size		size;
 	RaceRanks  *ranks;
 
 	race_check_model(view);
-	size = offsetof(RaceRanks, ranks) + view->model->points * sizeof(Rank);
-	ranks = MemoryContextAllocZero(context, size);
-	ranks->known.base.context = context;
+	*size = offsetof(RaceRanks, ranks) + view->model->points * sizeof(Rank);
+	ranks = MemoryContextAllocZero(context, *size);
 	race_known_init(&ranks->known, view, context);
 	ranks->n = view->model->points;
-	ask_at_points(question, ranks);
-	race_cache_add(&cache, &ranks->known.base, size);
+	ask_at_points((RaceQuestion *) question, ranks);
 	return ranks;
 }
+
+static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
 
 /* ------------------------------------------------------------------- cache */
 
@@ -91,7 +85,7 @@ release(void *arg)
 
 	hold->ranks = NULL;
 	if (ranks != NULL)
-		race_cache_release(&cache, &ranks->known.base);
+		race_derived_release(ranks);
 }
 
 void
@@ -109,9 +103,7 @@ race_ranks_at(RaceRanksHold *hold, RaceQuestion *question)
 	if (hold->ranks != NULL && race_known_is_of(&hold->ranks->known, &question->view))
 		return hold->ranks;
 	release(hold);
-	hold->ranks = race_known_find(&cache, &question->view);
-	if (hold->ranks == NULL)
-		hold->ranks = create(question);
+	hold->ranks = race_derived_acquire(&ranks_of_points, &question->view, question);
 	return hold->ranks;
 }
 

@@ -42,8 +42,6 @@ struct RaceTrend
 	double		beyond;			/* see RaceTrendShare */
 };
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
 #define ROUNDS		3			/* of finding s0 */
 
 /* ---------------------------------------------------------------- equations */
@@ -389,61 +387,41 @@ make(RaceTrend *trend, RaceQuestion *questions, MemoryContext context)
 	find_beyond_trend(trend, questions, &evidence);
 }
 
-static RaceTrend *
-create(RaceQuestion *questions)
+static void *
+create_trend(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race sketch, trend",
-												  ALLOCSET_START_SMALL_SIZES);
+	RaceQuestion *questions = (RaceQuestion *) question;
 	MemoryContext space = AllocSetContextCreate(CurrentMemoryContext, "fit of a trend",
 												ALLOCSET_DEFAULT_SIZES);
 	RaceTrend  *trend = MemoryContextAllocZero(context, sizeof(RaceTrend));
 	MemoryContext old = MemoryContextSwitchTo(space);
 
-	race_known_init(&trend->known, &questions[RACE_LOWER].view, context);
+	race_known_init(&trend->known, view, context);
 	race_known_init(&trend->upper, &questions[RACE_UPPER].view, context);
 	make(trend, questions, context);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(space);
-	trend->known.base.context = context;
-	race_cache_add(&cache, &trend->known.base, sizeof(RaceTrend) +
-				   2 * race_params_size(trend->known.params) +
-				   ((Size) trend->n * (trend->radial.dims + 2) +
-					(Size) trend->waves.n * trend->waves.n) * sizeof(double));
+	*size = sizeof(RaceTrend) + 2 * race_params_size(trend->known.params) +
+		((Size) trend->n * (trend->radial.dims + 2) +
+		 (Size) trend->waves.n * trend->waves.n) * sizeof(double);
 	return trend;
 }
 
-static void
-release(void *entry)
+static bool
+trend_fits(const void *object, const void *question)
 {
-	race_cache_release(&cache, (RaceCacheEntry *) entry);
+	return race_known_is_of(&((const RaceTrend *) object)->upper,
+							&((const RaceQuestion *) question)[RACE_UPPER].view);
 }
 
-static bool
-is_of(const RaceTrend *trend, const RaceQuestion *questions)
-{
-	return race_known_is_of(&trend->known, &questions[RACE_LOWER].view) &&
-		race_known_is_of(&trend->upper, &questions[RACE_UPPER].view);
-}
+static const RaceDerivedKind trend_of_pair = {"trend", create_trend, trend_fits};
 
 /* The same, fitted once for a pair */
 static const RaceTrend *
 find(RaceQuestion *questions)
 {
-	RaceCallSite *site = questions[RACE_LOWER].site;
-	RaceTrend  *trend = (RaceTrend *) site->companions[RACE_COMPANION_TREND].entry;
-
-	if (trend != NULL && is_of(trend, questions))
-		return trend;
-	trend = race_known_find(&cache, &questions[RACE_LOWER].view);
-	if (trend != NULL && !is_of(trend, questions))
-	{
-		race_cache_release(&cache, &trend->known.base);
-		trend = NULL;
-	}
-	if (trend == NULL)
-		trend = create(questions);
-	race_call_site_keep(site, RACE_COMPANION_TREND, trend, release);
-	return trend;
+	return race_derived_at(questions[RACE_LOWER].site, &trend_of_pair,
+						   &questions[RACE_LOWER].view, questions);
 }
 
 const RaceTrend *

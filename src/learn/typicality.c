@@ -27,8 +27,6 @@ typedef struct Typical
 	RaceTypical typical;
 } Typical;
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
 /*
  * The mean density at a record, without the kernel of the record with itself.  It is not below
  * what one record gives, 1 / n, and not below twice its own standard error, under which it
@@ -57,40 +55,24 @@ typical_of(const RaceView *view)
 	};
 }
 
-static Typical *
-create(const RaceView *view)
+static void *
+create_typical(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	RaceTypical value = typical_of(view);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race sketch, typical density",
-												  ALLOCSET_SMALL_SIZES);
 	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
 
+	(void) question;
 	race_known_init(&typical->known, view, context);
-	typical->typical = value;
-	typical->known.base.context = context;
-	race_cache_add(&cache, &typical->known.base, sizeof(Typical) + race_params_size(view->params));
+	typical->typical = typical_of(view);
+	*size = sizeof(Typical) + race_params_size(view->params);
 	return typical;
 }
 
-static void
-release(void *entry)
-{
-	race_cache_release(&cache, (RaceCacheEntry *) entry);
-}
+static const RaceDerivedKind typical_density = {"typical density", create_typical, NULL};
 
 RaceTypical
 race_typical(RaceCallSite *site, const RaceView *view)
 {
-	Typical    *typical = (Typical *) site->companions[RACE_COMPANION_TYPICAL].entry;
-
-	if (typical != NULL && race_known_is_of(&typical->known, view))
-		return typical->typical;
-	typical = race_known_find(&cache, view);
-	if (typical == NULL)
-		typical = create(view);
-	race_call_site_keep(site, RACE_COMPANION_TYPICAL, typical, release);
-	return typical->typical;
+	return ((Typical *) race_derived_at(site, &typical_density, view, NULL))->typical;
 }
 
 /* race_typicality(sketch, q) */

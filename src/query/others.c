@@ -20,8 +20,6 @@ typedef struct Squares
 	double		mean;			/* over rows, of the sum of all squares of a row */
 } Squares;
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
 static double
 mean_square(const RaceView *view)
 {
@@ -43,40 +41,24 @@ mean_square(const RaceView *view)
 	return sum / view->params->rows;
 }
 
-static Squares *
-create(const RaceView *view)
+static void *
+create_squares(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	double		mean = mean_square(view);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race sketch, squares of counters",
-												  ALLOCSET_SMALL_SIZES);
 	Squares    *squares = MemoryContextAllocZero(context, sizeof(Squares));
 
+	(void) question;
 	race_known_init(&squares->known, view, context);
-	squares->mean = mean;
-	squares->known.base.context = context;
-	race_cache_add(&cache, &squares->known.base, sizeof(Squares) + race_params_size(view->params));
+	squares->mean = mean_square(view);
+	*size = sizeof(Squares) + race_params_size(view->params);
 	return squares;
 }
 
-static void
-release(void *entry)
-{
-	race_cache_release(&cache, (RaceCacheEntry *) entry);
-}
+static const RaceDerivedKind squares_of_counters = {"squares of counters", create_squares, NULL};
 
 static double
 all_squares(RaceCallSite *site, const RaceView *view)
 {
-	Squares    *squares = (Squares *) site->companions[RACE_COMPANION_SQUARES].entry;
-
-	if (squares != NULL && race_known_is_of(&squares->known, view))
-		return squares->mean;
-	squares = race_known_find(&cache, view);
-	if (squares == NULL)
-		squares = create(view);
-	race_call_site_keep(site, RACE_COMPANION_SQUARES, squares, release);
-	return squares->mean;
+	return ((Squares *) race_derived_at(site, &squares_of_counters, view, NULL))->mean;
 }
 
 /* The same of the counters that are asked about alone */

@@ -42,43 +42,26 @@ typedef struct Unpacked
 	const void *counters;
 } Unpacked;
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
-
-static void
-release(void *entry)
+static void *
+create_unpacked(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	race_cache_release(&cache, (RaceCacheEntry *) entry);
-}
-
-static Unpacked *
-create(const RaceView *view)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race_sketch, unpacked",
-												  ALLOCSET_START_SMALL_SIZES);
 	Unpacked   *unpacked = MemoryContextAllocZero(context, sizeof(Unpacked));
 	RaceView	own = *view;
 
+	(void) question;
 	race_known_init(&unpacked->known, view, context);
-	unpacked->known.base.context = context;
 	race_view_unpack(&own, context);
 	unpacked->counters = own.counters;
-	race_cache_add(&cache, &unpacked->known.base,
-				   RaceCounters(view->params) * view->width);
+	*size = RaceCounters(view->params) * view->width;
 	return unpacked;
 }
+
+static const RaceDerivedKind unpacked_counters = {"unpacked counters", create_unpacked, NULL};
 
 void
 race_unpack_at(RaceCallSite *site, RaceView *view)
 {
-	Unpacked   *unpacked = (Unpacked *) site->companions[RACE_COMPANION_UNPACKED].entry;
+	Unpacked   *unpacked = race_derived_at(site, &unpacked_counters, view, NULL);
 
-	if (unpacked == NULL || !race_known_is_of(&unpacked->known, view))
-	{
-		unpacked = race_known_find(&cache, view);
-		if (unpacked == NULL)
-			unpacked = create(view);
-		race_call_site_keep(site, RACE_COMPANION_UNPACKED, unpacked, release);
-	}
 	view->counters = unpacked->counters;
 }

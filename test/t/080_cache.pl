@@ -73,11 +73,11 @@ cmp_ok(pages($session, "SELECT count(race_kde(s, ARRAY[i, 0])) FROM large, gener
 SKIP:
 {
 	skip 'this version does not tell its memory', 11 if sql('SHOW server_version_num') < 140000;
-	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name ~ '^race_sketch(, unpacked| cache)'";
-	my %cache = (packed => 'race_sketch, unpacked', large => 'race_sketch cache');
+	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name ~ '^race_sketch(, derived object| cache)'";
+	my %cache = (packed => q{ident = 'unpacked counters'}, large => q{name = 'race_sketch cache'});
 	for my $table (qw(packed large))
 	{
-		my $own = $memory =~ s/name ~.*/name = '$cache{$table}'/r;
+		my $own = $memory =~ s/name ~.*/$cache{$table}/r;
 		my $all = "SELECT count(race_kernel_sum(s, ARRAY[i, 0])) FROM generate_series(1, 2) i, $table";
 		my %kept;
 		for my $size ('0', '4MB', '1GB')

@@ -91,7 +91,7 @@ END
 SKIP:
 {
 	skip 'this version does not tell its memory', 8 unless $has_memory;
-	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name = 'race sketch, ready'";
+	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE ident = 'evaluator'";
 	my $total = "SELECT sum(total_bytes) FROM pg_backend_memory_contexts";
 	sql(<<'END');
 CREATE TABLE many AS SELECT i, race_fit(race_build('l2(dims=2, rows=256, range=256)', ARRAY[i, j]), lower => '{0,0}', upper => '{60,60}', points => 40) AS s
