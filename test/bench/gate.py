@@ -436,7 +436,7 @@ def distance(gate, sequence, reps=24):
 
 # ---------------------------------------------------------------------- speed
 
-def speed(gate, reps=5):
+def speed(gate, reps=3):
     """Seconds over those of the bare loop on the same records, ratios of the least of three turns"""
     from lsh import Library, Vectors
     from measure import Bare
