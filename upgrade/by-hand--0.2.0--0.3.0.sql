@@ -65,3 +65,49 @@ END $$;
 ALTER TABLE _racepriv.race_budget_tables ENABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_datasets ENABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_charges ENABLE TRIGGER race_append_only;
+-- Moments are sketches, with the same bits: the column of their releases goes.
+-- covers: TYPE race_sketch
+-- covers: TABLE race_releases CHECK
+-- covers: TABLE race_releases moments
+-- covers: TABLE race_releases sketch
+CREATE CAST (race_moments AS race_sketch) WITHOUT FUNCTION;
+ALTER TABLE _racepriv.race_releases DISABLE TRIGGER race_append_only;
+UPDATE _racepriv.race_releases SET sketch = moments::race_sketch WHERE sketch IS NULL;
+ALTER TABLE _racepriv.race_releases ENABLE TRIGGER race_append_only;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	held record;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	-- columns of users
+	FOR held IN
+		SELECT c.oid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+		WHERE a.atttypid = '@extschema@.race_moments'::regtype AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
+			AND c.oid <> '_racepriv.race_releases'::regclass
+	LOOP
+		EXECUTE format('ALTER TABLE %s ALTER %I TYPE @extschema@.race_sketch', held.relation, held.attname);
+	END LOOP;
+	PERFORM set_config('racepriv_upgrade.views', (
+		SELECT coalesce(jsonb_agg(jsonb_build_object('view', c.relname, 'grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
+		FROM pg_class c, aclexplode(c.relacl) a
+		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+	UPDATE pg_type SET typcategory = 'U', typispreferred = false WHERE oid = '@extschema@.race_sketch'::regtype;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DROP CAST (race_moments AS race_sketch);
+DROP VIEW race_catalog, race_latest_releases;
+ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
+-- at the end:
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT * FROM pg_catalog.jsonb_to_recordset(pg_catalog.current_setting('racepriv_upgrade.views')::pg_catalog.jsonb)
+			h (view pg_catalog.name, grantee pg_catalog.text, privilege pg_catalog.text, option pg_catalog.bool)
+	LOOP
+		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
+			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
+	END LOOP;
+END $$;

@@ -34,17 +34,6 @@ ALTER FUNCTION _race_build_step(race_sketch, race_params, race_record) SET SCHEM
 ALTER FUNCTION _race_build_undo(race_sketch, race_params, race_record) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_plus_disjoint(race_sketch, race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_minus(race_sketch, race_sketch) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_in(cstring) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_out(race_moments) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_recv(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_send(race_moments) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_plus(race_moments, race_moments) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_plus_disjoint(race_moments, race_moments) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_minus(race_moments, race_moments) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_step(race_moments, race_params, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_undo(race_moments, race_params, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_step(race_moments, race_params, race_record) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_moments_undo(race_moments, race_params, race_record) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_compose_step(internal, float8, float8, float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_compose_step(internal, float8, float8, float8, float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_compose_final(internal) SET SCHEMA _racepriv;
@@ -60,43 +49,16 @@ ALTER FUNCTION _race_columns(params race_params, OUT number int, OUT kind text, 
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_score_final(internal, anyelement, race_sketch, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_score_params(classes int, cells int) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_scatter_combine(internal, internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_scatter_serialize(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_scatter_deserialize(bytea, internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_scatter_combine(bytea, bytea) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_step(bytea, text, race_record) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_final(bytea) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_suggest_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_kernel_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_whiten_step(internal, "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_whiten_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_whiten_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_step(bytea, race_record) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_step(bytea, race_record, text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_final(bytea) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_step(internal, anyelement, race_moments, float8[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_step(internal, anyelement, race_moments, float8[], text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_final(internal, anyelement, race_moments, float8[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_final(internal, anyelement, race_moments, float8[], text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_posterior_final(internal, anyelement, race_moments, float8[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_lda_posterior_final(internal, anyelement, race_moments, float8[], text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_moments_step(internal, anyelement, race_moments) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_moments_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
@@ -125,10 +87,6 @@ ALTER FUNCTION _race_budget_limit(actor name, dataset text, epsilon_limit float8
 ALTER FUNCTION _race_budget_adopt(actor name, dataset text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_release_exists(name text, request jsonb) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_identity(budget race_budgets) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_refuse_charge(dataset text, b race_budgets, epsilon numeric, delta numeric, rho numeric) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_charge(dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[], charged_by name, OUT charge uuid, OUT charged_at timestamptz) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refreshes_left(actor name, name text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_labels(release text, label text) SET SCHEMA _racepriv;
@@ -209,6 +167,40 @@ END $$;
 ALTER TABLE _racepriv.race_budget_tables ENABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_datasets ENABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_charges ENABLE TRIGGER race_append_only;
+-- Moments are sketches, with the same bits: the column of their releases goes.
+-- covers: TYPE race_sketch
+-- covers: TABLE race_releases CHECK
+-- covers: TABLE race_releases moments
+-- covers: TABLE race_releases sketch
+CREATE CAST (race_moments AS race_sketch) WITHOUT FUNCTION;
+ALTER TABLE _racepriv.race_releases DISABLE TRIGGER race_append_only;
+UPDATE _racepriv.race_releases SET sketch = moments::race_sketch WHERE sketch IS NULL;
+ALTER TABLE _racepriv.race_releases ENABLE TRIGGER race_append_only;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	held record;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	-- columns of users
+	FOR held IN
+		SELECT c.oid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+		WHERE a.atttypid = '@extschema@.race_moments'::regtype AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
+			AND c.oid <> '_racepriv.race_releases'::regclass
+	LOOP
+		EXECUTE format('ALTER TABLE %s ALTER %I TYPE @extschema@.race_sketch', held.relation, held.attname);
+	END LOOP;
+	PERFORM set_config('racepriv_upgrade.views', (
+		SELECT coalesce(jsonb_agg(jsonb_build_object('view', c.relname, 'grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
+		FROM pg_class c, aclexplode(c.relacl) a
+		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+	UPDATE pg_type SET typcategory = 'U', typispreferred = false WHERE oid = '@extschema@.race_sketch'::regtype;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DROP CAST (race_moments AS race_sketch);
+DROP VIEW race_catalog, race_latest_releases;
+ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
 
 -- These are dropped, and made anew with other arguments or results.  What roles may do with
 -- them is kept.
@@ -221,13 +213,106 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_dataset', '_race_last_request')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_record', 'race_regress', 'race_released_moments', 'race_remove', 'race_score', 'race_share', 'race_suggest_kernel', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_moments'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
+			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_moments, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+	END IF;
+	DROP TYPE @extschema@.race_moments CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_moments_info_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
+			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_moments_info_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+	END IF;
+	DROP TYPE @extschema@.race_moments_info_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_preview_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
+			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_preview_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+	END IF;
+	DROP TYPE @extschema@.race_preview_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DROP FUNCTION _race_refuse_charge(dataset text, b race_budgets, epsilon numeric, delta numeric, rho numeric);
+DROP FUNCTION _race_check_identity(budget race_budgets);
 DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
+DROP FUNCTION _race_release_exists(name text, request jsonb);
+DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_dataset(dataset text);
+DROP AGGREGATE race_whiten_records(x race_record, label text);
+DROP AGGREGATE race_whiten_records(x race_record);
+DROP FUNCTION _race_whiten_final(bytea);
+DROP FUNCTION _race_whiten_step(bytea, race_record, text);
+DROP FUNCTION _race_whiten_step(bytea, race_record);
+DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
+DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
+DROP FUNCTION _race_suggest_kernel_final(internal);
+DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint);
+DROP AGGREGATE race_discriminant_records(label text, x race_record);
+DROP FUNCTION _race_discriminant_final(bytea);
+DROP FUNCTION _race_discriminant_step(bytea, text, race_record);
+DROP FUNCTION _race_scatter_combine(bytea, bytea);
+DROP FUNCTION _race_scatter_deserialize(bytea, internal);
+DROP FUNCTION _race_scatter_serialize(internal);
+DROP FUNCTION _race_scatter_combine(internal, internal);
+DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text);
+DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any");
+DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text);
+DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any");
+DROP AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", prior text);
+DROP AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any");
+DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text);
+DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any");
+DROP FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text);
+DROP FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any");
+DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", text);
+DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any");
+DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text);
+DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any");
+DROP FUNCTION race_bandwidth(distance float8, power int, kernel text);
+DROP FUNCTION race_kernel_sum_mom(sketch race_sketch, q "any", failure_probability float8);
+DROP FUNCTION race_kernel_sum(sketch race_sketch, q "any");
+DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing float8);
+DROP FUNCTION race_fit(sketch race_sketch, lower float8[], upper float8[], points int, seed bigint);
+DROP FUNCTION race_fit(sketch race_sketch);
+DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
+DROP AGGREGATE race_moments_records(params race_params, record race_record);
+DROP FUNCTION race_record(x "any");
+DROP FUNCTION race_params(kernel text, dims int, bandwidth float8, power int, rows int, range int, seed bigint, sequence text, rehash text, bandwidths float8[], lower float8[], upper float8[], transform race_transform, cells float8[], nulls text, mixture float8[], radius float8, query_radius float8);
 
 SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 	SELECT pg_catalog.array_agg(ROW(d.classid, d.objid)::text) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
@@ -237,11 +322,66 @@ SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 COMMENT ON SCHEMA _racepriv IS
 	'the ledger of racepriv, and its internal routines';
 
+CREATE FUNCTION race_params(
+	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
+	power int DEFAULT 1, rows int DEFAULT 1024, range int DEFAULT 1024,
+	seed bigint DEFAULT 0, sequence text DEFAULT 'auto',
+	rehash text DEFAULT 'auto', bandwidths float8[] DEFAULT NULL,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
+	transform race_transform DEFAULT NULL, cells float8[] DEFAULT NULL,
+	nulls text DEFAULT NULL,
+	radius float8 DEFAULT NULL, query_radius float8 DEFAULT NULL)
+	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
+	'the parameters of a sketch. kernel: l2, l1 or angular for vectors, jaccard for sets, match for rows of categories, least_squares or margin for a loss. dims: the length of a vector or row; sets have none. bandwidth: in units of the data (l2, l1). power: the kernel is taken to this power. rows: R, at least 1. range: W counters a row, at least 2. seed: of the row functions. sequence: sobol (rows that balance each other, up to 21 numbers a row), structured (projections at right angles by fast Hadamard transforms, for more numbers; l2 and angular; Andoni et al. 2015, Choromanski et al. 2017), grouped (jaccard: eight rows share a random order of elements, twice to three times as fast for sets of ten elements and more), balanced (match, by itself, power 1 or 2: each row has another column, or another pair of columns, and all rows have all; the kernel is the share of columns or pairs in which records are the same), independent, or auto: the first that can be. rehash: fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact), multilinear (collisions are corrected in estimates), or auto. bandwidths: a factor of bandwidth for each column (l2, l1). lower, upper: public bounds that vectors are clipped to first. transform: compare M (x - o), from public data (l2, angular). sequence grid: one row whose counters are the nodes of a grid between the bounds, over which each record is split linearly (l2 and l1 by themselves, up to 3 dims, with finite bounds and without a transform); rows and range follow from it. cells: of a grid, how many along each axis, else small parts of a bandwidth. nulls: what a NULL in a row of categories is (match): category, one more category, which a NULL in a query asks for; different, one that equals nothing, neither a NULL in a query nor any other; without it a NULL is an error. radius, query_radius: of the surrogate losses least_squares, of records {x ..., y}, and margin, of records {x ..., label} with a label above 0 or not (section 4). Records are clipped to the public radius; theta, for least_squares {theta ..., -1}, must be shorter than query_radius (default: the root of dims, enough for coefficients between -1 and 1); their range is 2^power, and the power up to 16, of least_squares at least 2. race_loss asks them; other questions take the records for vectors of the unit sphere, compared by their angle. NULL if an argument before bandwidths is NULL, but for dims. Error 22023 outside the limits';
+
+COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
+	'parameters of moments, for race_build, race_sketch and race_release. Records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, auto): how they are drawn. These three are for features only. targets: that many last columns are scaled to 2 2/3 times as much, because regressions that explain them have less noise then; to find its factor, a record counts as if its targets were 0.35 of that at least. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, for Laplace noise: with more than 255 columns it halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release where there is Laplace noise. Error 22023 outside the limits';
+
+COMMENT ON FUNCTION race_params(race_sketch) IS
+	'the parameters of a sketch. rows is the number of rows that race_privatize kept';
+
+COMMENT ON FUNCTION race_add(race_sketch, "any") IS
+	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element (but of a row of categories, if the parameter nulls says what it is), NaN or infinity; 55000 for a private sketch';
+
+COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
+	'an exact sketch with one record less. The record must have been added before. Errors as in race_add';
+
+COMMENT ON FUNCTION race_record(race_params, "any") IS
+	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
+
+COMMENT ON FUNCTION _racepriv._race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+
+COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS
+	'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_minus(race_sketch, race_sketch) IS 'implementation of - operator';
+
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
 	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters, and for halves of different calls; 55000 for an exact and a private one';
 
 COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
 	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches and halves of race_build_value';
+
+COMMENT ON AGGREGATE race_merge(race_sketch) IS
+	'the sum of all sketches, which are all exact or all private. Private ones add their privacy costs (basic composition). NULLs are ignored. Errors as in +';
+
+COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
+	'as race_merge, for private sketches when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in +, and 22023 for sketches with Laplace and with Gaussian noise when neighbors is substitute, because a record that moves from one to the other costs more';
+
+COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
+	'the number of rows that makes the error bound of a kernel sum least: ceil(g epsilon / sqrt(2)), with g = records * kernel_mass, where kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, corollary 3.5)';
+
+REVOKE EXECUTE ON FUNCTION
+	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
+
+COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
+	'a differentially private sketch of the first rows of an exact one. Every counter gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: discrete Laplace noise, epsilon-differential privacy. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy (Coleman & Shrivastava 2021, theorem 3.2; Canonne, Kamath & Steinke 2020). rows: a power of two, or all. NULL chooses the rows that promise the least error (corollary 3.5), from public values, the noisy count, and a noisy sum of the norms of rows, which takes 2 % of epsilon; with delta > 0 it takes all. Of a grid, NULL chooses the size of its cells, and whether it has coarse cells besides, with delta 0 by a noisy look at what coarser cells lose, which takes 2 % of epsilon in one dimension and else 5 %, and 1 keeps the finest. fit: says that race_fit will follow, so that with delta 0 fewer rows are best in one or two dimensions, but enough to test the model; above, the count of rows then takes 12.5 % of rho. max_contributions: how many records one person may have. neighbors: add_remove or substitute. Every call draws new noise and costs its budget again. NULL if an argument other than rows is NULL. Errors: 22023 outside the limits, 55000 for a private sketch';
+
+REVOKE EXECUTE ON FUNCTION
+	race_share(race_sketch, float8, float8, int, int, int, int, int, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, int, text) IS
 	'the exact sketch of one party with its share of discrete Gaussian noise. Only the race_merge of at least parties - dropouts shares can be asked. max_contributions: of one person, at all parties. rows: NULL keeps all. Errors: 22023, 55000';
@@ -249,8 +389,23 @@ COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, 
 CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
 
+REVOKE EXECUTE ON FUNCTION
+	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
+
 COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
 	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
+
+CREATE FUNCTION race_fit(
+	sketch race_sketch, points int DEFAULT NULL, seed bigint DEFAULT 0,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
+	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_box_sql'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
+
+COMMENT ON FUNCTION race_fit(race_sketch, int, bigint, float8[], float8[]) IS
+	'the sketch with a fitted model: points within public bounds (NULL: those of the parameters) whose weights explain all counters best. Questions answer more accurately, at no privacy cost. Kernels of vectors by themselves';
+
+COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
+	'the sketch with a fitted model whose points are some of the records x, which must be public or made up: at most 65536, and the same sketch in all rows. For every kernel and product';
 
 CREATE OR REPLACE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
@@ -319,30 +474,90 @@ BEGIN
 		FROM generate_series(1, n::int) i);
 END $$;
 
-CREATE OR REPLACE FUNCTION race_bandwidth(distance float8, power int, kernel text DEFAULT 'l2') RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	least float8 := 0;		-- between these, in bandwidths
-	most float8 := 1;
-	steps CONSTANT int := 60;
-	middle float8;
-BEGIN
-	IF kernel NOT IN ('l2', 'l1') OR power < 1 OR NOT (distance > 0.0 AND distance < 'infinity') THEN
-		RAISE EXCEPTION 'a bandwidth is of kernel l2 or l1, a power of at least 1, and a positive distance'
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	FOR i IN 1 .. steps LOOP
-		middle := (least + most) / 2;
-		IF _racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], ARRAY[middle]) >
-			_racepriv._race_kernel(_racepriv._race_params_in(textout(kernel)), '{0}'::float8[], '{1}'::float8[]) ^ (1.0::float8 / power) THEN
-			least := middle;
-		ELSE
-			most := middle;
-		END IF;
-	END LOOP;
-	RETURN distance / most;
-END $$;
+COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
+	'the sketch with a fitted model whose points are the rows of categories that public lists make, a list of texts for each column, as in [["f", "m"], ["north", null]]. For the kernel match by itself';
+
+COMMENT ON FUNCTION race_points(race_sketch) IS
+	'the points of a fitted model and their weights. They are not records: they lie where the records are dense';
+
+COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
+	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
+
+CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any", groups int DEFAULT 1) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any", int) IS
+	'the unbiased estimate of f(q), the sum over all records x of race_kernel(params, x, q); it may be negative. More than one group of rows: the median of their means, without the model (Coleman & Shrivastava 2021, lemma 3.3)';
+
+COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
+	'the kernel sum and the density at q, with a standard error and a confidence interval of the density, unbounded where too little is known. It accounts for rows, noise, and what a model misses';
+
+COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
+	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
+
+COMMENT ON COLUMN race_info_result.kernel IS 'the kernel, or moments; of a product the kernels, with * between them';
+
+COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products and moments';
+
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, balanced, independent or grid; NULL for products';
+
+COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
+
+COMMENT ON COLUMN race_info_result.misfit IS
+	'what share of an answer the model misses (root mean square), as each half of the rows tells of a model from the other; 1000000: nobody can tell, and questions do not ask the model. NULL without a model';
+
+COMMENT ON FUNCTION race_info(race_sketch) IS
+	'what a sketch is: its parameters, the count of records, bytes, status, and of a private sketch its noise and true cost. Of a share, the cost is that of the sum that it is made for';
+
+CREATE FUNCTION race_moments_matrix(moments race_sketch) RETURNS race_moments_matrix_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_moments_matrix(race_sketch) IS
+	'the contents of moments as plain arrays. Records count as they were clipped, to bounds and norm. Error 55000 for noise shares of which there are too few';
+
+CREATE FUNCTION _racepriv._race_classify_step(internal, anyelement, race_sketch, VARIADIC "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_classify_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION _racepriv._race_classify_step(internal, anyelement, race_sketch, "any") IS 'aggregate transition function';
+
+CREATE FUNCTION _racepriv._race_classify_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'race_classify_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _racepriv._race_classify_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
+
+CREATE FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
+
+CREATE FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
+
+CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "any") (
+	SFUNC = _racepriv._race_classify_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
+	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior is uniform (the default: maximum likelihood) or counts (maximum a posteriori). Rows with a NULL are left out; no class gives NULL';
+
+CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "any") (
+	SFUNC = _racepriv._race_classify_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
+	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
+
+CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, VARIADIC "any") (
+	SFUNC = _racepriv._race_classify_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
+	'what race_classify says and how sure it is, over rows (label, sketch, q [, prior]): 2 i + margin for the i-th label in order, with a margin from 0 to 1. Sketches of it calibrate. No class gives NULL';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_score_params(classes int, cells int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -362,6 +577,183 @@ CREATE OR REPLACE FUNCTION race_score_params(classes int) RETURNS race_params
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT _racepriv._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
 $$;
+
+COMMENT ON FUNCTION race_similarity(race_sketch, race_sketch) IS
+	'the mean of the kernel over all pairs of a record of a and one of b, unbiased under noise. Parameters and errors as race_distance';
+
+COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
+
+COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
+	'the maximum mean discrepancy of two sketches with noise of their own, and a test of whether both are drawn from one population (Gretton et al. 2012). Errors: 22023 different parameters, 55000 an exact and a private sketch';
+
+COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
+	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
+
+COMMENT ON FUNCTION race_minimize(race_sketch, float8[], float8[], regprocedure, boolean, int) IS
+	'the point between lower and upper where a question (NULL: race_loss) has its least answer, or with maximize the greatest (Hooke & Jeeves 1961). Errors: 22023 for bounds, question or evaluations, 42501 a function without EXECUTE, others as the question';
+
+COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
+	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
+
+COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
+	'quantiles of a column of the records, which is counted from 1 on, from the fitted model, in the order of p. Errors: 22003 p outside of 0 to 1, 22023 a column that is no number, 55000 no model';
+
+COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
+	'n records drawn from the fitted model of a sketch, moved at random by at most half a bandwidth. The same seed gives the same records; NULL others each time. Errors: 55000 no model, 22023 a negative n';
+
+COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
+	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';
+
+COMMENT ON FUNCTION race_typicality_share(race_sketch, "any") IS
+	'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model. Errors: 55000 no model, others as race_kde';
+
+COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
+	'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
+
+CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
+	SFUNC = _racepriv._race_discriminant_step, STYPE = internal, FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any", "any") IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
+
+CREATE OR REPLACE AGGREGATE race_whiten(x "any") (
+	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
+);
+
+CREATE OR REPLACE AGGREGATE race_whiten(x "any", label "any") (
+	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
+);
+
+CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+
+CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+
+CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
+
+COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
+
+COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
+
+COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
+
+CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[]) (
+	SFUNC = _racepriv._race_lda_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[]) IS
+	'the label of the class that record x is most likely from, over one row for each class with its moments: linear discriminant analysis (Fisher 1936, Rao 1948). In the directions in which the means lie apart each class is normal with a covariance of its own, moved towards the common one by as much as noise hides it; the counts are the prior. x has all columns. The model is kept for further calls of the same place in a statement. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with different parameters, for classes with different x, and for x that is no array of finite numbers, one a column; 54000 for more than 100 classes; 55000 if no column varies within classes, and for noise shares of which there are too few';
+
+CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[], prior text) (
+	SFUNC = _racepriv._race_lda_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[], text) IS
+	'race_lda with a prior: uniform, or counts (the noisy counts)';
+
+CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[]) (
+	SFUNC = _racepriv._race_lda_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[]) IS
+	'the probability of each class given record x, as {label: probability}, by the model of race_lda';
+
+CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[], prior text) (
+	SFUNC = _racepriv._race_lda_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[], text) IS
+	'race_lda_posterior with a prior: uniform, or counts (the noisy counts)';
+
+CREATE FUNCTION race_covariance(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
+	RETURNS race_measured_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8) IS
+	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that do not exist, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
+
+CREATE FUNCTION race_correlation(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
+	RETURNS race_measured_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_correlation(race_sketch, int, int, float8) IS
+	'the correlation of two columns, as race_covariance. Where the variance of a column is within its noise, the value is NULL and the interval goes from -1 to 1. With noise the value itself may lie beyond 1; the interval does not';
+
+CREATE FUNCTION race_pca(moments race_sketch, standardize boolean DEFAULT false)
+	RETURNS SETOF race_pca_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION race_pca(race_sketch, boolean) IS
+	'principal components of the columns: directions in which records vary most, at right angles to each other; in the units of the columns, or with standardize in their standard deviations. They come from the sums and products that the noisy ones most likely come from. Components whose variance is within a few standard errors are those of noise. Errors: 22023 for moments with features; 55000 for noise shares of which there are too few';
+
+CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] DEFAULT NULL)
+	RETURNS SETOF race_regress_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
+	'the linear regression of column target on the columns of predictors and all features, or on all other columns (NULL): the intercept first. It comes from the sums and products that the noisy ones most likely come from, so that what noise hides is shrunk, as in ridge regression, with a penalty that follows from the known noise (Wigner 1955 for its size). From exact moments it is least squares. Standard errors take errors of the regression to be of equal variance. They do not include the effect of weights, which records beyond the norm have: where coefficients matter more than predictions, choose a norm that few records exceed. NULL moments or target give no rows. Errors: 22023 for columns that do not exist, or that come twice; 55000 for exact moments without records, and for noise shares of which there are too few';
+
+CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predictors int[] DEFAULT NULL)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+
+COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
+	'what the regression of column target (race_regress) says of a record: x has all its columns but the target, in their order, in the units of the table. Numbers beyond their bounds are clipped, and so is the result. The fit is kept for further calls of the same place in a statement. NULL for a NULL argument, but NULL predictors stand for all columns. Errors: 22023 for another number of elements, a NULL element, a NaN or an infinity; others as in race_regress';
+
+CREATE FUNCTION race_whiten_moments(moments race_sketch) RETURNS race_transform
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION race_whiten_moments(race_sketch) IS
+	'the transform for race_params that gives columns mean 0 and covariance 1, as race_whiten does: from private moments it is private, and needs no public rows. It comes from the sums and products that the noisy ones most likely come from, so columns that vary less than the noise are taken to vary about as much as it. Errors: 22023 for moments with features; 55000 if no column varies, and for noise shares of which there are too few';
+
+CREATE FUNCTION race_pca_transform(moments race_sketch, components int, standardize boolean DEFAULT false)
+	RETURNS race_transform
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION race_pca_transform(race_sketch, int, boolean) IS
+	'the transform for race_params to the first principal components (race_pca): distances are those along them. Errors: 22023 for another number of components than there are columns at most; others as in race_pca';
+
+CREATE FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_discriminant_moments_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) IS 'aggregate transition function';
+
+CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_sketch) (
+	SFUNC = _racepriv._race_discriminant_moments_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_discriminant_moments_final, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_sketch) IS
+	'the transform for race_params to the directions in which classes lie apart (Fisher''s discriminant), as race_discriminant, over one row for each class with its moments: from private moments it is private. It has one direction less than there are classes, at most as many as columns; the variance within classes is 1 in each. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with features or with different parameters; 54000 for more than 100 classes; 55000 if the means of classes do not differ, if no column varies within classes, and for noise shares of which there are too few';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -384,6 +776,8 @@ COMMENT ON COLUMN _racepriv.race_budget_tables.owner_id IS 'the OID of its owner
 COMMENT ON COLUMN _racepriv.race_budget_tables.schema_id IS 'the OID of its schema';
 
 COMMENT ON COLUMN _racepriv.race_charges.charged_by_id IS 'the OID of the role, in that copy';
+
+COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -448,12 +842,29 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 	'raises 55000 if another role than its owner may write to the ledger, or if triggers or rules of others are on it';
 
+COMMENT ON FUNCTION race_released(text, text, text) IS
+	'the sketch, or the moments, of the latest version of a release, for all functions that take one. Of a release with labels, the sketch of one label. Of a release with a value, the sketch of all records: the sum of both sketches, with the noise of both and without a model, added up for each statement; bound, lower or upper, gives the sketch of that bound. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has no value and a bound is given';
+
+CREATE OR REPLACE VIEW race_latest_releases AS
+SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
+	race_count(r.sketch) AS count, i.epsilon, i.delta, r.released_at, r.scores
+FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+WHERE r.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = r.name);
+
+COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
+
 DO $$
 BEGIN
 	IF current_setting('server_version_num')::int >= 150000 THEN
 		ALTER VIEW race_latest_releases SET (security_invoker = true);
 	END IF;
 END $$;
+
+COMMENT ON FUNCTION race_classify(text, "any") IS
+	'the label that q is most likely from, by the latest version of a release with labels. Of a release that is calibrated, the label with most records of this score; of others, the label with the highest density (maximum likelihood). Errors: 42704 if there is no such release, 22023 unless it has a sketch for each label, and others as in race_kde';
+
+COMMENT ON FUNCTION race_posterior(text, "any") IS
+	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Of a release that is calibrated, the shares of labels among the records of this score; of others, densities over their sum. Errors as in race_classify';
 
 CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -983,84 +1394,6 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text, text[], text[]) IS
 	'raises 54000 or 22023 for texts that cannot be shown, and unless there is one name and one unit, or none at all, for each column of a record and for the value';
 
-CREATE OR REPLACE FUNCTION _racepriv._race_request(
-	dataset text, params race_params, expression text, epsilon float8, delta float8,
-	rows int, label text, labels text[], fit boolean,
-	value text, value_lower float8, value_upper float8,
-	description text, columns text[], units text[], calibrate float8)
-	RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT jsonb_build_object('dataset', dataset, 'params', params::text, 'expression', expression,
-		'epsilon', _racepriv._race_exact_decimal(epsilon), 'delta', _racepriv._race_exact_decimal(delta),
-		'rows', rows, 'label', label, 'labels', to_jsonb(labels), 'fit', fit) ||
-		CASE WHEN value IS NULL THEN '{}' ELSE
-			jsonb_build_object('value', value, 'value_lower', value_lower, 'value_upper', value_upper) END ||
-		jsonb_strip_nulls(jsonb_build_object('description', description)) ||
-		CASE WHEN columns IS NULL THEN '{}' ELSE jsonb_build_object('columns', columns, 'units', units) END ||
-		jsonb_strip_nulls(jsonb_build_object('calibrate', calibrate))
-$$;
-
-CREATE OR REPLACE FUNCTION _racepriv._race_release_exists(name text, request jsonb) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	last record;
-BEGIN
-	SELECT c.request - '{name,version}'::text[] AS request INTO last
-	FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge
-	WHERE r.name = _race_release_exists.name ORDER BY r.version DESC, r.part LIMIT 1;
-	IF NOT FOUND THEN
-		RETURN false;
-	ELSIF last.request IS DISTINCT FROM _race_release_exists.request THEN
-		RAISE EXCEPTION 'release "%" exists, with another request', name USING ERRCODE = 'duplicate_object',
-			HINT = 'Choose another name, or race_release_next for a new version of the same request.';
-	END IF;
-	RAISE NOTICE 'release "%" exists: nothing is charged', name;
-	RETURN true;
-END $$;
-
-CREATE FUNCTION _racepriv._race_last_request(
-	name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text,
-	OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean,
-	OUT value text, OUT value_lower float8, OUT value_upper float8,
-	OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8, OUT role oid)
-	RETURNS record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	SELECT r.version, q.dataset, q.params, q.expression, q.epsilon, q.delta, q.rows, q.label, q.labels, q.fit,
-		q.value, q.value_lower, q.value_upper, q.description, q.columns, q.units, q.calibrate,
-		CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id ELSE to_regrole(quote_ident(c.charged_by)) END
-	INTO version, dataset, params, expression, epsilon, delta, rows, label, labels, fit,
-		value, value_lower, value_upper, description, columns, units, calibrate, role
-	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,
-		jsonb_to_record(c.request) q (dataset text, params text, expression text,
-			epsilon float8, delta float8, rows int, label text, labels text[], fit boolean,
-			value text, value_lower float8, value_upper float8,
-			description text, columns text[], units text[], calibrate float8)
-	WHERE r.name = _race_last_request.name ORDER BY r.version DESC, r.part LIMIT 1;
-	IF version IS NULL THEN
-		RAISE EXCEPTION 'there is no release "%"', left(name, 64) USING ERRCODE = 'undefined_object';
-	END IF;
-END $$;
-
-REVOKE EXECUTE ON FUNCTION _racepriv._race_last_request(text) FROM PUBLIC;
-
-COMMENT ON FUNCTION _racepriv._race_last_request(text) IS
-	'the latest version of a release, the request that all versions share, and the role that made it, in another copy of the database by its name; error 42704 if there is none';
-
-CREATE OR REPLACE FUNCTION _racepriv._race_check_identity(budget _racepriv.race_budgets) RETURNS void
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF budget.identity IS DISTINCT FROM _racepriv._race_identity() THEN
-		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', budget.budget
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
-					budget.identity, _racepriv._race_identity()),
-				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
-	END IF;
-END $$;
-
 CREATE OR REPLACE FUNCTION _racepriv._race_charge(
 	dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[],
 	charged_by name, OUT charge uuid, OUT charged_at timestamptz)
@@ -1071,6 +1404,7 @@ DECLARE
 	asked_delta numeric := (request->>'delta')::numeric;
 	asked_rho numeric := _racepriv._race_exact_decimal(rho);
 	b _racepriv.race_budgets;
+	fits boolean;
 BEGIN
 	UPDATE _racepriv.race_budgets u
 	SET spent_epsilon = spent_epsilon + asked_epsilon, spent_delta = spent_delta + asked_delta, spent_rho = spent_rho + asked_rho
@@ -1078,12 +1412,24 @@ BEGIN
 		WHEN 'basic' THEN spent_epsilon + asked_epsilon <= epsilon_limit AND spent_delta + asked_delta <= delta_limit
 		ELSE spent_rho + asked_rho <= rho_limit END
 	RETURNING u.* INTO b;
-	IF FOUND THEN
-		PERFORM _racepriv._race_check_identity(b);
-	ELSE
+	fits := FOUND;
+	IF NOT fits THEN
 		SELECT * INTO b FROM _racepriv.race_budgets u WHERE u.budget = _race_charge.budget;
-		PERFORM _racepriv._race_check_identity(b);
-		PERFORM _racepriv._race_refuse_charge(dataset, b, asked_epsilon, asked_delta, asked_rho);
+	END IF;
+	IF b.identity IS DISTINCT FROM _racepriv._race_identity() THEN
+		RAISE EXCEPTION 'budget "%" was last spent in another copy of this database', b.budget
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('It was %s, this is %s (system identifier, database, timeline, ledger).',
+					b.identity, _racepriv._race_identity()),
+				HINT = 'If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).';
+	ELSIF NOT fits THEN
+		RAISE EXCEPTION 'the budget of dataset "%" does not allow this release', dataset
+			USING ERRCODE = 'configuration_limit_exceeded',
+				DETAIL = CASE b.accounting
+					WHEN 'basic' THEN format('Asked: epsilon %s, delta %s. Left: epsilon %s, delta %s.', asked_epsilon, asked_delta,
+						b.epsilon_limit - b.spent_epsilon, b.delta_limit - b.spent_delta)
+					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
+				HINT = 'Nothing was read and nothing charged.';
 	END IF;
 	PERFORM _racepriv._race_enter_new_tables(tables, budget);
 
@@ -1117,6 +1463,28 @@ BEGIN
 	FROM _racepriv.race_budgets b WHERE b.budget = last.budget);
 END $$;
 
+CREATE OR REPLACE VIEW race_catalog AS
+SELECT f.name, f.version, p.labels, f.description,
+	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE pg_catalog.array_append(c.numbers, 'value'::text) END) AS columns,
+	f.units,
+	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
+	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset
+FROM _racepriv.race_releases f
+CROSS JOIN LATERAL (
+	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
+		pg_catalog.array_agg(c.upper ORDER BY c.number)
+	FROM _racepriv._race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
+CROSS JOIN LATERAL (
+	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
+		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
+		pg_catalog.sum(race_count(r.sketch)),
+		pg_catalog.max(i.epsilon + coalesce(s.epsilon, 0)), pg_catalog.max(i.delta)
+	FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+		CROSS JOIN LATERAL race_info(r.scores) s
+	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
+WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = f.name);
+
 DO $$
 BEGIN
 	IF current_setting('server_version_num')::int >= 150000 THEN
@@ -1144,7 +1512,7 @@ DECLARE
 	n int;
 BEGIN
 	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(
-		coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments))))
+		_racepriv._race_params(r.sketch)))
 	INTO names, n
 	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -1175,6 +1543,9 @@ CREATE OR REPLACE FUNCTION race_curve(
 			lower, upper, confidence, smoothing) c
 $$;
 
+COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
+	'the probability density of a column of a release, given by name or number, at steps places (2 to 10000). Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
+
 CREATE OR REPLACE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
@@ -1199,6 +1570,9 @@ CREATE OR REPLACE FUNCTION race_histogram(
 		CROSS JOIN LATERAL _racepriv._race_histogram(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			_racepriv._race_column(release, "column"), edges, smoothing) c
 $$;
+
+COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
+	'how many records of a release lie between edges of a column, which ascend. Columns, labels, smoothing and errors as race_curve';
 
 CREATE OR REPLACE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', label text DEFAULT NULL)
@@ -1255,6 +1629,9 @@ CREATE OR REPLACE FUNCTION race_outliers(release text, points float8[], label te
 	ORDER BY p.point, l.label COLLATE "C"
 $$;
 
+COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
+	'how typical points are among the records of a release, in the order of the points: {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
+
 CREATE OR REPLACE FUNCTION _racepriv._race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
 	RETURNS TABLE (x float8, q float8[])
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
@@ -1268,7 +1645,7 @@ BEGIN
 	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
 	INTO dims, first, last
 	FROM _racepriv._race_columns((
-		SELECT coalesce(_racepriv._race_params(r.sketch), _racepriv._race_params(r.moments)) FROM _racepriv.race_releases r
+		SELECT _racepriv._race_params(r.sketch) FROM _racepriv.race_releases r
 		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
 	first := coalesce(_race_line.lower, first);
 	last := coalesce(_race_line.upper, last);
@@ -1301,25 +1678,30 @@ CREATE OR REPLACE FUNCTION race_mean_curve(
 		CROSS JOIN LATERAL _racepriv._race_released_mean(release, p.q, l.label, confidence) m
 $$;
 
+COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
+	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
+
 CREATE OR REPLACE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	RETURNS SETOF race_trend_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			_racepriv._race_merge_disjoint(r.sketch) AS sketch,
-			_racepriv._race_info(_racepriv._race_merge_disjoint(r.moments)) AS moments
+			_racepriv._race_merge_disjoint(r.sketch) AS sketch
 		FROM _racepriv.race_releases r
 		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
 		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, coalesce(_racepriv._race_count(v.sketch), (v.moments).count),
-		coalesce((_racepriv._race_info(v.sketch)).epsilon, (v.moments).epsilon),
+	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
-		LEFT JOIN LATERAL _racepriv._race_distance(v.sketch, before.sketch) d ON true
+		LEFT JOIN LATERAL _racepriv._race_distance(
+			CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' THEN v.sketch END, before.sketch) d ON true
 	ORDER BY v.label COLLATE "C", v.version
 $$;
+
+COMMENT ON FUNCTION race_trend(text, text) IS
+	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
 
 CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
@@ -1327,13 +1709,6 @@ CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 );
 
 COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
-
-CREATE AGGREGATE _racepriv._race_merge_disjoint(moments race_moments) (
-	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_moments, SSPACE = 1048576,
-	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_moments) IS 'race_merge_disjoint, for bodies of functions';
 
 CREATE AGGREGATE _racepriv._race_fit(sketch race_sketch, x "any") (
 	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final, PARALLEL = SAFE
@@ -1411,6 +1786,18 @@ BEGIN
 	END LOOP;
 	PERFORM set_config('search_path', path, true);
 END $$;
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT * FROM pg_catalog.jsonb_to_recordset(pg_catalog.current_setting('racepriv_upgrade.views')::pg_catalog.jsonb)
+			h (view pg_catalog.name, grantee pg_catalog.text, privilege pg_catalog.text, option pg_catalog.bool)
+	LOOP
+		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
+			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
+	END LOOP;
+END $$;
+
 
 -- A GRANT in the script of an extension takes all rights on its object for initial ones, which
 -- pg_dump leaves out.  Those that were granted to other roles are not.
