@@ -265,11 +265,6 @@ BEGIN
 	DROP TYPE @extschema@.race_preview_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
-DROP FUNCTION _race_refuse_charge(dataset text, b race_budgets, epsilon numeric, delta numeric, rho numeric);
-DROP FUNCTION _race_check_identity(budget race_budgets);
-DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
-DROP FUNCTION _race_release_exists(name text, request jsonb);
-DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_dataset(dataset text);
 DROP AGGREGATE race_whiten_records(x race_record, label text);
@@ -279,16 +274,9 @@ DROP FUNCTION _race_whiten_step(bytea, race_record, text);
 DROP FUNCTION _race_whiten_step(bytea, race_record);
 DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
-DROP FUNCTION _race_suggest_kernel_final(internal);
-DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
-DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint);
 DROP AGGREGATE race_discriminant_records(label text, x race_record);
 DROP FUNCTION _race_discriminant_final(bytea);
 DROP FUNCTION _race_discriminant_step(bytea, text, race_record);
-DROP FUNCTION _race_scatter_combine(bytea, bytea);
-DROP FUNCTION _race_scatter_deserialize(bytea, internal);
-DROP FUNCTION _race_scatter_serialize(internal);
-DROP FUNCTION _race_scatter_combine(internal, internal);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any");
 DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text);
@@ -303,14 +291,9 @@ DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", tex
 DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text);
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any");
-DROP FUNCTION race_bandwidth(distance float8, power int, kernel text);
-DROP FUNCTION race_kernel_sum_mom(sketch race_sketch, q "any", failure_probability float8);
 DROP FUNCTION race_kernel_sum(sketch race_sketch, q "any");
-DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing float8);
 DROP FUNCTION race_fit(sketch race_sketch, lower float8[], upper float8[], points int, seed bigint);
 DROP FUNCTION race_fit(sketch race_sketch);
-DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
-DROP AGGREGATE race_moments_records(params race_params, record race_record);
 DROP FUNCTION race_record(x "any");
 DROP FUNCTION race_params(kernel text, dims int, bandwidth float8, power int, rows int, range int, seed bigint, sequence text, rehash text, bandwidths float8[], lower float8[], upper float8[], transform race_transform, cells float8[], nulls text, mixture float8[], radius float8, query_radius float8);
 
@@ -331,7 +314,7 @@ CREATE FUNCTION race_params(
 	transform race_transform DEFAULT NULL, cells float8[] DEFAULT NULL,
 	nulls text DEFAULT NULL,
 	radius float8 DEFAULT NULL, query_radius float8 DEFAULT NULL)
-	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_make'
+	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_new'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
@@ -398,7 +381,7 @@ COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int
 CREATE FUNCTION race_fit(
 	sketch race_sketch, points int DEFAULT NULL, seed bigint DEFAULT 0,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
-	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_box_sql'
+	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_points'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
 
 COMMENT ON FUNCTION race_fit(race_sketch, int, bigint, float8[], float8[]) IS
@@ -1767,6 +1750,22 @@ END $$;
 
 GRANT USAGE ON SCHEMA _racepriv TO PUBLIC;
 
+DROP FUNCTION _race_refuse_charge(dataset text, b _racepriv.race_budgets, epsilon numeric, delta numeric, rho numeric);
+DROP FUNCTION _race_check_identity(budget _racepriv.race_budgets);
+DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
+DROP FUNCTION _race_release_exists(name text, request jsonb);
+DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
+DROP FUNCTION _race_suggest_kernel_final(internal);
+DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_scatter_combine(bytea, bytea);
+DROP FUNCTION _race_scatter_deserialize(bytea, internal);
+DROP FUNCTION _race_scatter_serialize(internal);
+DROP FUNCTION _race_scatter_combine(internal, internal);
+DROP FUNCTION race_bandwidth(distance float8, power int, kernel text);
+DROP FUNCTION race_kernel_sum_mom(sketch race_sketch, q "any", failure_probability float8);
+DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing float8);
+DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');

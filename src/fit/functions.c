@@ -22,7 +22,7 @@
 #include "fit.h"
 #include "work.h"
 
-PG_FUNCTION_INFO_V1(race_fit_box_sql);
+PG_FUNCTION_INFO_V1(race_fit_points);
 PG_FUNCTION_INFO_V1(race_fit_step);
 PG_FUNCTION_INFO_V1(race_fit_final);
 PG_FUNCTION_INFO_V1(race_points);
@@ -73,7 +73,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 
 /* race_fit(sketch, points, seed, lower, upper) */
 Datum
-race_fit_box_sql(PG_FUNCTION_ARGS)
+race_fit_points(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 	RaceFitRequest request;

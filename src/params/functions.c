@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(race_params_in);
 PG_FUNCTION_INFO_V1(race_params_out);
 PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
-PG_FUNCTION_INFO_V1(race_params_make);
+PG_FUNCTION_INFO_V1(race_params_new);
 PG_FUNCTION_INFO_V1(race_params_multiply);
 PG_FUNCTION_INFO_V1(race_params_counters);
 PG_FUNCTION_INFO_V1(race_params_eq);
@@ -141,7 +141,7 @@ set_field(RaceDraft *draft, int key, Datum value)
  * and in place of matrix and offset the transform that they make up
  */
 Datum
-race_params_make(PG_FUNCTION_ARGS)
+race_params_new(PG_FUNCTION_ARGS)
 {
 	RaceDraft	draft;
 	int			arg;

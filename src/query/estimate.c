@@ -542,7 +542,7 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
-	int			groups = PG_GETARG_INT32(2);
+	int			groups = PG_NARGS() > 2 ? PG_GETARG_INT32(2) : 1;	/* 0.2.0 had no groups */
 	RaceQuestion question;
 	const RaceView *view = &question.view;
 

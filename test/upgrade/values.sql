@@ -12,9 +12,7 @@ CREATE TABLE kinds (kind text, params text, x text, q text);
 INSERT INTO kinds VALUES
 ('l2', 'l2(dims=2, bandwidth=3, rows=16, range=16)', 'x', 'ARRAY[5,4]'),
 ('l2 independent', 'l2(dims=2, bandwidth=3, rows=16, range=16, sequence=independent, rehash=multilinear)', 'x', 'ARRAY[5,4]'),
-('l2 orthogonal', 'l2(dims=2, bandwidth=3, power=2, rows=16, range=16, sequence=orthogonal)', 'x', 'ARRAY[5,4]'),
 ('l2 within bounds', 'l2(dims=2, bandwidths={2,5}, rows=16, range=16, lower={0,0}, upper={10,9})', 'x', 'ARRAY[5,4]'),
-('l2 mixture', 'l2(dims=2, bandwidth=3, rows=16, range=16, mixture={{0.25,1},{1,2}})', 'x', 'ARRAY[5,4]'),
 ('l2 grid', 'l2(dims=2, bandwidth=3, sequence=grid, lower={0,0}, upper={10,9}, cells={6,6})', 'x', 'ARRAY[5,4]'),
 ('l1', 'l1(dims=2, bandwidth=3, rows=16, range=16, lower={0,0}, upper={10,9})', 'x', 'ARRAY[5,4]'),
 ('l1 grid', 'l1(dims=2, bandwidth=3, sequence=grid, lower={0,0}, upper={10,9}, cells={5,5})', 'x', 'ARRAY[5,4]'),
@@ -37,7 +35,7 @@ BEGIN
 			WHERE f.form = ''exact'' OR $1 NOT LIKE ''%% grid'' OR f.form = ''laplace''', k.x)
 		USING k.kind, k.q, k.params;
 	END LOOP;
-	INSERT INTO made SELECT kind, form || ' fitted', race_fit(sketch, '{0,0}', '{10,9}', 12), q
+	INSERT INTO made SELECT kind, form || ' fitted', race_fit(sketch, 12, lower => '{0,0}', upper => '{10,9}'), q
 	FROM made WHERE kind IN ('l2', 'l2 within bounds', 'l2 grid', 'l1 grid');
 	INSERT INTO made SELECT kind, form || ' fitted', race_fit(sketch, c), q
 	FROM made, (SELECT DISTINCT c FROM t WHERE i <= 10) v WHERE kind = 'match' GROUP BY kind, form, q;
