@@ -199,6 +199,37 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
+-- Views of users on the two views are dropped, and made again at the end.
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	held record;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	PERFORM set_config('racepriv_upgrade.user_views', (
+		WITH RECURSIVE above (view, depth) AS (
+			SELECT unnest(ARRAY['@extschema@.race_latest_releases', '@extschema@.race_catalog']::regclass[])::oid, 0
+			UNION SELECT r.ev_class, a.depth + 1 FROM above a
+				JOIN pg_depend d ON d.refobjid = a.view AND d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_rewrite'::regclass
+				JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> a.view
+		), views AS (
+			SELECT view, max(depth) AS depth FROM above GROUP BY view HAVING max(depth) > 0
+		)
+		SELECT coalesce(jsonb_agg(jsonb_build_object('name', view::regclass::text, 'definition', pg_get_viewdef(view), 'owner', c.relowner::regrole::text,
+			'options', array_to_string(c.reloptions, ', '), 'comment', obj_description(view, 'pg_class'), 'rights', (
+				SELECT coalesce(jsonb_agg(format('GRANT %s ON %s TO %s%s', a.privilege_type, view::regclass,
+					CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)), '[]')
+				FROM aclexplode(c.relacl) a WHERE a.grantee <> c.relowner)) ORDER BY depth), '[]')::text
+		FROM views JOIN pg_class c ON c.oid = view), true);
+	FOR held IN SELECT v ->> 'name' AS name FROM jsonb_array_elements(current_setting('racepriv_upgrade.user_views')::jsonb)
+			WITH ORDINALITY e (v, n) ORDER BY n DESC
+	LOOP
+		EXECUTE 'DROP VIEW ' || held.name;
+	END LOOP;
+	PERFORM set_config('search_path', path, true);
+END $$;
+-- made anew: VIEW race_catalog
+-- made anew: VIEW race_latest_releases
 DROP VIEW race_catalog, race_latest_releases;
 ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
 
@@ -834,7 +865,30 @@ SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
 FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = r.name);
 
+COMMENT ON VIEW race_latest_releases IS
+	'the latest version of each release: a row for each label, or one row; of a release with a value twice as many. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
+
+COMMENT ON COLUMN race_latest_releases.name IS 'the name of the release';
+
+COMMENT ON COLUMN race_latest_releases.version IS 'its latest version';
+
+COMMENT ON COLUMN race_latest_releases.label IS 'the label; NULL in a release without labels';
+
+COMMENT ON COLUMN race_latest_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value. With a value, a sketch has a part of each record: race_released adds both up';
+
 COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
+
+COMMENT ON COLUMN race_latest_releases.scores IS 'of a release that is calibrated, the private sketch of the scores of this label, which costs epsilon of its own; NULL in others';
+
+COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
+
+COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';
+
+COMMENT ON COLUMN race_latest_releases.epsilon IS 'the true epsilon of the sketch';
+
+COMMENT ON COLUMN race_latest_releases.delta IS 'its delta';
+
+COMMENT ON COLUMN race_latest_releases.released_at IS 'when it was charged, before its data were read';
 
 DO $$
 BEGIN
@@ -1468,6 +1522,35 @@ CROSS JOIN LATERAL (
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = f.name);
 
+COMMENT ON VIEW race_catalog IS
+	'a row for each release: what its publisher says of it, and what its latest version is, without the sketch. Tools that read whole rows read this one, not race_releases';
+
+COMMENT ON COLUMN race_catalog.name IS 'the name of the release';
+
+COMMENT ON COLUMN race_catalog.version IS 'its latest version';
+
+COMMENT ON COLUMN race_catalog.labels IS 'its labels; NULL in a release without labels';
+
+COMMENT ON COLUMN race_catalog.description IS 'what the publisher says of it; NULL if nothing';
+
+COMMENT ON COLUMN race_catalog.columns IS 'the names of the columns of a record, and of the value after them; their numbers, and value, if the publisher gave no names';
+
+COMMENT ON COLUMN race_catalog.units IS 'what the columns are measured in, NULL for what has no unit; NULL if the publisher did not say';
+
+COMMENT ON COLUMN race_catalog.lower IS 'the lower bounds of the columns, NULL where there is none; of a value value_lower';
+
+COMMENT ON COLUMN race_catalog.upper IS 'the upper bounds, in the same way';
+
+COMMENT ON COLUMN race_catalog.count IS 'the noisy number of records, of all labels together';
+
+COMMENT ON COLUMN race_catalog.epsilon IS 'the true epsilon of this version';
+
+COMMENT ON COLUMN race_catalog.delta IS 'its delta';
+
+COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its data were read';
+
+COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
+
 DO $$
 BEGIN
 	IF current_setting('server_version_num')::int >= 150000 THEN
@@ -1795,6 +1878,28 @@ BEGIN
 		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
 			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
 	END LOOP;
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	held record;
+	granting text;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	FOR held IN SELECT * FROM jsonb_to_recordset(current_setting('racepriv_upgrade.user_views')::jsonb)
+			h (name text, definition text, owner text, options text, comment text, rights jsonb)
+	LOOP
+		EXECUTE format('CREATE VIEW %s %s AS %s', held.name, 'WITH (' || nullif(held.options, '') || ')', held.definition);
+		EXECUTE format('ALTER VIEW %s OWNER TO %s', held.name, held.owner);
+		EXECUTE format('COMMENT ON VIEW %s IS %L', held.name, held.comment);
+		FOR granting IN SELECT jsonb_array_elements_text(held.rights)
+		LOOP
+			EXECUTE granting;
+		END LOOP;
+		-- what the script of an extension makes belongs to it
+		EXECUTE format('ALTER EXTENSION racepriv DROP VIEW %s', held.name);
+	END LOOP;
+	PERFORM set_config('search_path', path, true);
 END $$;
 
 
