@@ -59,16 +59,63 @@ race_cells_look_at(const RaceParams *params, const RaceCells *cells)
 
 /* ------------------------------------------------------- what cells may lose */
 
-#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
+/*
+ * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of these.
+ * A smooth table loses with the fourth power of cells, few places with the first.
+ */
+#define FACTORS			73		/* of A, from 2^-9 to 2^9 */
+#define STEPS			4		/* to the next power of 2 */
+#define DEVIATION		2.0		/* of its logarithm to base 2 */
 
-/* The losses of a table, on average over the box, by what was seen and what is usual */
+static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
+
+#define POWERS			((int) (sizeof(powers) / sizeof(powers[0])))
+
+/* What is seen is the true loss but for such a part, beside its noise. */
+#define OFF				0.2
+
 typedef struct Losses
 {
-	double		of_bias;		/* the loss over that of the usual table of the same cells */
-	double		where_asked;	/* the square of losses where questions are asked, over that on average */
+	double		usual;			/* on average over the box, after `from` halvings */
+	int			from;
+	double		concentration;	/* of records, at least */
+	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
 } Losses;
 
-/* Return the square of losses where questions are asked, over that on average over the box. */
+static double
+factor_of(int factor)
+{
+	return exp2((double) (factor - FACTORS / 2) / STEPS);
+}
+
+static double
+loss(const Losses *losses, int factor, int power, int halvings)
+{
+	return losses->usual * factor_of(factor) *
+		exp2(powers[power] * (halvings - losses->from));
+}
+
+#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
+
+/*
+ * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
+ * records are often near a line, which may lose little.
+ */
+static double
+concentration(const RaceParams *params, const RaceCellsSeen *seen, double records)
+{
+	double		norm = race_grid_spread_of(params, seen->spread - seen->scale);
+	RaceGrid	grid;
+	int			i;
+
+	race_grid_of(params, &grid);
+	for (i = 0; i < seen->halvings; i++)
+		race_grid_halve(&grid);
+	return fmax(pow(fmax(norm, 0) / records, 2) * grid.nodes,
+				params->dims > 1 ? USUAL_CONCENTRATION : 1);
+}
+
+/* The square of losses where questions are asked, over that on average over the box */
 static double
 where_asked(double concentration)
 {
@@ -76,56 +123,42 @@ where_asked(double concentration)
 }
 
 /*
- * Return the mean square of nodes over the square of their mean.  In two and three dimensions it is seen, but
- * at least the usual one: records are often near a line, which may lose little.  In one, a table that loses
- * less than usual has its records less close together: the square of what is lost grows with their concentration.
+ * A table that loses less than usual has its records less close together: the square of what is lost
+ * grows with their concentration.
  */
 static double
-concentration(const RaceParams *params, const RaceCellsSeen *seen, double records, double of_usual)
+where_asked_after(const Losses *losses, int factor)
 {
-	double		norm = race_grid_spread_of(params, seen->spread - seen->scale);
-	RaceGrid	grid;
-	int			i;
+	double		less = fmin(pow(factor_of(factor), 2), 1);
 
-	if (params->dims == 1)
-		return 1 + (USUAL_CONCENTRATION - 1) * fmin(of_usual * of_usual, 1);
-	race_grid_of(params, &grid);
-	for (i = 0; i < seen->halvings; i++)
-		race_grid_halve(&grid);
-	return fmax(pow(fmax(norm, 0) / records, 2) * grid.nodes, USUAL_CONCENTRATION);
+	return where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 }
 
-/*
- * In one dimension sums lose such a part of what wavelets show (grid_choice.c), since point masses are found in
- * the nodes (fit/heaps.c).  Of 1 and 1/2, this made errors less where numbers are rounded (held-out tables of
- * rounded lognormal numbers, n = 20,000, pure epsilon = 1: 2.24 for 3.00), and changed none of smooth ones.
- */
-#define OF_SHARED_PLACES	0.5
-
-/*
- * Estimate losses: the mean of the squares of what was seen and of what is usual.  What was seen weighs as many
- * times more as the square of the larger one is that of the noise; so the result is about the noise at least.
- * Losses grow with cells as they usually do.
- */
-static Losses
-estimate_losses(const RaceParams *params, const RaceCells *cells, const RaceCellsSeen *seen,
-				double records, double part)
+static void
+weigh(Losses *losses, const RaceParams *params, const RaceCellsSeen *seen, double part)
 {
-	RaceGridChoice there = {seen->halvings, 1};
-	RaceGridChoice usual = {cells->halvings, 1};
-	double		lost = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION)) *
-		race_grid_bias(params, there) / race_grid_bias(params, usual);
-	double		unit = race_grid_loss(params, seen->halvings) * part *
-		(params->dims == 1 ? OF_SHARED_PLACES : 1);
-	double		expected = lost / unit;
-	double		detail = fmax(seen->detail, 0);
-	double		weight = pow(fmax(detail, expected) / seen->scale, 2);
-	double		of_usual = sqrt((weight * detail * detail + expected * expected) / (weight + 1)) / expected;
-	Losses		losses;
+	double		seen_loss = race_grid_loss(params, seen->halvings) * part;
+	double		scale = hypot(seen->scale, OFF * seen->detail);
+	double		most = -INFINITY;
+	double		sum = 0;
+	int			i;
+	int			j;
 
-	losses.of_bias = of_usual * lost / race_grid_bias(params, there);
-	losses.where_asked = where_asked(concentration(params, seen, records, of_usual));
-	return losses;
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+		{
+			double		off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
+			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
+
+			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
+			most = fmax(most, losses->weight[i][j]);
+		}
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+			sum += losses->weight[i][j] = exp(losses->weight[i][j] - most);
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+			losses->weight[i][j] /= sum;
 }
 
 /*
@@ -146,32 +179,48 @@ lost_at_bounds(const RaceParams *params, RaceGridChoice choice, double records)
 	return lost;
 }
 
-/* Return the expected square of errors in a kernel sum, of noise and of what is lost. */
+/* The expected error: a root, so that great losses that are unlikely do not decide. */
 static double
-expected_error(const Losses *losses, const RaceParams *params, RaceGridChoice choice, double variance)
+expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 {
-	RaceGridChoice coarser = {choice.halvings + RACE_GRID_LEVEL_HALVINGS, 1};
-	RaceGridChoice finer = {choice.halvings, 1};
-	double		lost = pow(losses->of_bias * race_grid_bias(params, finer), 2);
+	double		sum = 0;
+	int			i;
+	int			j;
 
-	if (choice.levels > 1)
-		lost += pow(WITHOUT_PEAK * losses->of_bias * race_grid_bias(params, coarser), 2);
-	return variance + losses->where_asked * lost;
+	for (i = 0; i < FACTORS; i++)
+	{
+		double		where = where_asked_after(losses, i);
+
+		for (j = 0; j < POWERS; j++)
+		{
+			double		lost = loss(losses, i, j, choice.halvings);
+			double		coarse = choice.levels == 1 ? 0 : WITHOUT_PEAK *
+				loss(losses, i, j, choice.halvings + RACE_GRID_LEVEL_HALVINGS);
+
+			sum += losses->weight[i][j] *
+				sqrt(variance + where * (lost * lost + coarse * coarse));
+		}
+	}
+	return sum;
 }
 
 RaceKept
 race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCellsSeen *seen,
 				  double records, double part)
 {
-	Losses		losses = estimate_losses(params, cells, seen, records, part);
 	RaceKept	best = cells->usual;
 	double		least = INFINITY;
+	Losses		losses;
 	int			i;
 
+	losses.usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
+	losses.from = cells->halvings;
+	losses.concentration = concentration(params, seen, records);
+	weigh(&losses, params, seen, part);
 	for (i = 0; i < cells->n; i++)
 	{
 		RaceGridChoice choice = cells->kept[i].grid;
-		double		error = expected_error(&losses, params, choice, cells->noise[i] +
+		double		error = expected_error(&losses, choice, cells->noise[i] +
 										   lost_at_bounds(params, choice, records * part));
 
 		if (error < least)
