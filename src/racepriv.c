@@ -12,8 +12,10 @@
 #include "utils/guc.h"
 
 #include "cache/cache.h"
+#include "fit/fit.h"
 #include "lsh/lsh.h"
 #include "release/distributed.h"
+#include "release/request.h"
 #include "server/progress.h"
 
 #if PG_VERSION_NUM >= 180000
@@ -55,6 +57,8 @@ _PG_init(void)
 {
 	race_interrupt_hook = check_for_interrupts;
 	race_distributed_init();
+	race_release_can_fit = race_fit_has_bounds;
+	race_release_fit = race_fit_private;
 	DefineCustomIntVariable("racepriv.cache_size",
 							"Memory that a session may keep for sketches it has asked before.",
 							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",

@@ -8,18 +8,6 @@
 
 #include "answers.h"
 
-void
-race_check_askable(const RaceNoise *noise)
-{
-	if (!race_has_enough_noise(noise))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("noise shares cannot be asked before there are enough of them"),
-				 errdetail("The sketch has %u of %u shares, and needs %u.",
-						   noise->releases, noise->parties, race_shares_needed(noise)),
-				 errhint("Merge the shares of other parties with race_merge.")));
-}
-
 double
 race_answers_mean(const RaceView *view, const RaceReady *fitted,
 				  const uint32 *buckets, uint32 from, uint32 to)

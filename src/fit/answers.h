@@ -24,9 +24,6 @@
 
 extern bool race_rows_hide_errors(const RaceParams *params);
 
-/* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
-extern void race_check_askable(const RaceNoise *noise);
-
 /* Raise 55000 for a sketch without a model. */
 extern void race_check_fitted(const RaceView *view);
 

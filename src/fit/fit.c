@@ -524,3 +524,22 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	flat = race_fit_finish(&fit, place_tests(&fit, &box, request), NULL);
 	return race_fit_leave(context, old, flat);
 }
+
+bool
+race_fit_has_bounds(const RaceParams *params)
+{
+	RaceFitRequest request;
+
+	return race_fit_bounds(params, NULL, NULL, &request);
+}
+
+Datum
+race_fit_private(Datum sketch)
+{
+	RaceView	view;
+	RaceFitRequest request = {0};
+
+	race_sketch_view(sketch, &view);
+	race_fit_bounds(view.params, NULL, NULL, &request);
+	return PointerGetDatum(race_fit_box(&view, &request));
+}

@@ -40,4 +40,8 @@ extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest 
 extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,
 										 char *const *texts);
 
+/* What a release asks: can sketches have a model with the bounds of their parameters, and one with it? */
+extern bool race_fit_has_bounds(const RaceParams *params);
+extern Datum race_fit_private(Datum sketch);
+
 #endif							/* RACE_FIT_H */

@@ -30,7 +30,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "../fit/fit.h"
 #include "../lsh/grid.h"
 #include "../lsh/moments.h"
 #include "../params/params.h"
@@ -404,18 +403,6 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 				 errdetail("The budget was charged and is not refunded.")));
 }
 
-/* The private sketch with a model, which is computed of it alone */
-static Datum
-fit_model(Datum sketch)
-{
-	RaceView	view;
-	RaceFitRequest request = {0};
-
-	race_sketch_view(sketch, &view);
-	race_fit_bounds(view.params, NULL, NULL, &request);
-	return PointerGetDatum(race_fit_box(&view, &request));
-}
-
 /*
  * Do all tables that were read, but for the public ones, belong to the budget that was charged?  A
  * table can become a part of another until the query is planned.  One that was a part before the
@@ -460,7 +447,7 @@ fit_models(const Release *release, int n, Datum *sketches)
 	for (i = 0; i < n; i++)
 	{
 		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n);
-		sketches[i] = fit_model(sketches[i]);
+		sketches[i] = race_release_fit(sketches[i]);
 	}
 }
 
@@ -657,8 +644,7 @@ choose_grid(Release *release)
 static void
 choose_fit(RaceAsked *asked)
 {
-	RaceFitRequest request;
-	bool		possible = race_fit_bounds(asked->params, NULL, NULL, &request);
+	bool		possible = race_release_can_fit(asked->params);
 	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
 		!(race_is_grid(asked->params) && asked->value != NULL);
 

@@ -44,6 +44,9 @@
 #include "request.h"
 #include "settings.h"
 
+bool		(*race_release_can_fit) (const RaceParams *params);
+Datum		(*race_release_fit) (Datum sketch);
+
 /* Parameters of the template: nodes that the parser gets in their place */
 enum
 {

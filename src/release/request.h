@@ -84,4 +84,11 @@ extern bool race_request_same(const RaceChecked *a, const RaceChecked *b);
 /* Is no function that the query calls defined anew since it was checked? */
 extern bool race_request_current(const RaceChecked *checked);
 
+/*
+ * Can sketches with these parameters have a model, and a private sketch with one.  Models are
+ * answers, which releases do not refer to: _PG_init() sets these.
+ */
+extern bool (*race_release_can_fit) (const RaceParams *params);
+extern Datum (*race_release_fit) (Datum sketch);
+
 #endif							/* RACE_RELEASE_REQUEST_H */

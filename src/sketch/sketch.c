@@ -821,3 +821,15 @@ race_check_belong(const RaceHeader *a, const RaceHeader *b)
 				 errdetail("They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
 				 errhint("Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
 }
+
+void
+race_check_askable(const RaceNoise *noise)
+{
+	if (!race_has_enough_noise(noise))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("noise shares cannot be asked before there are enough of them"),
+				 errdetail("The sketch has %u of %u shares, and needs %u.",
+						   noise->releases, noise->parties, race_shares_needed(noise)),
+				 errhint("Merge the shares of other parties with race_merge.")));
+}

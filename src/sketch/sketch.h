@@ -140,6 +140,9 @@ extern void race_check_exact(const RaceHeader *header, const char *action);
 /* Raise 55000 for a half, which cannot be `action`; `hint` says what to do. */
 extern void race_check_whole(const RaceHeader *header, const char *action, const char *hint);
 
+/* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
+extern void race_check_askable(const RaceNoise *noise);
+
 /*
  * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; of
  * whole sketches nothing is known.  Their ids alone decide: records never do.
