@@ -51,21 +51,19 @@ else
 # The files of the source that match patterns, by their names in it
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
-# The folders of src/.  Each imports only from folders to its left.
-ROOMS = server lsh linear noise params record cache sketch privacy fit query moments learn \
-	transform multivariate release
+# The floors of src/.  Answers import from the core, releases from both; the core from itself.
+FLOORS = core answers release
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
-	$(patsubst %.c,%.o,$(sort $(foreach room,$(ROOMS),$(call files_of,src/$(room)/*.c))))
+	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
-# The install script is made of the SQL beside the C: folder by folder, in each the file
-# that is called like it first.  Releases have an order of their own.
-RELEASE_SQL = $(patsubst %,src/release/%.sql,ledger released classified protect release catalog chart rights)
-SQL_PARTS = src/racepriv.sql $(foreach room,$(filter-out release,$(ROOMS)), \
-	$(call files_of,src/$(room)/$(room).sql) \
-	$(sort $(filter-out src/$(room)/$(room).sql,$(call files_of,src/$(room)/*.sql)))) \
-	$(RELEASE_SQL)
+# The install script is made of the SQL beside the C, in this order.
+CORE_SQL = params record sketch privatize moments
+ANSWERS_SQL = fit estimate classify models maps moments_answers
+RELEASE_SQL = ledger released classified protect release catalog chart rights
+SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
+	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 DATA = $(call files_of,upgrade/$(EXTENSION)--*--*.sql)
@@ -100,8 +98,8 @@ endif
 
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
-src/sketch/counters.o src/fit/gram.o: CFLAGS += -ftree-vectorize
-src/lsh/radial.o src/lsh/moments.o src/lsh/triangle.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/core/counters.o src/answers/solver.o: CFLAGS += -ftree-vectorize
+src/core/table_density.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)
@@ -111,17 +109,15 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE_OBJS = $(filter src/lsh/% src/linear/% src/noise/% src/sketch/counters.o src/sketch/packed.o src/sketch/count.o \
-	src/sketch/model_rows.o src/privacy/plan.o src/privacy/cells.o src/privacy/draw.o src/privacy/noisy.o \
-	src/query/student.o src/fit/solve.o src/fit/entropy.o src/fit/heaps.o src/fit/gram.o \
-	src/fit/fourier.o src/fit/candidates.o src/learn/tail.o src/learn/peaks.o src/learn/waves.o \
-	src/multivariate/noisy.o src/multivariate/ridge.o \
-	src/multivariate/classes.o src/multivariate/spread.o,$(OBJS))
+PURE = $(addprefix core/,kernels normal sequences rows row_params hash% table table_% summary moment_sums loss_rows \
+	factor noise_samplers noise_budget counters count plan draw noisy) \
+	$(addprefix answers/,student solver point_masses tail peaks waves moments_psd)
+PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # The grey-box audit has its own race_noisy(), which notes what it is given.
-test/unit/greybox_test: REPLACED = src/privacy/noisy.o
+test/unit/greybox_test: REPLACED = src/core/noisy.o
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(filter-out $(REPLACED),$(PURE_OBJS)) -lm
-FUZZED_OBJS = src/sketch/counters.o src/sketch/packed.o
+FUZZED_OBJS = src/core/counters.o
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq -lm

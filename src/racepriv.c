@@ -11,12 +11,12 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
-#include "cache/cache.h"
-#include "fit/fit.h"
-#include "lsh/lsh.h"
-#include "release/distributed.h"
+#include "core/cache.h"
+#include "answers/fit.h"
+#include "core/lsh.h"
+#include "release/remote.h"
 #include "release/request.h"
-#include "server/progress.h"
+#include "core/server.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");

@@ -1,13 +1,6 @@
 /*
  * ledger.h
- *		Statements on the tables of the ledger, with the rights of their owner.
- *
- * A release runs with the rights of whoever calls it.  Only these statements run
- * with the rights of the owner of the ledger, and under a search_path of
- * pg_catalog.  They name nothing outside of pg_catalog and of a schema that the install
- * script makes, which belongs to the superuser who ran it: whoever owns another schema can
- * rename it and put objects of his own in its place.  What the statements say is fixed; what
- * differs are parameters.  No exact sketch is ever one of them.
+ *		The ledger: statements, locks, names of objects
  */
 #ifndef RACE_LEDGER_H
 #define RACE_LEDGER_H
@@ -16,7 +9,19 @@
 
 #include "fmgr.h"
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 #include "utils/timestamp.h"
+
+/*
+ * Statements on the tables of the ledger, with the rights of their owner.
+ *
+ * A release runs with the rights of whoever calls it.  Only these statements run
+ * with the rights of the owner of the ledger, and under a search_path of
+ * pg_catalog.  They name nothing outside of pg_catalog and of a schema that the install
+ * script makes, which belongs to the superuser who ran it: whoever owns another schema can
+ * rename it and put objects of his own in its place.  What the statements say is fixed; what
+ * differs are parameters.  No exact sketch is ever one of them.
+ */
 
 /* The schema of the ledger, and of all routines that users do not call */
 #define RACE_SCHEMA	"_racepriv"
@@ -97,4 +102,13 @@ extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *da
 /* The name of a role, of type name: the ledger's functions are called with their very types */
 extern RaceParameter race_ledger_role(Oid role);
 
-#endif							/* RACE_LEDGER_H */
+/*
+ * Arrays of relations, regclass[], as lists, and back.
+ */
+
+/* The elements that are not NULL */
+extern List *race_oids_of(ArrayType *array);
+
+extern ArrayType *race_oids_array(const List *oids);
+
+#endif

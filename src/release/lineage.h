@@ -1,14 +1,56 @@
 /*
  * lineage.h
- *		Which tables a relation is made of, and whether each of its rows belongs to
- *		one unit.
+ *		Which private tables a query reads
  */
 #ifndef RACE_LINEAGE_H
 #define RACE_LINEAGE_H
 
 #include "postgres.h"
 
-#include "calls.h"
+#include "nodes/nodes.h"
+#include "nodes/parsenodes.h"
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+/*
+ * Which functions an expression or a query calls, seen or unseen.
+ */
+
+/* The functions that some expressions call, with the version of each definition */
+typedef struct RaceCalls
+{
+	List	   *functions;		/* of RaceFunction, in the order of the expressions */
+	bool		mutable;		/* is there one that is not IMMUTABLE? */
+	bool		temporary;		/* is there a temporary function or type? */
+	bool		system_column;	/* is there a system column? */
+} RaceCalls;
+
+/*
+ * Add what an expression or a query calls.  It has been analyzed, but not planned.
+ * This includes the defaults of arguments and the checks of domains.
+ */
+extern void race_calls_add(RaceCalls *calls, Node *node);
+
+/* Are these the same functions, and has none of them been defined again? */
+extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
+
+/* Are all functions of the first among those of the second? */
+extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
+
+/* Has none of the functions been defined again since they were added? */
+extern bool race_calls_current(const RaceCalls *calls);
+
+/*
+ * Return the first function that is neither in pg_catalog nor of an extension, and of this
+ * owner, nor among other calls, or InvalidOid.
+ */
+extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, Oid owner,
+							   const RaceCalls *others);
+
+/*
+ * Which tables a relation is made of, and whether each of its rows belongs to
+ * one unit.
+ */
 
 typedef struct RaceLineage
 {
@@ -31,4 +73,21 @@ extern RaceLineage *race_lineage(Oid relid, const char *unit_column,
 /* Are these the same relations and the same definitions? */
 extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
 
-#endif							/* RACE_LINEAGE_H */
+/*
+ * What the definition of a view may have in it.
+ */
+
+/* Raise 22023: this relation cannot be protected, and why. */
+extern void race_refuse_relation(Oid relid, const char *why);
+
+/* The query that a view stands for */
+extern Query *race_view_query(Relation view);
+
+/*
+ * Check one level of the definition of `relid`, and add the functions that it calls.
+ * Each row must come from one row of each relation in FROM, and from nothing else:
+ * neither from other rows, nor from where or when a row was written.
+ */
+extern void race_check_view_query(Oid relid, Query *query, RaceCalls *calls);
+
+#endif

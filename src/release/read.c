@@ -1,6 +1,50 @@
 /*
  * read.c
- *		The read phase of a release: the query runs, and noise is drawn.
+ *		Reading the records of a release
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planner.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_expr.h"
+#include "parser/parser.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/tcopprot.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "../core/privatize.h"
+#include "../core/record_read.h"
+#include "../core/server.h"
+#include "../core/sketch.h"
+#include "lineage.h"
+#include "read.h"
+#include "release.h"
+#include "remote.h"
+
+/*
+ * The read phase of a release: the query runs, and noise is drawn.
  *
  * Exact sketches exist in the executor's memory only: as a sketch arrives, a private
  * one is made of it.  While the query runs, neither the client nor the log is told
@@ -10,33 +54,6 @@
  * Row-level security would make a row depend on what its policies look at, so a
  * query that it would change is an error, too.
  */
-#include "postgres.h"
-
-#include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
-#include "nodes/plannodes.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/plancat.h"
-#include "optimizer/planner.h"
-#include "rewrite/rewriteHandler.h"
-#include "tcop/tcopprot.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
-
-#include "../privacy/privatize.h"
-#include "../sketch/sketch.h"
-#include "parts.h"
-#include "read.h"
-#include "settings.h"
-#include "view.h"
 
 /* What the query is called where the server names queries */
 #define QUERY_NAME	"the records of a release"
@@ -462,4 +479,546 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
 	return read_parts(&parts, checked->scores_query, false, asked->run_path, &checked->tables);
+}
+
+/*
+ * An expression of the caller's, checked to depend on one row alone.
+ *
+ * A release may look at each row by itself only: with x / (SELECT max(x) ...) one
+ * person could change the records of all others.  So the text is parsed here, alone,
+ * and analyzed against the relation alone.  The result is a part of the query that
+ * will run: no text of it is analyzed a second time under other names.
+ */
+
+/* Bytes of an expression: far more than anybody writes */
+#define MAX_EXPRESSION	((Size) 256 * 1024)
+
+static void
+refuse(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("an expression of a release must not contain %s", what),
+			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that.")));
+}
+
+/* A position within the expression would point into the statement around it. */
+static void
+add_context(void *arg)
+{
+	errposition(0);
+	errcontext("expression of a release \"%s\"", race_cut((const char *) arg));
+}
+
+static bool
+is_bare(const SelectStmt *select)
+{
+	return select->op == SETOP_NONE && list_length(select->targetList) == 1 &&
+		select->distinctClause == NIL && select->intoClause == NULL &&
+		select->fromClause == NIL && select->whereClause == NULL &&
+		select->groupClause == NIL && select->havingClause == NULL &&
+		select->windowClause == NIL && select->valuesLists == NIL &&
+		select->sortClause == NIL && select->limitOffset == NULL &&
+		select->limitCount == NULL && select->lockingClause == NIL &&
+		select->withClause == NULL;
+}
+
+static bool
+is_star(Node *node)
+{
+	return IsA(node, ColumnRef) &&
+		IsA(llast(((ColumnRef *) node)->fields), A_Star);
+}
+
+List *
+race_parse(const char *text)
+{
+#if PG_VERSION_NUM >= 140000
+	return raw_parser(text, RAW_PARSE_DEFAULT);
+#else
+	return raw_parser(text);
+#endif
+}
+
+/* The one expression that a text is, not yet looked up anywhere */
+static Node *
+parse_alone(const char *text)
+{
+	List	   *parsed = race_parse(psprintf("SELECT %s", text));
+	Node	   *select;
+	ResTarget  *target;
+
+	if (list_length(parsed) == 1)
+	{
+		select = linitial_node(RawStmt, parsed)->stmt;
+		if (IsA(select, SelectStmt) && is_bare((SelectStmt *) select))
+		{
+			target = linitial_node(ResTarget, ((SelectStmt *) select)->targetList);
+			if (target->name == NULL && target->indirection == NIL &&
+				!is_star(target->val))
+				return target->val;
+		}
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("expected one expression over the columns of the relation")));
+	return NULL;				/* not reached */
+}
+
+static void
+check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *calls)
+{
+	if (pstate->p_hasSubLinks)
+		refuse("a subquery");
+	if (pstate->p_hasAggs)
+		refuse("an aggregate function");
+	if (pstate->p_hasWindowFuncs)
+		refuse("a window function");
+	if (expression_returns_set(expression))
+		refuse("a set-returning function");
+	/* where a row lies depends on all others */
+	if (calls->system_column)
+		refuse("a system column");
+	if (calls->mutable)
+		refuse("a function that is not IMMUTABLE");
+	if (calls->temporary)
+		refuse("a temporary function or type");
+}
+
+/* The expression as a label or a value: any type has a text, and numbers are values. */
+static Node *
+cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
+{
+	bool		label = use == RACE_AS_LABEL;
+	Node	   *result = coerce_to_target_type(pstate, expression, exprType(expression),
+											   label ? TEXTOID : FLOAT8OID, -1,
+											   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT,
+											   COERCE_EXPLICIT_CAST, -1);
+
+	if (result != NULL)
+		return result;
+	if (label)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("a label must be of a type that can be cast to text")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CANNOT_COERCE),
+			 errmsg("a value must be a number, found %s", format_type_be(exprType(expression))),
+			 errhint("Cast it, if the cast works for every row that there could be.")));
+	return NULL;				/* not reached */
+}
+
+/* The raw expression, analyzed under the current search_path */
+static Node *
+analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
+{
+	Node	   *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
+	Oid			type = exprType(expression);
+
+	/* a literal, as it would be in a subquery */
+	if (type == UNKNOWNOID)
+		expression = coerce_type(pstate, expression, type, TEXTOID, -1,
+								 COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
+	return use == RACE_AS_RECORD ? expression : cast(pstate, expression, use);
+}
+
+/* The expression as text, the same in all sessions */
+static char *
+write_expression(Node *expression, Oid relation)
+{
+	List	   *context = deparse_context_for(get_rel_name(relation), relation);
+
+	race_set_path(RACE_SAFE_PATH);
+	race_set_plain();
+	return deparse_expression(expression, context, false, false);
+}
+
+Node *
+race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
+						const char *path, RaceExpressionUse use, char **written,
+						RaceCalls *calls)
+{
+	ErrorContextCallback callback = {error_context_stack, add_context, (void *) text};
+	RaceCalls	own = {NIL};
+	Node	   *expression;
+	int			level = NewGUCNestLevel();
+
+	/* the parser does not look at interrupts */
+	race_check_text(text, MAX_EXPRESSION, "an expression", NULL);
+	error_context_stack = &callback;
+	race_set_path(path);
+	race_set("standard_conforming_strings", "on");
+	/* the scanner quotes long identifiers in full */
+	if (client_min_messages < WARNING)
+		race_set("client_min_messages", "warning");
+	expression = analyze(pstate, parse_alone(text), use);
+	/* "people" by itself, a whole row, is written "people.*", which is no expression */
+	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
+		expression = analyze(pstate,
+							 parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))),
+							 use);
+	race_calls_add(&own, expression);
+	check_row_local(pstate, expression, &own);
+	*written = write_expression(expression, relation);
+	error_context_stack = callback.previous;
+	AtEOXact_GUC(true, level);
+	calls->functions = list_concat(calls->functions, own.functions);
+	return expression;
+}
+
+/*
+ * Rows that a release leaves out, as far as types and constants tell.
+ *
+ * A release leaves out rows that give no record, and does not tell how many, as that depends on the
+ * data.  Expressions tell which rows those may be.  If it would be all, there is an error before the
+ * charge.
+ */
+
+/* Places in the target list of the rows */
+enum
+{
+	UNIT, RECORD, LABEL, VALUE
+};
+
+typedef struct Excluded
+{
+	const Query *rows;
+	bool		one_part;		/* is the kernel no product? */
+	List	   *where;			/* conditions, of String */
+} Excluded;
+
+static void pg_attribute_printf(2, 3)
+add(Excluded *excluded, const char *format,...)
+{
+	StringInfoData text;
+	va_list		arguments;
+
+	initStringInfo(&text);
+	va_start(arguments, format);
+	(void) appendStringInfoVA(&text, format, arguments);
+	va_end(arguments);
+	excluded->where = list_append_unique(excluded->where, makeString(text.data));
+}
+
+/* A value may be NULL, or one that is no number. */
+static void
+add_values(Excluded *excluded, const char *value, bool nulls, bool nans, const char *nan)
+{
+	if (nulls && nans)
+		add(excluded, strcmp(nan, "NaN") == 0 ? "%s is NULL or %s" : "%s is NULL, %s", value, nan);
+	else if (nulls || nans)
+		add(excluded, "%s is %s", value, nulls ? "NULL" : nan);
+}
+
+static void
+refuse_excluded(const char *expected, const char *found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("expected %s, found %s", expected, found),
+			 errdetail("The release would leave out every row.")));
+}
+
+/* An expression of the target list, with constants computed */
+static Node *
+expression_at(const Excluded *excluded, int place)
+{
+	return eval_const_expressions(NULL, copyObject((Node *) list_nth_node(TargetEntry, excluded->rows->targetList,
+																		 place)->expr));
+}
+
+/* ----------------------------------------------------------------- values */
+
+/* What a cast is of: it has the same number of elements */
+static Node *
+strip_array_casts(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, ArrayCoerceExpr))
+			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
+		else if (IsA(node, CoerceToDomain))
+			node = (Node *) ((CoerceToDomain *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else
+			return node;
+	}
+}
+
+/* The same of any cast: it is NULL, or NaN, where its result is */
+static Node *
+strip_casts(Node *node)
+{
+	node = strip_array_casts(node);
+	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL)
+		node = strip_array_casts(linitial(((FuncExpr *) node)->args));
+	return node;
+}
+
+/* Is a column of a table declared NOT NULL?  Of a foreign table that is not enforced. */
+static bool
+is_not_null(const Excluded *excluded, const Var *column)
+{
+	RangeTblEntry *entry = rt_fetch(column->varno, excluded->rows->rtable);
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(entry->relid),
+										Int16GetDatum(column->varattno));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
+			entry->relkind != RELKIND_FOREIGN_TABLE;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+static bool
+may_be_null(const Excluded *excluded, Node *node)
+{
+	ListCell   *cell;
+
+	node = strip_casts(node);
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return ((Const *) node)->constisnull;
+		case T_ArrayExpr:
+		case T_RowExpr:
+			return false;
+		case T_Var:
+			return !is_not_null(excluded, (Var *) node);
+		case T_CoalesceExpr:
+			foreach(cell, ((CoalesceExpr *) node)->args)
+				if (!may_be_null(excluded, lfirst(cell)))
+					return false;
+			return true;
+		default:
+			return true;
+	}
+}
+
+static bool
+is_inexact(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+static bool
+may_be_nan(Node *node)
+{
+	node = strip_casts(node);
+	return !IsA(node, Const) && is_inexact(getBaseType(exprType(node)));
+}
+
+/* ---------------------------------------------------------------- records */
+
+static void
+check_length(const RaceParams *part, uint32 n)
+{
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		(void) race_check_length(n, part->dims, false);
+	else if (race_record_kind(part) == RACE_RECORD_ROW)
+		(void) race_check_columns(n, part->dims, false);
+}
+
+static void
+check_constant(RaceArrayReader *reader, const RaceParams *part, const Const *value)
+{
+	RaceElements elements;
+
+	if (value->constisnull)
+		refuse_excluded("a record", "a null");
+	(void) race_array_open(reader, value->constvalue, &elements, part->nulls != 0, false);
+	check_length(part, elements.n);
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		(void) race_vector_convert(reader, &elements, part,
+								   palloc(elements.n * sizeof(double)), false);
+}
+
+/* Are all numbers clipped to bounds, so that none is infinite? */
+static bool
+is_clipped(const RaceParams *part)
+{
+	const double *lower = race_array(part, RACE_ARRAY_LOWER);
+	const double *upper = race_array(part, RACE_ARRAY_UPPER);
+	uint32		i;
+
+	for (i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
+		if (!isfinite(lower[i]) || !isfinite(upper[i]))
+			return false;
+	return lower != NULL && upper != NULL;
+}
+
+/* What elements of a record are that do not count */
+static void
+add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
+{
+	bool		vector = race_record_kind(part) == RACE_RECORD_VECTOR;
+
+	add_values(excluded, vector ? "a number" : "an element", nulls && part->nulls == 0,
+			   nans && vector, is_clipped(part) ? "NaN" : "NaN or infinite");
+}
+
+/* ARRAY[...] */
+static void
+exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *array)
+{
+	bool		nulls = false;
+	bool		nans = false;
+	ListCell   *cell;
+
+	if (array->multidims)
+		refuse_excluded("an array of one dimension", "one of several");
+	check_length(part, list_length(array->elements));
+	foreach(cell, array->elements)
+	{
+		Node	   *element = lfirst(cell);
+
+		if (IsA(element, Const) && ((Const *) element)->constisnull && part->nulls == 0)
+			refuse_excluded("an array without nulls", "a null element");
+		nulls |= may_be_null(excluded, element);
+		nans |= may_be_nan(element);
+	}
+	add_elements(excluded, part, nulls, nans);
+}
+
+/* A value of which the type alone is known; that of a vector may say its length */
+static void
+exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *reader, Node *value)
+{
+	bool		array = reader->layout == RACE_LAYOUT_ARRAY;
+	int32		typmod = exprTypmod(value);
+
+	add_elements(excluded, part, array, array && is_inexact(reader->element));
+	(void) getBaseTypeAndTypmod(exprType(value), &typmod);
+	if (!array && typmod > 0)
+		check_length(part, typmod);
+	else if (race_record_kind(part) != RACE_RECORD_SET)
+		add(excluded, "the length is not %u", part->dims);
+}
+
+static void
+exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
+{
+	RaceArrayReader reader;
+	Node	   *array = strip_array_casts(value);
+
+	if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		race_vector_prepare(&reader, exprType(value), CurrentMemoryContext);
+	else
+		race_set_prepare(&reader, exprType(value), CurrentMemoryContext);
+	if (IsA(value, Const))
+	{
+		check_constant(&reader, part, (Const *) value);
+		return;
+	}
+	if (may_be_null(excluded, value))
+		add(excluded, excluded->one_part ? "the record is NULL" : "a part of the record is NULL");
+	if (IsA(array, ArrayExpr) && !reader.has_cast)
+		exclude_elements(excluded, part, (ArrayExpr *) array);
+	else
+		exclude_type(excluded, part, &reader, value);
+}
+
+static void
+exclude_records(Excluded *excluded, const RaceParams *params)
+{
+	Node	   *record = expression_at(excluded, RECORD);
+	const RaceParams *part = params;
+	ListCell   *cell;
+
+	excluded->one_part = race_params_parts(params) == 1;
+	if (excluded->one_part)
+		exclude_part(excluded, params, record);
+	else if (IsA(record, RowExpr) && ((RowExpr *) record)->row_typeid == RECORDOID)
+		foreach(cell, ((RowExpr *) record)->args)
+		{
+			exclude_part(excluded, part, lfirst(cell));
+			part = race_params_next(part, params);
+		}
+	else
+		add(excluded, "the record is NULL, or a part of it is NULL or not as declared");
+}
+
+/* ----------------------------------------------------- labels and the rest */
+
+static bool
+is_declared(Datum labels, Datum label)
+{
+	Datum	   *declared;
+	int			n;
+	int			i;
+
+	deconstruct_array(DatumGetArrayTypeP(labels), TEXTOID, -1, false, TYPALIGN_INT, &declared,
+					  NULL, &n);
+	for (i = 0; i < n; i++)
+		if (DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, declared[i], label)))
+			return true;
+	return false;
+}
+
+static void
+exclude_labels(Excluded *excluded, Datum labels)
+{
+	Node	   *label = strip_casts(expression_at(excluded, LABEL));
+
+	if (IsA(label, Const) && exprType(label) == TEXTOID)
+	{
+		if (((Const *) label)->constisnull || !is_declared(labels, ((Const *) label)->constvalue))
+			refuse_excluded("a declared label", "another constant");
+		return;
+	}
+	if (exprType(label) == BOOLOID && !is_declared(labels, CStringGetTextDatum("true")) &&
+		!is_declared(labels, CStringGetTextDatum("false")))
+		refuse_excluded("labels true and false, as a boolean is written", "others");
+	add(excluded, "the label is not declared");
+}
+
+static void
+exclude_values(Excluded *excluded)
+{
+	Node	   *value = expression_at(excluded, VALUE);
+
+	if (IsA(value, Const))
+	{
+		if (((Const *) value)->constisnull || isnan(DatumGetFloat8(((Const *) value)->constvalue)))
+			refuse_excluded("a value", "NULL or NaN");
+		return;
+	}
+	add_values(excluded, "the value", may_be_null(excluded, value), may_be_nan(value), "NaN");
+}
+
+/* A, B, or C: conditions have "or" in them, too */
+static char *
+join(const List *conditions)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	if (conditions == NIL)
+		return NULL;
+	initStringInfo(&text);
+	foreach(cell, conditions)
+		appendStringInfo(&text, "%s%s", cell == list_head(conditions) ? "" :
+						 lnext(conditions, cell) == NULL ? ", or " : ", ", strVal(lfirst(cell)));
+	return text.data;
+}
+
+char *
+race_excluded(const RaceAsked *asked, const RaceChecked *checked)
+{
+	Excluded	excluded = {.rows = checked->rows};
+
+	exclude_records(&excluded, asked->params);
+	if (asked->label != NULL)
+		exclude_labels(&excluded, asked->labels);
+	if (asked->value != NULL)
+		exclude_values(&excluded);
+	if (checked->dataset->unit_column != NULL && may_be_null(&excluded, expression_at(&excluded, UNIT)))
+		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
+	return join(excluded.where);
 }

@@ -1,6 +1,6 @@
 /*
  * read.h
- *		The read phase of a release: the query runs, and noise is drawn.
+ *		Reading the records of a release
  */
 #ifndef RACE_READ_H
 #define RACE_READ_H
@@ -8,8 +8,43 @@
 #include "postgres.h"
 
 #include "nodes/parsenodes.h"
+#include "parser/parse_node.h"
 
+#include "lineage.h"
 #include "request.h"
+
+/*
+ * An expression of the caller's, checked to depend on one row alone.
+ */
+
+/* The statements of a text, not yet looked up anywhere */
+extern List *race_parse(const char *text);
+
+/* What an expression gives */
+typedef enum RaceExpressionUse
+{
+	RACE_AS_RECORD, RACE_AS_LABEL, RACE_AS_VALUE
+} RaceExpressionUse;
+
+/*
+ * Analyze the one expression that a text is under a search_path, over the relation
+ * that is alone in FROM of the query that pstate analyzes; cast to text for a label, and to
+ * float8 for a value.
+ * *written is the expression as PostgreSQL writes it, all names qualified, so that it
+ * can be analyzed again under RACE_SAFE_PATH.  Adds the functions that it calls.
+ *
+ * Raises 42601 if it is not one expression, 22023 if it is not of one row alone
+ * (subqueries, aggregates, windows, sets, system columns, functions that are not
+ * IMMUTABLE) or not lasting (temporary functions and types), and whatever PostgreSQL
+ * says of it.
+ */
+extern Node *race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
+									 const char *path, RaceExpressionUse use, char **written,
+									 RaceCalls *calls);
+
+/*
+ * The read phase of a release: the query runs, and noise is drawn.
+ */
 
 /*
  * Raise what planning says of a query of a request, 42501 unless the current user has the rights
@@ -38,4 +73,14 @@ extern Datum *race_read_private(const RaceAsked *asked, RaceChecked *checked, in
 extern Datum *race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n,
 							   Datum *labels, Datum *sketches);
 
-#endif							/* RACE_READ_H */
+/*
+ * Rows that a release leaves out, as far as types and constants tell.
+ */
+
+/*
+ * Which rows a checked request may leave out: "the record is NULL or a number is NaN", for example;
+ * NULL if there can be none.  Raises 22023 if it would leave out every row.
+ */
+extern char *race_excluded(const RaceAsked *asked, const RaceChecked *checked);
+
+#endif

@@ -1,7 +1,7 @@
 /*
  * release.c
  *		race_release and race_release_next: checked, charged, committed; then read,
- *		given noise, stored, committed.
+ * given noise, stored, committed.
  *
  * A release is one procedure without public steps.  It commits its charge before it
  * reads anything, so that no rollback refunds what was seen.  What it checked stays in
@@ -30,18 +30,14 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "../lsh/grid.h"
-#include "../lsh/moments.h"
-#include "../params/params.h"
-#include "../server/compat.h"
-#include "../server/progress.h"
-#include "../server/text.h"
-#include "excluded.h"
+#include "../core/moment_sums.h"
+#include "../core/params.h"
+#include "../core/server.h"
+#include "../core/table.h"
 #include "ledger.h"
-#include "oids.h"
 #include "read.h"
+#include "release.h"
 #include "request.h"
-#include "settings.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_next);

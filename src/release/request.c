@@ -1,17 +1,6 @@
 /*
  * request.c
- *		A release as it is asked for, and as it was checked and analyzed.
- *
- * The query that collects the records is a template of ours, analyzed under a
- * search_path of pg_catalog.  Its parameters are not values: when the parser meets
- * one, it gets the node that the parameter stands for, and for $3 to $5 that is an
- * expression of the caller's, analyzed under her own search_path at that place.  So
- * names are looked up once, each under the path that it was written for, and what
- * was checked is what is planned.
- *
- * Bad records and NULL units are left out first, then each unit keeps as many as it
- * may.  The choice is by strong random numbers: with a generator that someone can
- * seed, one person's rows would decide which rows of others are chosen.
+ *		The request of a release
  */
 #include "postgres.h"
 
@@ -21,6 +10,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -34,15 +24,31 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
-#include "../lsh/moments.h"
-#include "../record/record.h"
-#include "../sketch/format.h"
-#include "expression.h"
-#include "oids.h"
-#include "parts.h"
+#include "../core/moment_sums.h"
+#include "../core/noise.h"
+#include "../core/privatize.h"
+#include "../core/record.h"
+#include "../core/sketch_format.h"
+#include "ledger.h"
 #include "read.h"
+#include "release.h"
+#include "remote.h"
 #include "request.h"
-#include "settings.h"
+
+/*
+ * A release as it is asked for, and as it was checked and analyzed.
+ *
+ * The query that collects the records is a template of ours, analyzed under a
+ * search_path of pg_catalog.  Its parameters are not values: when the parser meets
+ * one, it gets the node that the parameter stands for, and for $3 to $5 that is an
+ * expression of the caller's, analyzed under her own search_path at that place.  So
+ * names are looked up once, each under the path that it was written for, and what
+ * was checked is what is planned.
+ *
+ * Bad records and NULL units are left out first, then each unit keeps as many as it
+ * may.  The choice is by strong random numbers: with a generator that someone can
+ * seed, one person's rows would decide which rows of others are chosen.
+ */
 
 bool		(*race_release_can_fit) (const RaceParams *params);
 Datum		(*race_release_fit) (Datum sketch);
@@ -494,4 +500,57 @@ race_request_current(const RaceChecked *checked)
 {
 	return race_calls_current(&checked->lineage->calls) &&
 		race_calls_current(&checked->calls);
+}
+
+/*
+ * What a budget holds in rho of zero-concentrated privacy, and for which units.
+ */
+
+PG_FUNCTION_INFO_V1(race_check_unit);
+PG_FUNCTION_INFO_V1(race_rho_limit);
+PG_FUNCTION_INFO_V1(race_rho_epsilon);
+
+/*
+ * race_check_unit(max_contributions, neighbors): raise what a release of such units
+ * would
+ */
+Datum
+race_check_unit(PG_FUNCTION_ARGS)
+{
+	int			rows = 1;
+	RaceParams	any = {.rows = rows};
+
+	(void) race_make_request(&any, 1, 0, &rows, PG_GETARG_INT32(0),
+							 text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
+	PG_RETURN_VOID();
+}
+
+/* race_rho_limit(epsilon, delta): the largest rho that they allow */
+Datum
+race_rho_limit(PG_FUNCTION_ARGS)
+{
+	double		epsilon = PG_GETARG_FLOAT8(0);
+	double		delta = PG_GETARG_FLOAT8(1);
+
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON) ||
+		!(delta >= RACE_MIN_DELTA && delta < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a budget of zCDP needs epsilon between %g and %g, and delta above 0 and below 1",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+	PG_RETURN_FLOAT8(race_rho_allowed(epsilon, delta));
+}
+
+/* race_rho_epsilon(rho, delta): the smallest epsilon that rho implies at delta */
+Datum
+race_rho_epsilon(PG_FUNCTION_ARGS)
+{
+	double		rho = PG_GETARG_FLOAT8(0);
+	double		delta = PG_GETARG_FLOAT8(1);
+
+	if (!(rho >= 0) || !(delta >= RACE_MIN_DELTA && delta < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rho must be at least 0, and delta above 0 and below 1")));
+	PG_RETURN_FLOAT8(race_epsilon_of_rho(rho, delta));
 }

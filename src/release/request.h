@@ -2,16 +2,16 @@
  * request.h
  *		A release as it is asked for, and as it was checked and analyzed.
  */
-#ifndef RACE_RELEASE_REQUEST_H
-#define RACE_RELEASE_REQUEST_H
+#ifndef RACE_REQUEST_H
+#define RACE_REQUEST_H
 
 #include "postgres.h"
 
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
-#include "../privacy/checked_plan.h"
-#include "../privacy/values.h"
+#include "../core/privatize.h"
+#include "../core/value_pair.h"
 #include "ledger.h"
 #include "lineage.h"
 
@@ -91,4 +91,4 @@ extern bool race_request_current(const RaceChecked *checked);
 extern bool (*race_release_can_fit) (const RaceParams *params);
 extern Datum (*race_release_fit) (Datum sketch);
 
-#endif							/* RACE_RELEASE_REQUEST_H */
+#endif

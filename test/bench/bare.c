@@ -18,8 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/lsh/lsh.h"
-#include "../../src/sketch/counters.h"
+#include "../../src/core/lsh.h"
+#include "../../src/core/counters.h"
 
 #define RUNS		5
 #define BATCH		64			/* records hashed together */

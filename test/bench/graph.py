@@ -1,6 +1,6 @@
 """The Slashdot graph: each node the set of those it points to, under Jaccard.
 
-Sums are estimated outside the database as well, by the row functions of src/lsh: at
+Sums are estimated outside the database as well, by the row functions of src/core: at
 ranges that a sketch may not have, and with what the rows say one by one.
 """
 import dataclasses

@@ -29,7 +29,7 @@ UPPER = (20000, 23, 0.305, 72, 0.06, 141)
 FEATURES = {0.1: 30, 1: 30, 10: 120}    # chosen on made-up tables, as their bandwidth
 FEATURES_PURE = 20
 NORM = {10: 2.5}        # and else 1: of a sweep of nine tables, airfoil among them
-TARGET_WEIGHT, TARGET_LEAST = 8192 / 3072, 0.35       # src/lsh/moments.h
+TARGET_WEIGHT, TARGET_LEAST = 8192 / 3072, 0.35       # src/core/moment_sums.h
 RIDGES = [0, *10.0 ** np.arange(-2, 3.1, 0.25)]       # tried in hindsight
 # what it must show: linear, features, linear with pure noise
 LIMITS = {0.1: (1.02, 1.02, 1.02), 1: (0.57, 0.60, 0.75), 10: (0.502, 0.40, 0.51)}

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/lsh/moments.h"
+#include "../../src/core/moment_sums.h"
 
 static double
 now(void)

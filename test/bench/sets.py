@@ -17,7 +17,7 @@ FEWER_ROWS = [2 ** i for i in range(2, 11)]
 
 INTRODUCTION = f"""Jaccard similarity of adjacency sets, R = {ROWS:,}, {HELD} nodes held out
 of the build and asked about.  Computed outside the database, by the row functions of
-src/lsh, as W = {PAPER_RANGE:,} is over the 256 MB that a sketch may have.
+src/core, as W = {PAPER_RANGE:,} is over the 256 MB that a sketch may have.
 
 Cost is what collisions and their correction add to the error beyond an infinite W:
 of the root mean square over all queries, and of the mean over queries of the standard

@@ -63,7 +63,7 @@ sub make_pair {
 	return;
 }
 
-# The wire format (src/sketch/format.c) as [count, counters ...]
+# The wire format (src/core/sketch_format.c) as [count, counters ...]
 sub decode {
 	my ($hex) = @_;
 	my $bytes = pack 'H*', $hex;
@@ -77,7 +77,7 @@ sub decode {
 	return [unpack "x16 q< x$skip ($counter{$width})*", substr $bytes, 0, -4];
 }
 
-# Packed counters (src/sketch/packed.h), of n in all
+# Packed counters (src/core/counters.h), of n in all
 sub unpack_counters {
 	my ($packed, $n) = @_;
 	my ($gap_order, $order, $nonzero, $bits) = unpack 'C C V b*', $packed;

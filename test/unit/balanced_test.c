@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/fit/entropy.h"
-#include "../../src/lsh/balanced.h"
+#include "../../src/answers/solver.h"
+#include "../../src/core/table.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -19,13 +19,12 @@
  */
 #include <float.h>
 
-#include "../../src/lsh/grid.h"
-#include "../../src/lsh/moments.h"
-#include "../../src/lsh/surrogate.h"
-#include "../../src/privacy/draw.h"
-#include "../../src/privacy/noisy.h"
-#include "../../src/sketch/count.h"
-#include "../../src/sketch/counters.h"
+#include "../../src/core/table.h"
+#include "../../src/core/moment_sums.h"
+#include "../../src/core/loss_rows.h"
+#include "../../src/core/plan.h"
+#include "../../src/core/count.h"
+#include "../../src/core/counters.h"
 #include "kernels.h"
 #include "tap.h"
 

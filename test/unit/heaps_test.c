@@ -2,7 +2,7 @@
  * heaps_test.c
  *		Heaps that are taken out of the nodes of a grid.
  */
-#include "../../src/fit/heaps.h"
+#include "../../src/answers/point_masses.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../../src/lsh/grid.h"
-#include "../../src/lsh/moments.h"
-#include "../../src/noise/noise.h"
+#include "../../src/core/table.h"
+#include "../../src/core/moment_sums.h"
+#include "../../src/core/noise.h"
 
 /* Real randomness, for a RaceRandom */
 static inline void

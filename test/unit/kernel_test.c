@@ -2,7 +2,7 @@
  * kernel_test.c
  *		The exact kernel value.  (l1_test.c has the formula of l1.)
  */
-#include "../../src/lsh/values.h"
+#include "../../src/core/kernels.h"
 #include "kernels.h"
 #include "tap.h"
 

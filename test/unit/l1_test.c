@@ -2,8 +2,8 @@
  * l1_test.c
  *		The l1 kernel, and the Cauchy numbers its row functions are made of.
  */
-#include "../../src/lsh/normal.h"
-#include "../../src/lsh/values.h"
+#include "../../src/core/normal.h"
+#include "../../src/core/kernels.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -6,11 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../src/fit/fourier.h"
-#include "../../src/learn/tail.h"
-#include "../../src/lsh/kernels.h"
-#include "../../src/lsh/values.h"
-#include "../../src/lsh/lsh.h"
+#include "../../src/answers/solver.h"
+#include "../../src/answers/tail.h"
+#include "../../src/core/lsh.h"
+#include "../../src/core/kernels.h"
 #include "tap.h"
 
 /* ---------------------------------------------------------------- transforms */

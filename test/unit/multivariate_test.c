@@ -5,10 +5,8 @@
  *
  * Records and noise are pseudo-random and always the same, so that nothing here is left to luck.
  */
-#include "../../src/multivariate/classes.h"
-#include "../../src/multivariate/ridge.h"
-#include "../../src/multivariate/spread.h"
-#include "../../src/linear/factor.h"
+#include "../../src/answers/moments_psd.h"
+#include "../../src/core/factor.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -263,7 +261,7 @@ test_classes(double other)
 {
 	Sums		sums[2];
 	RaceNoisy	noisy[2];
-	RaceClasses classes;
+	RaceDiscriminants classes;
 	double		space[RACE_CLASSES_SPACE(2, N - 1)];
 	double		work[RACE_CLASSES_WORK(2, N - 1)];
 	double		v[N];
@@ -305,7 +303,7 @@ test_far(void)
 {
 	Sums		sums[2];
 	RaceNoisy	noisy[2];
-	RaceClasses classes;
+	RaceDiscriminants classes;
 	double		space[RACE_CLASSES_SPACE(2, N - 1)];
 	double		work[RACE_CLASSES_WORK(2, N - 1)];
 	double		v[N];

@@ -2,8 +2,8 @@
  * normal_test.c
  *		Quantiles: the inverse normal and Student's t.
  */
-#include "../../src/lsh/normal.h"
-#include "../../src/query/student.h"
+#include "../../src/core/normal.h"
+#include "../../src/answers/student.h"
 #include "helpers.h"
 #include "tap.h"
 

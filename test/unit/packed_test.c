@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sketch/packed.h"
+#include "../../src/core/counters.h"
 #include "helpers.h"
 #include "tap.h"
 

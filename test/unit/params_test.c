@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 
-#include "../../src/lsh/sobol.h"
+#include "../../src/core/sequences.h"
 #include "helpers.h"
 #include "tap.h"
 

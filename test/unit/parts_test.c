@@ -3,7 +3,7 @@
  *		Parameters with arrays and further parts: which are accepted, how others are
  *		refused, and what they stand for.  (hostile_test.c has bytes of any kind.)
  */
-#include "../../src/lsh/sobol.h"
+#include "../../src/core/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../src/learn/peaks.h"
+#include "../../src/answers/peaks.h"
 #include "tap.h"
 
 #define MOST	12

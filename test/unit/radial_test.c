@@ -2,8 +2,8 @@
  * radial_test.c
  *		Kernels by a table over the distance, against the kernels themselves.
  */
-#include "../../src/lsh/values.h"
-#include "../../src/lsh/radial.h"
+#include "../../src/core/kernels.h"
+#include "../../src/core/table_density.h"
 #include "kernels.h"
 #include "tap.h"
 

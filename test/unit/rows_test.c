@@ -2,8 +2,7 @@
  * rows_test.c
  *		Row functions: the same bits everywhere, whatever computes them.
  */
-#include "../../src/lsh/philox.h"
-#include "../../src/lsh/structured.h"
+#include "../../src/core/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

@@ -2,8 +2,7 @@
  * sobol_test.c
  *		The scrambled Sobol' sequence: even together, uniform each alone.
  */
-#include "../../src/lsh/philox.h"
-#include "../../src/lsh/sobol.h"
+#include "../../src/core/sequences.h"
 #include "helpers.h"
 #include "tap.h"
 

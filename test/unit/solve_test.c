@@ -2,9 +2,7 @@
  * solve_test.c
  *		Fitting a model: projections on the simplex, weights, Gram matrices, candidates.
  */
-#include "../../src/fit/candidates.h"
-#include "../../src/fit/gram.h"
-#include "../../src/fit/solve.h"
+#include "../../src/answers/solver.h"
 #include "helpers.h"
 #include "kernels.h"
 #include "tap.h"

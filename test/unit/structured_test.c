@@ -6,8 +6,8 @@
  * Row functions are fixed by seeds, so there are no false alarms: these tests pass always or
  * never.
  */
-#include "../../src/lsh/normal.h"
-#include "../../src/lsh/structured.h"
+#include "../../src/core/normal.h"
+#include "../../src/core/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

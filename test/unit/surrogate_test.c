@@ -4,7 +4,7 @@
  *
  * Row functions have fixed seeds: nothing here fails by luck.
  */
-#include "../../src/lsh/surrogate.h"
+#include "../../src/core/loss_rows.h"
 #include "helpers.h"
 #include "tap.h"
 

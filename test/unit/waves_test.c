@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "../../src/learn/waves.h"
+#include "../../src/answers/waves.h"
 #include "tap.h"
 
 #define PI	3.14159265358979323846

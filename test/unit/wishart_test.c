@@ -8,9 +8,9 @@
  *
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
-#include "../../src/linear/factor.h"
-#include "../../src/privacy/draw.h"
-#include "../../src/sketch/counters.h"
+#include "../../src/core/factor.h"
+#include "../../src/core/plan.h"
+#include "../../src/core/counters.h"
 #include "helpers.h"
 #include "tap.h"
 #include "wide.h"

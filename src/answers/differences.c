@@ -1,0 +1,507 @@
+/*
+ * differences.c
+ *		race_difference, race_kde_grid, race_kernel, race_info
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/memutils.h"
+
+#include "../core/core.h"
+#include "estimate.h"
+#include "info.h"
+#include "row_estimator.h"
+#include "student.h"
+
+/*
+ * race_difference: by how much two sketches differ at a query.
+ *
+ * The rows of sketches with the same parameters have the same functions, so what sampling
+ * adds to both is much alike, and goes when they are subtracted row by row.  Noise and what
+ * models miss is each sketch's own.
+ */
+
+PG_FUNCTION_INFO_V1(race_difference);
+
+/* One side: a sketch that was asked, and what it answers */
+typedef struct Side
+{
+	RaceQuestion question;
+	RaceDensity density;
+} Side;
+
+static void
+check_same_kernel(const RaceParams *a, const RaceParams *b)
+{
+	if (!race_params_same_kernel(a, b))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("densities of different kernels cannot be compared"),
+				 errdetail("One side has %s, the other has %s.",
+						   race_params_brief(a), race_params_brief(b))));
+}
+
+/* Can rows be subtracted one by one? */
+static bool
+is_paired(const Side *a, const Side *b)
+{
+	const RaceParams *params = a->question.view.params;
+
+	return race_params_same(params, b->question.view.params) && !race_is_grid(params) &&
+		a->question.buckets != NULL;
+}
+
+/* What some rows of a side add to its density, but for the correction of collisions */
+static double
+rows_answer(const Side *side, uint32 from, uint32 to)
+{
+	const RaceDensity *density = &side->density;
+
+	if (density->weight == 0)
+		return 0;
+	return density->weight / density->n *
+		race_answers_mean(&side->question.view, density->fitted, side->question.buckets,
+						  from, to);
+}
+
+static double
+own_variance(const Side *side, double variance)
+{
+	const RaceDensity *density = &side->density;
+
+	return density->weight == 0 ? 0 : pow(density->weight / density->n, 2) * variance;
+}
+
+/*
+ * The variance of the difference of the means of rows, from that between blocks; never below
+ * what is known of each side.  Blocks of all balanced rows say no more.
+ */
+static double
+paired_variance(const Side *a, const Side *b)
+{
+	const RaceParams *params = a->question.view.params;
+	uint64		rows = params->rows;
+	uint32		blocks = race_answers_blocks(params, params->rows);
+	double		mean = rows_answer(a, 0, rows) - rows_answer(b, 0, rows);
+	double		least = own_variance(a, a->density.least_variance) +
+		own_variance(b, b->density.least_variance);
+	double		share = race_sampling_share(params, params->rows);
+	double		sum = 0;
+	uint32		i;
+
+	if (share == 0)
+		return least;
+	for (i = 0; i < blocks; i++)
+	{
+		uint32		from = i * rows / blocks;
+		uint32		to = (i + 1) * rows / blocks;
+
+		sum += pow(rows_answer(a, from, to) - rows_answer(b, from, to) - mean, 2);
+	}
+	return least + share * Max(sum / (blocks - 1) / blocks - least, 0);
+}
+
+static double
+standard_error(const Side *a, const Side *b)
+{
+	double		p = race_collision_probability(a->question.view.params);
+	double		variance = pow(a->density.standard_error, 2) + pow(b->density.standard_error, 2);
+
+	if (isfinite(variance) && is_paired(a, b))
+		variance += (paired_variance(a, b) - own_variance(a, a->density.rows_variance) -
+					 own_variance(b, b->density.rows_variance)) / pow(1 - p, 2);
+	return sqrt(Max(variance, 0));
+}
+
+/* How many standard errors the interval has on each side */
+static double
+quantile(const Side *a, const Side *b, double confidence)
+{
+	uint32		blocks = Min(race_estimate_blocks(&a->question.view),
+							 race_estimate_blocks(&b->question.view));
+
+	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
+}
+
+/* Is the number of records within its noise of zero?  Then a density says nothing. */
+static bool
+has_no_count(const Side *side, double t)
+{
+	return !(side->density.n > t * sqrt(side->density.n_variance));
+}
+
+/* race_difference(a, b, q, confidence) */
+Datum
+race_difference(PG_FUNCTION_ARGS)
+{
+	double		confidence = PG_GETARG_FLOAT8(3);
+	Side		side[2];
+	RaceResultRow row;
+	double		difference;
+	double		error;
+	double		t;
+	double		reach;
+	int			i;
+
+	race_check_confidence(confidence);
+	race_row_start(&row, fcinfo);
+	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &side[0].question,
+				  &side[1].question);
+	check_same_kernel(side[0].question.view.params, side[1].question.view.params);
+	for (i = 0; i < 2; i++)
+	{
+		race_ask_about(&side[i].question, PG_GETARG_DATUM(2));
+		race_estimate_density(&side[i].question, &side[i].density);
+	}
+	difference = side[0].density.density - side[1].density.density;
+	error = standard_error(&side[0], &side[1]);
+	t = quantile(&side[0], &side[1], confidence);
+	reach = has_no_count(&side[0], t) || has_no_count(&side[1], t) ? INFINITY : t * error;
+
+	race_row_add(&row, Float8GetDatum(difference));
+	race_row_add(&row, Float8GetDatum(error));
+	race_row_add(&row, Float8GetDatum(difference - reach));
+	race_row_add(&row, Float8GetDatum(difference + reach));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * race_kde_grid: the density at all points of a grid.
+ */
+
+PG_FUNCTION_INFO_V1(race_kde_grid);
+
+#define MAX_SPAN		1e100	/* an axis this long still divides into steps */
+
+typedef struct Grid
+{
+	RaceQuestion question;
+	RaceResultRow row;
+	uint32		dims;
+	double	   *lower;
+	double	   *upper;
+	uint32	   *steps;
+	double	   *x;				/* the current point */
+} Grid;
+
+static void
+check_vectors(const RaceParams *params)
+{
+	if (race_record_kind(params) != RACE_RECORD_VECTOR || race_params_parts(params) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid needs a kernel of vectors by itself"),
+				 errdetail("The parameters are %s.", race_params_brief(params))));
+}
+
+/* Number of points, checked axis by axis */
+static uint64
+read_grid(FunctionCallInfo fcinfo, Grid *grid)
+{
+	RaceCallSite *site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
+	double	   *steps;
+	uint64		points = 1;
+	uint32		i;
+
+	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
+	check_vectors(grid->question.view.params);
+	grid->dims = grid->question.view.params->dims;
+	grid->lower = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), grid->dims);
+	grid->upper = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2), grid->dims);
+	steps = race_vector_new(INT4ARRAYOID, PG_GETARG_DATUM(3), grid->dims);
+	grid->steps = palloc(grid->dims * sizeof(uint32));
+	grid->x = palloc(grid->dims * sizeof(double));
+
+	for (i = 0; i < grid->dims; i++)
+	{
+		if (steps[i] < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a grid needs at least 1 step along each axis")));
+		if (grid->lower[i] > grid->upper[i] ||
+			grid->upper[i] - grid->lower[i] > MAX_SPAN)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the lower bound of a grid must be at most the upper, and within %g of it",
+							MAX_SPAN)));
+		grid->steps[i] = (uint32) steps[i];
+		points *= grid->steps[i];
+		if (points > PG_INT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a grid can have at most %d points", PG_INT32_MAX)));
+	}
+	return points;
+}
+
+/* Coordinates of point number i; the last axis runs fastest. */
+static void
+locate(Grid *grid, uint64 i)
+{
+	uint32		axis;
+
+	for (axis = grid->dims; axis-- > 0;)
+	{
+		uint32		steps = grid->steps[axis];
+		uint32		step = i % steps;
+		double		lower = grid->lower[axis];
+		double		upper = grid->upper[axis];
+
+		if (steps == 1)
+			grid->x[axis] = lower + (upper - lower) / 2;
+		else if (step == steps - 1)
+			grid->x[axis] = upper;	/* exactly */
+		else
+			grid->x[axis] = lower + (upper - lower) * step / (steps - 1);
+		i /= steps;
+	}
+}
+
+static void
+start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Grid	   *grid = palloc(sizeof(Grid));
+
+	race_row_start(&grid->row, fcinfo);
+	call->max_calls = read_grid(fcinfo, grid);
+	call->user_fctx = grid;
+}
+
+static Datum
+next_point(void *state, uint64 i)
+{
+	Grid	   *grid = (Grid *) state;
+	RaceDensity estimate;
+
+	locate(grid, i);
+	race_ask_about_vector(&grid->question, grid->x);
+	race_estimate_density(&grid->question, &estimate);
+	race_row_add_numbers(&grid->row, grid->x, grid->dims);
+	race_row_add(&grid->row, Float8GetDatum(estimate.density));
+	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));
+	return race_row_datum(&grid->row);
+}
+
+/* race_kde_grid(sketch, lower, upper, steps) */
+Datum
+race_kde_grid(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_grid, next_point);
+}
+
+/*
+ * race_kernel: the exact kernel value, ground truth for estimates.
+ */
+
+PG_FUNCTION_INFO_V1(race_kernel);
+
+/* How both records are read, and space for them, kept between calls */
+typedef struct KernelSite
+{
+	RaceRecordReader x_reader;
+	RaceRecordReader y_reader;
+	MemoryContext space;		/* of what follows */
+	RaceParams *params;			/* or NULL, before the first use */
+	RaceRecords *x;
+	RaceRecords *y;
+} KernelSite;
+
+static KernelSite *
+get_site(FmgrInfo *flinfo)
+{
+	if (flinfo->fn_extra == NULL)
+	{
+		KernelSite *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
+
+		race_record_prepare(&site->x_reader, race_argument_type(flinfo, 1),
+							flinfo->fn_mcxt);
+		race_record_prepare(&site->y_reader, race_argument_type(flinfo, 2),
+							flinfo->fn_mcxt);
+		site->y_reader.is_query = true;
+		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
+											ALLOCSET_START_SMALL_SIZES);
+		flinfo->fn_extra = site;
+	}
+	return (KernelSite *) flinfo->fn_extra;
+}
+
+/*
+ * Forget the lengths that were learned from records: the parameters do not state
+ * them.
+ */
+static void
+open_lengths(RaceRecords *records, const RaceParams *params)
+{
+	const RaceParams *part;
+	int			i = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		records->parts[i++].width = part->dims;
+}
+
+/* Make space for records of these parameters. */
+static void
+use_params(KernelSite *site, const RaceParams *params)
+{
+	if (site->params != NULL && race_params_same(site->params, params))
+	{
+		open_lengths(site->x, params);
+		open_lengths(site->y, params);
+		return;
+	}
+	site->params = NULL;		/* an error may come from here on */
+	MemoryContextReset(site->space);
+	site->x = race_records_create(params, site->space);
+	site->y = race_records_create(params, site->space);
+	site->y->are_queries = true;
+	race_records_reserve(site->x, 1);
+	race_records_reserve(site->y, 1);
+	site->params = race_params_copy(params, site->space);
+}
+
+/* Columns with one record, valid until the next call */
+static void
+read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
+		 RaceRecords *records, RaceColumn *columns)
+{
+	int			i;
+
+	race_record_read(reader, params, value, records, false);
+	for (i = 0; i < records->n_parts; i++)
+		if (records->parts[i].kind == RACE_RECORD_SET && (records->any >> i & 1) == 0)
+			race_normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
+	race_records_columns(records, 0, columns);
+}
+
+/* race_kernel(params, x, y) */
+Datum
+race_kernel(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+	KernelSite *site = get_site(fcinfo->flinfo);
+	RaceColumn	x[RACE_MAX_PARTS];
+	RaceColumn	y[RACE_MAX_PARTS];
+	int			i;
+
+	race_params_check_kernel(params);
+	use_params(site, params);
+	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
+	/* if the parameters do not state dims, y must have as many as x */
+	for (i = 0; i < site->x->n_parts; i++)
+		if (site->y->parts[i].width == 0)
+		{
+			site->y->parts[i].width = site->x->parts[i].width;
+			race_records_reserve(site->y, 1);
+		}
+	read_one(&site->y_reader, params, PG_GETARG_DATUM(2), site->y, y);
+	PG_RETURN_FLOAT8(race_kernel_value(params, x, y));
+}
+
+/*
+ * race_info: what a sketch is, in one row.
+ */
+
+PG_FUNCTION_INFO_V1(race_info);
+
+/* The kernels of a product, with * between */
+static const char *
+product_name(const RaceParams *params)
+{
+	const RaceParams *part;
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		appendStringInfo(&name, "%s%s", part == params ? "" : " * ",
+						 race_kernel_name(part->kernel));
+	return name.data;
+}
+
+static void
+add_params(RaceResultRow *row, const RaceParams *params)
+{
+	const RaceKernelType *type = race_kernel_type(params->kernel);
+	bool		product = race_params_parts(params) > 1;
+	bool		functions = (type->takes & RACE_TAKES_FUNCTIONS) != 0;
+
+	race_row_add_text(row, product_name(params));
+	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
+	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,
+		   Float8GetDatum(params->bandwidth));
+	race_row_add_if(row, functions && !product, Int32GetDatum(params->power));
+	race_row_add(row, Int32GetDatum(params->rows));
+	race_row_add(row, Int32GetDatum(params->range));
+	race_row_add(row, Int64GetDatum(params->seed));
+	if (product)
+		race_row_add_null(row);
+	else
+		race_row_add_text(row, race_sequence_name(params->sequence));
+	race_row_add_text(row, race_rehash_name(params->rehash));
+}
+
+void
+race_info_add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
+{
+	int			i;
+
+	if (noise->status == RACE_STATUS_EXACT)
+	{
+		race_row_add_text(row, "exact");
+		for (i = 0; i < 9; i++)
+			race_row_add_null(row);
+		return;
+	}
+	race_row_add_text(row, race_has_enough_noise(noise) ? "private" : "share");
+	race_row_add_text(row, race_mechanism_name(noise->mechanism));
+	race_row_add(row, Float8GetDatum(noise->epsilon));
+	race_row_add(row, Float8GetDatum(noise->delta));
+	race_row_add(row, Float8GetDatum(noise->rho));
+	race_row_add(row, Int32GetDatum(noise->max_contributions));
+	race_row_add_text(row, race_neighbors_name(noise->neighbors));
+	race_row_add(row, Int32GetDatum(noise->releases));
+	race_row_add(row, Float8GetDatum(sqrt(noise->counter_variance) / unit));
+	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));
+}
+
+/* A model comes last in a sketch, so that all of it is read. */
+static void
+add_model(RaceResultRow *row, Datum sketch, bool has_model)
+{
+	RaceView	view;
+
+	if (!has_model)
+	{
+		race_row_add_null(row);
+		race_row_add_null(row);
+		return;
+	}
+	race_sketch_view(sketch, &view);
+	race_row_add(row, Int32GetDatum((int32) view.model->points));
+	race_row_add(row, Float8GetDatum(view.model->misfit));
+}
+
+Datum
+race_info(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	RaceResultRow row;
+	int			width;
+	Size		size;
+
+	race_row_start(&row, fcinfo);
+	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
+
+	add_params(&row, view.params);
+	race_row_add_if(&row, race_has_enough_noise(&view.header->noise),
+					Int64GetDatum(view.header->count));
+	race_row_add(&row, Int32GetDatum(width));
+	race_row_add(&row, Int64GetDatum((int64) size));
+	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
+	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0);
+	PG_RETURN_DATUM(race_row_datum(&row));
+}

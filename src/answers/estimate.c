@@ -1,0 +1,778 @@
+/*
+ * estimate.c
+ *		race_kde, race_estimate and their intervals
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../core/core.h"
+#include "estimate.h"
+#include "evaluator.h"
+#include "row_estimator.h"
+#include "solver.h"
+#include "student.h"
+
+/*
+ * Kernel sums and densities: race_count, race_kernel_sum,
+ * race_kde, race_estimate.
+ *
+ * Row r says S[r, h_r(q)], the number of records in the query's bucket, plus
+ * noise.  Its mean over rows is f + p (N - f), where p is the probability that
+ * two different codes share a bucket (0 if codes are not rehashed), so
+ * (mean - p N) / (1 - p) is unbiased for f (Coleman & Shrivastava 2021, theorem
+ * 2.5, and the correction of collisions).
+ */
+
+PG_FUNCTION_INFO_V1(race_count);
+PG_FUNCTION_INFO_V1(race_kernel_sum);
+PG_FUNCTION_INFO_V1(race_kde);
+PG_FUNCTION_INFO_V1(race_estimate);
+
+/*
+ * A fitted sketch is asked for its model, and for what the rows say beyond it:
+ *
+ *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
+ *
+ * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
+ * model misses has about the square e; the residual tells it with a variance v, of noise and
+ * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
+ * differences that are far smaller than v: its weight is 0.
+ */
+typedef struct Parts
+{
+	double		model;			/* 0 without a model */
+	double		weight;			/* of the rows; 1 without a model */
+	double		mean;			/* of the rows, or of their residuals */
+	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
+	RaceReady  *ready;			/* or NULL */
+	const RaceGridded *gridded; /* or NULL */
+	RaceRecordCount count;
+	double		scale;			/* of residuals, in a partial question (partial.h) */
+} Parts;
+
+/*
+ * Residuals whose square is so many times their variance are not noise: they are believed.  The limit is
+ * lower for a grid: its noise is known, and it says more of round numbers than its model can.
+ */
+#define TOO_LARGE			9.0
+#define TOO_LARGE_OF_GRID	4.0
+
+static double
+weight_of_residual(const Parts *parts, double answer, double residual)
+{
+	double		v = parts->trusted->residual_variance;
+	double		most = v * (parts->gridded == NULL ? TOO_LARGE : TOO_LARGE_OF_GRID);
+	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - most);
+
+	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
+}
+
+/* What the rows, or the nodes of a grid, say beyond the model */
+static double
+residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *record)
+{
+	const RaceView *view = &question->view;
+
+	if (parts->gridded != NULL)
+		return race_gridded_sum(parts->gridded, record[0].numbers) - parts->model;
+	return race_answers_mean(view, parts->trusted != NULL ? parts->ready : NULL,
+							 question->buckets, 0, view->params->rows);
+}
+
+/* A query that leaves out parts of a product: residuals are those of whole records. */
+static void
+take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
+{
+	RacePartial partial;
+
+	race_partial_ask(question->site, &question->view, parts->ready, record, &partial);
+	parts->trusted = question->view.model;
+	parts->model = partial.model;
+	parts->mean = partial.scale * partial.residual;
+	parts->scale = partial.scale;
+	parts->weight = weight_of_residual(parts, partial.whole, partial.residual);
+}
+
+static Parts
+take_apart(const RaceQuestion *question)
+{
+	const RaceView *view = &question->view;
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}, 1};
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	if (race_needs_ready(view))
+	{
+		race_question_record(question, record);
+		parts.ready = race_ready_at(question->site, view);
+		parts.gridded = race_ready_grid(parts.ready);
+	}
+	parts.count = race_answers_count(view, parts.gridded);
+	if (question->partial)
+	{
+		take_partial_apart(question, record, &parts);
+		return parts;
+	}
+	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
+	{
+		parts.trusted = view->model;
+		parts.model = race_ready_sum(parts.ready, record);
+	}
+	if (parts.trusted != NULL && question->lifted != NULL)
+	{
+		parts.weight = 0;
+		return parts;
+	}
+	parts.mean = residual_of(question, &parts, record);
+	if (parts.trusted != NULL)
+		parts.weight = weight_of_residual(&parts, parts.model, parts.mean);
+	return parts;
+}
+
+/*
+ * The number of records that collisions are corrected for: residuals are of none, but for
+ * what the weights of the model do not add up to.
+ */
+static double
+records_of(const Parts *parts)
+{
+	return parts->trusted == NULL ? parts->count.n :
+		Min(parts->count.n - race_answers_divisor(parts->count), 0);
+}
+
+static double
+put_together(const RaceView *view, const Parts *parts)
+{
+	return parts->model + parts->weight *
+		race_answers_correct(view->params, parts->mean, records_of(parts));
+}
+
+/* Of the variance of the mean of rows, what is known to be in it */
+static double
+known_variance(const RaceQuestion *question, const Parts *parts)
+{
+	const RaceView *view = &question->view;
+
+	return (race_is_balanced(view->params) ? race_others_variance(question, parts->mean) :
+			view->header->noise.counter_variance) / view->params->rows;
+}
+
+/*
+ * A lower bound of the variance of the mean of rows: the noise that is known to be in
+ * it. A few rows that balance each other cannot show their own variance. For those of
+ * a private sketch, the prior by which the rows were chosen is added, or what was
+ * found when the model was fitted.  Balanced rows always have it: 3 and 4 of 6 pairs of an exact
+ * sketch, which may agree by chance, covered 62 % without it.
+ */
+static double
+least_variance(const RaceQuestion *question, const Parts *parts)
+{
+	const RaceView *view = &question->view;
+	const RaceParams *params = view->params;
+	double		noise = known_variance(question, parts);
+	double		records = race_answers_divisor(parts->count);
+
+	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
+		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
+		return noise;
+	if (view->model != NULL && !race_is_balanced(params))
+		return Max(noise, view->model->residual_variance);
+	return noise == 0 && !race_is_balanced(params) ? 0 : noise +
+		race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
+}
+
+/*
+ * Points that should fill a plane are often too many, and moved then.  Few rows see a narrow table
+ * as a wide one, both halves alike: on a line of records models of 16 to 128 rows were off by half
+ * of 1 / sqrt(rows) of an answer, whatever residuals showed.  This is the square of that half.
+ */
+#define UNSHOWN_IN_PLANE	0.25
+#define ROWS_FOR_PLANE		512
+
+/* What few rows do not show of the error of a model, besides what residuals show */
+static double
+variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double shown)
+{
+	const RaceParams *params = question->view.params;
+	double		variance = race_rows_hide_errors(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
+	bool		in_plane = race_model_is_of_vectors(params) && params->dims == 2;
+	double		missed = pow(parts->trusted->misfit, 2) +
+		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
+
+	if (parts->gridded != NULL ||
+		params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
+		return variance;
+	return variance + missed * parts->model * parts->model / 2;
+}
+
+/*
+ * Residuals of whole records vary as others do.  That they are the same share of an answer
+ * whatever the other parts are is true up to what the model misses.
+ */
+static double
+variance_of_partial(const RaceModel *model, const Parts *parts)
+{
+	return parts->scale == 0 ? 0 : model->misfit >= RACE_UNTESTED ? INFINITY :
+		parts->scale * parts->scale * model->residual_variance +
+		pow(model->misfit * parts->model, 2);
+}
+
+/*
+ * The variance of the model and the weighted rows together, in terms of the mean of rows.
+ * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
+ * (1 - weight) v: the model has taken in some of the noise, at most all of it.
+ */
+static double
+variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
+{
+	double		shown;
+
+	if (question->partial)
+		return variance_of_partial(question->view.model, parts);
+	if (parts->trusted == NULL)
+		return variance;
+	/* the variance of one row is infinite, and the square of a small weight may be 0 */
+	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
+		(1 - parts->weight) * (parts->gridded != NULL ? variance :
+							   parts->trusted->residual_variance);
+	return shown + variance_of_few_rows(question, parts, shown);
+}
+
+static double
+variance_of_grid(const RaceQuestion *question, const Parts *parts)
+{
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	race_question_record(question, record);
+	return race_gridded_noise(parts->gridded) +
+		race_gridded_bias(parts->gridded, record[0].numbers, parts->model + parts->mean);
+}
+
+/* What blocks of rows show.  What is known in it stays, however many of all rows there are. */
+static double
+variance_of_rows(const RaceQuestion *question, const Parts *parts, const RaceDensity *result)
+{
+	const RaceView *view = &question->view;
+	uint32		rows = view->params->rows;
+	double		share = race_sampling_share(view->params, rows);
+	double		known;
+
+	if (share == 1)
+		return race_answers_variance(view, result->fitted, question->buckets, 0, rows,
+									 parts->mean, result->least_variance);
+	known = known_variance(question, parts);
+	if (share == 0)
+		return known;
+	return Max(result->least_variance, known + share *
+			   (race_answers_variance(view, NULL, question->buckets, 0, rows, parts->mean,
+									  known) - known));
+}
+
+/* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
+static void
+describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
+{
+	result->weight = question->partial ? 0 : parts->weight;
+	result->fitted = parts->trusted != NULL ? parts->ready : NULL;
+	result->least_variance = least_variance(question, parts);
+	result->rows_variance = 0;
+	if (parts->gridded != NULL)
+		result->rows_variance = variance_of_grid(question, parts);
+	else if (!question->partial)
+		result->rows_variance = variance_of_rows(question, parts, result);
+}
+
+double
+race_estimate_sum(const RaceQuestion *question)
+{
+	Parts		parts = take_apart(question);
+
+	return put_together(&question->view, &parts);
+}
+
+double
+race_estimate_mean(const RaceQuestion *question)
+{
+	Parts		parts = take_apart(question);
+
+	return put_together(&question->view, &parts) / race_answers_divisor(parts.count);
+}
+
+bool
+race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
+{
+	const RaceModel *model = question->view.model;
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	if (model == NULL || model->misfit >= RACE_UNTESTED)
+		return false;
+	race_call_site_record(question->site, record);
+	return race_ready_sharp_sum(race_ready_at(question->site, &question->view), record, sum);
+}
+
+static void
+density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
+{
+	const RaceView *view = &question->view;
+	double		p = race_collision_probability(view->params);
+	double		ratio;
+
+	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
+	describe_rows(question, parts, result);
+	result->mean_variance = variance_of_mean(question, parts, result->rows_variance);
+	result->records = parts->count.n;
+	result->n = race_answers_divisor(parts->count);
+	result->n_variance = parts->count.variance;
+
+	result->kernel_sum = put_together(view, parts);
+	result->sum_variance = (result->mean_variance + p * p * result->n_variance) /
+		((1 - p) * (1 - p));
+	result->density = result->kernel_sum / result->n;
+	result->mean = parts->trusted == NULL ? parts->mean :
+		(1 - p) * result->kernel_sum + p * parts->count.n;
+	ratio = result->mean / result->n;
+	result->standard_error =
+		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
+		result->n / (1 - p);
+}
+
+void
+race_estimate_density(const RaceQuestion *question, RaceDensity *result)
+{
+	Parts		parts = take_apart(question);
+
+	density_of(question, &parts, result);
+}
+
+/* ------------------------------------------------------------- two sketches */
+
+static double
+deviation_of_block(const RaceQuestion *question, const Parts *parts, uint32 from, uint32 to)
+{
+	return race_answers_mean(&question->view, parts->trusted != NULL ? parts->ready : NULL,
+							 question->buckets, from, to) - parts->mean;
+}
+
+/* As race_answers_variance(): from the blocks of rows, which are the same in both */
+static double
+covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
+{
+	uint64		rows = questions[0].view.params->rows;
+	uint32		blocks = race_answers_blocks(questions[0].view.params, rows);
+	double		sum = 0;
+	uint32		i;
+
+	if (blocks < 2)
+		return 0;				/* the variances are infinite */
+	for (i = 0; i < blocks; i++)
+	{
+		uint32		from = i * rows / blocks;
+		uint32		to = (i + 1) * rows / blocks;
+
+		sum += deviation_of_block(&questions[0], &parts[0], from, to) *
+			deviation_of_block(&questions[1], &parts[1], from, to);
+	}
+	return sum / (blocks - 1) / blocks;
+}
+
+/*
+ * The same row functions err alike, in either direction.  Grids do not hash.
+ */
+static double
+covariance(const RaceQuestion questions[2], const Parts parts[2])
+{
+	const RaceParams *a = questions[0].view.params;
+	double		p = race_collision_probability(a);
+
+	if (race_is_grid(a))
+		return 0;
+	if (parts[0].weight == 0 || parts[1].weight == 0)
+		return 0;
+	return parts[0].weight * parts[1].weight * race_sampling_share(a, a->rows) *
+		covariance_of_blocks(questions, parts) / ((1 - p) * (1 - p));
+}
+
+double
+race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
+{
+	Parts		parts[2];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		parts[i] = take_apart(&questions[i]);
+		density_of(&questions[i], &parts[i], &results[i]);
+	}
+	return covariance(questions, parts);
+}
+
+/* ---------------------------------------------------------------- intervals */
+
+void
+race_check_confidence(double confidence)
+{
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be between 0 and 1")));
+}
+
+/* The variance of a grid is known, and not estimated from a few blocks. */
+#define KNOWN	1000000
+
+/*
+ * That of all balanced rows is, too.  But categories that share a bucket are few and large: a
+ * variable of excess kurtosis 6 in each row has that of Student's t with 4 degrees more than rows.
+ */
+#define TAILS	4
+
+static bool
+has_all_rows(const RaceParams *params)
+{
+	return race_sampling_share(params, params->rows) == 0;
+}
+
+uint32
+race_estimate_blocks(const RaceView *view)
+{
+	const RaceParams *params = view->params;
+
+	if (race_is_grid(params))
+		return KNOWN;
+	return has_all_rows(params) ? params->rows + TAILS + 1 :
+		race_answers_blocks(params, params->rows);
+}
+
+double
+race_estimate_reach(const RaceView *view, double confidence)
+{
+	uint32		blocks = race_estimate_blocks(view);
+
+	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
+}
+
+bool
+race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper)
+{
+	double		a = ratio->b * ratio->b - t * t * ratio->b_variance;
+	double		b = ratio->a * ratio->b - t * t * ratio->covariance;
+	double		root = t * sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance -
+								ratio->covariance * (2 * ratio->a * ratio->b -
+													 t * t * ratio->covariance));
+
+	if (!isfinite(root) || !(a > 0))
+		return false;
+	*lower = (b - root) / a;
+	*upper = (b + root) / a;
+	return true;
+}
+
+/*
+ * A few rows of a sequence vary less among each other than their mean varies. Where
+ * there is little noise, no method can tell. The warning is given once for a call
+ * site.
+ */
+void
+race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
+{
+	const RaceParams *params = question->view.params;
+	int			sequence = race_params_sequence(params);
+
+	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
+		sequence == RACE_SEQUENCE_GRID || has_all_rows(params) ||
+		params->rows >= RACE_ROWS_FOR_INTERVALS ||
+		estimate->noise_variance > estimate->mean_variance / 2)
+		return;
+	question->site->warned = true;
+	ereport(WARNING,
+			(errmsg("intervals of fewer than %d rows may be too short",
+					RACE_ROWS_FOR_INTERVALS),
+			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
+					   race_sequence_name(sequence))));
+}
+
+void
+race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
+					 double confidence, double *lower, double *upper)
+{
+	const RaceView *view = &question->view;
+	/* 1 unless the count is too small to divide by */
+	double		whole = estimate->records / estimate->n;
+	RaceRatio	ratio = {estimate->mean, estimate->n, estimate->mean_variance,
+	estimate->n_variance, 0};
+
+	if (race_ratio_bounds(&ratio, race_estimate_reach(view, confidence), lower, upper))
+	{
+		*lower = race_answers_correct(view->params, *lower, whole);
+		*upper = race_answers_correct(view->params, *upper, whole);
+		return;
+	}
+	*lower = -INFINITY;
+	*upper = INFINITY;
+}
+
+/* ------------------------------------------------------------------ SQL */
+
+Datum
+race_count(PG_FUNCTION_ARGS)
+{
+	RaceQuestion question;
+
+	race_ask_header(PG_GETARG_DATUM(0), &question);
+	PG_RETURN_FLOAT8(question.view.header->count);
+}
+
+/* The median of the means of `groups` groups of rows */
+static double
+median_of_means(const RaceQuestion *question, uint32 groups)
+{
+	uint64		rows = question->view.params->rows;
+	double	   *means = palloc(groups * sizeof(double));
+	uint32		i;
+
+	for (i = 0; i < groups; i++)
+		means[i] = race_answers_mean(&question->view, NULL, question->buckets,
+									 i * rows / groups, (i + 1) * rows / groups);
+	race_sort_descending(means, groups);
+	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
+}
+
+/* race_kernel_sum(sketch, q, groups) */
+Datum
+race_kernel_sum(PG_FUNCTION_ARGS)
+{
+	int			groups = PG_NARGS() > 2 ? PG_GETARG_INT32(2) : 1;	/* 0.2.0 had no groups */
+	RaceQuestion question;
+	const RaceView *view = &question.view;
+
+	if (groups < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("groups must be at least 1")));
+	race_ask(fcinfo, 0, &question);
+	if (groups == 1 || race_is_grid(view->params) || question.partial)
+		PG_RETURN_FLOAT8(race_estimate_sum(&question));
+	PG_RETURN_FLOAT8(race_answers_correct(view->params,
+										  median_of_means(&question, Min(groups, view->params->rows)),
+										  view->header->count));
+}
+
+Datum
+race_kde(PG_FUNCTION_ARGS)
+{
+	RaceQuestion question;
+
+	race_ask(fcinfo, 0, &question);
+	PG_RETURN_FLOAT8(race_estimate_mean(&question));
+}
+
+/* race_estimate(sketch, q, confidence) */
+Datum
+race_estimate(PG_FUNCTION_ARGS)
+{
+	double		confidence = PG_GETARG_FLOAT8(2);
+	RaceQuestion question;
+	RaceDensity estimate;
+	RaceResultRow row;
+	double		lower;
+	double		upper;
+
+	race_check_confidence(confidence);
+	race_row_start(&row, fcinfo);
+	race_ask(fcinfo, 0, &question);
+	race_estimate_density(&question, &estimate);
+	race_estimate_warn(&question, &estimate);
+	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
+	race_row_add(&row, Float8GetDatum(estimate.density));
+	race_row_add(&row, Float8GetDatum(estimate.standard_error));
+	race_row_add(&row, Float8GetDatum(lower));
+	race_row_add(&row, Float8GetDatum(upper));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * What the counters of balanced rows have in them besides the records that are asked about.
+ */
+
+/* What was computed for a sketch */
+typedef struct Squares
+{
+	RaceKnown	known;			/* must be first */
+	double		mean;			/* over rows, of the sum of all squares of a row */
+} Squares;
+
+static double
+mean_square(const RaceView *view)
+{
+	Size		n = RaceCounters(view->params);
+	int64		counters[RACE_COUNTER_BLOCK];
+	double		sum = 0;
+	Size		from;
+	Size		i;
+
+	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
+	{
+		Size		block = Min(n - from, RACE_COUNTER_BLOCK);
+
+		CHECK_FOR_INTERRUPTS();
+		race_counters_load(view->counters, view->width, from, block, counters);
+		for (i = 0; i < block; i++)
+			sum += (double) counters[i] * (double) counters[i];
+	}
+	return sum / view->params->rows;
+}
+
+static void *
+create_squares(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	Squares    *squares = MemoryContextAllocZero(context, sizeof(Squares));
+
+	(void) question;
+	race_known_init(&squares->known, view, context);
+	squares->mean = mean_square(view);
+	*size = sizeof(Squares) + race_params_size(view->params);
+	return squares;
+}
+
+static const RaceDerivedKind squares_of_counters = {"squares of counters", create_squares, NULL};
+
+static double
+all_squares(RaceCallSite *site, const RaceView *view)
+{
+	return ((Squares *) race_derived_at(site, &squares_of_counters, view, NULL))->mean;
+}
+
+/* The same of the counters that are asked about alone */
+static double
+own_squares(const RaceView *view, const uint32 *buckets)
+{
+	uint32		rows = view->params->rows;
+	Size		range = view->params->range;
+	double		sum = 0;
+	uint32		r;
+
+	for (r = 0; r < rows; r++)
+		sum += pow((double) race_counters_get(view->counters, view->width,
+											  r * range + buckets[r]), 2);
+	return sum / rows;
+}
+
+/* Each of the other categories is in any bucket with the same probability. */
+double
+race_others_variance(const RaceQuestion *question, double mean)
+{
+	const RaceView *view = &question->view;
+	double		range = view->params->range;
+	double		count = view->header->count;
+	double		others = (count - race_answers_correct(view->params, mean, count)) / range;
+	double		square = (all_squares(question->site, view) -
+						  own_squares(view, question->buckets)) / (range - 1);
+
+	return Max(square - others * others, view->header->noise.counter_variance);
+}
+
+/*
+ * Questions that leave out parts of a product.
+ *
+ * The query (x, any) is completed by points c of the model, which are chosen by what they add
+ * to its answer.  The ratio of what there is to what the model says is taken to be that of
+ * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
+ * the same share for each c, or if c has a single column of categories, all alike.
+ */
+
+#define PROBES		8			/* whole records that are looked at */
+
+/* The parts that the query says, and those that it leaves out, of point i, or of none */
+static void
+complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
+		 uint64 i, RaceColumn *whole, RaceColumn *rest)
+{
+	const RaceColumn any = {NULL, NULL, NULL, 0};
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+	{
+		bool		left_out = race_column_is_any(&record[k]);
+		RaceColumn	point = race_column_from(&points[k], i);
+
+		whole[k] = left_out ? point : record[k];
+		rest[k] = left_out ? point : any;
+	}
+}
+
+/* The point up to which the numbers add up to `sum` */
+static uint64
+find_point(const double *each, uint64 n, double sum)
+{
+	uint64		i = 0;
+
+	for (; i + 1 < n && sum >= each[i]; i++)
+		sum -= each[i];
+	return i;
+}
+
+static bool
+asks_nothing(const RaceParams *params, const RaceColumn *record)
+{
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+		if (!race_column_is_any(&record[k]))
+			return false;
+	return true;
+}
+
+/* Look at whole records, which are chosen by numbers that add up to `sum`. */
+static void
+probe(const RaceCallSite *site, const RaceView *view, RaceReady *ready, const RaceColumn *record,
+	  const double *each, double sum, RacePartial *result)
+{
+	const RaceParams *params = view->params;
+	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	RaceColumn	points[RACE_MAX_PARTS];
+	int			i;
+
+	race_model_columns(view->model, params, points);
+	for (i = 0; i < PROBES; i++)
+	{
+		RaceColumn	whole[RACE_MAX_PARTS];
+		RaceColumn	rest[RACE_MAX_PARTS];
+
+		complete(params, record, points,
+				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
+		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
+		result->whole += race_ready_sum(ready, whole) / PROBES;
+		result->rest += race_ready_sum(ready, rest) / PROBES;
+		result->residual += race_answers_mean(view, ready, buckets, 0, params->rows) / PROBES;
+	}
+	pfree(buckets);
+}
+
+void
+race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *ready,
+				 const RaceColumn *record, RacePartial *result)
+{
+	uint64		n = view->model->points;
+	double	   *each = palloc(n * sizeof(double));
+	double		all = 0;
+	uint64		i;
+
+	memset(result, 0, sizeof(RacePartial));
+	result->model = race_ready_sum_each(ready, record, each);
+	if (asks_nothing(view->params, record))
+		return;
+	for (i = 0; i < n; i++)
+		all += race_model_weight(view->model, i);
+	/* where the model has nothing, all points are alike */
+	for (i = 0; result->model <= 0 && i < n; i++)
+		each[i] = race_model_weight(view->model, i);
+	probe(site, view, ready, record, each, result->model > 0 ? result->model : all, result);
+	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
+	pfree(each);
+}

@@ -1,0 +1,1253 @@
+/*
+ * evaluator.c
+ *		Cached evaluator of a sketch
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../core/core.h"
+#include "evaluator.h"
+#include "fit.h"
+#include "point_masses.h"
+#include "row_estimator.h"
+#include "table_error.h"
+
+/*
+ * A sketch made ready to be asked.
+ */
+
+struct RaceReady
+{
+	RaceKnown	known;			/* must be first */
+	RaceGridded *gridded;		/* or NULL */
+	/* NULL without a model; then all that follows is not there */
+	RaceModel  *model;
+	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points, */
+	double	   *weights;		/* what they weigh, */
+	double	   *differences;	/* and how much more by the first half of the rows */
+	/* for kernels that are functions of a distance; else NULL */
+	RaceRadial *radial;
+	double	   *places;			/* [radial->dims][points] */
+	double	   *place;			/* of a record */
+	RaceRadial *sharp;			/* of a higher power; NULL before it is asked for */
+	/* of each part that is a set: space for so many elements */
+	uint64	   *elements[RACE_MAX_PARTS];
+	Size		capacity[RACE_MAX_PARTS];
+	/* the counters less the model's, [rows][range] */
+	float	   *residuals;
+	Size		size;			/* of all this, about */
+};
+
+static void
+place_points(RaceReady *ready, MemoryContext context)
+{
+	const RaceModel *model = ready->model;
+	uint64		i;
+
+	if (!race_radial_can(ready->known.params))
+		return;
+	ready->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
+	race_radial_init(ready->radial, ready->known.params);
+	ready->place = MemoryContextAlloc(context, ready->radial->dims * sizeof(double));
+	ready->places = MemoryContextAllocHuge(context, model->points * ready->radial->dims *
+											sizeof(double));
+	for (i = 0; i < model->points; i++)
+		race_radial_place(ready->radial, ready->known.params,
+						  ready->columns[0].numbers + i * ready->known.params->dims,
+						  ready->places + i, model->points);
+}
+
+/* What a point weighs for a row: what was found from the other half of the rows */
+static float
+weight_in_row(const RaceReady *ready, uint64 point, Size row)
+{
+	RaceHalf	half = row < race_model_first_rows(ready->known.params) ?
+		RACE_HALF_SECOND : RACE_HALF_FIRST;
+
+	return (float) race_model_weights(ready->model, half)[point];
+}
+
+/* Count a point in n rows, from `row` on, as many records as it weighs. */
+static void
+count_point(RaceReady *ready, uint64 point, Size row, uint32 n, const uint32 *buckets)
+{
+	Size		range = ready->known.params->range;
+	uint32		r;
+
+	for (r = 0; r < n; r++)
+		ready->residuals[(row + r) * range + buckets[r]] +=
+			weight_in_row(ready, point, row + r);
+}
+
+static void
+columns_from(const RaceReady *ready, uint64 from, RaceColumn *columns)
+{
+	int			parts = race_params_parts(ready->known.params);
+	int			i;
+
+	for (i = 0; i < parts; i++)
+		columns[i] = race_column_from(&ready->columns[i], from);
+}
+
+/* Count the points in the rows of a block. */
+static void
+count_block(RaceReady *ready, const RaceRows *rows, Size block)
+{
+	const RaceParams *params = ready->known.params;
+	uint32		in_block = Min(params->rows - block * RACE_LANES, RACE_LANES);
+	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint64		from;
+
+	for (from = 0; from < ready->model->points; from += RACE_RECORDS_TOGETHER)
+	{
+		uint32		n = Min(ready->model->points - from, RACE_RECORDS_TOGETHER);
+		RaceColumn	columns[RACE_MAX_PARTS];
+		uint32		i;
+
+		columns_from(ready, from, columns);
+		race_rows_hash(rows, block, columns, n, buckets);
+		for (i = 0; i < n; i++)
+			count_point(ready, from + i, block * RACE_LANES, in_block,
+						buckets + i * RACE_LANES);
+	}
+}
+
+/* The same in all rows, where they are best hashed together */
+static void
+count_in_all_rows(RaceReady *ready, const RaceRows *rows)
+{
+	uint32		n = ready->known.params->rows;
+	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, n) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	RaceColumn	columns[RACE_MAX_PARTS];
+	uint64		i;
+
+	for (i = 0; i < ready->model->points; i++)
+	{
+		columns_from(ready, i, columns);
+		race_rows_hash_one(rows, n, columns, buckets);
+		count_point(ready, i, 0, n, buckets);
+	}
+	pfree(buckets);
+}
+
+/* What the counters of a block have beyond what was counted */
+static void
+subtract_block(RaceReady *ready, const RaceView *view, Size block)
+{
+	Size		range = ready->known.params->range;
+	Size		end = Min((block + 1) * RACE_LANES, ready->known.params->rows) * range;
+	Size		i;
+
+	for (i = block * RACE_LANES * range; i < end; i++)
+		ready->residuals[i] = (float)
+			((double) race_counters_get(view->counters, view->width, i) - ready->residuals[i]);
+}
+
+static void
+find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
+{
+	Size		size = RaceCounters(ready->known.params) * sizeof(float);
+	RaceRowsEntry *rows = race_rows_acquire(ready->known.params);
+	bool		together = race_rows_together(ready->known.params);
+	Size		block;
+
+	PG_TRY();
+	{
+		ready->residuals = MemoryContextAllocExtended(context, size,
+													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		for (block = 0; block * RACE_LANES < ready->known.params->rows; block++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!together)
+				count_block(ready, race_rows_of(rows), block);
+			else if (block == 0)
+				count_in_all_rows(ready, race_rows_of(rows));
+			subtract_block(ready, view, block);
+		}
+	}
+	PG_FINALLY();
+	{
+		race_rows_release(rows);
+	}
+	PG_END_TRY();
+}
+
+/* A model was validated when it came in, but its page may have been damaged since. */
+void
+race_check_model(const RaceView *view)
+{
+	if (race_model_problem(view->model, view->model_size, view->params) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the model of a race_sketch is damaged")));
+}
+
+static void
+place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
+{
+	uint64		i;
+
+	race_check_model(view);
+	ready->model = MemoryContextAllocHuge(context, view->model_size);
+	memcpy(ready->model, view->model, view->model_size);
+	race_model_columns(ready->model, ready->known.params, ready->columns);
+	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
+	ready->differences = MemoryContextAlloc(context, ready->model->points * sizeof(double));
+	for (i = 0; i < ready->model->points; i++)
+	{
+		ready->weights[i] = race_model_weight(ready->model, i);
+		ready->differences[i] = race_model_weights(ready->model, RACE_HALF_FIRST)[i] -
+			race_model_weights(ready->model, RACE_HALF_SECOND)[i];
+	}
+	place_points(ready, context);
+	ready->size += view->model_size + (ready->radial == NULL ? 0 :
+									   2 * sizeof(RaceRadial) + ready->model->points *
+									   ready->radial->dims * sizeof(double));
+	if (ready->gridded != NULL)
+		return;
+	find_residuals(ready, view, context);
+	ready->size += RaceCounters(view->params) * sizeof(float);
+}
+
+bool
+race_needs_ready(const RaceView *view)
+{
+	return view->model != NULL || race_is_grid(view->params);
+}
+
+RaceReady *
+race_ready_create(const RaceView *view, MemoryContext context)
+{
+	RaceReady  *ready = MemoryContextAllocZero(context, sizeof(RaceReady));
+
+	race_known_init(&ready->known, view, context);
+	if (race_is_grid(view->params))
+		ready->gridded = race_gridded_create(view, context, &ready->size);
+	if (view->model != NULL)
+		place_model(ready, view, context);
+	return ready;
+}
+
+const RaceGridded *
+race_ready_grid(const RaceReady *ready)
+{
+	return ready->gridded;
+}
+
+/* ------------------------------------------------------------------- cache */
+
+static void *
+create_ready(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	RaceReady  *ready = race_ready_create(view, context);
+
+	(void) question;
+	*size = ready->size;
+	return ready;
+}
+
+static const RaceDerivedKind evaluator = {"evaluator", create_ready, NULL};
+
+RaceReady *
+race_ready_at(RaceCallSite *site, const RaceView *view)
+{
+	return race_derived_at(site, &evaluator, view, NULL);
+}
+
+/* --------------------------------------------------------------- questions */
+
+/* Space for larger sets is not kept. */
+#define USUAL_ELEMENTS		((Size) 16 * 1024)
+
+static void
+forget_elements(RaceReady *ready, int part)
+{
+	uint64	   *elements = ready->elements[part];
+
+	ready->elements[part] = NULL;
+	ready->capacity[part] = 0;
+	if (elements != NULL)
+		pfree(elements);
+}
+
+/* The elements of a set in order, as the kernel compares them */
+static RaceColumn
+normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2])
+{
+	RaceColumn	column = *record;
+
+	starts[0] = 0;
+	starts[1] = record->starts[1] - record->starts[0];
+	if (starts[1] > ready->capacity[part])
+	{
+		MemoryContext context = GetMemoryChunkContext(ready);
+
+		forget_elements(ready, part);
+		ready->elements[part] = MemoryContextAllocHuge(context, starts[1] * sizeof(uint64));
+		ready->capacity[part] = starts[1];
+	}
+	if (starts[1] > 0)
+		memcpy(ready->elements[part], record->elements + record->starts[0],
+			   starts[1] * sizeof(uint64));
+	race_normalize_set(ready->elements[part], &starts[1]);
+	column.elements = ready->elements[part];
+	column.starts = starts;
+	return column;
+}
+
+/* Any kernel: point by point.  What each of them adds goes to `each`, if it is not NULL. */
+static double
+sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights, double *each)
+{
+	const RaceParams *params = ready->known.params;
+	const RaceParams *part;
+	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn	points[RACE_MAX_PARTS];
+	size_t		starts[RACE_MAX_PARTS][2];
+	double		sum = 0;
+	double		added;
+	uint64		i;
+	int			parts = 0;
+	int			k;
+
+	for (part = params; part != NULL; part = race_params_next(part, params), parts++)
+		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
+			!race_column_is_any(&record[parts]) ?
+			normalized(ready, parts, &record[parts], starts[parts]) : record[parts];
+	for (i = 0; i < ready->model->points; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (k = 0; k < parts; k++)
+			points[k] = race_column_from(&ready->columns[k], i);
+		added = weights[i] * race_kernel_value(params, points, columns);
+		sum += added;
+		if (each != NULL)
+			each[i] = added;
+	}
+	for (k = 0; k < parts; k++)
+		if (ready->capacity[k] > USUAL_ELEMENTS)
+			forget_elements(ready, k);
+	return sum;
+}
+
+static double
+sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
+{
+	if (ready->radial == NULL)
+		return sum_of_kernels(ready, record, weights, NULL);
+	race_radial_place(ready->radial, ready->known.params, record[0].numbers, ready->place, 1);
+	return race_radial_sum(ready->radial, ready->place, ready->places,
+						   weights, ready->model->points);
+}
+
+double
+race_ready_sum(RaceReady *ready, const RaceColumn *record)
+{
+	return sum_with(ready, record, ready->weights);
+}
+
+/*
+ * Kernels of small powers have long tails: a density of them is flat.  Points are where the
+ * records are, so they can be asked with a higher power than the rows.
+ */
+#define SHARP_POWER		8
+
+bool
+race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
+{
+	if (ready->radial == NULL || ready->gridded != NULL)
+		return false;
+	if (ready->sharp == NULL)
+	{
+		RaceParams *params = race_params_copy(ready->known.params, CurrentMemoryContext);
+		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(ready),
+											   sizeof(RaceRadial));
+
+		params->power = Max(params->power, SHARP_POWER);
+		race_radial_init(sharp, params);
+		ready->sharp = sharp;
+		pfree(params);
+	}
+	race_radial_place(ready->sharp, ready->known.params, record[0].numbers, ready->place, 1);
+	*sum = race_radial_sum(ready->sharp, ready->place, ready->places, ready->weights,
+						   ready->model->points);
+	return true;
+}
+
+double
+race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each)
+{
+	return sum_of_kernels(ready, record, ready->weights, each);
+}
+
+double
+race_ready_disagreement(RaceReady *ready, const RaceColumn *record)
+{
+	return sum_with(ready, record, ready->differences);
+}
+
+double
+race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
+					uint32 to)
+{
+	Size		range = ready->known.params->range;
+	double		sum = 0;
+	uint32		row;
+
+	for (row = from; row < to; row++)
+		sum += ready->residuals[row * range + buckets[row]];
+	return sum;
+}
+
+/*
+ * _race_model: a sketch that has a model; one without is fitted first.
+ *
+ * A fit takes up to some seconds, and a page of charts asks many times.  So a session keeps
+ * the models that it made of sketches without one (racepriv.cache_size).
+ */
+
+PG_FUNCTION_INFO_V1(race_model);
+
+typedef struct Kept
+{
+	RaceKnown	known;			/* must be first */
+	RaceSketchDatum *fitted;
+} Kept;
+
+static void *
+create_model(const RaceView *view, void *request, MemoryContext context, Size *size)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Kept	   *kept = palloc0(sizeof(Kept));
+
+	race_known_init(&kept->known, view, context);
+	kept->fitted = race_fit_box(view, (const RaceFitRequest *) request);
+	MemoryContextSwitchTo(old);
+	*size = VARSIZE(kept->fitted);
+	return kept;
+}
+
+static const RaceDerivedKind model = {"fitted model", create_model, NULL};
+
+/* _race_model(sketch) */
+Datum
+race_model(PG_FUNCTION_ARGS)
+{
+	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	RaceView	view;
+	RaceFitRequest request = {0};
+	Kept	   *kept;
+	struct varlena *result;
+
+	race_sketch_view(sketch, &view);
+	race_check_askable(&view.header->noise);
+	if (view.model != NULL || !race_fit_bounds(view.params, NULL, NULL, &request))
+		PG_RETURN_DATUM(sketch);
+	kept = race_derived_acquire(&model, &view, &request);
+	result = palloc(VARSIZE(kept->fitted));
+	memcpy(result, kept->fitted, VARSIZE(kept->fitted));
+	race_derived_release(kept);
+	PG_RETURN_POINTER(result);
+}
+
+/*
+ * The answers of a grid.
+ */
+
+/* ------------------------------------------------------------ projection */
+
+/*
+ * A record adds to each node what the node's hat function is where the record lies: 1 at the
+ * node, falling linearly to 0 at its neighbours.  So the nodes have the inner products of the
+ * table with the hats, and what they say of it is its orthogonal projection on the functions
+ * that are linear between nodes.  A kernel sum is asked of this projection P:
+ *
+ *		sum over records of k(x, q)  ~  integral of (P records)(x) k(x, q) dx
+ *
+ * What it errs by is the product of what P leaves of the table and of what it leaves of the
+ * kernel.  So where both are smooth it falls with the fourth power of the cells, while the
+ * sum of the kernel over nodes falls with the second.
+ */
+
+#define OUTSIDE_NODES	3	/* hats beyond each bound */
+
+/* ------------------------------------------------------------------- nodes */
+
+/*
+ * Solve for the coefficients of a line: the Gram matrix of hats has 2/3 on the diagonal, 1/3
+ * at the ends, and 1/6 beside it.  Elimination without pivots, as the diagonal dominates.
+ * ratios is [cells + 1].
+ */
+#define BESIDE	(1.0 / 6)
+
+static void
+make_ratios(uint32 cells, double *ratios)
+{
+	uint32		k;
+
+	ratios[0] = BESIDE * 3;
+	for (k = 1; k <= cells; k++)
+		ratios[k] = BESIDE / ((k == cells ? 1.0 : 2.0) / 3 - BESIDE * ratios[k - 1]);
+}
+
+/*
+ * Half a hat at a bound is a hat without the half that lies outside.  Questions are asked within,
+ * where it does not matter how the outer half lies, but for its mass, its mean and its variance.
+ * These nodes outside have all three.
+ */
+static const double outer_half[OUTSIDE_NODES] = {13.0 / 12, -5.0 / 6, 1.0 / 4};
+
+static void
+take_outer_halves(double *line, Size stride, uint32 cells)
+{
+	double	   *last = line + cells * stride;
+	int			i;
+
+	for (i = 0; i < OUTSIDE_NODES; i++)
+	{
+		*(line - (i + 1) * stride) = -outer_half[i] * line[0];
+		*(last + (i + 1) * stride) = -outer_half[i] * last[0];
+	}
+}
+
+/*
+ * A kernel without a peak does not tell them from these nodes within, which have the same mass, mean
+ * and variance.
+ */
+static const double inner_nodes[] = {19.0 / 24, -5.0 / 12, 1.0 / 8};
+
+static void
+fold_outer_halves(double *line, Size stride, uint32 cells)
+{
+	double	   *last = line + cells * stride;
+	double		first_node = line[0];
+	double		last_node = last[0];
+	int			i;
+
+	for (i = 0; i < (int) lengthof(inner_nodes); i++)
+	{
+		*(line + i * stride) -= inner_nodes[i] * first_node;
+		*(last - i * stride) -= inner_nodes[i] * last_node;
+	}
+}
+
+static void
+project_line(double *line, Size stride, uint32 cells, const double *ratios, bool wider)
+{
+	uint32		k;
+
+	line[0] *= ratios[0] / BESIDE;
+	for (k = 1; k <= cells; k++)
+		line[k * stride] = (line[k * stride] - BESIDE * line[(k - 1) * stride]) *
+			(ratios[k] / BESIDE);
+	for (k = cells; k-- > 0;)
+		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
+	if (wider)
+		take_outer_halves(line, stride, cells);
+	else
+		fold_outer_halves(line, stride, cells);
+}
+
+static uint32
+nodes_outside(const RaceGrid *grid, bool peak)
+{
+	uint32		axis;
+
+	for (axis = 0; axis < grid->dims; axis++)
+		if (grid->cells[axis] + 1 < lengthof(inner_nodes))
+			return OUTSIDE_NODES;
+	return peak ? OUTSIDE_NODES : 0;
+}
+
+static void
+widen_grid(const RaceGrid *grid, uint32 outside, RaceGrid *wide)
+{
+	uint32		axis;
+
+	*wide = *grid;
+	wide->nodes = 1;
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		wide->cells[axis] += 2 * outside;
+		wide->lower[axis] -= outside * wide->width[axis];
+		wide->nodes *= wide->cells[axis] + 1;
+	}
+}
+
+/* Nodes of a grid in their places of a wider one, all others 0 */
+static void
+place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, uint32 outside,
+			double *out)
+{
+	uint32		last = grid->dims - 1;
+	uint32		line = grid->cells[last] + 1;
+	Size		from;
+
+	memset(out, 0, wide->nodes * sizeof(double));
+	for (from = 0; from < grid->nodes; from += line)
+	{
+		Size		rest = from / line;
+		Size		stride = wide->cells[last] + 1;
+		Size		to = outside;
+		uint32		axis;
+
+		for (axis = last; axis-- > 0;)
+		{
+			to += (rest % (grid->cells[axis] + 1) + outside) * stride;
+			rest /= grid->cells[axis] + 1;
+			stride *= wide->cells[axis] + 1;
+		}
+		memcpy(out + to, nodes + from, line * sizeof(double));
+	}
+}
+
+static void
+project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
+{
+	uint32		outside = (wide->cells[0] - grid->cells[0]) / 2;
+	Size		stride = wide->nodes;
+	uint32		axis;
+	Size		at;
+
+	place_nodes(grid, nodes, wide, outside, out);
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		uint32		cells = grid->cells[axis];
+		double	   *ratios = palloc((cells + 1) * sizeof(double));
+		Size		block = stride;
+
+		make_ratios(cells, ratios);
+		stride /= wide->cells[axis] + 1;
+		for (at = outside * stride; at < wide->nodes; at += block)
+		{
+			Size		i;
+
+			CHECK_FOR_INTERRUPTS();
+			for (i = 0; i < stride; i++)
+				project_line(out + at + i, stride, cells, ratios, outside > 0);
+		}
+		pfree(ratios);
+	}
+}
+
+/* ------------------------------------------------------------------ kernel */
+
+/* Pieces of equal mass that a hat is cut into along each axis, by the number of axes */
+static const int pieces_of[RACE_GRID_DIMS + 1] = {0, 64, 16, 8};
+
+#define MAX_PIECES		64
+
+/* Where the pieces are, in cells, with the variance of a hat, which is 1/6 */
+static void
+cut_hat(int n, double *pieces)
+{
+	double		variance = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		p = (i + 0.5) / n;
+
+		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
+		variance += pieces[i] * pieces[i] / n;
+	}
+	for (i = 0; i < n; i++)
+		pieces[i] *= sqrt(1 / (6 * variance));
+}
+
+/* The mean of a kernel over a hat that lies at `place`, [dims], in bandwidths */
+static double
+mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
+{
+	double		pieces[MAX_PIECES];
+	int			n = pieces_of[grid->dims];
+	int			all = 1;
+	double		sum = 0;
+	uint32		axis;
+	int			i;
+
+	cut_hat(n, pieces);
+	for (axis = 0; axis < grid->dims; axis++)
+		all *= n;
+	for (i = 0; i < all; i++)
+	{
+		double		distance = 0;
+		int			rest = i;
+
+		for (axis = 0; axis < grid->dims; axis++, rest /= n)
+		{
+			double		x = place[axis] + grid->step[axis] * pieces[rest % n];
+
+			distance += kernel->euclidean ? x * x : fabs(x);
+		}
+		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
+	}
+	return sum / all;
+}
+
+typedef struct Direction
+{
+	double		weight;
+	double		at[RACE_GRID_DIMS];
+} Direction;
+
+/*
+ * Directions that stand for all, by the number of axes.  Signs do not matter.  Those of the
+ * circle and of the sphere are along axes and diagonals, and integrate polynomials up to degree 7
+ * (Lebedev 1975).  Of l1 they are of length 1 by that distance, in the middle of parts of equal
+ * size: its kernel bends where a coordinate is 0, so that axes would stand for little.
+ */
+#define MAX_DIRECTIONS	7
+#define HALF	0.70710678118654752
+#define THIRD	0.57735026918962576
+
+static const Direction euclidean[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {1, 0}}, {1.0 / 4, {0, 1}}, {1.0 / 2, {HALF, HALF}}},
+	{{2.0 / 21, {1, 0, 0}}, {2.0 / 21, {0, 1, 0}}, {2.0 / 21, {0, 0, 1}},
+	{16.0 / 105, {HALF, HALF, 0}}, {16.0 / 105, {HALF, 0, HALF}},
+	{16.0 / 105, {0, HALF, HALF}}, {9.0 / 35, {THIRD, THIRD, THIRD}}}
+};
+
+static const Direction along_axes[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {0.125, 0.875}}, {1.0 / 4, {0.375, 0.625}},
+	{1.0 / 4, {0.625, 0.375}}, {1.0 / 4, {0.875, 0.125}}},
+	/* means of the smallest, the middle and the largest coordinate */
+	{{1.0 / 6, {1.0 / 9, 5.0 / 18, 11.0 / 18}}, {1.0 / 6, {1.0 / 9, 11.0 / 18, 5.0 / 18}},
+	{1.0 / 6, {5.0 / 18, 1.0 / 9, 11.0 / 18}}, {1.0 / 6, {5.0 / 18, 11.0 / 18, 1.0 / 9}},
+	{1.0 / 6, {11.0 / 18, 1.0 / 9, 5.0 / 18}}, {1.0 / 6, {11.0 / 18, 5.0 / 18, 1.0 / 9}}}
+};
+
+static double
+mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	const Direction *directions = (kernel->euclidean ? euclidean : along_axes)[grid->dims - 1];
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
+	{
+		double		place[RACE_GRID_DIMS];
+		uint32		axis;
+
+		for (axis = 0; axis < grid->dims; axis++)
+			place[axis] = distance * directions[i].at[axis];
+		sum += directions[i].weight * mean_over_hat(grid, kernel, place);
+	}
+	return sum;
+}
+
+/*
+ * Far from a node a hat does what its variance does: moves along each axis, one of them
+ * that of the distance
+ */
+static double
+mean_far_away(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	double		move = grid->mean_step * sqrt(grid->dims / 6.0);
+	double		along = race_radial_value(kernel, distance - move) +
+		race_radial_value(kernel, distance + move);
+	double		aside = kernel->euclidean ?
+		2 * race_radial_value(kernel, sqrt(distance * distance + move * move)) : along;
+
+	return (along + (grid->dims - 1) * aside) / (2 * grid->dims);
+}
+
+#define NEAR_STEPS		6
+#define NEAR_DISTANCES	256
+
+static void
+project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *projected)
+{
+	double		near[NEAR_DISTANCES + 1];
+	double		reach = NEAR_STEPS * grid->mean_step;
+	int			i;
+
+	for (i = 0; i <= NEAR_DISTANCES; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
+	}
+	*projected = *kernel;
+	for (i = 0; i < race_radial_nodes(); i++)
+	{
+		double		distance = race_radial_distance(i);
+		double		at = distance / reach * NEAR_DISTANCES;
+		double	   *value = race_radial_node(projected, i);
+
+		if (at < NEAR_DISTANCES)
+			*value = near[(int) at] + (at - (int) at) * (near[(int) at + 1] - near[(int) at]);
+		else if (isfinite(distance))
+			*value = mean_far_away(grid, kernel, distance);
+	}
+}
+
+/* ---------------------------------------------------------------- levels */
+
+/*
+ * So that it need not visit all nodes, the kernel is split by distance, as the multilevel summation
+ * method does (Hardy 2006): the fine nodes sum what is near, coarser ones the smooth rest.  The sketch
+ * has one or two levels, and others follow from these exactly.  Each level answers for what its nodes say
+ * of the table but for heaps (heaps.h).
+ */
+
+typedef struct Level
+{
+	RaceGrid	grid;			/* wider than the bounds, once it is projected, */
+	uint32		outside;		/* by so many nodes at each */
+	double		smooth;			/* the step whose peak finer levels sum; 0 for the first */
+	double	   *records;		/* at the nodes */
+	double		reach;			/* where its kernel ends, in bandwidths; INFINITY */
+	RaceRadial *kernel;			/* of this level */
+	double	   *by_square;		/* the same by the square of the distance, or NULL: */
+	double		squares;		/* so many entries for each square bandwidth */
+} Level;
+
+#define MOST_LEVELS	16
+
+typedef struct Levels
+{
+	int			n;
+	Level  *level[MOST_LEVELS];
+	/* what was taken out of the nodes: places, in bandwidths from the first node on, and records */
+	size_t		heaps;
+	double	   *places;
+	double	   *heaped;
+	RaceRadial *kernel;			/* that is asked there; NULL if there are no heaps */
+} Levels;
+
+/* A level with more nodes than this is split by distance, if it can be; by dims. */
+static const uint64 nodes_to_visit[RACE_GRID_DIMS + 1] = {0, 256, 4000, 4000};
+
+/* ----------------------------------------------------------------- kernels */
+
+/* The square of the largest distance between two places that a level sums, in steps */
+static double
+largest_square(const Level *level)
+{
+	const RaceGrid *grid = &level->grid;
+	double		sum = 0;
+	uint32		i;
+
+	for (i = 0; i < grid->dims; i++)
+		sum += pow(grid->step[i] * grid->cells[i], 2);
+	return Min(sum, level->reach * level->reach) / pow(grid->mean_step, 2);
+}
+
+/*
+ * A kernel that was projected is smooth in the square of the distance, which needs no root and no
+ * choice between tables: a node takes half of the time.
+ */
+#define SQUARES_OF_STEP		32
+#define MOST_SQUARES		(32 * 1024)
+
+static void
+tabulate_by_square(Level *level, MemoryContext context, Size *size)
+{
+	double		last = largest_square(level) * SQUARES_OF_STEP;
+	int			n;
+	int			i;
+
+	if (!level->kernel->euclidean || !(last < MOST_SQUARES))
+		return;
+	n = (int) last + 3;			/* and one more, for what rounding adds */
+	level->squares = SQUARES_OF_STEP / pow(level->grid.mean_step, 2);
+	level->by_square = MemoryContextAlloc(context, n * sizeof(double));
+	for (i = 0; i < n; i++)
+		level->by_square[i] = race_radial_value(level->kernel, sqrt(i / level->squares));
+	*size += n * sizeof(double);
+}
+
+/*
+ * The kernel of a level: without its peak if the level before sums that, and without what
+ * the next, coarser level sums (step `coarser`, or 0)
+ */
+static void
+make_kernel(Level *level, const RaceParams *params, double coarser, MemoryContext context,
+			Size *size)
+{
+	RaceRadial *kernel = palloc(sizeof(RaceRadial));
+
+	level->kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
+	race_radial_init_shape(kernel, params, level->smooth, coarser);
+	project_kernel(&level->grid, kernel, level->kernel);
+	/* a hat reaches so far, but for its corners, which weigh little */
+	level->reach = coarser == 0 ? INFINITY : RACE_GRID_REACH * coarser + level->grid.mean_step;
+	pfree(kernel);
+	*size += sizeof(RaceRadial);
+	tabulate_by_square(level, context, size);
+}
+
+/* ------------------------------------------------------------------ levels */
+
+/*
+ * Levels that are derived from finer ones only save time.  They leave so many times more of the kernel's
+ * slope to these, by dims.
+ */
+static const double without_more[RACE_GRID_DIMS + 1] = {0, 8, 2, 1.5};
+
+static Level *
+add_level(Levels *levels, const RaceGrid *grid, bool derived, MemoryContext context,
+		  Size *size)
+{
+	Level  *level = MemoryContextAllocZero(context, sizeof(Level));
+
+	level->grid = *grid;
+	level->smooth = levels->n == 0 ? 0 : grid->mean_step * (derived ? without_more[grid->dims] : 1);
+	level->records = MemoryContextAllocHuge(context, grid->nodes * sizeof(double));
+	*size += sizeof(Level) + grid->nodes * sizeof(double);
+	levels->level[levels->n++] = level;
+	return level;
+}
+
+/*
+ * A level that the sketch has, from counter number `from` on, in records.  A record adds 1 to its nodes
+ * together, so what they have beyond all records is noise.  Least squares take the same off each.
+ */
+static void
+load_level(Levels *levels, const RaceView *view, double records, const RaceGrid *grid,
+		   uint64 from, MemoryContext context, Size *size)
+{
+	double		unit = (double) race_record_unit(view->params);
+	Level  *level = add_level(levels, grid, false, context, size);
+	double		beyond = -records;
+	uint64		k;
+
+	for (k = 0; k < grid->nodes; k++)
+	{
+		level->records[k] = race_counters_get(view->counters, view->width, from + k) / unit;
+		beyond += level->records[k];
+	}
+	if (view->header->noise.counter_variance == 0)
+		return;
+	for (k = 0; k < grid->nodes; k++)
+		level->records[k] -= beyond / grid->nodes;
+}
+
+/* Add coarser levels, `most` of them or fewer, so that a question visits few nodes of each. */
+static void
+derive_levels(Levels *levels, int most, MemoryContext context, Size *size)
+{
+	Level  *last = levels->level[levels->n - 1];
+
+	while (most-- > 0 && last->grid.nodes > nodes_to_visit[last->grid.dims] &&
+		   last->grid.halvings > 0)
+	{
+		RaceGrid	grid = last->grid;
+		double	   *space = palloc_extended(grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+		Level  *next;
+
+		race_grid_coarsen_real(&last->grid, last->records, space);
+		race_grid_halve(&grid);
+		next = add_level(levels, &grid, true, context, size);
+		memcpy(next->records, space, grid.nodes * sizeof(double));
+		pfree(space);
+		last = next;
+	}
+}
+
+/*
+ * In coarser cells than this, a cluster is often narrower than a cell, and a heap is not known from it.
+ * Means of values are ratios of two halves, which must not see different heaps.
+ */
+#define COARSEST_FOR_HEAPS	0.25	/* of a bandwidth */
+
+static bool
+has_heaps(const RaceView *view, const RaceGrid *grid)
+{
+	const RaceParams *params = view->params;
+
+	return params->dims == 1 && race_grid_levels(params) == 1 &&
+		view->header->noise.half == RACE_WHOLE &&
+		grid->mean_step * params->power <=
+		COARSEST_FOR_HEAPS;
+}
+
+/* Take heaps out of the only level of a sketch. */
+static void
+take_heaps(Levels *levels, const RaceView *view, MemoryContext context, Size *size)
+{
+	Level  *level = levels->level[0];
+	Size		n = level->grid.nodes;
+	double		unit = (double) race_record_unit(view->params);
+	RaceHeap   *heaps = palloc_extended((n / 3 + 1) * sizeof(RaceHeap), MCXT_ALLOC_HUGE);
+	double	   *space = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	Size		i;
+
+	levels->heaps = race_heaps_take(level->records, n,
+									view->header->noise.counter_variance / (unit * unit), heaps,
+									space);
+	if (levels->heaps > 0)
+	{
+		levels->kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
+		race_radial_init(levels->kernel, view->params);
+		levels->places = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
+		levels->heaped = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
+		*size += sizeof(RaceRadial) + 2 * levels->heaps * sizeof(double);
+	}
+	for (i = 0; i < levels->heaps; i++)
+	{
+		levels->places[i] = heaps[i].place * level->grid.step[0];
+		levels->heaped[i] = heaps[i].records;
+	}
+	pfree(heaps);
+	pfree(space);
+}
+
+static void
+project_level(Level *level, MemoryContext context, Size *size)
+{
+	double	   *records = level->records;
+	RaceGrid	wide;
+
+	level->outside = nodes_outside(&level->grid, level->smooth == 0);
+	widen_grid(&level->grid, level->outside, &wide);
+	level->records = MemoryContextAllocHuge(context, wide.nodes * sizeof(double));
+	project_nodes(&level->grid, records, &wide, level->records);
+	*size += (wide.nodes - level->grid.nodes) * sizeof(double);
+	level->grid = wide;
+	pfree(records);
+}
+
+static void
+make_levels(const RaceView *view, double records, Levels *levels, MemoryContext context,
+				 Size *size)
+{
+	bool		euclidean = race_kernel_type(view->params->kernel)->euclidean;
+	int			stored = race_grid_levels(view->params);
+	uint64		from = 0;
+	RaceGrid	grid;
+	int			i;
+
+	memset(levels, 0, sizeof(Levels));
+	race_grid_of(view->params, &grid);
+	for (i = 0; i < stored; i++)
+	{
+		bool		last = i + 1 == stored;
+		int			halvings;
+
+		load_level(levels, view, records, &grid, from, context, size);
+		if (has_heaps(view, &grid))
+			take_heaps(levels, view, context, size);
+		if (euclidean)
+			derive_levels(levels, last ? MOST_LEVELS - levels->n :
+						  RACE_GRID_LEVEL_HALVINGS - 1, context, size);
+		from += grid.nodes;
+		for (halvings = 0; !last && halvings < RACE_GRID_LEVEL_HALVINGS; halvings++)
+			race_grid_halve(&grid);
+	}
+	for (i = 0; i < levels->n; i++)
+	{
+		project_level(levels->level[i], context, size);
+		make_kernel(levels->level[i], view->params,
+					i + 1 < levels->n ? levels->level[i + 1]->smooth : 0, context, size);
+	}
+}
+
+/* ----------------------------------------------------------------- grids */
+
+struct RaceGridded
+{
+	const RaceParams *params;
+	Levels	levels;
+	double		noise;
+	double		bias;			/* relative, squared */
+	RaceLost   *lost;			/* or NULL */
+	RaceRecordCount count;
+};
+
+/*
+ * The noisy count, and the sums of the levels that the sketch has, weighted by how little noise they
+ * have
+ */
+static RaceRecordCount
+count_records(const RaceView *view)
+{
+	const RaceNoise *noise = &view->header->noise;
+	RaceRecordCount count = {view->header->count, noise->count_variance};
+	double		unit = (double) race_record_unit(view->params);
+	double		of_node = noise->counter_variance / (unit * unit);
+	int			levels = race_grid_levels(view->params);
+	double		precision;
+	uint64		from = 0;
+	RaceGrid	grid;
+
+	if (count.variance == 0 || of_node == 0)
+		return count;
+	precision = 1 / count.variance;
+	count.n *= precision;
+	race_grid_of(view->params, &grid);
+	for (;;)
+	{
+		double		of_level = 1 / (grid.nodes * of_node);
+		double		sum = 0;
+		uint64		k;
+		int			i;
+
+		for (k = 0; k < grid.nodes; k++)
+			sum += race_counters_get(view->counters, view->width, from + k) / unit;
+		count.n += of_level * sum;
+		precision += of_level;
+		if (--levels == 0)
+			break;
+		from += grid.nodes;
+		for (i = 0; i < RACE_GRID_LEVEL_HALVINGS; i++)
+			race_grid_halve(&grid);
+	}
+	count.n /= precision;
+	count.variance = 1 / precision;
+	return count;
+}
+
+RaceGridded *
+race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
+{
+	RaceGridded *gridded = MemoryContextAllocZero(context, sizeof(RaceGridded));
+	RaceGridChoice choice = {0, race_grid_levels(view->params)};
+
+	*size = sizeof(RaceGridded);
+	gridded->params = race_params_copy(view->params, context);
+	gridded->count = count_records(view);
+	make_levels(view, gridded->count.n, &gridded->levels, context, size);
+	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
+											  view->header->noise.counter_variance);
+	gridded->bias = pow(race_grid_most_bias(view->params), 2);
+	/* means of values are ratios of two halves, where it nearly cancels */
+	if (view->header->noise.half == RACE_WHOLE)
+		gridded->lost = race_lost_create(view, context, size);
+	return gridded;
+}
+
+/* --------------------------------------------------------------- questions */
+
+/* The nodes of an axis within `reach` bandwidths of a place: from, and how many */
+static uint32
+nodes_in_reach(const RaceGrid *grid, uint32 axis, double place, double reach, uint32 *from)
+{
+	double		first = ceil(place - reach / grid->step[axis]);
+	double		last = floor(place + reach / grid->step[axis]);
+
+	first = Max(first, 0);
+	last = Min(last, grid->cells[axis]);
+	*from = (uint32) Max(Min(first, grid->cells[axis]), 0);
+	return last < first ? 0 : (uint32) (last - first) + 1;
+}
+
+/* What is left of the reach of a level, for nodes that lie `across` away */
+static double
+reach_left(const Level *level, double across)
+{
+	if (!level->kernel->euclidean || isinf(level->reach))
+		return level->reach;
+	return sqrt(Max(level->reach * level->reach - across, 0));
+}
+
+/* race_radial_sum_line, of a kernel by the square of the distance */
+static double
+sum_line(const Level *level, double x, double step, double across, const double *weights,
+		 uint32 n)
+{
+	double		sum = 0;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		d = x + (double) (int) i * step;
+		double		at = (across + d * d) * level->squares;
+		const double *entry = level->by_square + (int) at;
+
+		sum += weights[i] * (entry[0] + (at - (int) at) * (entry[1] - entry[0]));
+	}
+	return sum;
+}
+
+/* The sum over all nodes in reach, axis by axis.  `at` is x in cells. */
+static double
+sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double across)
+{
+	const RaceGrid *grid = &level->grid;
+	double		step = grid->step[axis];
+	uint32		from;
+	uint32		n = nodes_in_reach(grid, axis, at[axis], reach_left(level, across), &from);
+	double		sum = 0;
+	uint32		i;
+
+	node *= grid->cells[axis] + 1;
+	if (axis == grid->dims - 1)
+	{
+		double		x = (from - at[axis]) * step;
+		const double *weights = level->records + node + from;
+
+		return level->by_square != NULL ? sum_line(level, x, step, across, weights, n) :
+			race_radial_sum_line(level->kernel, x, step, across, weights, n);
+	}
+	for (i = from; i < from + n; i++)
+	{
+		double		x = ((double) i - at[axis]) * step;
+
+		sum += sum_axes(level, at, axis + 1, node + i,
+						across + (level->kernel->euclidean ? x * x : fabs(x)));
+	}
+	return sum;
+}
+
+static double
+sum_heaps(const Levels *levels, double at)
+{
+	const Level *level = levels->level[0];
+	double		place = (at - level->outside) * level->grid.step[0];
+
+	return race_radial_sum(levels->kernel, &place, levels->places, levels->heaped, levels->heaps);
+}
+
+double
+race_gridded_sum(const RaceGridded *gridded, const double *x)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < gridded->levels.n; i++)
+	{
+		const Level *level = gridded->levels.level[i];
+		double		at[RACE_GRID_DIMS];
+		uint32		axis;
+
+		CHECK_FOR_INTERRUPTS();
+		for (axis = 0; axis < level->grid.dims; axis++)
+		{
+			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
+			at[axis] = Min(Max(at[axis], level->outside),
+						   level->grid.cells[axis] - (double) level->outside);
+		}
+		sum += sum_axes(level, at, 0, 0, 0);
+		if (i == 0 && gridded->levels.heaps > 0)
+			sum += sum_heaps(&gridded->levels, at[0]);
+	}
+	return sum;
+}
+
+RaceRecordCount
+race_gridded_count(const RaceGridded *gridded)
+{
+	return gridded->count;
+}
+
+double
+race_gridded_noise(const RaceGridded *gridded)
+{
+	return gridded->noise;
+}
+
+double
+race_gridded_bias(const RaceGridded *gridded, const double *x, double sum)
+{
+	return gridded->bias * sum * sum +
+		(gridded->lost == NULL ? 0 : race_lost_near(gridded->lost, x));
+}

@@ -1,0 +1,118 @@
+/*
+ * evaluator.h
+ *		Cached evaluator of a sketch
+ */
+#ifndef RACE_EVALUATOR_H
+#define RACE_EVALUATOR_H
+
+#include "postgres.h"
+
+#include "../core/core.h"
+
+/*
+ * The answers of a grid.
+ *
+ * A question sums the kernel over the nodes of levels (levels.h).
+ */
+
+typedef struct RaceGridded RaceGridded;
+
+/* Of a sketch that is a grid, in a memory context; its size counts in the cache. */
+extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext context,
+										Size *size);
+
+/* The sum of kernels between the records and x, which lies within the bounds */
+extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
+
+/* A number of records, and the variance of its noise */
+typedef struct RaceRecordCount
+{
+	double		n;
+	double		variance;
+} RaceRecordCount;
+
+/*
+ * How many records there are: the noisy count and what the nodes of each level add up to,
+ * weighted by how little noise they have
+ */
+extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
+
+/* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
+extern double race_gridded_noise(const RaceGridded *gridded);
+
+/*
+ * The variance that cells give it at x, for a sum of this size: what splitting moves, and what cells
+ * lose nearby (lost.h)
+ */
+extern double race_gridded_bias(const RaceGridded *gridded, const double *x, double sum);
+
+/*
+ * A sketch made ready to be asked, where that takes more than its counters.
+ *
+ * Of a fitted sketch, the points of its model are placed for a fast sum of kernels, and the
+ * model is counted as if its points were records.  Of a grid, the nodes get their levels and
+ * kernels.  A session keeps that for the sketches that it asked last (racepriv.cache_size).
+ */
+
+typedef struct RaceReady RaceReady;
+
+/* Must a sketch be made ready? */
+extern bool race_needs_ready(const RaceView *view);
+
+/* Of a sketch that must be; the call site keeps it until it asks another one. */
+extern RaceReady *race_ready_at(RaceCallSite *site, const RaceView *view);
+
+/* The same without a cache, for a model that is being made */
+extern RaceReady *race_ready_create(const RaceView *view, MemoryContext context);
+
+/* Raise XX001 if the model of a sketch is damaged. */
+extern void race_check_model(const RaceView *view);
+
+/* Its grid, or NULL */
+extern const RaceGridded *race_ready_grid(const RaceReady *ready);
+
+/*
+ * What the model answers: the sum of kernels between its points and a record, which may
+ * leave out parts (race_column_is_any)
+ */
+extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
+
+/* The same, and what each of its points adds to it, [points] */
+extern double race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each);
+
+/*
+ * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
+ * rows, for kernels that are functions of a distance.  False for others.
+ */
+extern bool race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum);
+
+/* By how much the models of both halves of the rows differ in that */
+extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
+
+/* The sum over rows of what the counters say beyond the model, as race_counters_sum() */
+extern double race_ready_residuals(const RaceReady *ready, const uint32 *buckets,
+								   uint32 from, uint32 to);
+
+/*
+ * Questions that leave out parts of a product.
+ *
+ * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
+ * model can: the kernel of a part that is left out is 1.  What it misses is looked for at
+ * whole records, which are the query completed by points of the model.
+ */
+
+typedef struct RacePartial
+{
+	double		model;			/* what the model answers */
+	/* means over whole records: what it answers there, for the parts left out alone, */
+	double		whole;
+	double		rest;
+	double		residual;		/* and what the rows say beyond */
+	double		scale;			/* from an answer there to one for the query; 0: all is known */
+} RacePartial;
+
+/* The site holds the row functions; the record is what the query says. */
+extern void race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *ready,
+							 const RaceColumn *record, RacePartial *result);
+
+#endif

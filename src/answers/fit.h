@@ -1,0 +1,122 @@
+/*
+ * fit.h
+ *		race_fit: models of sketches
+ */
+#ifndef RACE_FIT_H
+#define RACE_FIT_H
+
+#include "postgres.h"
+
+#include "../core/core.h"
+#include "evaluator.h"
+#include "solver.h"
+
+/*
+ * Fitting a model to a sketch (design: race_fit).
+ *
+ * A sketch is R noisy histograms of the same records, seen through known hash functions.
+ * A model is the non-negative distribution over points that explains all its counters
+ * best (solve.h).  It costs no privacy, as it is computed from the sketch alone.
+ */
+
+#define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points, */
+#define RACE_MAX_DENSE_POINTS	4096	/* where their Gram matrix is needed, so many */
+
+typedef struct RaceFitRequest
+{
+	const double *lower;		/* [dims], finite */
+	const double *upper;
+	uint32		points;			/* how many at most; 0 = as many as serve */
+	int64		seed;
+} RaceFitRequest;
+
+/*
+ * Find the bounds of points: those given, NULL for those of the parameters.  False if there
+ * are none, or if the kernel does not compare vectors by themselves.
+ */
+extern bool race_fit_bounds(const RaceParams *params, const double *lower,
+							const double *upper, RaceFitRequest *request);
+
+/* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
+extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
+
+/* The sketch with a model whose points lie within bounds, or are some of these records */
+extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
+extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,
+										 char *const *texts);
+
+/* What a release asks: can sketches have a model with the bounds of their parameters, and one with it? */
+extern bool race_fit_has_bounds(const RaceParams *params);
+extern Datum race_fit_private(Datum sketch);
+
+/*
+ * A fit while it is being made: points, what a sketch answers at them, and weights.
+ */
+
+typedef struct RaceFitWork
+{
+	const RaceView *view;
+	RaceCallSite *site;			/* holds the row functions */
+	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
+	uint32		rows;			/* that are fitted to: the first ones */
+	uint32		first;			/* points are moved to suit those from this row on, */
+	uint32		end;			/* and before this one */
+	double		records;		/* what all weights add up to */
+	RaceRecords *points;
+	bool		complete;		/* do they cover all that there may be? */
+	double	   *weights;		/* [capacity], as all arrays; in the end, of the first */
+	double	   *second;			/* half of the rows, and of the second */
+	double	   *answers;
+	uint16	   *codes;			/* [capacity][line] */
+	RaceGram	gram;
+	RaceRadial *radial;			/* or NULL, of a sketch that is no grid */
+	double	   *space;
+} RaceFitWork;
+
+/* Begin with at most so many points, which are placed later. */
+extern void race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points,
+							uint32 capacity);
+
+/* The points of a grid sketch are a grid over the box, with so many along each axis. */
+extern void race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides);
+
+/* The buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line] */
+extern void race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from,
+						   uint32 n, uint32 rows, uint32 *buckets);
+
+/* All points weigh the same. */
+extern void race_work_spread(const RaceFitWork *fit, double *weights);
+
+/* Look what the sketch answers at the points, and improve the weights by that. */
+extern void race_work_round(RaceFitWork *fit);
+
+/*
+ * The weights of all rows that diverge least from equal ones, and explain the counters: so much
+ * divergence is worth one square of the noise of a counter.
+ */
+extern void race_work_explain(RaceFitWork *fit, double strictness);
+
+/* The weights in the end, from each half of the rows; one row has no halves. */
+extern void race_work_solve_halves(RaceFitWork *fit);
+
+/* The same from the rows that points are moved to suit */
+extern void race_work_solve(RaceFitWork *fit, double *weights);
+
+/* Raise 54000 for a model of more than RACE_MAX_MODEL_BYTES. */
+extern void race_fit_check_size(Size size);
+
+/*
+ * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of
+ * residuals yet.
+ */
+extern RaceModel *race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size);
+
+/* Make the model, find out how much it misses, and return the sketch with it. */
+extern RaceSketchDatum *race_fit_finish(const RaceFitWork *fit, const RaceRecords *tests,
+										char *const *texts);
+
+/* Leave the memory context of a fit, and take the result along. */
+extern RaceSketchDatum *race_fit_leave(MemoryContext context, MemoryContext old,
+									   RaceSketchDatum *flat);
+
+#endif

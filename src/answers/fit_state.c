@@ -1,0 +1,393 @@
+/*
+ * fit_state.c
+ *		What a fit works with, and the model that it writes
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "../core/core.h"
+#include "fit.h"
+#include "row_estimator.h"
+#include "solver.h"
+
+StaticAssertDecl(RACE_MODEL_GRID_DIMS == RACE_LATTICE_DIMS, "a lattice has as many dimensions as a grid of points");
+
+#define ITERATIONS		60		/* in a round */
+#define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
+
+void
+race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
+{
+	Size		line;
+
+	memset(fit, 0, sizeof(RaceFitWork));
+	fit->view = view;
+	if (race_is_grid(view->params))
+	{
+		fit->gridded = race_gridded_create(view, CurrentMemoryContext, &line);
+		fit->radial = palloc(sizeof(RaceRadial));
+		race_radial_init(fit->radial, view->params);
+	}
+	fit->site = race_call_site_create(InvalidOid, CurrentMemoryContext);
+	race_call_site_hold_rows(fit->site, view->params);
+	fit->rows = Min(view->params->rows, RACE_MAX_FITTED_ROWS);
+	fit->end = fit->rows;
+	fit->records = race_answers_divisor(race_answers_count(view, fit->gridded));
+	fit->points = points;
+	line = race_gram_line(fit->rows);
+	fit->weights = palloc(capacity * sizeof(double));
+	fit->second = palloc(capacity * sizeof(double));
+	fit->answers = palloc(capacity * sizeof(double));
+	fit->space = palloc(Max(RACE_SOLVE_SPACE(capacity), RACE_ENTROPY_SPACE(capacity)) *
+						sizeof(double));
+	if (fit->gridded == NULL)
+		fit->codes = palloc_extended(capacity * line * sizeof(uint16), MCXT_ALLOC_HUGE);
+}
+
+/* The buckets of some records in the first rows, [n][line] */
+void
+race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, uint32 n,
+			 uint32 rows, uint32 *buckets)
+{
+	Size		line = race_gram_line(rows);
+	RaceColumn	columns[RACE_MAX_PARTS];
+	uint32		of_block[RACE_RECORDS_TOGETHER * RACE_LANES];
+	Size		block;
+	uint32		i;
+
+	Assert(n <= RACE_RECORDS_TOGETHER);
+	if (race_rows_together(fit->view->params))
+	{
+		for (i = 0; i < n; i++)
+		{
+			race_records_columns(records, from + i, columns);
+			race_rows_hash_one(race_rows_of(fit->site->rows), rows, columns,
+							   buckets + i * line);
+		}
+		return;
+	}
+	race_records_columns(records, from, columns);
+	for (block = 0; block * RACE_LANES < rows; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_rows_hash(race_rows_of(fit->site->rows), block, columns, n, of_block);
+		for (i = 0; i < n; i++)
+			memcpy(buckets + i * line + block * RACE_LANES, of_block + i * RACE_LANES,
+				   RACE_LANES * sizeof(uint32));
+	}
+}
+
+/* The matrix, when it is needed first.  The number of points stays. */
+static float *
+matrix_of(RaceFitWork *fit)
+{
+	Size		n = fit->points->n;
+
+	if (fit->gram.dense == NULL)
+		fit->gram.dense = palloc_extended(n * n * sizeof(float), MCXT_ALLOC_HUGE);
+	return (float *) fit->gram.dense;
+}
+
+/* The Gram matrix of the exact kernel */
+static void
+find_gram_of_kernel(RaceFitWork *fit)
+{
+	Size		n = fit->points->n;
+	uint32		dims = fit->view->params->dims;
+	double	   *places = palloc_extended(n * dims * sizeof(double), MCXT_ALLOC_HUGE);
+	Size		i;
+
+	for (i = 0; i < n; i++)
+		race_radial_place(fit->radial, fit->view->params,
+						  fit->points->parts[0].numbers + i * dims, places + i, n);
+	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
+	pfree(places);
+}
+
+/* The same for points that are a grid over the box */
+void
+race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
+{
+	const RaceParams *params = fit->view->params;
+	Size		space = race_lattice_space(sides) * sizeof(RaceComplex);
+	RaceLattice *lattice = palloc(sizeof(RaceLattice));
+	double		lower[RACE_LATTICE_DIMS];
+	double		upper[RACE_LATTICE_DIMS];
+	double		steps[RACE_LATTICE_DIMS] = {0, 0};
+	uint32		axis;
+
+	race_radial_place(fit->radial, params, box->lower, lower, 1);
+	race_radial_place(fit->radial, params, box->upper, upper, 1);
+	for (axis = 0; axis < box->dims; axis++)
+	{
+		int			side = RACE_LATTICE_DIMS - box->dims + axis;
+
+		if (sides[side] > 1)
+			steps[side] = (upper[axis] - lower[axis]) / (sides[side] - 1);
+	}
+	race_lattice_init(lattice, fit->radial, sides, steps,
+					  palloc_extended(space, MCXT_ALLOC_HUGE));
+	fit->gram.lattice = lattice;
+}
+
+/* What a grid answers at the points, and their Gram matrix */
+static void
+look_in_grid(RaceFitWork *fit)
+{
+	const double *x = fit->points->parts[0].numbers;
+	Size		i;
+
+	for (i = 0; i < fit->points->n; i++)
+		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * fit->view->params->dims);
+	if (fit->gram.lattice == NULL)
+		find_gram_of_kernel(fit);
+}
+
+/* Balanced rows are few, and quicker than a matrix. */
+static void
+use_rows(RaceFitWork *fit, uint32 rows)
+{
+	Size		n = fit->points->n;
+	Size		line = race_gram_line(rows);
+	uint16	   *codes = palloc_extended(rows * n * sizeof(uint16), MCXT_ALLOC_HUGE);
+	uint32		r;
+	Size		i;
+
+	if (fit->gram.codes != NULL)
+		pfree((void *) fit->gram.codes);
+	for (r = 0; r < rows; r++)
+		for (i = 0; i < n; i++)
+			codes[r * n + i] = fit->codes[i * line + r];
+	fit->gram.codes = codes;
+	fit->gram.rows = rows;
+	if (fit->gram.sums == NULL)
+		fit->gram.sums = palloc(RACE_GRAM_CODES * sizeof(double));
+}
+
+/* What rows first ... end - 1 answer at the points, and the Gram matrix that they have */
+static void
+look_in_rows(RaceFitWork *fit, uint32 first, uint32 end)
+{
+	Size		line = race_gram_line(end);
+	Size		code_line = race_gram_line(end - first);
+	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	uint32		from;
+	uint32		i;
+
+	for (from = 0; from < fit->points->n; from += RACE_RECORDS_TOGETHER)
+	{
+		uint32		n = Min(fit->points->n - from, RACE_RECORDS_TOGETHER);
+
+		race_work_hash(fit, fit->points, from, n, end, buckets);
+		for (i = 0; i < n; i++)
+		{
+			fit->answers[from + i] = race_answers_mean(fit->view, NULL, buckets + i * line,
+													   first, end);
+			race_gram_pack(buckets + i * line + first, end - first, from + i,
+						   fit->codes + (from + i) * code_line);
+		}
+	}
+	pfree(buckets);
+	if (race_is_balanced(fit->view->params))
+		use_rows(fit, end - first);
+	else
+		race_gram_of_codes(fit->codes, fit->points->n, end - first, matrix_of(fit));
+}
+
+static void
+look_at_points(RaceFitWork *fit, uint32 first, uint32 end)
+{
+	if (fit->gridded != NULL)
+		look_in_grid(fit);
+	else
+		look_in_rows(fit, first, end);
+}
+
+void
+race_work_explain(RaceFitWork *fit, double strictness)
+{
+	double		noise = fit->view->header->noise.counter_variance;
+
+	look_at_points(fit, 0, fit->rows);
+	fit->gram.m = fit->points->n;
+	race_work_spread(fit, fit->second);
+	race_entropy_weights(&fit->gram, fit->answers, fit->records,
+						 strictness * noise / fit->rows / fit->records, fit->second, fit->weights,
+						 fit->space);
+	memcpy(fit->second, fit->weights, fit->points->n * sizeof(double));
+}
+
+static void
+improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
+{
+	fit->gram.m = fit->points->n;
+	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
+					   fit->space);
+}
+
+void
+race_work_round(RaceFitWork *fit)
+{
+	look_at_points(fit, fit->first, fit->end);
+	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
+}
+
+/* All points weigh the same. */
+void
+race_work_spread(const RaceFitWork *fit, double *weights)
+{
+	uint32		i;
+
+	for (i = 0; i < fit->points->n; i++)
+		weights[i] = fit->records / fit->points->n;
+}
+
+/* Find the weights from some of the rows. */
+static void
+solve_half(RaceFitWork *fit, uint32 first, uint32 end, double *weights)
+{
+	look_at_points(fit, first, end);
+	race_work_spread(fit, weights);
+	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
+	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
+}
+
+void
+race_work_solve(RaceFitWork *fit, double *weights)
+{
+	solve_half(fit, fit->first, fit->end, weights);
+}
+
+/* One row has no halves. */
+void
+race_work_solve_halves(RaceFitWork *fit)
+{
+	uint32		half = race_model_first_rows(fit->view->params);
+
+	solve_half(fit, 0, half, fit->weights);
+	if (half < fit->rows)
+		solve_half(fit, half, fit->rows, fit->second);
+	else
+		memcpy(fit->second, fit->weights, fit->points->n * sizeof(double));
+}
+
+/* ------------------------------------------------------------- the model */
+
+/* Does a point have a weight? */
+static bool
+is_heavy(const RaceFitWork *fit, uint32 i)
+{
+	return fit->weights[i] > 0 || fit->second[i] > 0;
+}
+
+static uint32
+count_heavy(const RaceFitWork *fit)
+{
+	uint32		n = 0;
+	uint32		i;
+
+	for (i = 0; i < fit->points->n; i++)
+		n += is_heavy(fit, i);
+	return n;
+}
+
+/* Append a value of a part of point i to the words of a model. */
+static uint64 *
+write_value(uint64 *next, const RaceRecordsPart *part, uint32 i)
+{
+	const void *from = part->kind == RACE_RECORD_VECTOR ?
+		(const void *) (part->numbers + (Size) i * part->width) :
+		(const void *) (part->elements + (part->kind == RACE_RECORD_SET ?
+										  part->starts[i] : (Size) i * part->width));
+	Size		n = part->kind == RACE_RECORD_SET ?
+		part->starts[i + 1] - part->starts[i] : part->width;
+
+	if (n > 0)
+		memcpy(next, from, n * sizeof(uint64));
+	return next + n;
+}
+
+static uint64 *
+write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
+{
+	uint64		start = 0;
+	uint32		i;
+
+	if (part->kind == RACE_RECORD_SET)
+	{
+		*next++ = 0;
+		for (i = 0; i < fit->points->n; i++)
+			if (is_heavy(fit, i))
+				*next++ = start += part->starts[i + 1] - part->starts[i];
+	}
+	for (i = 0; i < fit->points->n; i++)
+		if (is_heavy(fit, i))
+			next = write_value(next, part, i);
+	return next;
+}
+
+static void
+write_texts(uint64 *offsets, const RaceFitWork *fit, char *const *texts, uint32 heavy)
+{
+	char	   *bytes = (char *) (offsets + heavy + 1);
+	uint64		at = 0;
+	uint32		i;
+
+	*offsets++ = 0;
+	for (i = 0; i < fit->points->n; i++)
+		if (is_heavy(fit, i))
+		{
+			memcpy(bytes + at, texts[i], strlen(texts[i]));
+			*offsets++ = at += strlen(texts[i]);
+		}
+}
+
+void
+race_fit_check_size(Size size)
+{
+	if (size > RACE_MAX_MODEL_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a model can be at most %d MB large",
+						(int) (RACE_MAX_MODEL_BYTES / (1024 * 1024))),
+				 errhint("Fit fewer points, or points with shorter texts.")));
+}
+
+/* A model of the points that have a weight.  Nothing is known of residuals yet. */
+RaceModel *
+race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
+{
+	uint64		elements = 0;
+	uint64		text_size = 0;
+	uint32		heavy = count_heavy(fit);
+	RaceModel  *model;
+	uint64	   *next;
+	uint32		i;
+	int			k;
+
+	for (i = 0; i < fit->points->n; i++)
+		if (is_heavy(fit, i))
+		{
+			elements += race_records_sets_size(fit->points, i, 1) / sizeof(uint64);
+			text_size += texts == NULL ? 0 : strlen(texts[i]);
+		}
+	*size = race_model_size(fit->view->params, heavy, elements, text_size);
+	race_fit_check_size(*size);
+	model = palloc_extended(*size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	model->points = heavy;
+	model->text_size = text_size;
+	for (i = 0, heavy = 0; i < fit->points->n; i++)
+		if (is_heavy(fit, i))
+		{
+			race_model_weights(model, RACE_HALF_FIRST)[heavy] = fit->weights[i];
+			race_model_weights(model, RACE_HALF_SECOND)[heavy++] = fit->second[i];
+		}
+	next = race_model_words(model);
+	for (k = 0; k < fit->points->n_parts; k++)
+		next = write_part(next, fit, &fit->points->parts[k]);
+	if (texts != NULL)
+		write_texts(next, fit, texts, heavy);
+	return model;
+}

@@ -1,0 +1,992 @@
+/*
+ * maps.c
+ *		Maps of records that public rows suggest
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "../core/core.h"
+#include "maps.h"
+#include "suggest.h"
+
+/*
+ * race_whiten: a transform that makes the columns of a table alike.
+ *
+ * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
+ * M (x - o) has mean 0 and covariance 1.  So distances are in standard deviations, and
+ * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
+ * within classes.
+ *
+ * C is estimated from standard deviations and a shrunken correlation matrix (eigen.h).  A
+ * column that is constant, or a linear combination of columns before it, is left out: M has
+ * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
+ * Mahalanobis distances, and others are not told apart by what the public rows do not show.
+ */
+
+PG_FUNCTION_INFO_V1(race_whiten_step);
+PG_FUNCTION_INFO_V1(race_whiten_final);
+
+/*
+ * A standard deviation below this share of the mean is that of rounding errors: the column
+ * is constant.
+ */
+#define LEAST_DEVIATION		(16 * DBL_EPSILON)
+
+/* ----------------------------------------------------------------- columns */
+
+static void
+list_kept(RaceColumns *columns, uint32 dims)
+{
+	uint32		i;
+
+	columns->n = 0;
+	for (i = 0; i < dims; i++)
+		if (columns->keep[i])
+			columns->kept[columns->n++] = i;
+}
+
+/* The standard deviations within classes; constant columns are not kept. */
+static void
+find_deviations(const RaceScatter *scatter, RaceColumns *columns)
+{
+	uint32		i;
+	uint32		c;
+
+	for (i = 0; i < scatter->dims; i++)
+	{
+		double		deviation = race_scatter_deviation(scatter, i);
+		double		largest = 0;
+
+		for (c = 0; c < scatter->n_classes; c++)
+			largest = fmax(largest, fabs(race_scatter_class_mean(scatter, c)[i]));
+		if (!isfinite(deviation) || !isfinite(largest))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the numbers of column %u are too large for a transform", i + 1),
+					 errdetail("Their variance overflows.")));
+		columns->keep[i] = deviation > LEAST_DEVIATION * largest;
+		columns->deviation[i] = columns->keep[i] ? deviation : 0;
+	}
+	list_kept(columns, scatter->dims);
+}
+
+/* The correlations of columns that are kept, [n][n], palloc'd */
+static double *
+correlations(const RaceScatter *scatter, const RaceColumns *columns)
+{
+	double		freedom = race_scatter_freedom(scatter);
+	uint32		n = columns->n;
+	double	   *r = palloc((Size) n * n * sizeof(double));
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+		{
+			uint32		a = columns->kept[i];
+			uint32		b = columns->kept[j];
+
+			/* one after the other: their product may overflow, or be 0 */
+			r[(Size) i * n + j] = i == j ? 1 :
+				race_scatter_product(scatter, a, b) / freedom /
+				columns->deviation[a] / columns->deviation[b];
+		}
+	return r;
+}
+
+/* Do not keep columns that are linear combinations of others. */
+static void
+drop_combinations(const RaceScatter *scatter, RaceColumns *columns)
+{
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
+	bool		independent[RACE_SCATTER_DIMS];
+	uint32		i;
+
+	race_independent(r, columns->n, race_scatter_freedom(scatter), work, independent);
+	for (i = 0; i < columns->n; i++)
+		columns->keep[columns->kept[i]] = independent[i];
+	list_kept(columns, scatter->dims);
+	pfree(work);
+	pfree(r);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* Append the numbers of columns that are left out, constant or other ones, if there are any. */
+static void
+append_left_out(StringInfo text, const char *what, const RaceColumns *columns, uint32 dims,
+				bool constant)
+{
+	const char *separator = what;
+	uint32		i;
+
+	for (i = 0; i < dims; i++)
+		if (!columns->keep[i] && (columns->deviation[i] == 0) == constant)
+		{
+			appendStringInfo(text, "%s%u", separator, i + 1);
+			separator = ", ";
+		}
+	if (separator != what)
+		appendStringInfoString(text, ". ");
+}
+
+static void
+tell_left_out(const RaceColumns *columns, const RaceScatter *scatter, const char *aggregate)
+{
+	const char *constant = scatter->n_classes == 1 ? "Constant: " : "Constant within each label: ";
+	StringInfoData detail;
+
+	if (columns->n == scatter->dims)
+		return;
+	if (columns->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no column that is not constant%s", aggregate,
+						scatter->n_classes == 1 ? "" : " within each label")));
+	initStringInfo(&detail);
+	append_left_out(&detail, constant, columns, scatter->dims, true);
+	append_left_out(&detail, "Linear combinations of columns before them: ", columns,
+					scatter->dims, false);
+	detail.data[detail.len - 1] = '\0';
+	ereport(NOTICE,
+			(errmsg("%s leaves columns out", aggregate),
+			 errdetail_internal("%s", detail.data)));
+}
+
+/* -------------------------------------------------------------- the transform */
+
+bool
+race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, double ridge,
+					RaceWhitening *whitening)
+{
+	uint32		n = columns->n;
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(n) * sizeof(double));
+	bool		found;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		r[(Size) i * n + i] += ridge;
+	race_shrink(r, n, race_scatter_freedom(scatter), work);
+	found = race_inverse_root(r, n);
+	whitening->dims = scatter->dims;
+	whitening->outputs = n;
+	whitening->matrix = palloc0((Size) n * scatter->dims * sizeof(double));
+	for (i = 0; i < n && found; i++)
+		for (j = 0; j <= i; j++)
+			whitening->matrix[(Size) i * scatter->dims + columns->kept[j]] =
+				r[(Size) i * n + j] / columns->deviation[columns->kept[j]];
+	pfree(work);
+	pfree(r);
+	return found;
+}
+
+void
+race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+{
+	RaceColumns columns;
+
+	if (race_scatter_freedom(scatter) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg(scatter->n_classes == 1 ? "%s needs two vectors or more" :
+						"%s needs a label with two vectors or more", aggregate)));
+	find_deviations(scatter, &columns);
+	drop_combinations(scatter, &columns);
+	tell_left_out(&columns, scatter, aggregate);
+	if (!race_whiten_columns(scatter, &columns, 0, whitening))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no transform: the covariance cannot be inverted", aggregate)));
+}
+
+void
+race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < whitening->outputs; i++)
+	{
+		const double *row = whitening->matrix + (Size) i * whitening->dims;
+		double		sum = 0;
+
+		for (j = 0; j < whitening->dims; j++)
+			sum += row[j] * x[j];
+		z[i] = sum;
+	}
+}
+
+void
+race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n)
+{
+	uint32		dims = whitening->dims;
+	double	   *kept = palloc0((Size) n * dims * sizeof(double));
+	uint32		i;
+	uint32		j;
+	uint32		k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < whitening->outputs; k++)
+			for (j = 0; j < dims; j++)
+				kept[(Size) i * dims + j] += directions[(Size) i * whitening->outputs + k] *
+					whitening->matrix[(Size) k * dims + j];
+	pfree(whitening->matrix);
+	whitening->matrix = kept;
+	whitening->outputs = n;
+}
+
+static ArrayType *
+new_array(int ndim, int rows, int columns)
+{
+	int			dims[2] = {rows, columns};
+	int			n = ndim == 1 ? rows : rows * columns;
+	Size		size = ARR_OVERHEAD_NONULLS(ndim) + n * sizeof(float8);
+	ArrayType  *array = palloc0(size);
+
+	SET_VARSIZE(array, size);
+	array->ndim = ndim;
+	array->elemtype = FLOAT8OID;
+	memcpy(ARR_DIMS(array), dims, ndim * sizeof(int));
+	ARR_LBOUND(array)[0] = 1;
+	ARR_LBOUND(array)[ndim - 1] = 1;
+	return array;
+}
+
+Datum
+race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const double *offset)
+{
+	ArrayType  *m = new_array(2, whitening->outputs, whitening->dims);
+	ArrayType  *o = new_array(1, whitening->dims, 1);
+	RaceResultRow row;
+
+	memcpy(ARR_DATA_PTR(m), whitening->matrix,
+		   (Size) whitening->outputs * whitening->dims * sizeof(double));
+	memcpy(ARR_DATA_PTR(o), offset, whitening->dims * sizeof(double));
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, PointerGetDatum(m));
+	race_row_add(&row, PointerGetDatum(o));
+	return race_row_datum(&row);
+}
+
+Datum
+race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+					 const RaceWhitening *whitening)
+{
+	double		mean[RACE_SCATTER_DIMS];
+
+	race_scatter_mean(scatter, mean);
+	return race_transform_of(fcinfo, whitening, mean);
+}
+
+/* -------------------------------------------------------------- race_whiten */
+
+/* Transition of race_whiten(x) and race_whiten(x, label) */
+Datum
+race_whiten_step(PG_FUNCTION_ARGS)
+{
+	return race_scatter_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
+}
+
+/* The transform; NULL of no vectors */
+Datum
+race_whiten_final(PG_FUNCTION_ARGS)
+{
+	const RaceScatter *scatter = race_scatter_arg(fcinfo);
+	RaceWhitening whitening;
+
+	if (scatter == NULL)
+		PG_RETURN_NULL();
+	race_whitening_of(scatter, "race_whiten", &whitening);
+	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
+}
+
+/*
+ * race_discriminant: the directions in which the means of classes lie apart.
+ *
+ * Vectors are whitened within classes first (whiten.c).  There the means of k classes span up
+ * to k - 1 directions, and the singular value decomposition of the means, each weighted by its
+ * number of vectors, finds them, those that tell most first (Fisher 1936; Rao 1948).  For
+ * classes that are normal and spread alike, all other directions say nothing of the class,
+ * and a kernel density in so few dimensions needs far fewer records.
+ */
+
+PG_FUNCTION_INFO_V1(race_discriminant_step);
+PG_FUNCTION_INFO_V1(race_discriminant_final);
+
+/*
+ * A direction in which the means lie apart by less than this share of the first one, or of a
+ * standard deviation, is that of rounding errors.
+ */
+#define LEAST_APART		1e-9
+
+/* The whitened means, less the mean of all, times the root of how many vectors they are of */
+static void
+whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, double *w)
+{
+	double	   *all = palloc(scatter->dims * sizeof(double));
+	double	   *apart = palloc(scatter->dims * sizeof(double));
+	uint32		c;
+	uint32		i;
+
+	race_scatter_mean(scatter, all);
+	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
+	{
+		const double *mean = race_scatter_class_mean(scatter, c);
+
+		for (i = 0; i < scatter->dims; i++)
+			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
+		race_whitening_apply(whitening, apart, w);
+	}
+	pfree(all);
+	pfree(apart);
+}
+
+/* How many directions there are, of those sorted by length */
+static uint32
+count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
+{
+	uint32		most = Min(scatter->n_classes - 1, dims);
+	double		least = LEAST_APART * fmax(lengths[0], sqrt(race_scatter_n(scatter)));
+	uint32		n = 0;
+
+	while (n < most && lengths[n] > least)
+		n++;
+	return n;
+}
+
+/* Divide a direction by its length.  Its sign is such that the largest number is positive. */
+static void
+normalize(double *v, uint32 n, double length)
+{
+	uint32		largest = 0;
+	uint32		i;
+
+	for (i = 1; i < n; i++)
+		if (fabs(v[i]) > fabs(v[largest]))
+			largest = i;
+	length = copysign(length, v[largest]);
+	for (i = 0; i < n; i++)
+		v[i] /= length;
+}
+
+uint32
+race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *whitening,
+							 double *directions)
+{
+	double		lengths[RACE_SCATTER_CLASSES];
+	uint32		n;
+	uint32		i;
+
+	whitened_means(scatter, whitening, directions);
+	race_jacobi(directions, scatter->n_classes, whitening->outputs, lengths);
+	n = count_directions(scatter, whitening->outputs, lengths);
+	for (i = 0; i < n; i++)
+		normalize(directions + (Size) i * whitening->outputs, whitening->outputs, lengths[i]);
+	return n;
+}
+
+/* Transition of race_discriminant(label, x) */
+Datum
+race_discriminant_step(PG_FUNCTION_ARGS)
+{
+	return race_scatter_step(fcinfo, 2, 1);
+}
+
+/* The transform; NULL of no vectors */
+Datum
+race_discriminant_final(PG_FUNCTION_ARGS)
+{
+	const RaceScatter *scatter = race_scatter_arg(fcinfo);
+	RaceWhitening whitening;
+	double	   *directions;
+	uint32		n;
+
+	if (scatter == NULL)
+		PG_RETURN_NULL();
+	if (scatter->n_classes < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_discriminant needs two labels or more, found one")));
+	race_whitening_of(scatter, "race_discriminant", &whitening);
+	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
+	n = race_discriminant_directions(scatter, &whitening, directions);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
+	race_whitening_keep(&whitening, directions, n);
+	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
+}
+
+/*
+ * What transforms are learned from.
+ *
+ * Means and products are updated vector by vector (Welford 1962): nothing large is subtracted.  Products are pooled, because every
+ * transform here takes the classes to be spread alike; the scatter of all vectors is that
+ * within classes and that of their means.
+ *
+ * A label is known by 64 bits of its text, so the state has a fixed size for each class.
+ */
+
+/* What a transition keeps between calls */
+typedef struct StepSite
+{
+	RaceArrayReader reader;
+	FmgrInfo	label;			/* output of its type */
+	double		x[RACE_SCATTER_DIMS];	/* the vector that was read last */
+} StepSite;
+
+/* ------------------------------------------------------------------ states */
+
+RaceScatter *
+race_scatter_create(uint32 dims, MemoryContext context)
+{
+	RaceScatter *scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
+
+	scatter->dims = dims;
+	scatter->capacity = 2;
+	scatter->classes = MemoryContextAlloc(context, scatter->capacity * sizeof(RaceScatterClass));
+	scatter->means = MemoryContextAlloc(context, scatter->capacity * dims * sizeof(double));
+	scatter->products = MemoryContextAllocZero(context, RaceScatterProducts(dims) * sizeof(double));
+	return scatter;
+}
+
+uint32
+race_scatter_class(const RaceScatter *scatter, uint64 key)
+{
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		if (scatter->classes[i].key == key)
+			break;
+	return i;
+}
+
+/* The number of the class with this key; a new one has no vectors, and mean 0. */
+static uint32
+find_class(RaceScatter *scatter, uint64 key)
+{
+	uint32		i = race_scatter_class(scatter, key);
+
+	if (i < scatter->n_classes)
+		return i;
+	if (i == RACE_SCATTER_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a transform is learned from vectors of up to %d labels",
+						RACE_SCATTER_CLASSES)));
+	if (i == scatter->capacity)
+	{
+		scatter->capacity *= 2;
+		scatter->classes = repalloc(scatter->classes,
+									scatter->capacity * sizeof(RaceScatterClass));
+		scatter->means = repalloc(scatter->means, (Size) scatter->capacity *
+								  scatter->dims * sizeof(double));
+	}
+	scatter->n_classes++;
+	scatter->classes[i].key = key;
+	scatter->classes[i].n = 0;
+	memset(scatter->means + (Size) i * scatter->dims, 0, scatter->dims * sizeof(double));
+	return i;
+}
+
+void
+race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
+{
+	uint32		c = find_class(scatter, key);
+	double		before = scatter->classes[c].n;
+	double		all = before + n;
+	double		weight = before * (n / all);
+	double	   *to = scatter->means + (Size) c * scatter->dims;
+	double	   *sum = scatter->products;
+	double		deviation[RACE_SCATTER_DIMS];
+	uint32		i;
+	uint32		j;
+
+	scatter->classes[c].n = all;
+	for (i = 0; i < scatter->dims; i++)
+	{
+		deviation[i] = mean[i] - to[i];
+		to[i] += deviation[i] * (n / all);
+	}
+	if (before == 0)
+		return;
+	for (i = 0; i < scatter->dims; i++)
+		for (j = 0; j <= i; j++)
+			*sum++ += weight * deviation[i] * deviation[j];
+}
+
+/* -------------------------------------------------------------- transitions */
+
+void
+race_scatter_check_dims(uint32 dims)
+{
+	if (dims > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
+}
+
+static StepSite *
+step_site(FunctionCallInfo fcinfo, int x, int label)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+	{
+		StepSite   *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(StepSite));
+		Oid			output;
+		bool		is_varlena;
+
+		race_vector_prepare(&site->reader, race_argument_type(flinfo, x), flinfo->fn_mcxt);
+		if (label != 0)
+		{
+			getTypeOutputInfo(race_argument_type(flinfo, label), &output, &is_varlena);
+			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
+		}
+		flinfo->fn_extra = site;
+	}
+	return (StepSite *) flinfo->fn_extra;
+}
+
+/*
+ * Read a vector.  It must have `dims` dimensions, or any number if that is 0.  Returns how
+ * many it has.
+ */
+static uint32
+read_vector(StepSite *site, Datum value, uint32 dims)
+{
+	RaceElements elements;
+
+	race_array_open(&site->reader, value, &elements, false, false);
+	race_check_length(elements.n, dims, false);
+	race_scatter_check_dims(elements.n);
+	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
+	return elements.n;
+}
+
+static uint64
+label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
+{
+	char	   *text;
+
+	if (label == 0)
+		return 0;
+	text = OutputFunctionCall(&site->label, PG_GETARG_DATUM(label));
+	return race_element_of_bytes(0, text, strlen(text));
+}
+
+Datum
+race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
+{
+	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
+	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
+	StepSite   *site;
+	uint32		dims;
+
+	site = step_site(fcinfo, x, label);
+	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
+	{
+		if (scatter == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(scatter);
+	}
+	dims = read_vector(site, PG_GETARG_DATUM(x), scatter == NULL ? 0 : scatter->dims);
+	if (scatter == NULL)
+		scatter = race_scatter_create(dims, context);
+	race_scatter_add(scatter, label_key(fcinfo, site, label), 1, site->x);
+	PG_RETURN_POINTER(scatter);
+}
+
+/* ----------------------------------------------------------------- answers */
+
+const RaceScatter *
+race_scatter_arg(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? NULL : (const RaceScatter *) PG_GETARG_POINTER(0);
+}
+
+double
+race_scatter_n(const RaceScatter *scatter)
+{
+	double		n = 0;
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		n += scatter->classes[i].n;
+	return n;
+}
+
+const double *
+race_scatter_class_mean(const RaceScatter *scatter, uint32 i)
+{
+	return scatter->means + (Size) i * scatter->dims;
+}
+
+void
+race_scatter_mean(const RaceScatter *scatter, double *mean)
+{
+	double		n = race_scatter_n(scatter);
+	uint32		c;
+	uint32		i;
+
+	memset(mean, 0, scatter->dims * sizeof(double));
+	for (c = 0; c < scatter->n_classes; c++)
+		for (i = 0; i < scatter->dims; i++)
+			mean[i] += race_scatter_class_mean(scatter, c)[i] * (scatter->classes[c].n / n);
+}
+
+double
+race_scatter_freedom(const RaceScatter *scatter)
+{
+	return race_scatter_n(scatter) - scatter->n_classes;
+}
+
+double
+race_scatter_deviation(const RaceScatter *scatter, uint32 i)
+{
+	return sqrt(race_scatter_product(scatter, i, i) / race_scatter_freedom(scatter));
+}
+
+double
+race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
+{
+	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
+}
+
+/*
+ * Columns replaced by their places among quantiles.
+ */
+
+PG_FUNCTION_INFO_V1(race_warp);
+
+double
+race_warp_number(const double *knots, int n, double x)
+{
+	int			below = 0;
+	int			upto;
+
+	if (!isfinite(x))
+		return x;
+	while (below < n && knots[below] < x)
+		below++;
+	for (upto = below; upto < n && knots[upto] == x;)
+		upto++;
+	if (upto > below)
+		return (below + upto - 1) / 2.0;
+	if (below == 0 || below == n)
+		return below == 0 ? 0 : n - 1;
+	/* halves, so that no difference is infinite */
+	return below - 1 + (x / 2 - knots[below - 1] / 2) / (knots[below] / 2 - knots[below - 1] / 2);
+}
+
+/* ------------------------------------------------------------- race_suggest */
+
+/*
+ * Are the knots of a column far from a line?  A few hundred normally distributed numbers leave
+ * less than 1 % of the variance of their knots unexplained.
+ */
+#define STRAIGHT	0.03
+
+static bool
+bends(const double *knots)
+{
+	const int	n = RACE_WARP_KNOTS;
+	double		mean = 0;
+	double		along = 0;
+	double		squares = 0;
+	double		length = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		mean += knots[i] / n;
+	for (i = 0; i < n; i++)
+	{
+		double		place = i - (n - 1) / 2.0;
+
+		along += place * (knots[i] - mean);
+		squares += (knots[i] - mean) * (knots[i] - mean);
+		length += place * place;
+	}
+	return squares - along * along / length > STRAIGHT * squares;
+}
+
+bool
+race_warp_learn(const RaceExamples *examples, double *knots)
+{
+	int			n = examples->n;
+	double	   *column = palloc(n * sizeof(double));
+	bool		bent = false;
+	int			i;
+	int			j;
+
+	for (j = 0; j < examples->dims; j++)
+	{
+		for (i = 0; i < n; i++)
+			column[i] = examples->x[i * examples->dims + j];
+		race_suggest_sort(column, n);
+		for (i = 0; i < RACE_WARP_KNOTS; i++)
+		{
+			/* normal scores from -2.25 to 2.25 */
+			double		score = (i - (RACE_WARP_KNOTS - 1) / 2.0) / 2;
+			double		share = 0.5 * erfc(-score * M_SQRT1_2);
+
+			knots[j * RACE_WARP_KNOTS + i] = column[(int) (share * (n - 1) + 0.5)];
+		}
+		bent |= bends(knots + j * RACE_WARP_KNOTS);
+	}
+	pfree(column);
+	return bent;
+}
+
+RaceExamples
+race_warp_examples(const RaceExamples *examples, const double *knots)
+{
+	RaceExamples warped = *examples;
+	int			i;
+
+	warped.x = palloc((Size) warped.n * warped.dims * sizeof(double));
+	for (i = 0; i < warped.n * warped.dims; i++)
+		warped.x[i] = race_warp_number(knots + i % warped.dims * RACE_WARP_KNOTS,
+									   RACE_WARP_KNOTS, examples->x[i]);
+	return warped;
+}
+
+/* ------------------------------------------------------------------- in SQL */
+
+static void
+check_knots(ArrayType *array, int *columns, int *n)
+{
+	bool		good = ARR_NDIM(array) == 2 && !ARR_HASNULL(array) &&
+		ARR_DIMS(array)[1] >= 2 && ARR_DIMS(array)[1] <= RACE_WARP_MOST;
+	const double *knots = (const double *) ARR_DATA_PTR(array);
+	int			i;
+
+	for (i = 0; good && i < ARR_DIMS(array)[0] * ARR_DIMS(array)[1]; i++)
+		good = isfinite(knots[i]) && (i % ARR_DIMS(array)[1] == 0 || knots[i] >= knots[i - 1]);
+	if (!good)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("knots must be a row of 2 to %d finite numbers for each column, in ascending order",
+						RACE_WARP_MOST)));
+	*columns = ARR_DIMS(array)[0];
+	*n = ARR_DIMS(array)[1];
+}
+
+/*
+ * race_warp(x, knots).  A vector of another length or with a NULL, which is a matter of data,
+ * gives NULL, so that a release leaves it out.
+ */
+Datum
+race_warp(PG_FUNCTION_ARGS)
+{
+	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	const double *knots = (const double *) ARR_DATA_PTR(array);
+	const double *from = (const double *) ARR_DATA_PTR(x);
+	Datum	   *to;
+	int			columns;
+	int			n;
+	int			i;
+
+	check_knots(array, &columns, &n);
+	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
+		PG_RETURN_NULL();
+	to = palloc(columns * sizeof(Datum));
+	for (i = 0; i < columns; i++)
+		to[i] = Float8GetDatum(race_warp_number(knots + (Size) i * n, n, from[i]));
+	PG_RETURN_ARRAYTYPE_P(construct_array(to, columns, FLOAT8OID, sizeof(float8),
+										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/*
+ * Far records pulled to a sphere, learned from examples.
+ */
+
+void
+race_pull(double *z, int n, double radius)
+{
+	double		most = 0;
+	double		sum = 0;
+	double		length;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		most = Max(most, fabs(z[i]));
+	if (!isfinite(most) || most == 0)
+		return;
+	/* no square overflows */
+	for (i = 0; i < n; i++)
+		sum += (z[i] / most) * (z[i] / most);
+	length = sqrt(sum);
+	if (most > radius / length)
+		for (i = 0; i < n; i++)
+			z[i] = z[i] / most * (radius / length);
+}
+
+/*
+ * Mardia's kurtosis (1970) of a normal distribution is d (d + 2).  It is about 1.01 times as much
+ * of a few hundred of its vectors at most.
+ */
+#define HEAVY	1.2
+
+/* The radius; false if tails are not heavy */
+static bool
+learn_radius(const RaceExamples *examples, RacePull *pull)
+{
+	int			d = examples->dims;
+	double	   *squares = palloc0(examples->n * sizeof(double));
+	double		kurtosis = 0;
+	double		z[RACE_SUGGEST_DIMS];
+	int			i;
+	int			j;
+
+	for (i = 0; i < examples->n; i++)
+	{
+		race_whitening_apply(&pull->map.m, examples->x + i * d, z);
+		for (j = 0; j < d; j++)
+			squares[i] += z[j] * z[j];
+		kurtosis += squares[i] * squares[i] / examples->n;
+	}
+	race_suggest_sort(squares, examples->n);
+	pull->radius = race_suggest_rounded(sqrt(squares[examples->n / 2]));
+	pfree(squares);
+	return kurtosis > HEAVY * d * (d + 2) && pull->radius > 0;
+}
+
+bool
+race_pull_learn(const RaceExamples *examples, RacePull *pull)
+{
+	RaceExamples together = *examples;
+	int			d = examples->dims;
+	bool		good = d > 1;
+	int			i;
+
+	together.classes = 1;
+	together.label = palloc0(examples->n * sizeof(int));
+	if (good)
+	{
+		race_map_learn(RACE_TRANSFORM_WHITE, &together, &pull->map);
+		good = pull->map.m.outputs > 0;
+	}
+	pfree(together.label);
+	if (!good)
+		return false;
+	for (i = 0; i < d * d; i++)
+		pull->map.numbers[i] = race_suggest_rounded(pull->map.numbers[i]);
+	return learn_radius(examples, pull);
+}
+
+RaceExamples
+race_pull_examples(const RaceExamples *examples, const RacePull *pull)
+{
+	RaceExamples pulled = *examples;
+	int			d = pulled.dims;
+	int			i;
+
+	pulled.x = palloc((Size) pulled.n * d * sizeof(double));
+	for (i = 0; i < pulled.n; i++)
+	{
+		race_whitening_apply(&pull->map.m, examples->x + i * d, pulled.x + i * d);
+		race_pull(pulled.x + i * d, d, pull->radius);
+	}
+	return pulled;
+}
+
+/*
+ * race_project: what a linear map makes of a vector.
+ */
+
+PG_FUNCTION_INFO_V1(race_project);
+
+#define MOST_OUTPUTS	1024
+
+static bool
+all_finite(ArrayType *array, int n)
+{
+	const double *x = (const double *) ARR_DATA_PTR(array);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return false;
+	return true;
+}
+
+static void
+check_map(ArrayType *matrix, ArrayType *offset)
+{
+	int			columns;
+
+	if (ARR_NDIM(matrix) != 2 || ARR_HASNULL(matrix) || ARR_DIMS(matrix)[0] > MOST_OUTPUTS ||
+		!all_finite(matrix, ARR_DIMS(matrix)[0] * ARR_DIMS(matrix)[1]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a matrix must have 1 to %d rows of finite numbers", MOST_OUTPUTS)));
+	columns = ARR_DIMS(matrix)[1];
+	if (ARR_NDIM(offset) != 1 || ARR_HASNULL(offset) || ARR_DIMS(offset)[0] != columns ||
+		!all_finite(offset, columns))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("an offset must be as many finite numbers as the matrix has columns")));
+}
+
+static ArrayType *
+array_of(const double *numbers, int n)
+{
+	Datum	   *datums = palloc(n * sizeof(Datum));
+	int			i;
+
+	for (i = 0; i < n; i++)
+		datums[i] = Float8GetDatum(numbers[i]);
+	return construct_array(datums, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						   TYPALIGN_DOUBLE);
+}
+
+/*
+ * race_project(x, matrix, offset, radius).  A vector of another length or with a NULL, which is a
+ * matter of data, gives NULL, so that a release leaves it out.
+ */
+Datum
+race_project(PG_FUNCTION_ARGS)
+{
+	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
+	ArrayType  *offset = PG_GETARG_ARRAYTYPE_P(2);
+	double		radius = PG_GETARG_FLOAT8(3);
+	const double *from = (const double *) ARR_DATA_PTR(x);
+	const double *row = (const double *) ARR_DATA_PTR(matrix);
+	const double *origin = (const double *) ARR_DATA_PTR(offset);
+	double		to[MOST_OUTPUTS];
+	int			outputs;
+	int			columns;
+	int			i;
+	int			j;
+
+	check_map(matrix, offset);
+	if (!(radius > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a radius must be above 0")));
+	outputs = ARR_DIMS(matrix)[0];
+	columns = ARR_DIMS(matrix)[1];
+	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
+		PG_RETURN_NULL();
+	for (i = 0; i < outputs; i++, row += columns)
+		for (to[i] = j = 0; j < columns; j++)
+			to[i] += row[j] * (from[j] - origin[j]);
+	race_pull(to, outputs, radius);
+	PG_RETURN_ARRAYTYPE_P(array_of(to, outputs));
+}

@@ -1,0 +1,150 @@
+/*
+ * maps.h
+ *		Maps of records that public rows suggest
+ */
+#ifndef RACE_MAPS_H
+#define RACE_MAPS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "../core/core.h"
+
+/*
+ * What transforms are learned from: counts and means of classes, and the scatter of
+ * vectors around the means of their classes.
+ *
+ * It is the state of aggregates.  Their transition and final functions are in the files of
+ * the transforms.  Public rows are few, so no aggregate is computed in parts.  Without labels all
+ * vectors are of one class.
+ */
+
+/* Matrix and offset must fit into race_params. */
+#define RACE_SCATTER_DIMS		361
+#define RACE_SCATTER_CLASSES	1000
+
+/* Those whose state it is */
+#define RACE_SCATTER_AGGREGATES	"race_whiten or race_discriminant"
+
+StaticAssertDecl((RACE_SCATTER_DIMS + 1) * RACE_SCATTER_DIMS * sizeof(double) <= RACE_MAX_MORE,
+				 "a transform of so many dimensions fits into race_params");
+
+typedef struct RaceScatterClass
+{
+	uint64		key;			/* of its label */
+	double		n;				/* vectors */
+} RaceScatterClass;
+
+typedef struct RaceScatter
+{
+	uint32		dims;
+	uint32		n_classes;
+	uint32		capacity;		/* classes that there is space for */
+	RaceScatterClass *classes;
+	double	   *means;			/* [n_classes][dims] */
+	double	   *products;		/* of deviations, row by row up to the diagonal */
+} RaceScatter;
+
+#define RaceScatterProducts(dims)	((Size) (dims) * ((dims) + 1) / 2)
+
+/* Raise 22023 for vectors that are too long. */
+extern void race_scatter_check_dims(uint32 dims);
+
+/* The number of the class with this key, or n_classes */
+extern uint32 race_scatter_class(const RaceScatter *scatter, uint64 key);
+
+/* A state without vectors yet */
+extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
+
+/*
+ * Add n vectors with this mean to a class.  Their scatter around it is another's to add.
+ * One vector has none.
+ */
+extern void race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean);
+
+/*
+ * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
+ * argument `label` (0: there are no labels).  NULLs are left out.
+ */
+extern Datum race_scatter_step(FunctionCallInfo fcinfo, int x, int label);
+
+/* The state in argument 0, or NULL if there were no vectors */
+extern const RaceScatter *race_scatter_arg(FunctionCallInfo fcinfo);
+
+/* All vectors, and their mean, [dims]; the mean of a class */
+extern double race_scatter_n(const RaceScatter *scatter);
+extern void race_scatter_mean(const RaceScatter *scatter, double *mean);
+extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 i);
+
+/* Degrees of freedom of the scatter, the standard deviation of a column, the product of two */
+extern double race_scatter_freedom(const RaceScatter *scatter);
+extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
+extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
+
+/*
+ * The map after which the columns of vectors are alike.
+ */
+
+/* M, whose rows are as many as columns that were not left out */
+typedef struct RaceWhitening
+{
+	uint32		dims;
+	uint32		outputs;
+	double	   *matrix;			/* [outputs][dims] */
+} RaceWhitening;
+
+/* What is known of the columns of vectors */
+typedef struct RaceColumns
+{
+	double		deviation[RACE_SCATTER_DIMS];	/* 0 = constant */
+	bool		keep[RACE_SCATTER_DIMS];
+	uint32		kept[RACE_SCATTER_DIMS];	/* numbers of those kept, */
+	uint32		n;				/* and how many they are */
+} RaceColumns;
+
+/*
+ * Whitening of the columns kept, none of them constant.  `ridge` is added to the diagonal of
+ * their correlations; it must not be 0 if there are linear combinations.  False if there is no
+ * such transform.
+ */
+extern bool race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns,
+								double ridge, RaceWhitening *whitening);
+
+/*
+ * Whitening by the scatter within classes.  Raises 22023 if there is none.  A NOTICE names
+ * columns that are left out; `aggregate` is the name of the aggregate.
+ */
+extern void race_whitening_of(const RaceScatter *scatter, const char *aggregate,
+						RaceWhitening *whitening);
+
+/* z = M x */
+extern void race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z);
+
+/* Keep these directions of white vectors alone: M = directions[n][outputs] M. */
+extern void race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n);
+
+/*
+ * A race_transform, which the function is declared to return, of a whitening.  Its offset is the
+ * mean of all vectors, or the one that is given.
+ */
+extern Datum race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+								  const RaceWhitening *whitening);
+extern Datum race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening,
+							   const double *offset);
+
+/*
+ * The directions in which the means of classes lie apart.
+ */
+
+/*
+ * Directions of whitened vectors, orthonormal, those that tell most first: [n][outputs].
+ * `directions` is space for [classes][outputs].  Returns n, which is 0 if all means are the
+ * same.
+ */
+extern uint32 race_discriminant_directions(const RaceScatter *scatter,
+										   const RaceWhitening *whitening,
+										   double *directions);
+
+#endif

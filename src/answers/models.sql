@@ -1,0 +1,168 @@
+-- ------------------------------------------------------------------------
+-- What charts draw of a sketch.  src/release/chart.sql has it by the name of a release.
+
+CREATE FUNCTION _racepriv._race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
+COMMENT ON FUNCTION _racepriv._race_columns(race_params) IS
+	'the columns of a record: their numbers, what they are (number, category or set), and their bounds, NULL without';
+
+CREATE FUNCTION _racepriv._race_curve(
+	sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8,
+	OUT x float8, OUT density float8, OUT low float8, OUT high float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_curve' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_curve(race_sketch, int, int, float8, float8, float8, float8) IS
+	'race_curve of a sketch with a model';
+
+CREATE FUNCTION _racepriv._race_heatmap(
+	sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8,
+	OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_heatmap' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 1600;
+COMMENT ON FUNCTION _racepriv._race_heatmap(race_sketch, int, int, int, float8[], float8[], float8) IS
+	'race_heatmap of a sketch with a model';
+
+CREATE FUNCTION _racepriv._race_histogram(
+	sketch race_sketch, "column" int, edges float8[], smoothing float8,
+	OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_histogram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_histogram(race_sketch, int, float8[], float8) IS
+	'race_histogram of a sketch with a model';
+
+-- ------------------------------------------------------------------------
+-- The mean of a bounded value near a query
+
+CREATE TYPE race_conditional_mean_result AS (
+	mean float8, stderr float8, lower float8, upper float8);
+COMMENT ON TYPE race_conditional_mean_result IS 'the result of race_conditional_mean';
+COMMENT ON COLUMN race_conditional_mean_result.mean IS 'the mean, between the bounds of the value. Without a trend it is NULL where the number of records near q is within two standard deviations of its noise of zero';
+COMMENT ON COLUMN race_conditional_mean_result.stderr IS 'its standard error: of the row functions, of splitting, of the noise, and of the trend; NULL with the mean';
+COMMENT ON COLUMN race_conditional_mean_result.lower IS 'the lower end of the confidence interval; value_lower if nothing can be said';
+COMMENT ON COLUMN race_conditional_mean_result.upper IS 'the upper end; value_upper if nothing can be said';
+
+CREATE FUNCTION race_conditional_mean(
+	lower_sketch race_sketch, upper_sketch race_sketch, q "any",
+	value_lower float8 DEFAULT 0, value_upper float8 DEFAULT 1, confidence float8 DEFAULT 0.95)
+	RETURNS race_conditional_mean_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
+	'the mean of a value at q: over all records, weighted by the kernel (Nadaraya 1964, Watson 1964), with a standard error and a confidence interval. Grids, and fitted sketches of vectors in up to 8 dimensions, with noise, have a trend: how the mean depends on the place, fitted to both sketches as a Gaussian process (Solin & Sarkka 2020), once in a session. There the answer is the trend, and what the sketches say beyond it so far as it stands out from the noise; the interval covers the mean with this confidence on average over places and noise. Elsewhere, and outside of what the trend covers, it is the ratio of both, with Fieller''s interval. The sketches are both halves of race_build_value with these bounds, exact or private, fitted or not, or two sketches of whole records, of values at the one bound and at the other: value_lower + (value_upper - value_lower) u / (l + u), with the kernel sums l and u of both. Near q means within the bandwidth; of a high power there is less weight on what is far. Errors: 22023 for sketches with different parameters, rows or cells, for halves in the wrong order, bounds that are not finite and in order, or a confidence that is not between 0 and 1; others as in race_estimate';
+
+-- ------------------------------------------------------------------------
+-- How alike are the records of two sketches?
+
+CREATE FUNCTION race_similarity(a race_sketch, b race_sketch) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION race_similarity(race_sketch, race_sketch) IS
+	'the mean of the kernel over all pairs of a record of a and one of b, unbiased under noise. Parameters and errors as race_distance';
+
+CREATE TYPE race_distance_result AS (
+	distance float8, squared float8, standard_error float8, p_value float8);
+COMMENT ON TYPE race_distance_result IS 'the result of race_distance';
+COMMENT ON COLUMN race_distance_result.distance IS 'the root of squared, or 0 where that is negative';
+COMMENT ON COLUMN race_distance_result.squared IS 'the squared distance, an unbiased estimate, which may be negative: the mean kernel of two records of a, plus that of two of b, less twice that of one of each';
+COMMENT ON COLUMN race_distance_result.standard_error IS 'the standard error of squared; Infinity where a count is within its noise, or below 2';
+COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
+
+CREATE FUNCTION race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
+	AS 'MODULE_PATHNAME', 'race_distance_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
+	'the maximum mean discrepancy of two sketches with noise of their own, and a test of whether both are drawn from one population (Gretton et al. 2012). Errors: 22023 different parameters, 55000 an exact and a private sketch';
+
+-- ------------------------------------------------------------------------
+-- Surrogate losses
+
+CREATE FUNCTION race_loss(sketch race_sketch, theta float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
+	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
+
+CREATE FUNCTION race_loss(params race_params, theta float8[], record float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_loss_exact' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_loss(race_params, float8[], float8[]) IS
+	'the exact surrogate loss of one record, whose mean race_loss of a sketch estimates. Errors 22023 as there, and for a record of another length';
+
+CREATE TYPE race_minimize_result AS (x float8[], value float8, evaluations int);
+COMMENT ON TYPE race_minimize_result IS 'the result of race_minimize';
+COMMENT ON COLUMN race_minimize_result.x IS 'the point; of a loss, the coefficients theta';
+COMMENT ON COLUMN race_minimize_result.value IS 'what the question answers there';
+COMMENT ON COLUMN race_minimize_result.evaluations IS 'how often the question was asked';
+
+CREATE FUNCTION race_minimize(
+	sketch race_sketch, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
+	question regprocedure DEFAULT NULL, maximize boolean DEFAULT false,
+	evaluations int DEFAULT 20000)
+	RETURNS race_minimize_result
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000000;
+COMMENT ON FUNCTION race_minimize(race_sketch, float8[], float8[], regprocedure, boolean, int) IS
+	'the point between lower and upper where a question (NULL: race_loss) has its least answer, or with maximize the greatest (Hooke & Jeeves 1961). Errors: 22023 for bounds, question or evaluations, 42501 a function without EXECUTE, others as the question';
+
+-- ------------------------------------------------------------------------
+-- Where the density is highest.
+
+CREATE TYPE race_modes_result AS (x float8[], record text, density float8, prominence float8);
+COMMENT ON TYPE race_modes_result IS 'a row of the result of race_modes';
+COMMENT ON COLUMN race_modes_result.x IS 'the mode, of a kernel of vectors by itself; else NULL';
+COMMENT ON COLUMN race_modes_result.record IS 'the mode as text, of other kernels, as race_points has it; else NULL';
+COMMENT ON COLUMN race_modes_result.density IS 'the density there, as race_kde';
+COMMENT ON COLUMN race_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+
+CREATE FUNCTION race_modes(sketch race_sketch, max int DEFAULT 10, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
+	RETURNS SETOF race_modes_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
+COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
+	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
+
+-- ------------------------------------------------------------------------
+-- Quantiles of a column, from the model of a sketch.
+
+CREATE TYPE race_quantile_result AS (p float8, value float8, standard_error float8);
+COMMENT ON TYPE race_quantile_result IS 'a row of the result of race_quantile';
+COMMENT ON COLUMN race_quantile_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN race_quantile_result.value IS 'the quantile; NULL if p is NULL';
+COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension: how far it is at most from nodes that have clearly fewer or more records before them, beyond their noise, as a part of the 1.96 standard errors of a 95 % interval; else NULL, because theory gives none';
+
+CREATE FUNCTION race_quantile(sketch race_sketch, p float8[], "column" int DEFAULT 1)
+	RETURNS SETOF race_quantile_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
+	'quantiles of a column of the records, which is counted from 1 on, from the fitted model, in the order of p. Errors: 22003 p outside of 0 to 1, 22023 a column that is no number, 55000 no model';
+
+-- ------------------------------------------------------------------------
+-- Records like those of a sketch, drawn from its model.
+
+CREATE TYPE race_sample_result AS (x float8[], record text);
+COMMENT ON TYPE race_sample_result IS 'a row of the result of race_sample';
+COMMENT ON COLUMN race_sample_result.x IS 'the record, of a kernel of vectors by itself; else NULL';
+COMMENT ON COLUMN race_sample_result.record IS 'the record as text, of other kernels, as PostgreSQL writes the records that race_fit was given; else NULL';
+
+CREATE FUNCTION race_sample(sketch race_sketch, n int, seed bigint DEFAULT NULL)
+	RETURNS SETOF race_sample_result
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE COST 100000 ROWS 1000;
+COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
+	'n records drawn from the fitted model of a sketch, moved at random by at most half a bandwidth. The same seed gives the same records; NULL others each time. Errors: 55000 no model, 22023 a negative n';
+
+CREATE FUNCTION race_sample(base anyelement, sketch race_sketch, n int, seed bigint DEFAULT NULL)
+	RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'race_sample_rows'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000 ROWS 1000;
+COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
+	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';
+
+-- ------------------------------------------------------------------------
+-- How typical is a record among those of the sketch?
+
+CREATE FUNCTION race_typicality_share(sketch race_sketch, q "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_typicality_share(race_sketch, "any") IS
+	'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model. Errors: 55000 no model, others as race_kde';
+
+-- ------------------------------------------------------------------------
+-- Is a query like the records?
+
+CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
+	'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';

@@ -1,0 +1,729 @@
+/*
+ * moments_psd.c
+ *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge, discriminant: plain C
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "../core/core.h"
+#include "moments_psd.h"
+
+/*
+ * Sums of products with noise, and the exact ones that they most likely come from.
+ */
+
+/*
+ * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On
+ * made-up tables .75 to 1 had the least errors.
+ */
+#define MOVED				0.85
+
+/* Below so many standard deviations a series is used, which is more exact there. */
+#define FAR_BELOW			-20
+
+/* Eigenvalues below this share of the largest one are those of rounding errors. */
+#define LEAST_EIGENVALUE	1e-12
+
+static double
+frobenius(const double *m, uint32_t n)
+{
+	double		sum = 0;
+	size_t		i;
+
+	for (i = 0; i < (size_t) n * n; i++)
+		sum += m[i] * m[i];
+	return sqrt(sum);
+}
+
+/* m = sum of value[k] v v' / |v|^2 over the rows v of `vectors` */
+static void
+compose(const double *vectors, const double *value, uint32_t n, double *m)
+{
+	uint32_t	i;
+	uint32_t	j;
+	uint32_t	k;
+
+	memset(m, 0, (size_t) n * n * sizeof(double));
+	for (k = 0; k < n; k++)
+	{
+		const double *v = vectors + (size_t) k * n;
+		double		square = 0;
+
+		race_look_for_interrupts();
+		for (i = 0; i < n; i++)
+			square += v[i] * v[i];
+		for (i = 0; i < n && square > 0; i++)
+			for (j = 0; j <= i; j++)
+				m[(size_t) i * n + j] += value[k] / square * v[i] * v[j];
+	}
+	for (i = 0; i < n; i++)
+		for (j = 0; j < i; j++)
+			m[(size_t) j * n + i] = m[(size_t) i * n + j];
+}
+
+/* The mean of a normal distribution around x, without what is below 0 */
+static double
+positive_mean(double x, double deviation)
+{
+	double		z = x / deviation;
+
+	if (!(deviation > 0))
+		return fmax(x, 0);
+	if (z < FAR_BELOW)
+		return deviation * (2 / (z * z) - 1) / z;
+	return x + deviation * sqrt(2 / RACE_PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
+}
+
+void
+race_likely_moments(RaceNoisy *noisy, double *work)
+{
+	uint32_t	n = noisy->n;
+	double		moved = MOVED * sqrt(n) * noisy->other;
+	double	   *vectors = work;
+	double	   *values = work + (size_t) n * n;
+	double		shift = frobenius(noisy->m, n);
+	double		largest = 0;
+	uint32_t	k;
+
+	/* with this shift no eigenvalue is negative, as race_jacobi() wants it */
+	memcpy(vectors, noisy->m, (size_t) n * n * sizeof(double));
+	for (k = 0; k < n; k++)
+		vectors[(size_t) k * n + k] += shift;
+	race_jacobi(vectors, n, n, values);
+	for (k = 0; k < n; k++)
+	{
+		values[k] = positive_mean(values[k] - shift, moved);
+		largest = fmax(largest, values[k]);
+	}
+	for (k = 0; k < n; k++)
+		values[k] = fmax(values[k], largest * LEAST_EIGENVALUE);
+	compose(vectors, values, n, noisy->likely);
+}
+
+double
+race_noise_variance(const RaceNoisy *noisy, const double *weight)
+{
+	uint32_t	n = noisy->n;
+	double		diagonal = 0;
+	double		other = 0;
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < n; i++)
+	{
+		diagonal += weight[(size_t) i * n + i] * weight[(size_t) i * n + i];
+		for (j = 0; j < i; j++)
+		{
+			double		both = weight[(size_t) i * n + j] + weight[(size_t) j * n + i];
+
+			other += both * both;
+		}
+	}
+	return diagonal * noisy->diagonal * noisy->diagonal + other * noisy->other * noisy->other;
+}
+
+double
+race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter)
+{
+	uint32_t	dims = noisy->n - 1;
+	double		weight = fmax(noisy->likely[0], DBL_MIN);
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < dims; i++)
+		mean[i] = noisy->likely[i + 1] / weight;
+	for (i = 0; i < dims; i++)
+		for (j = 0; j < dims; j++)
+			scatter[(size_t) i * dims + j] +=
+				noisy->likely[(size_t) (i + 1) * noisy->n + j + 1] - weight * mean[i] * mean[j];
+	return weight;
+}
+
+/*
+ * Linear regression from noisy sums of products.
+ */
+
+/* Entry of two predictors, or of one and the target */
+#define At(noisy, which, i, j)	((noisy)->which[(size_t) (i) * (noisy)->n + (j)])
+
+static bool
+invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inverse)
+{
+	uint32_t	n = ridge->n;
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			root[(size_t) i * n + j] = At(noisy, likely, ridge->predictors[i],
+										  ridge->predictors[j]);
+	if (!race_inverse_root(root, n))
+		return false;
+	race_root_product(root, n, inverse);
+	return true;
+}
+
+/* y = a x, for a symmetric matrix */
+static void
+multiply(const double *a, const double *x, uint32_t n, double *y)
+{
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < n; i++)
+		for (y[i] = 0, j = 0; j < n; j++)
+			y[i] += a[(size_t) i * n + j] * x[j];
+}
+
+/* Row i of a matrix of `noisy` times t, which is the coefficients, and -1 for the target */
+static double
+row_times(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge, uint32_t i)
+{
+	const double *row = m + (size_t) i * noisy->n;
+	double		sum = -row[ridge->target];
+	uint32_t	j;
+
+	for (j = 0; j < ridge->n; j++)
+		sum += row[ridge->predictors[j]] * ridge->coefficients[j];
+	return sum;
+}
+
+static double
+residual(const RaceNoisy *noisy, const RaceRidge *ridge)
+{
+	double		sum = -row_times(noisy, noisy->likely, ridge, ridge->target);
+	uint32_t	i;
+
+	for (i = 0; i < ridge->n; i++)
+		sum += ridge->coefficients[i] *
+			row_times(noisy, noisy->likely, ridge, ridge->predictors[i]);
+	return fmax(sum, 0) / fmax(noisy->count - ridge->n, 1);
+}
+
+/* Entry i, j of the covariance of E t, but for the part that is the same for all i = j */
+static double
+noise_product(const RaceNoisy *noisy, const double *t, uint32_t i, uint32_t j)
+{
+	double		other = noisy->other * noisy->other;
+
+	return t[i] * t[j] * (i == j ? noisy->diagonal * noisy->diagonal - other : other);
+}
+
+/*
+ * The covariance, from the inverse of A.  Noise gives other^2 |t|^2 A^-1 A^-1, and a part that
+ * noise_product() knows.  `root` and `shift` are work space.
+ */
+static void
+find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *root, const double *inverse,
+				double *shift)
+{
+	uint32_t	n = ridge->n;
+	const double *t = ridge->coefficients;
+	double		square = 1;
+	double	   *half = root;	/* A^-1 times the covariance of E t + (likely - m) t */
+	uint32_t	i;
+	uint32_t	j;
+	uint32_t	k;
+
+	for (i = 0; i < n; i++)
+	{
+		square += t[i] * t[i];
+		shift[i] = row_times(noisy, noisy->likely, ridge, ridge->predictors[i]) -
+			row_times(noisy, noisy->m, ridge, ridge->predictors[i]);
+	}
+	square *= noisy->other * noisy->other;
+	for (i = 0; i < n; i++)
+	{
+		race_look_for_interrupts();
+		for (j = 0; j < n; j++)
+		{
+			double		sum = square * inverse[(size_t) i * n + j];
+
+			for (k = 0; k < n; k++)
+				sum += inverse[(size_t) i * n + k] *
+					(noise_product(noisy, t, k, j) + shift[k] * shift[j]);
+			half[(size_t) i * n + j] = sum;
+		}
+	}
+	for (i = 0; i < n; i++)
+	{
+		race_look_for_interrupts();
+		for (j = 0; j < n; j++)
+		{
+			double		sum = ridge->residual * inverse[(size_t) i * n + j];
+
+			for (k = 0; k < n; k++)
+				sum += half[(size_t) i * n + k] * inverse[(size_t) k * n + j];
+			ridge->covariance[(size_t) i * n + j] = sum;
+		}
+	}
+}
+
+bool
+race_ridge_fit(const RaceNoisy *noisy, RaceRidge *ridge, double *work)
+{
+	uint32_t	n = ridge->n;
+	double	   *inverse = work;
+	double	   *root = inverse + (size_t) n * n;
+	double	   *products = root + (size_t) n * n;
+	uint32_t	i;
+
+	if (!invert(noisy, ridge, root, inverse))
+		return false;
+	for (i = 0; i < n; i++)
+		products[i] = At(noisy, likely, ridge->predictors[i], ridge->target);
+	multiply(inverse, products, n, ridge->coefficients);
+	ridge->residual = residual(noisy, ridge);
+	find_covariance(noisy, ridge, root, inverse, products);
+	return true;
+}
+
+/*
+ * Linear discriminant analysis from noisy sums of products, one for each class.
+ */
+
+/*
+ * A direction in which the means lie apart by less than this share of the first one, or of a
+ * standard deviation, is that of rounding errors.
+ */
+#define LEAST_APART		1e-9
+
+static double *
+take(double **space, size_t n)
+{
+	double	   *taken = *space;
+
+	*space += n;
+	return taken;
+}
+
+static void
+lay_out(RaceDiscriminants *classes, double *space)
+{
+	size_t		n = classes->n;
+	size_t		dims = classes->dims;
+
+	classes->mean = take(&space, n * dims);
+	classes->all = take(&space, dims);
+	classes->direction = take(&space, n * dims);
+	classes->center = take(&space, n * n);
+	classes->precision = take(&space, n * n * n);
+	classes->log_root = take(&space, n);
+	classes->count = take(&space, n);
+}
+
+/* Means, the mean of all, and W, the covariance within classes.  weight[n] is that of records. */
+static void
+find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, double *weight)
+{
+	uint32_t	dims = classes->dims;
+	double		sum = 0;
+	uint32_t	c;
+	size_t		i;
+
+	memset(w, 0, (size_t) dims * dims * sizeof(double));
+	memset(classes->all, 0, dims * sizeof(double));
+	for (c = 0; c < classes->n; c++)
+	{
+		double	   *mean = classes->mean + (size_t) c * dims;
+
+		weight[c] = race_likely_spread(&noisy[c], mean, w);
+		classes->count[c] = fmax(noisy[c].count, 0);
+		sum += weight[c];
+		for (i = 0; i < dims; i++)
+			classes->all[i] += weight[c] * mean[i];
+	}
+	for (i = 0; i < dims; i++)
+		classes->all[i] /= sum;
+	for (i = 0; i < (size_t) dims * dims; i++)
+		w[i] /= sum;
+}
+
+/* The directions in which the whitened means lie apart, in rows of `apart`; how many */
+static uint32_t
+find_apart(const RaceDiscriminants *classes, const double *root, const double *weight, double *apart,
+		   double *lengths)
+{
+	uint32_t	dims = classes->dims;
+	uint32_t	most = classes->n - 1 < dims ? classes->n - 1 : dims;
+	double		sum = 0;
+	uint32_t	kept = 0;
+	uint32_t	c;
+	uint32_t	i;
+	uint32_t	j;
+
+	for (c = 0; c < classes->n; c++)
+	{
+		sum += weight[c];
+		for (i = 0; i < dims; i++)
+		{
+			double		z = 0;
+
+			for (j = 0; j <= i; j++)
+				z += root[(size_t) i * dims + j] *
+					(classes->mean[(size_t) c * dims + j] - classes->all[j]);
+			apart[(size_t) c * dims + i] = z * sqrt(weight[c]);
+		}
+	}
+	race_jacobi(apart, classes->n, dims, lengths);
+	while (kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)))
+		kept++;
+	return kept;
+}
+
+/* Directions of white vectors become those of vectors; the largest number is positive. */
+static void
+find_directions(RaceDiscriminants *classes, const double *root, const double *apart,
+				const double *lengths)
+{
+	uint32_t	dims = classes->dims;
+	uint32_t	i;
+	uint32_t	j;
+	uint32_t	k;
+
+	for (k = 0; k < classes->kept; k++)
+	{
+		double	   *direction = classes->direction + (size_t) k * dims;
+		double		largest = 0;
+
+		for (j = 0; j < dims; j++)
+		{
+			direction[j] = 0;
+			for (i = j; i < dims; i++)
+				direction[j] += apart[(size_t) k * dims + i] / lengths[k] *
+					root[(size_t) i * dims + j];
+			if (fabs(direction[j]) > fabs(largest))
+				largest = direction[j];
+		}
+		for (j = 0; j < dims && largest < 0; j++)
+			direction[j] = -direction[j];
+	}
+}
+
+/* The variance of two directions within a class, times the weight of its records */
+static double
+product_within(const RaceNoisy *noisy, const double *mean, double weight, const double *a,
+			   const double *b)
+{
+	uint32_t	dims = noisy->n - 1;
+	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
+	uint32_t	i;
+
+	for (i = 0; i < dims; i++)
+		sum += a[i] * race_dot(noisy->likely + (size_t) (i + 1) * noisy->n + 1, b, dims);
+	return sum;
+}
+
+/*
+ * The covariance of class c in the directions, as its inverse.  Noise has the standard deviation
+ * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added.
+ */
+static bool
+find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, double weight,
+			   double *root)
+{
+	uint32_t	n = classes->kept;
+	uint32_t	dims = classes->dims;
+	double	   *precision = classes->precision + (size_t) c * n * n;
+	double		more = 0;
+	uint32_t	i;
+	uint32_t	j;
+	uint32_t	k;
+
+	for (i = 0; i < n; i++)
+		more += sqrt(2) * noisy->other / n *
+			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
+	more = fmax(more, 1e-6 * weight);
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			root[i * n + j] = (product_within(noisy, classes->mean + (size_t) c * dims, weight,
+											  classes->direction + (size_t) i * dims,
+											  classes->direction + (size_t) j * dims) +
+							   (i == j ? more : 0)) / (weight + more);
+	if (!race_inverse_root(root, n))
+		return false;
+	classes->log_root[c] = 0;
+	for (i = 0; i < n; i++)
+		classes->log_root[c] -= log(root[i * n + i]);
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			for (precision[i * n + j] = 0, k = i > j ? i : j; k < n; k++)
+				precision[i * n + j] += root[k * n + i] * root[k * n + j];
+	return true;
+}
+
+bool
+race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work,
+				 RaceDiscriminants *classes)
+{
+	uint32_t	dims = noisy[0].n - 1;
+	double	   *w = take(&work, (size_t) dims * dims);
+	double	   *apart = take(&work, (size_t) n * dims);
+	double	   *lengths = take(&work, n);
+	double	   *weight = take(&work, n);
+	uint32_t	c;
+	uint32_t	k;
+
+	classes->n = n;
+	classes->dims = dims;
+	lay_out(classes, space);
+	find_spread(noisy, classes, w, weight);
+	if (!race_inverse_root(w, dims))
+		return false;
+	classes->kept = find_apart(classes, w, weight, apart, lengths);
+	find_directions(classes, w, apart, lengths);
+	for (c = 0; c < n; c++)
+	{
+		race_look_for_interrupts();
+		for (k = 0; k < classes->kept; k++)
+			classes->center[(size_t) c * classes->kept + k] =
+				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
+				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
+		if (!find_precision(&noisy[c], classes, c, weight[c], apart))
+			return false;
+	}
+	return true;
+}
+
+/* Where the densities of two classes in one direction stop to move apart, outside of both centers */
+static double
+hold_between(const RaceDiscriminants *classes, double z)
+{
+	double		a = classes->center[0];
+	double		b = classes->center[1];
+	double		p = classes->precision[0];
+	double		q = classes->precision[1];
+	double		turn = (q * b - p * a) / (q - p);
+
+	if (turn < fmin(a, b))
+		return fmax(z, turn);
+	if (turn > fmax(a, b))
+		return fmin(z, turn);
+	return z;
+}
+
+void
+race_classes_densities(const RaceDiscriminants *classes, const double *x, double *z,
+					   double *log_density)
+{
+	uint32_t	n = classes->kept;
+	uint32_t	c;
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = 0; i < n; i++)
+		z[i] = race_dot(classes->direction + (size_t) i * classes->dims, x, classes->dims) -
+			race_dot(classes->direction + (size_t) i * classes->dims, classes->all, classes->dims);
+	if (classes->n == 2 && n == 1)
+		z[0] = hold_between(classes, z[0]);
+	for (c = 0; c < classes->n; c++)
+	{
+		const double *center = classes->center + (size_t) c * n;
+		const double *precision = classes->precision + (size_t) c * n * n;
+
+		log_density[c] = -classes->log_root[c];
+		for (i = 0; i < n; i++)
+			for (j = 0; j < n; j++)
+				log_density[c] -= (z[i] - center[i]) * precision[i * n + j] *
+					(z[j] - center[j]) / 2;
+	}
+}
+
+/*
+ * Covariances, correlations and principal components from noisy sums of products.
+ */
+
+/* A variance below this share of the mean square is that of rounding errors. */
+#define LEAST_VARIANCE		1e-12
+
+/* ------------------------------------------------------------- two columns */
+
+/* The sums that tell of two columns: of 1, of each column, and of products */
+enum
+{
+	ALL, FIRST, SECOND, FIRST_FIRST, FIRST_SECOND, SECOND_SECOND, SUMS
+};
+
+typedef struct Pair
+{
+	double		sum[SUMS];
+	double		deviation[SUMS];	/* of noise */
+	double		slope[SUMS];	/* of what is measured */
+	double		count;
+} Pair;
+
+static void
+open_pair(const RaceNoisy *noisy, uint32_t i, uint32_t j, Pair *pair)
+{
+	const uint32_t row[SUMS] = {0, 0, 0, i, i, j};
+	const uint32_t column[SUMS] = {0, i, j, i, j, j};
+	int			s;
+
+	for (s = 0; s < SUMS; s++)
+	{
+		pair->sum[s] = noisy->m[(size_t) row[s] * noisy->n + column[s]];
+		pair->deviation[s] = row[s] == column[s] ? noisy->diagonal : noisy->other;
+		pair->slope[s] = 0;
+	}
+	pair->count = fmax(noisy->count, 1);
+}
+
+/* The covariance of columns with sums a, b and products p; its slopes, times `factor`, are added. */
+static double
+covariance(Pair *pair, int a, int b, int p, double factor)
+{
+	const double *sum = pair->sum;
+	double		n = sum[ALL];
+	double		value = sum[p] / n - sum[a] / n * (sum[b] / n);
+
+	pair->slope[ALL] += factor * (sum[a] / n * (sum[b] / n) - value) / n;
+	pair->slope[a] -= factor * sum[b] / n / n;
+	pair->slope[b] -= factor * sum[a] / n / n;
+	pair->slope[p] += factor / n;
+	return value;
+}
+
+/* What was measured, if the number of records stands out of its noise */
+static RaceMeasured
+measured(const Pair *pair, double value, double sampling)
+{
+	RaceMeasured result = {true, value, sampling};
+	int			s;
+
+	for (s = 0; s < SUMS; s++)
+		result.error += pair->slope[s] * pair->slope[s] *
+			pair->deviation[s] * pair->deviation[s];
+	result.error = sqrt(result.error);
+	result.known = pair->sum[ALL] > 2 * pair->deviation[ALL] && isfinite(result.error) &&
+		isfinite(value);
+	return result;
+}
+
+RaceMeasured
+race_measure_covariance(const RaceNoisy *noisy, uint32_t i, uint32_t j)
+{
+	Pair		pair;
+	double		value;
+	double		squares;
+
+	open_pair(noisy, i, j, &pair);
+	squares = fmax(covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0), 0) *
+		fmax(covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0), 0);
+	if (i == j)
+		value = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 1);
+	else
+		value = covariance(&pair, FIRST, SECOND, FIRST_SECOND, 1);
+	return measured(&pair, value, (squares + value * value) / pair.count);
+}
+
+RaceMeasured
+race_measure_correlation(const RaceNoisy *noisy, uint32_t i, uint32_t j)
+{
+	RaceMeasured unknown = {false, 0, INFINITY};
+	Pair		pair;
+	double		first;
+	double		second;
+	double		root;
+	double		value;
+
+	open_pair(noisy, i, j, &pair);
+	first = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0);
+	second = covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0);
+	if (!(first > 0 && second > 0))
+		return unknown;
+	root = sqrt(first) * sqrt(second);
+	value = covariance(&pair, FIRST, SECOND, FIRST_SECOND, 1 / root) / root;
+	covariance(&pair, FIRST, FIRST, FIRST_FIRST, -value / 2 / first);
+	covariance(&pair, SECOND, SECOND, SECOND_SECOND, -value / 2 / second);
+	if (i == j)
+		return (RaceMeasured) {true, 1, 0};
+	return measured(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
+}
+
+/* ---------------------------------------------------------------- components */
+
+double
+race_likely_deviation(const RaceNoisy *noisy, uint32_t i)
+{
+	double		weight = fmax(noisy->likely[0], DBL_MIN);
+	double		mean = noisy->likely[i] / weight;
+	double		square = noisy->likely[(size_t) i * noisy->n + i] / weight;
+
+	return sqrt(fmax(square - mean * mean, fmax(square, DBL_MIN) * LEAST_VARIANCE));
+}
+
+/* Make v[n] a unit vector whose largest number is positive. */
+static void
+normalize(double *v, uint32_t n)
+{
+	double		square = 0;
+	double		largest = 0;
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		square += v[i] * v[i];
+		if (fabs(v[i]) > fabs(largest))
+			largest = v[i];
+	}
+	for (i = 0; i < n && square > 0; i++)
+		v[i] *= copysign(1 / sqrt(square), largest);
+}
+
+/*
+ * The standard error of the variance along a vector: E changes it by t' E t / weight, where t is
+ * the vector and, for the constant, what centers it, and by -variance E[0][0] / weight.
+ */
+static double
+component_error(const RaceNoisy *noisy, const double *scale, const double *mean, double weight,
+				const double *vector, double variance, double *t, double *entries)
+{
+	uint32_t	n = noisy->n;
+	uint32_t	i;
+	uint32_t	j;
+
+	t[0] = 0;
+	for (i = 1; i < n; i++)
+	{
+		t[i] = vector[i - 1] * scale[i - 1];
+		t[0] -= t[i] * mean[i - 1];
+	}
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			entries[(size_t) i * n + j] = t[i] * t[j] / weight;
+	entries[0] -= variance / weight;
+	return sqrt(race_noise_variance(noisy, entries) +
+				2 * variance * variance / fmax(noisy->count, 1));
+}
+
+void
+race_components(const RaceNoisy *noisy, const double *scale, double *work, double *vector,
+				RaceMeasured *variance)
+{
+	uint32_t	dims = noisy->n - 1;
+	double	   *mean = work;
+	double	   *t = mean + dims;
+	double	   *entries = t + noisy->n;
+	double	   *lengths = entries;
+	double		weight;
+	uint32_t	i;
+	uint32_t	j;
+
+	memset(vector, 0, (size_t) dims * dims * sizeof(double));
+	weight = race_likely_spread(noisy, mean, vector);
+	for (i = 0; i < dims; i++)
+		for (j = 0; j < dims; j++)
+			vector[(size_t) i * dims + j] *= scale[i] * scale[j] / weight;
+	race_jacobi(vector, dims, dims, lengths);
+	for (i = 0; i < dims; i++)
+		variance[i].value = lengths[i];
+	for (i = 0; i < dims; i++)
+	{
+		normalize(vector + (size_t) i * dims, dims);
+		variance[i].known = true;
+		variance[i].error = component_error(noisy, scale, mean, weight,
+											vector + (size_t) i * dims, variance[i].value, t,
+											entries);
+	}
+}

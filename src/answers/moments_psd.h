@@ -1,0 +1,159 @@
+/*
+ * moments_psd.h
+ *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge, discriminant: plain C
+ */
+#ifndef RACE_MOMENTS_PSD_H
+#define RACE_MOMENTS_PSD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Sums of products with noise, and the exact ones that they most likely come from.
+ *
+ * Let M be the sum of v v' over records v, the first number of which is the constant 1.  A
+ * release tells M + E.  E is symmetric, and its entries are independent.  M has no negative
+ * eigenvalue, but M + E may have some, and its inverse is mostly one of noise.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+
+typedef struct RaceNoisy
+{
+	uint32_t	n;				/* columns, with the constant */
+	double		count;			/* of records */
+	double		diagonal;		/* standard deviation of noise on the diagonal, */
+	double		other;			/* and of all other entries; 0 of exact sums */
+	double	   *m;				/* M + E, [n][n] */
+	double	   *likely;			/* an estimate of M, [n][n] */
+} RaceNoisy;
+
+#define RACE_LIKELY_WORK(n)		(((size_t) (n) + 1) * (n))
+
+/*
+ * Fill `likely`.  It has the eigenvectors of m, and for each eigenvalue l its mean given that it
+ * is positive, if noise moves eigenvalues by a normal number and all positive ones are as likely
+ * before.  Eigenvalues of noise alone have the mean square n other^2 (Wigner 1955).  Large
+ * eigenvalues stay, and those that noise has made become about a third of the largest that it has.
+ * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.
+ */
+extern void race_likely_moments(RaceNoisy *noisy, double *work);
+
+/*
+ * The variance that noise gives to a linear combination of entries: the sum of
+ * weight[i][j] E[i][j] over all i and j.
+ */
+extern double race_noise_variance(const RaceNoisy *noisy, const double *weight);
+
+/*
+ * What the likely sums say of the columns after the constant, of which there are n - 1: their
+ * means, and the sums of products around these, which are added to scatter[n - 1][n - 1].
+ * Returns how much the records weigh, which is more than 0.
+ */
+extern double race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter);
+
+/*
+ * Linear regression from noisy sums of products.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+
+/* Of the columns of noisy sums: which one is explained by which others */
+typedef struct RaceRidge
+{
+	uint32_t	target;
+	uint32_t	n;				/* predictors, the constant among them */
+	const uint32_t *predictors; /* [n] */
+	double	   *coefficients;	/* [n] */
+	double	   *covariance;		/* of the coefficients, [n][n] */
+	double		residual;		/* mean square of what is left */
+} RaceRidge;
+
+#define RACE_RIDGE_WORK(n)		((2 * (size_t) (n) + 1) * (n))
+
+/*
+ * Fill the coefficients, the least squares of the likely sums, which act as ridge regression
+ * does: what noise hides is shrunken.  Their covariance holds three things.  With t the coefficients and
+ * -1 for the target, noise moves the coefficients by A^-1 E t; the records are a sample,
+ * residual A^-1; and what the likely sums are away from the noisy ones moves them by
+ * A^-1 (likely - m) t.  False if the likely sums have no inverse.
+ */
+extern bool race_ridge_fit(const RaceNoisy *noisy, RaceRidge *ridge, double *work);
+
+/*
+ * Linear discriminant analysis from noisy sums of products, one for each class.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+
+/* Means and covariances in units of the columns without the constant, which are `dims` */
+typedef struct RaceDiscriminants
+{
+	uint32_t	n;				/* classes */
+	uint32_t	dims;
+	uint32_t	kept;			/* directions: at most n - 1 */
+	double	   *mean;			/* of each class, [n][dims] */
+	double	   *all;			/* of all classes, [dims] */
+	double	   *direction;		/* [kept][dims]; the variance within classes is 1 in each */
+	double	   *center;			/* the mean of each class in these directions, [n][kept] */
+	double	   *precision;		/* inverse covariance of each class there, [n][kept][kept] */
+	double	   *log_root;		/* half of the logarithm of its determinant, [n] */
+	double	   *count;			/* records of each class, [n] */
+} RaceDiscriminants;
+
+/* Numbers that the arrays of RaceDiscriminants need together, and those of work space */
+#define RACE_CLASSES_SPACE(n, dims) \
+	((size_t) (n) * (2 * (size_t) (dims) + (size_t) (n) * (n) + (n) + 2) + (dims))
+#define RACE_CLASSES_WORK(n, dims) \
+	((size_t) (dims) * (dims) + (size_t) (n) * ((dims) + (size_t) (n) + 2))
+
+/*
+ * Fisher's discriminant of classes, whose likely sums are known.  In its directions each class
+ * has a covariance of its own, moved towards that within all classes by as much as noise hides
+ * it.  The arrays of the result lie in `space`.  False if the covariance within classes has no
+ * inverse.
+ */
+extern bool race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work,
+							 RaceDiscriminants *classes);
+
+/*
+ * The logarithm of the density of each class at x[dims], but for what all classes have in common:
+ * normal in the directions.  Where one of two classes is wider, it would win again far beyond
+ * the other one: from there on the difference stays.  `z` is space for n numbers.
+ */
+extern void race_classes_densities(const RaceDiscriminants *classes, const double *x, double *z,
+								   double *log_density);
+
+/*
+ * Covariances, correlations and principal components from noisy sums of products.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+
+/* A number with its standard error: noise, and that records are a sample of normal ones */
+typedef struct RaceMeasured
+{
+	bool		known;			/* false if noise hides it */
+	double		value;
+	double		error;
+} RaceMeasured;
+
+/* Of two columns of the noisy sums, which are not the constant */
+extern RaceMeasured race_measure_covariance(const RaceNoisy *noisy, uint32_t i, uint32_t j);
+extern RaceMeasured race_measure_correlation(const RaceNoisy *noisy, uint32_t i, uint32_t j);
+
+/* The standard deviation of a column by the likely sums; more than 0 */
+extern double race_likely_deviation(const RaceNoisy *noisy, uint32_t i);
+
+#define RACE_COMPONENTS_WORK(n)		(((size_t) (n) + 2) * (n))
+
+/*
+ * Principal components of the columns after the constant, each multiplied by scale[n - 1]:
+ * unit vectors in the rows of vector[n - 1][n - 1], and the variances along them, the largest
+ * first.  The largest number of a vector is positive.
+ */
+extern void race_components(const RaceNoisy *noisy, const double *scale, double *work,
+							double *vector, RaceMeasured *variance);
+
+#endif

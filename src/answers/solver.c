@@ -1,0 +1,960 @@
+/*
+ * solver.c
+ *		Weights on the simplex by accelerated projected gradient, and products with the Gram matrix of candidates
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/core.h"
+#include "solver.h"
+
+/*
+ * Accelerated projected gradient on the simplex.
+ */
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x < y) - (x > y);
+}
+
+void
+race_sort_descending(double *v, size_t n)
+{
+	qsort(v, n, sizeof(double), compare_descending);
+}
+
+/*
+ * The same amount is taken off all, so that what is left above 0 has the right sum.  The
+ * largest comes off first, so that no digits are lost where all are large.
+ */
+void
+race_simplex_project(double *v, size_t n, double total, double *sorted)
+{
+	double		largest = v[0];
+	double		sum = 0;
+	double		excess = 0;
+	size_t		i;
+
+	for (i = 1; i < n; i++)
+		largest = fmax(largest, v[i]);
+	for (i = 0; i < n; i++)
+		v[i] -= largest;
+	memcpy(sorted, v, n * sizeof(double));
+	race_sort_descending(sorted, n);
+	for (i = 0; i < n; i++)
+	{
+		sum += sorted[i];
+		if (i > 0 && sorted[i] <= (sum - total) / (double) (i + 1))
+			break;
+		excess = (sum - total) / (double) (i + 1);
+	}
+	for (i = 0; i < n; i++)
+		v[i] = v[i] > excess ? v[i] - excess : 0;
+}
+
+/* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
+#define POWER_ITERATIONS	15
+#define POWER_MARGIN		1.05
+
+static double
+largest_eigenvalue(const RaceGram *gram, double *v, double *next)
+{
+	size_t		m = gram->m;
+	double		length = 1;
+	int			k;
+	size_t		i;
+
+	for (i = 0; i < m; i++)
+		v[i] = 1 / sqrt((double) m);
+	for (k = 0; k < POWER_ITERATIONS; k++)
+	{
+		race_gram_multiply(gram, v, next);
+		length = sqrt(race_dot(next, next, m));
+		if (length == 0)
+			return 1;
+		for (i = 0; i < m; i++)
+			v[i] = next[i] / length;
+	}
+	return POWER_MARGIN * length;
+}
+
+/* The gradient of the misfit at a point; `space` is for m numbers */
+static void
+find_gradient(const RaceGram *gram, const double *answers, RaceMisfit misfit,
+			  const double *point, double *gradient, double *space)
+{
+	double	   *excess = misfit == RACE_MISFIT_COUNTERS ? gradient : space;
+	size_t		i;
+
+	race_gram_multiply(gram, point, excess);
+	for (i = 0; i < gram->m; i++)
+		excess[i] -= answers[i];
+	if (misfit == RACE_MISFIT_ANSWERS)
+		race_gram_multiply(gram, excess, gradient);
+}
+
+void
+race_solve_weights(const RaceGram *gram, const double *answers,
+				   double total, RaceMisfit misfit, int iterations, double *weights,
+				   double *space)
+{
+	size_t		m = gram->m;
+	double	   *point = space;	/* where the gradient is taken */
+	double	   *gradient = point + m;
+	double	   *next = gradient + m;
+	double	   *sorted = next + m;
+	double		largest = largest_eigenvalue(gram, point, next);
+	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
+	double		t = 1;
+	int			k;
+	size_t		i;
+
+	memcpy(point, weights, m * sizeof(double));
+	for (k = 0; k < iterations; k++)
+	{
+		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double		uphill = 0;
+
+		race_look_for_interrupts();
+		find_gradient(gram, answers, misfit, point, gradient, sorted);
+		for (i = 0; i < m; i++)
+			next[i] = point[i] - step * gradient[i];
+		race_simplex_project(next, m, total, sorted);
+
+		/* momentum that leads uphill is dropped */
+		for (i = 0; i < m; i++)
+			uphill += (point[i] - next[i]) * (next[i] - weights[i]);
+		if (uphill > 0)
+			t = t_next = 1;
+		for (i = 0; i < m; i++)
+		{
+			point[i] = next[i] + (t - 1) / t_next * (next[i] - weights[i]);
+			weights[i] = next[i];
+		}
+		t = t_next;
+	}
+}
+
+/*
+ * Accelerated mirror descent on the simplex.
+ */
+
+#define FIRST_SCALE		0x1p-8
+#define ITERATIONS		400
+#define ENOUGH			1e-7	/* what is gained between two looks, in parts, that ends it */
+#define CHECKED			20		/* iterations between two looks at that */
+#define LEAST_PRIOR		1e-300
+#define LEAST_EXPONENT	-100	/* below, probabilities are 0: products of tiny ones are slow */
+
+/*
+ * What is minimized, for probabilities p = w / total: p'Mp / 2 - a'p + gamma KL(p | prior).  M p is
+ * kept for all three sequences: x, z and, in between, where the gradient is taken.
+ */
+typedef struct Descent
+{
+	const RaceGram *gram;
+	const double *answers;		/* a times `total` */
+	double		total;
+	double		gamma;
+	double		scale;			/* L: steps are safe if it is 1, the largest kernel; less may do */
+	double	   *log_prior;
+	double	   *x;
+	double	   *x_product;
+	double	   *log_z;
+	double	   *z;
+	double	   *z_product;
+	double	   *log_next;		/* z after a step */
+	double	   *next;
+	double	   *next_product;
+} Descent;
+
+/* Replace v by probabilities that are as exp(v), and v by their logarithms. */
+static void
+normalize(double *v, double *p, size_t m)
+{
+	double		largest = -INFINITY;
+	double		sum = 0;
+	size_t		i;
+
+	for (i = 0; i < m; i++)
+		largest = fmax(largest, v[i]);
+	for (i = 0; i < m; i++)
+		sum += p[i] = v[i] - largest < LEAST_EXPONENT ? 0 : exp(v[i] - largest);
+	for (i = 0; i < m; i++)
+	{
+		p[i] /= sum;
+		v[i] -= largest + log(sum);
+	}
+}
+
+/*
+ * Where a step leads from z.  Returns whether it is safe: the curvature along it is at most that
+ * of the divergence times the scale.
+ */
+static bool
+try_step(Descent *descent, double theta)
+{
+	size_t		m = descent->gram->m;
+	double		pull = descent->gamma + theta * descent->scale;
+	double		curvature = 0;
+	double		moved = 0;
+	size_t		i;
+
+	for (i = 0; i < m; i++)
+	{
+		double		gradient = (1 - theta) * descent->x_product[i] + theta * descent->z_product[i] -
+			descent->answers[i] / descent->total;
+
+		descent->log_next[i] = (descent->gamma * descent->log_prior[i] +
+								theta * descent->scale * descent->log_z[i] - gradient) / pull;
+	}
+	normalize(descent->log_next, descent->next, m);
+	race_gram_multiply(descent->gram, descent->next, descent->next_product);
+	for (i = 0; i < m; i++)
+	{
+		curvature += (descent->next[i] - descent->z[i]) *
+			(descent->next_product[i] - descent->z_product[i]);
+		moved += descent->next[i] * (descent->log_next[i] - descent->log_z[i]);
+	}
+	return descent->scale >= 1 || curvature <= 2 * descent->scale * moved;
+}
+
+static void
+swap(double **a, double **b)
+{
+	double	   *old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+/* A step of z, and x along with it */
+static void
+step(Descent *descent, double theta)
+{
+	size_t		i;
+
+	while (!try_step(descent, theta))
+		descent->scale *= 2;
+	swap(&descent->z, &descent->next);
+	swap(&descent->log_z, &descent->log_next);
+	swap(&descent->z_product, &descent->next_product);
+	for (i = 0; i < descent->gram->m; i++)
+	{
+		descent->x[i] += theta * (descent->z[i] - descent->x[i]);
+		descent->x_product[i] += theta * (descent->z_product[i] - descent->x_product[i]);
+	}
+}
+
+/* What is minimized, at x */
+static double
+misfit(const Descent *descent)
+{
+	double		sum = 0;
+	size_t		i;
+
+	for (i = 0; i < descent->gram->m; i++)
+	{
+		double		x = descent->x[i];
+
+		sum += x * (descent->x_product[i] / 2 - descent->answers[i] / descent->total);
+		if (x > 0)
+			sum += x * descent->gamma * (log(x) - descent->log_prior[i]);
+	}
+	return sum;
+}
+
+void
+race_entropy_weights(const RaceGram *gram, const double *answers, double total,
+					 double strictness, const double *prior, double *weights, double *space)
+{
+	size_t		m = gram->m;
+	Descent		descent = {gram, answers, total, strictness / total, FIRST_SCALE,
+		space, space + m, space + 2 * m, space + 3 * m, space + 4 * m, space + 5 * m, space + 6 * m,
+		space + 7 * m, space + 8 * m};
+	double		last;
+	double		theta = 1;
+	int			k;
+	size_t		i;
+
+	for (i = 0; i < m; i++)
+		descent.log_prior[i] = log(fmax(prior[i], LEAST_PRIOR));
+	normalize(descent.log_prior, descent.x, m);
+	memcpy(descent.log_z, descent.log_prior, m * sizeof(double));
+	memcpy(descent.z, descent.x, m * sizeof(double));
+	race_gram_multiply(gram, descent.x, descent.x_product);
+	memcpy(descent.z_product, descent.x_product, m * sizeof(double));
+	last = misfit(&descent);
+	for (k = 1; k <= ITERATIONS; k++)
+	{
+		race_look_for_interrupts();
+		step(&descent, theta);
+		/* theta of the next step: (1 - t') / t'^2 = 1 / t^2 */
+		theta = theta * (sqrt(theta * theta + 4) - theta) / 2;
+		if (k % CHECKED == 0)
+		{
+			double		now = misfit(&descent);
+
+			/* momentum that leads uphill is dropped */
+			if (now > last)
+				theta = 1;
+			else if (last - now < ENOUGH * fabs(now))
+				break;
+			last = now;
+		}
+	}
+	for (i = 0; i < m; i++)
+		weights[i] = total * descent.x[i];
+}
+
+/*
+ * The Gram matrix of points.
+ */
+
+/* Points that are compared with each other while their codes are in a near cache */
+#define TILE	32
+
+size_t
+race_gram_line(uint32_t rows)
+{
+	return ((size_t) rows + RACE_GRAM_LINE - 1) / RACE_GRAM_LINE * RACE_GRAM_LINE;
+}
+
+void
+race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *line)
+{
+	size_t		n = race_gram_line(rows);
+	size_t		r;
+
+	for (r = 0; r < rows; r++)
+		line[r] = (uint16_t) (buckets[r] ^ buckets[r] >> 16);
+	/* points have different numbers: at most RACE_MAX_POINTS, which is below 2^16 */
+	for (; r < n; r++)
+		line[r] = (uint16_t) point;
+}
+
+/* In how many places of a line are both equal?  Sums stay below 2^16: a line of them. */
+static uint32_t
+count_equal(const uint16_t *a, const uint16_t *b, size_t n)
+{
+	uint32_t	total = 0;
+	size_t		from;
+
+	for (from = 0; from < n; from += RACE_GRAM_LINE)
+	{
+		uint16_t	sum = 0;
+		int			r;
+
+		for (r = 0; r < RACE_GRAM_LINE; r++)
+			sum += a[from + r] == b[from + r];
+		total += sum;
+	}
+	return total;
+}
+
+void
+race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
+{
+	size_t		line = race_gram_line(rows);
+	size_t		i;
+	size_t		j;
+	size_t		tile_i;
+	size_t		tile_j;
+
+	for (tile_i = 0; tile_i < m; tile_i += TILE)
+		for (tile_j = tile_i; tile_j < m; tile_j += TILE)
+		{
+			race_look_for_interrupts();
+			for (i = tile_i; i < m && i < tile_i + TILE; i++)
+				for (j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
+				{
+					uint32_t	equal = i == j ? rows :
+						count_equal(codes + i * line, codes + j * line, line);
+
+					gram[i * m + j] = gram[j * m + i] = (float) equal / (float) rows;
+				}
+		}
+}
+
+void
+race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, float *gram)
+{
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < m; i++)
+	{
+		race_look_for_interrupts();
+		for (j = i; j < m; j++)
+			gram[i * m + j] = gram[j * m + i] =
+				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
+	}
+}
+
+/*
+ * out = gram v, column by column, so that it is the same sum whatever the width of
+ * vectors.  Many weights are 0.
+ */
+static void
+multiply(const float *gram, size_t m, const double *v, double *out)
+{
+	size_t		i;
+	size_t		j;
+
+	memset(out, 0, m * sizeof(double));
+	for (j = 0; j < m; j++)
+	{
+		const float *column = gram + j * m;
+		double		x = v[j];
+
+		if (x == 0)
+			continue;
+		for (i = 0; i < m; i++)
+			out[i] += x * column[i];
+	}
+}
+
+/* The same by the rows themselves: what points in the same bucket have all together */
+static void
+multiply_by_rows(const RaceGram *gram, const double *v, double *out)
+{
+	uint32_t	r;
+	size_t		i;
+
+	memset(out, 0, gram->m * sizeof(double));
+	for (r = 0; r < gram->rows; r++)
+	{
+		const uint16_t *code = gram->codes + r * gram->m;
+
+		for (i = 0; i < gram->m; i++)
+			gram->sums[code[i]] = 0;
+		for (i = 0; i < gram->m; i++)
+			gram->sums[code[i]] += v[i] / gram->rows;
+		for (i = 0; i < gram->m; i++)
+			out[i] += gram->sums[code[i]];
+	}
+}
+
+/* ------------------------------------------------------------ points of a grid */
+
+/* Offsets from -(side - 1) to side - 1 fit in without wrapping around. */
+static void
+find_sizes(const size_t *sides, size_t *sizes)
+{
+	sizes[0] = 1;
+	sizes[1] = race_fourier_size(2 * sides[0] - 1);
+	sizes[2] = race_fourier_size(2 * sides[1] - 1);
+}
+
+static size_t
+elements(const size_t *sizes)
+{
+	return sizes[1] * sizes[2];
+}
+
+size_t
+race_lattice_space(const size_t *sides)
+{
+	size_t		sizes[RACE_FOURIER_DIMS];
+
+	find_sizes(sides, sizes);
+	return 2 * elements(sizes) + race_fourier_space(sizes);
+}
+
+/* The kernel at an offset, which wraps around */
+static double
+kernel_at(const RaceLattice *lattice, const RaceRadial *radial, const double *steps,
+		  size_t i, size_t j)
+{
+	size_t		offsets[] = {i, j};
+	double		apart = 0;
+	int			axis;
+
+	for (axis = 0; axis < RACE_LATTICE_DIMS; axis++)
+	{
+		size_t		size = lattice->sizes[axis + 1];
+		double		x = (double) (offsets[axis] > size / 2 ? size - offsets[axis] :
+								  offsets[axis]) * steps[axis];
+
+		apart += radial->euclidean ? x * x : x;
+	}
+	return race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
+}
+
+void
+race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *sides,
+				  const double *steps, RaceComplex *space)
+{
+	size_t		n;
+	size_t		i;
+
+	memcpy(lattice->sides, sides, sizeof(lattice->sides));
+	find_sizes(sides, lattice->sizes);
+	n = elements(lattice->sizes);
+	lattice->numbers = space;
+	lattice->spectrum = space + n;
+	lattice->space = space + 2 * n;
+	for (i = 0; i < n; i++)
+	{
+		lattice->spectrum[i].re = kernel_at(lattice, radial, steps, i / lattice->sizes[2],
+											i % lattice->sizes[2]) / (double) n;
+		lattice->spectrum[i].im = 0;
+	}
+	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
+}
+
+static void
+multiply_lattice(const RaceLattice *lattice, const double *v, double *out)
+{
+	size_t		n = elements(lattice->sizes);
+	size_t		i;
+	size_t		j;
+
+	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
+	for (i = 0; i < lattice->sides[0]; i++)
+		for (j = 0; j < lattice->sides[1]; j++)
+			lattice->numbers[i * lattice->sizes[2] + j].re = *v++;
+	race_fourier(lattice->numbers, lattice->sizes, 0, lattice->space);
+	for (i = 0; i < n; i++)
+	{
+		/* the kernel is even, so its spectrum is real */
+		lattice->numbers[i].re *= lattice->spectrum[i].re;
+		lattice->numbers[i].im *= lattice->spectrum[i].re;
+	}
+	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
+	for (i = 0; i < lattice->sides[0]; i++)
+		for (j = 0; j < lattice->sides[1]; j++)
+			*out++ = lattice->numbers[i * lattice->sizes[2] + j].re;
+}
+
+/* ------------------------------------------------------------ products */
+
+void
+race_gram_multiply(const RaceGram *gram, const double *v, double *out)
+{
+	if (gram->codes != NULL)
+		multiply_by_rows(gram, v, out);
+	else if (gram->lattice != NULL)
+		multiply_lattice(gram->lattice, v, out);
+	else
+		multiply(gram->dense, gram->m, v, out);
+}
+
+/*
+ * Discrete Fourier transforms (Cooley & Tukey 1965), axis by axis.
+ */
+
+#define MAX_FACTOR	5
+
+/* Lines that lie side by side are read together. */
+#define TOGETHER	8
+
+static size_t
+factor_of(size_t n)
+{
+	return n % 5 == 0 ? 5 : n % 3 == 0 ? 3 : n % 4 == 0 ? 4 : 2;
+}
+
+size_t
+race_fourier_size(size_t n)
+{
+	for (n = n < 1 ? 1 : n;; n++)
+	{
+		size_t		rest = n;
+
+		while (rest > 1 && rest % factor_of(rest) == 0)
+			rest /= factor_of(rest);
+		if (rest == 1)
+			return n;
+	}
+}
+
+static size_t
+longest(const size_t *sizes)
+{
+	size_t		n = 1;
+	int			axis;
+
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		n = sizes[axis] > n ? sizes[axis] : n;
+	return n;
+}
+
+size_t
+race_fourier_space(const size_t *sizes)
+{
+	return (TOGETHER + 2) * longest(sizes);
+}
+
+static RaceComplex
+times(RaceComplex a, RaceComplex b)
+{
+	RaceComplex c = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+
+	return c;
+}
+
+static RaceComplex
+plus(RaceComplex a, RaceComplex b)
+{
+	RaceComplex c = {a.re + b.re, a.im + b.im};
+
+	return c;
+}
+
+static RaceComplex
+minus(RaceComplex a, RaceComplex b)
+{
+	RaceComplex c = {a.re - b.re, a.im - b.im};
+
+	return c;
+}
+
+/* Transform p numbers in their place; n is the number of roots. */
+static void
+butterfly(RaceComplex *x, size_t p, const RaceComplex *roots, size_t n)
+{
+	RaceComplex in[MAX_FACTOR];
+	size_t		k;
+	size_t		q;
+
+	memcpy(in, x, p * sizeof(RaceComplex));
+	if (p == 2)
+	{
+		x[0] = plus(in[0], in[1]);
+		x[1] = minus(in[0], in[1]);
+		return;
+	}
+	if (p == 4)
+	{
+		RaceComplex turned = times(minus(in[1], in[3]), roots[n / 4]);
+
+		x[0] = plus(plus(in[0], in[2]), plus(in[1], in[3]));
+		x[2] = minus(plus(in[0], in[2]), plus(in[1], in[3]));
+		x[1] = plus(minus(in[0], in[2]), turned);
+		x[3] = minus(minus(in[0], in[2]), turned);
+		return;
+	}
+	for (k = 0; k < p; k++)
+	{
+		x[k] = in[0];
+		for (q = 1; q < p; q++)
+			x[k] = plus(x[k], times(in[q], roots[q * k % p * (n / p)]));
+	}
+}
+
+/*
+ * Transform n / step numbers, every stride-th of `in`.  roots[i], of n, is
+ * e^(-2 pi i / n), to the power i.
+ */
+static void
+transform(const RaceComplex *in, size_t stride, RaceComplex *out, size_t n,
+		  const RaceComplex *roots, size_t step)
+{
+	size_t		p = factor_of(n / step);
+	size_t		m = n / step / p;
+	size_t		j;
+	size_t		k;
+
+	for (k = 0; k < p; k++)
+		if (m == 1)
+			out[k] = in[k * stride];
+		else
+			transform(in + k * stride, stride * p, out + k * m, n, roots, step * p);
+	for (j = 0; j < m; j++)
+	{
+		RaceComplex part[MAX_FACTOR];
+
+		for (k = 0; k < p; k++)
+			part[k] = j == 0 ? out[k * m] : times(out[k * m + j], roots[k * j * step]);
+		butterfly(part, p, roots, n);
+		for (k = 0; k < p; k++)
+			out[k * m + j] = part[k];
+	}
+}
+
+static int
+is_zero(const RaceComplex *line, size_t n)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		if (line[i].re != 0 || line[i].im != 0)
+			return 0;
+	return 1;
+}
+
+/* Transform all lines along an axis, whose elements are `inner` apart. */
+static void
+transform_axis(RaceComplex *x, size_t outer, size_t n, size_t inner, int inverse,
+			   RaceComplex *space)
+{
+	RaceComplex *roots = space;
+	RaceComplex *lines = space + n;
+	RaceComplex *out = lines + TOGETHER * n;
+	size_t		i;
+	size_t		o;
+	size_t		k;
+	size_t		l;
+
+	for (i = 0; i < n; i++)
+	{
+		double		angle = 2 * RACE_PI * (double) i / (double) n;
+
+		roots[i].re = cos(angle);
+		roots[i].im = inverse ? sin(angle) : -sin(angle);
+	}
+	for (o = 0; o < outer; o++)
+		for (k = 0; k < inner; k += TOGETHER)
+		{
+			size_t		together = inner - k < TOGETHER ? inner - k : TOGETHER;
+			RaceComplex *at = x + o * n * inner + k;
+
+			race_look_for_interrupts();
+			for (i = 0; i < n; i++)
+				for (l = 0; l < together; l++)
+					lines[l * n + i] = at[i * inner + l];
+			for (l = 0; l < together; l++)
+				if (!is_zero(lines + l * n, n)) /* much of an array is padding */
+				{
+					transform(lines + l * n, 1, out, n, roots, 1);
+					memcpy(lines + l * n, out, n * sizeof(RaceComplex));
+				}
+			for (i = 0; i < n; i++)
+				for (l = 0; l < together; l++)
+					at[i * inner + l] = lines[l * n + i];
+		}
+}
+
+void
+race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *space)
+{
+	size_t		outer = sizes[0] * sizes[1] * sizes[2];
+	size_t		inner = 1;
+	int			axis;
+
+	for (axis = RACE_FOURIER_DIMS; axis-- > 0;)
+	{
+		outer /= sizes[axis];
+		if (sizes[axis] > 1)
+			transform_axis(x, outer, sizes[axis], inner, inverse, space);
+		inner *= sizes[axis];
+	}
+}
+
+/*
+ * Points in a box that a model of vectors may have.
+ */
+
+double
+race_candidates_random(int64_t seed, uint32_t stream, size_t point, uint32_t coordinate)
+{
+	uint32_t	counter[4] = {RACE_STREAM_FIT, stream, (uint32_t) point, coordinate};
+	uint64_t	bits[2];
+
+	race_philox((uint64_t) seed, counter, bits);
+	return ((double) (bits[0] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
+}
+
+static double
+span(const RaceBox *box, uint32_t i)
+{
+	return box->upper[i] - box->lower[i];
+}
+
+/* ------------------------------------------------------------------- grids */
+
+#define FINEST_STEP			0.0625	/* of a bandwidth */
+#define COARSEST_STEP		0.5
+
+/* The numbers of points along each axis with steps of so many bandwidths; and of all */
+static double
+points_along(const RaceBox *box, const double *bandwidths, double step, double *sides)
+{
+	double		points = 1;
+	uint32_t	i;
+
+	for (i = 0; i < box->dims; i++)
+	{
+		sides[i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
+		points *= sides[i];
+	}
+	return points;
+}
+
+/* The same for nodes with `parts` steps in each cell, and the largest step in bandwidths */
+static double
+points_of_nodes(const RaceBox *box, const double *bandwidths, const double *cells, int parts,
+				double *sides, double *step)
+{
+	double		points = 1;
+	uint32_t	i;
+
+	*step = 0;
+	for (i = 0; i < box->dims; i++)
+	{
+		sides[i] = cells[i] * parts + 1;
+		*step = fmax(*step, span(box, i) / bandwidths[i] / (sides[i] - 1));
+		points *= sides[i];
+	}
+	return points;
+}
+
+/* Point k of n along an axis.  The last is the bound itself, whatever rounding does. */
+static double
+place_along(const RaceBox *box, uint32_t i, size_t k, size_t n)
+{
+	if (k == 0)
+		return box->lower[i];
+	return k == n - 1 ? box->upper[i] :
+		fmin(box->lower[i] + span(box, i) * (double) k / (double) (n - 1), box->upper[i]);
+}
+
+static size_t
+place_all(const RaceBox *box, const double *along, double *x, size_t sides[2])
+{
+	uint32_t	last = box->dims - 1;
+	size_t		p;
+
+	sides[0] = last == 1 ? (size_t) along[0] : 1;
+	sides[1] = (size_t) along[last];
+	for (p = 0; p < sides[0] * sides[1]; p++)
+	{
+		x[p * box->dims + last] = place_along(box, last, p % sides[1], sides[1]);
+		if (last == 1)
+			x[p * 2] = place_along(box, 0, p / sides[1], sides[0]);
+	}
+	return sides[0] * sides[1];
+}
+
+size_t
+race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, double *x,
+					 size_t sides[2])
+{
+	double		step = FINEST_STEP;
+	double		along[2];
+
+	if (box->dims > 2)
+		return 0;
+	while (step <= COARSEST_STEP && !(points_along(box, bandwidths, step, along) <= (double) n))
+		step *= 1.05;
+	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
+}
+
+size_t
+race_candidates_nodes(const RaceBox *box, const double *bandwidths, const double *cells,
+					  size_t n, double *x, size_t sides[2])
+{
+	int			parts = 0;
+	double		along[2];
+	double		step = INFINITY;
+
+	if (box->dims > 2)
+		return 0;
+	while (step > FINEST_STEP &&
+		   points_of_nodes(box, bandwidths, cells, parts + 1, along, &step) <= (double) n)
+		parts++;
+	if (parts == 0)
+		return 0;
+	points_of_nodes(box, bandwidths, cells, parts, along, &step);
+	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
+}
+
+/* ------------------------------------------------------------------ random */
+
+void
+race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_t n,
+						double *x)
+{
+	size_t		p;
+	uint32_t	i;
+
+	for (p = 0; p < n; p++)
+	{
+		race_look_for_interrupts();
+		for (i = 0; i < box->dims; i++)
+			x[p * box->dims + i] = fmin(box->lower[i] + span(box, i) *
+										race_candidates_random(seed, stream, p, i), box->upper[i]);
+	}
+}
+
+/*
+ * The first jitter is about the distance between points at random, the last a seventh of
+ * it.
+ */
+double
+race_candidates_jitter(const RaceBox *box, size_t n, int round)
+{
+	double		first = 0.5 * pow((double) n, -1.0 / box->dims);
+
+	first = fmin(fmax(first, 0.1), 0.25);
+	return first * pow(7, -(double) (round - 1) / (RACE_FIT_ROUNDS - 2));
+}
+
+void
+race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double jitter,
+					   const double *around, const double *weights, size_t m,
+					   size_t n, double *x)
+{
+	double		total = 0;
+	double		passed = 0;
+	size_t		parent = 0;
+	size_t		p;
+	uint32_t	i;
+
+	for (p = 0; p < m; p++)
+		total += weights[p];
+	for (p = 0; p < n; p++)
+	{
+		/* evenly spaced along the weights: a point of twice the weight has twice as many */
+		double		at = total * ((double) p + race_candidates_random(seed, stream, p, box->dims)) / (double) n;
+
+		race_look_for_interrupts();
+		while (parent + 1 < m && passed + weights[parent] <= at)
+			passed += weights[parent++];
+		for (i = 0; i < box->dims; i++)
+		{
+			double		move = jitter * span(box, i) *
+				race_inverse_normal(race_candidates_random(seed, stream, p, i));
+
+			x[p * box->dims + i] = fmin(fmax(around[parent * box->dims + i] + move,
+											 box->lower[i]), box->upper[i]);
+		}
+	}
+}
+
+/* -------------------------------------------------------------- the heaviest */
+
+size_t
+race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, size_t m,
+					 double *sorted)
+{
+	double		least = 0;
+	size_t		equal = 0;		/* to the least that is kept: how many of them are */
+	size_t		kept = 0;
+	size_t		p;
+
+	memcpy(sorted, weights, m * sizeof(double));
+	race_sort_descending(sorted, m);
+	if (m > most)
+	{
+		least = sorted[most - 1];
+		while (equal < most && sorted[most - 1 - equal] == least)
+			equal++;
+	}
+	for (p = 0; p < m; p++)
+		if (weights[p] > least || (weights[p] > 0 && weights[p] == least && equal > 0))
+		{
+			equal -= weights[p] == least && equal > 0;
+			weights[kept] = weights[p];
+			memmove(x + kept * dims, x + p * dims, dims * sizeof(double));
+			kept++;
+		}
+	return kept;
+}

@@ -1,0 +1,385 @@
+/*
+ * cache.c
+ *		Session cache of objects that are derived from parameters and stored values
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "storage/proc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "cache.h"
+#include "moment_sums.h"
+#include "params.h"
+#include "server.h"
+
+/*
+ * A cache that lasts from statement to statement, within a bound.
+ */
+
+int			race_cache_size = 64 * 1024;
+
+/* Count an entry as this size at least, so that there are few entries to search. */
+#define MINIMAL_SIZE	((Size) 128 * 1024)
+
+static void
+delete_entry(RaceCache *cache, RaceCacheEntry *entry)
+{
+	Assert(entry->users == 0);
+	dlist_delete(&entry->node);
+	cache->idle_size -= entry->size;
+	MemoryContextDelete(entry->context);
+}
+
+/* Delete idle entries, from the end of the list, until the rest is in bounds. */
+static void
+evict(RaceCache *cache)
+{
+	Size		limit = (Size) race_cache_size * 1024;
+	dlist_node *node;
+	dlist_node *before;
+
+	if (dlist_is_empty(&cache->entries))
+		return;
+	for (node = dlist_tail_node(&cache->entries);
+		 cache->idle_size > limit; node = before)
+	{
+		RaceCacheEntry *entry = dlist_container(RaceCacheEntry, node, node);
+
+		before = node->prev;
+		if (entry->users == 0)
+			delete_entry(cache, entry);
+	}
+}
+
+void
+race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size)
+{
+	entry->users = 1;
+	entry->size = Max(size, MINIMAL_SIZE);
+	entry->stale = false;
+	MemoryContextSetParent(entry->context, TopMemoryContext);
+	dlist_push_head(&cache->entries, &entry->node);
+}
+
+void
+race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry)
+{
+	dlist_move_head(&cache->entries, &entry->node);
+	if (entry->users++ == 0)
+		cache->idle_size -= entry->size;
+}
+
+void
+race_cache_release(RaceCache *cache, RaceCacheEntry *entry)
+{
+	Assert(entry->users > 0);
+	if (--entry->users > 0)
+		return;
+	cache->idle_size += entry->size;
+	if (entry->stale)
+		delete_entry(cache, entry);
+	evict(cache);
+}
+
+void
+race_cache_forget(RaceCache *cache, RaceCacheEntry *entry)
+{
+	entry->stale = true;
+	if (entry->users == 0)
+		delete_entry(cache, entry);
+}
+
+/*
+ * Snapshot keys.
+ */
+
+bool
+race_snapshot_key_get(RaceSnapshotKey *key)
+{
+	Snapshot	snapshot;
+
+	if (!ActiveSnapshotSet())
+		return false;
+	snapshot = GetActiveSnapshot();
+	if (snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return false;
+	memset(key, 0, sizeof(RaceSnapshotKey));
+	key->transaction = race_local_transaction();
+	key->command = snapshot->curcid;
+	key->xmin = snapshot->xmin;
+	key->xmax = snapshot->xmax;
+	key->running = snapshot->xcnt;
+	key->running_subtransactions = snapshot->subxcnt;
+	return true;
+}
+
+bool
+race_snapshot_key_same(const RaceSnapshotKey *a, const RaceSnapshotKey *b)
+{
+	return memcmp(a, b, sizeof(RaceSnapshotKey)) == 0;
+}
+
+/*
+ * Row functions, made once a backend for each parameter value in use.
+ *
+ * Drawing the functions of 1024 rows costs as much as hashing thousands of
+ * records, so groups, partitions and statements share them.
+ */
+
+struct RaceRowsEntry
+{
+	RaceCacheEntry base;		/* must be first */
+	RaceRows   *rows;
+};
+
+static RaceCache cache = RACE_CACHE_INIT(cache);
+
+/*
+ * Row functions that are larger than the cache go when a statement ends, and the next one
+ * makes them anew.  That takes long, so say how to avoid it: once, the second time.
+ */
+static void
+warn_of_large_rows(Size size)
+{
+	static int	made = 0;
+
+	if (size / 1024 <= (Size) race_cache_size || IsParallelWorker() || made > 1)
+		return;
+	if (++made == 2)
+		ereport(WARNING,
+				(errmsg("row functions do not fit into racepriv.cache_size, so every statement makes them anew"),
+				 errdetail("They take %zu MB.", (size >> 20) + 1),
+				 errhint("Set racepriv.cache_size to '%zuMB' or more. Sequence \"structured\", for new sketches, needs a thousandth of it.",
+						 (size >> 20) + 1)));
+}
+
+static RaceRowsEntry *
+make_entry(const RaceParams *params)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "race row functions",
+												  ALLOCSET_SMALL_SIZES);
+	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
+	Size		size = race_rows_size(params);
+
+	warn_of_large_rows(size);
+	entry->base.context = context;
+	entry->rows = MemoryContextAllocHuge(context, size);
+	race_rows_init(entry->rows, params);
+	race_rows_generate_all(entry->rows);
+	race_cache_add(&cache, &entry->base, size);
+	return entry;
+}
+
+RaceRowsEntry *
+race_rows_acquire(const RaceParams *params)
+{
+	RaceParams	functions;
+	dlist_iter	iter;
+
+	if (race_is_moments(params))
+	{
+		race_moments_functions(params, &functions);
+		params = &functions;
+	}
+	dlist_foreach(iter, &cache.entries)
+	{
+		RaceRowsEntry *entry = dlist_container(RaceRowsEntry, base.node, iter.cur);
+
+		if (entry->rows->params->rows >= params->rows &&
+			race_params_same_rows(entry->rows->params, params))
+		{
+			race_cache_acquire(&cache, &entry->base);
+			return entry;
+		}
+	}
+	return make_entry(params);
+}
+
+const RaceRows *
+race_rows_of(const RaceRowsEntry *entry)
+{
+	return entry->rows;
+}
+
+void
+race_rows_release(RaceRowsEntry *entry)
+{
+	race_cache_release(&cache, &entry->base);
+}
+
+/*
+ * Large stored values, detoasted once: for a statement, and for the next.
+ *
+ * A toast pointer says where a value is, not what it is.  After DELETE, VACUUM and a
+ * wrap-around of OIDs, another value of the same size may be there.  This cannot happen
+ * while the snapshot key is the same, so an entry is valid for the snapshot in which it
+ * was fetched or last checked.  In another snapshot it is checked first: the first bytes
+ * of the stored value, its identity, must be those of the entry.  They are in the first
+ * chunk, so this is cheap.  A value without identity is valid for one snapshot only.
+ */
+
+struct RaceStoredEntry
+{
+	RaceCacheEntry base;		/* must be first */
+	struct varatt_external pointer;
+	/* number of bytes after the length word that identify the value, or 0 */
+	Size		identity;
+	bool		has_key;
+	RaceSnapshotKey key;		/* of the last snapshot in which the value was checked */
+	struct varlena *value;
+};
+
+static RaceCache stored_cache = RACE_CACHE_INIT(stored_cache);
+
+bool
+race_is_stored(Datum value)
+{
+	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value));
+}
+
+static bool
+same_pointer(const struct varatt_external *a, const struct varatt_external *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/*
+ * Is the value valid in the present snapshot? Check it, if it was not checked in
+ * this one.
+ */
+static bool
+is_current(RaceStoredEntry *entry, Datum value, bool has_key,
+		   const RaceSnapshotKey *key)
+{
+	Size		identity = entry->identity;
+	struct varlena *slice;
+	bool		same;
+
+	if (has_key && entry->has_key && race_snapshot_key_same(&entry->key, key))
+		return true;
+	if (identity == 0)
+		return false;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), 0,
+							   identity);
+	same = VARSIZE(slice) == identity + VARHDRSZ &&
+		VARSIZE(entry->value) > identity + VARHDRSZ &&
+		memcmp(VARDATA(slice), VARDATA(entry->value), identity) == 0;
+	pfree(slice);
+	if (same)
+	{
+		entry->has_key = has_key;
+		entry->key = *key;
+	}
+	return same;
+}
+
+/* As detoast_attr(), into memory whose pages come together */
+static struct varlena *
+detoast(Datum value, const struct varatt_external *pointer)
+{
+	int32		size = race_toast_size(*pointer);
+	struct varlena *result;
+	Relation	table;
+
+	if (VARATT_EXTERNAL_IS_COMPRESSED(*pointer))
+		return detoast_attr((struct varlena *) DatumGetPointer(value));
+	result = race_alloc_large(CurrentMemoryContext, (Size) size + VARHDRSZ);
+	SET_VARSIZE(result, (Size) size + VARHDRSZ);
+	table = table_open(pointer->va_toastrelid, AccessShareLock);
+	table_relation_fetch_toast_slice(table, pointer->va_valueid, size, 0, size, result);
+	table_close(table, AccessShareLock);
+	return result;
+}
+
+static RaceStoredEntry *
+fetch(Datum value, const struct varatt_external *pointer, Size identity,
+	  bool has_key, const RaceSnapshotKey *key)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "race_sketch stored_cache",
+												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceStoredEntry *entry = palloc0(sizeof(RaceStoredEntry));
+
+	entry->base.context = context;
+	entry->pointer = *pointer;
+	entry->identity = identity;
+	entry->has_key = has_key;
+	entry->key = *key;
+	entry->value = detoast(value, pointer);
+	MemoryContextSwitchTo(old);
+	race_cache_add(&stored_cache, &entry->base, VARSIZE(entry->value));
+	return entry;
+}
+
+static RaceStoredEntry *
+find(const struct varatt_external *pointer, Size identity)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &stored_cache.entries)
+	{
+		RaceStoredEntry *entry = dlist_container(RaceStoredEntry, base.node,
+												 iter.cur);
+
+		if (!entry->base.stale && entry->identity == identity &&
+			same_pointer(&entry->pointer, pointer))
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * *held is always the entry that the caller holds, so that an error cannot release
+ * it twice.
+ */
+void
+race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
+{
+	struct varatt_external pointer;
+	RaceSnapshotKey key = {0};
+	bool		has_key = race_snapshot_key_get(&key);
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
+	if (*held != NULL && (*held)->identity == identity &&
+		same_pointer(&(*held)->pointer, &pointer))
+	{
+		if (is_current(*held, value, has_key, &key))
+			return;
+		race_cache_forget(&stored_cache, &(*held)->base);
+	}
+	race_stored_release(held);
+
+	*held = find(&pointer, identity);
+	if (*held != NULL)
+	{
+		race_cache_acquire(&stored_cache, &(*held)->base);
+		if (is_current(*held, value, has_key, &key))
+			return;
+		race_cache_forget(&stored_cache, &(*held)->base);
+		race_stored_release(held);
+	}
+	*held = fetch(value, &pointer, identity, has_key, &key);
+}
+
+void
+race_stored_release(RaceStoredEntry **held)
+{
+	if (*held != NULL)
+		race_cache_release(&stored_cache, &(*held)->base);
+	*held = NULL;
+}
+
+Datum
+race_stored_datum(const RaceStoredEntry *entry)
+{
+	return PointerGetDatum(entry->value);
+}

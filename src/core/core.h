@@ -1,0 +1,34 @@
+/*
+ * core.h
+ *		What answers see of the core: its only header that they include.
+ *
+ * Plain C sees the first part.  Sources that include postgres.h first see both.
+ */
+#ifndef RACE_CORE_H
+#define RACE_CORE_H
+
+#include "counters.h"
+#include "factor.h"
+#include "loss_rows.h"
+#include "lsh.h"
+#include "noise_state.h"
+#include "normal.h"
+#include "sequences.h"
+#include "table.h"
+#include "table_density.h"
+
+#ifdef POSTGRES_H
+#include "cache.h"
+#include "call_site.h"
+#include "moments.h"
+#include "params.h"
+#include "privatize.h"
+#include "record.h"
+#include "record_read.h"
+#include "server.h"
+#include "sketch.h"
+#include "sketch_format.h"
+#include "value_pair.h"
+#endif
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * integers.h
+ *		Integer roots and stratified rounding of a weight over rows
+ */
+#ifndef RACE_INTEGERS_H
+#define RACE_INTEGERS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Square roots of integers, exact.
+ */
+
+/* The root of x < 2^126, rounded down */
+static inline uint64_t
+race_integer_root(unsigned __int128 x)
+{
+	uint64_t	root = (uint64_t) sqrt((double) x);
+
+	while ((unsigned __int128) root * root > x)
+		root--;
+	while ((unsigned __int128) (root + 1) * (root + 1) <= x)
+		root++;
+	return root;
+}
+
+/*
+ * Which rows of a record with a share go up, and which go down.
+ *
+ * A record whose share is p goes up in row r if frac(offset + r g) < p, with the golden
+ * ratio g: in about p of all rows, of any first ones, and of any others side by side.  The
+ * offset is drawn for each record, so that each row goes up with probability p, and the
+ * errors of records do not add up, even if these are the same.  The rows of a Sobol' sequence
+ * are no multiples of g, so the pattern does not go with them.
+ */
+
+/* The golden ratio less 1, in units of 2^-64 */
+#define RACE_GOLDEN		UINT64_C(0x9E3779B97F4A7C15)
+
+/* The row that says where the record is counted as a whole */
+#define RACE_COUNT_ROW	UINT64_C(0xFFFFFFFF)
+
+typedef struct RacePortion
+{
+	double		share;			/* of the record that goes up, from 0 to 1 */
+	uint64_t	offset;
+} RacePortion;
+
+/* A share in units of 2^-63, which is what 63 bits are below */
+static inline uint64_t
+race_dither_limit(double share)
+{
+	return (uint64_t) (share * (double) (UINT64_C(1) << 63));
+}
+
+/* Does a record with this limit go up in a row? */
+static inline bool
+race_dither_up(uint64_t limit, uint64_t offset, uint64_t row)
+{
+	return (offset + row * RACE_GOLDEN) >> 1 < limit;
+}
+
+/* Is it counted in the half that goes up? */
+static inline bool
+race_dither_counts_up(const RacePortion *portion)
+{
+	return race_dither_up(race_dither_limit(portion->share), portion->offset, RACE_COUNT_ROW);
+}
+
+/*
+ * How much of n units goes up, rounded by the offset.  Differences between what goes up of n
+ * and of n + k are between 0 and k.
+ */
+static inline int64_t
+race_dither_round(const RacePortion *portion, int64_t n)
+{
+	double		draw = (double) (portion->offset >> 32) / (double) (UINT64_C(1) << 32);
+
+	return (int64_t) floor(portion->share * (double) n + draw);
+}
+
+#endif

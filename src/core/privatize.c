@@ -1,0 +1,602 @@
+/*
+ * privatize.c
+ *		race_privatize, race_share and race_privacy_cost
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "loss_rows.h"
+#include "moment_sums.h"
+#include "noise.h"
+#include "noise_state.h"
+#include "plan.h"
+#include "privatize.h"
+#include "server.h"
+#include "sketch.h"
+
+/*
+ * race_privatize adds noise to a sketch; race_share adds one party's share of it.
+ *
+ * What it draws, and what of that depends on data: draw.c.  All else, errors included, depends on
+ * the arguments and public parameters alone.
+ */
+
+PG_FUNCTION_INFO_V1(race_privatize);
+PG_FUNCTION_INFO_V1(race_share);
+
+/* Parameters of a release, which keeps fewer rows or cells; rows are counted apart */
+static const RaceParams *
+kept_params(const RaceParams *params, const RaceKept *kept)
+{
+	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
+
+	if (race_is_grid(params))
+		race_grid_apply(copy, kept->grid);
+	return copy;
+}
+
+static RaceExact
+exact_of(const RaceView *view)
+{
+	bool		is_half = view->header->noise.half != RACE_WHOLE;
+	RaceExact	exact = {view->params, view->counters, view->width, is_half, view->header->count};
+
+	return exact;
+}
+
+/* Memory that draws work in */
+static void *
+workspace_for(const RaceParams *params)
+{
+	return palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE);
+}
+
+/* What is kept of `exact` with noise, as a new sketch */
+static RaceSketch *
+release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *workspace,
+		MemoryContext context)
+{
+	RaceExact	exact = exact_of(view);
+	RaceSketch *sketch = race_sketch_create(kept_params(view->params, &plan->kept),
+											plan->kept.rows, sizeof(int64), context);
+
+	sketch->header.noise = plan->noise;
+	sketch->header.noise.half = view->header->noise.half;
+	sketch->header.count = noisy_count;
+	race_draw_counters(race_strong_random(), &exact, plan, workspace,
+					   (int64 *) sketch->counters);
+	if (plan->noise.status == RACE_STATUS_SHARE && race_is_moments(sketch->params))
+		sketch->params->coarser = (uint8) plan->kept.coarser;
+	race_sketch_touch(sketch);
+	return sketch;
+}
+
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	race_check_whole(exact->header, "given noise by itself",
+					 "Give race_privatize both halves, as race_build_value returns them.");
+}
+
+void
+race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
+					  MemoryContext context, RaceSketch **sketches)
+{
+	const RaceParams *params = views[0].params;
+	void	   *workspace = workspace_for(params);
+	RaceExact	exact[RACE_HALVES];
+	int64		counts[RACE_HALVES];
+	RacePlan	plan;
+	int			i;
+
+	if (n == 1)
+		refuse_half(views);
+	else
+		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
+	for (i = 0; i < n; i++)
+		exact[i] = exact_of(&views[i]);
+	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
+		race_refuse_noise(request, race_most_kept(request, params).rows);
+	for (i = 0; i < n; i++)
+		sketches[i] = release(&views[i], &plan, counts[i], workspace,
+							  AllocSetContextCreate(context, "private sketch",
+													ALLOCSET_START_SMALL_SIZES));
+	if (n > 1)
+		race_mark_pair(sketches);
+	pfree(workspace);
+}
+
+RaceSketch *
+race_private_sketch(const RaceView *exact, const RaceRequest *request,
+					MemoryContext context)
+{
+	RaceSketch *sketch;
+
+	race_private_sketches(exact, 1, request, context, &sketch);
+	return sketch;
+}
+
+/*
+ * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
+ */
+Datum
+race_privatize(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "made private again");
+	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
+		PG_RETURN_NULL();
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
+}
+
+/* The number of parties, of colluders and of dropouts */
+static RaceFederation
+read_federation(FunctionCallInfo fcinfo)
+{
+	int			parties = PG_GETARG_INT32(3);
+	int			colluders = PG_GETARG_INT32(4);
+	int			dropouts = PG_GETARG_INT32(5);
+	RaceFederation federation;
+
+	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
+		(int64) colluders + dropouts >= parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
+						RACE_MAX_PARTIES)));
+	federation.parties = parties;
+	federation.colluders = colluders;
+	federation.dropouts = dropouts;
+	return federation;
+}
+
+/* The share of one party, and its noise, for a request that was checked */
+static Datum
+make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *request)
+{
+	RaceExact	exact = exact_of(view);
+	RaceFederation federation;
+	RacePlan	plan;
+	RaceSketch *sketch;
+	uint64		id;
+
+	if (request->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares need a delta above 0"),
+				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
+	federation = read_federation(fcinfo);
+	if (!race_plan_share(request, view->params, &federation, &plan))
+		race_refuse_noise(request, plan.kept.rows);
+
+	sketch = release(view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
+					 workspace_for(view->params), race_result_context(fcinfo));
+	id = race_random_id();
+	race_sketch_set_shares(sketch, &id);
+	return RaceSketchGetDatum(sketch);
+}
+
+/*
+ * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
+ * max_contributions, neighbors)
+ */
+Datum
+race_share(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "given noise again");
+	refuse_half(&exact);
+	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
+		PG_RETURN_NULL();
+	return make_share(fcinfo, &exact, &request);
+}
+
+/*
+ * Requests from the arguments of functions; plans, or an error where there is none.
+ */
+
+static double
+checked_epsilon(double epsilon)
+{
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be a number between %g and %g",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+	return epsilon;
+}
+
+double
+race_checked_delta(double delta)
+{
+	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or a number from %g to below 1",
+						RACE_MIN_DELTA)));
+	return delta;
+}
+
+static uint32
+checked_rows(int rows, uint32 available)
+{
+	if (rows < 1 || (uint32) rows > available)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be between 1 and the %u rows of the sketch",
+						available)));
+	if ((rows & (rows - 1)) != 0 && (uint32) rows != available)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be a power of two, or all %u rows of the sketch",
+						available)));
+	return rows;
+}
+
+static uint32
+checked_contributions(int max_contributions)
+{
+	if (max_contributions < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_contributions must be at least 1")));
+	return max_contributions;
+}
+
+static RaceNeighbors
+checked_neighbors(const char *name)
+{
+	if (strcmp(name, "add_remove") == 0)
+		return RACE_NEIGHBORS_ADD_REMOVE;
+	if (strcmp(name, "substitute") == 0)
+		return RACE_NEIGHBORS_SUBSTITUTE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown neighbors \"%s\"", race_cut(name)),
+			 errhint("Use add_remove or substitute.")));
+	return 0;					/* not reached */
+}
+
+RaceRequest
+race_make_request(const RaceParams *params, double epsilon, double delta,
+				  const int *rows, int max_contributions, const char *neighbors, bool fit)
+{
+	RaceRequest request;
+
+	request.fit = fit;
+	request.epsilon = checked_epsilon(epsilon);
+	request.delta = race_checked_delta(delta);
+	request.rows = rows == NULL ? 0 : checked_rows(*rows, params->rows);
+	request.max_contributions = checked_contributions(max_contributions);
+	request.neighbors = checked_neighbors(neighbors);
+	return request;
+}
+
+bool
+race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
+				  int fit_arg, RaceRequest *request)
+{
+	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
+	int			i;
+
+	for (i = 1; i < rows_arg + 3; i++)
+		if (i != rows_arg && PG_ARGISNULL(i))
+			return false;
+	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
+		return false;
+	*request = race_make_request(params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								 PG_ARGISNULL(rows_arg) ? NULL : &rows,
+								 PG_GETARG_INT32(rows_arg + 1),
+								 text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
+								 fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
+	return true;
+}
+
+void
+race_refuse_noise(const RaceRequest *request, uint32 rows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
+}
+
+void
+race_check_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+				RacePlan *plan)
+{
+	if (!race_plan_release(request, params, kept, plan))
+		race_refuse_noise(request, kept.rows);
+}
+
+void
+race_check_usual_plan(const RaceRequest *request, const RaceParams *params, double mass,
+					  RacePlan *plan)
+{
+	race_check_plan(request, params, race_most_kept(request, params), plan);
+	if (request->rows == 0)
+		race_check_plan(request, params, race_choose_kept(request, params, mass), plan);
+}
+
+double
+race_request_rho(const RaceRequest *request, const RaceParams *params)
+{
+	RaceKept	kept = race_most_kept(request, params);
+	RacePlan	plan;
+	double		rho;
+
+	race_check_plan(request, params, kept, &plan);
+	if (request->delta == 0)
+		return race_rho_of_pure(request->epsilon);
+	/* rounding is not the same for each number of levels */
+	rho = plan.noise.rho;
+	while (--kept.grid.levels > 0)
+	{
+		race_check_plan(request, params, kept, &plan);
+		rho = Max(rho, plan.noise.rho);
+	}
+	return rho;
+}
+
+/*
+ * What a release would cost, and how wrong its answers would be, before there
+ * is one: race_privacy_cost, race_suggest_rows.
+ */
+
+PG_FUNCTION_INFO_V1(race_privacy_cost);
+PG_FUNCTION_INFO_V1(race_suggest_rows);
+
+/* Raise 22023 unless x is within these bounds, both included. */
+static double
+checked_number(const char *name, double x, double low, double high)
+{
+	if (!(x >= low && x <= high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a number between %g and %g", name, low, high)));
+	return x;
+}
+
+/*
+ * What noise may have in a mean surrogate loss.  From coefficients of 0 to the best ones the
+ * loss of records that fill their radius falls by .0005 to .002, and where noise is as large,
+ * fitted coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ */
+#define TOO_NOISY	1e-3
+
+static void
+warn_of_loss(const RaceParams *params, double noise, double records)
+{
+	uint32		queries = race_kernel_type(params->kernel)->queries;
+	double		stddev = sqrt(queries * noise) / records;
+
+	if (stddev > TOO_NOISY)
+		ereport(WARNING,
+				(errmsg("records and epsilon are too few for a surrogate loss"),
+				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+						   stddev, TOO_NOISY),
+				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
+}
+
+#define MAX_RECORDS		4.611686018427388e18	/* 2^62 */
+
+/*
+ * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
+ * records, fit)
+ */
+Datum
+race_privacy_cost(PG_FUNCTION_ARGS)
+{
+	bool		has_records = !PG_ARGISNULL(6);
+	double		records = has_records ?
+		checked_number("records", PG_GETARG_FLOAT8(6), 1, MAX_RECORDS) : 0;
+	const RaceParams *params;
+	RaceRequest request;
+	RacePlan	plan;
+	RaceResultRow row;
+	bool		sums;			/* of a kernel: not of moments */
+	double		noise;
+	double		unit;
+	double		error;
+
+	race_row_start(&row, fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	params = race_params_arg(PG_GETARG_DATUM(0));
+	if (!race_read_request(fcinfo, params, 3, 7, &request))
+		PG_RETURN_NULL();
+	sums = !race_is_moments(params);
+	if (request.rows == 0 && !has_records && sums && (request.delta == 0 || race_is_grid(params)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("what a release keeps depends on the number of records"),
+				 errhint("Give records, as far as it is public, or rows.")));
+	race_check_usual_plan(&request, params, race_usual_mass(records), &plan);
+
+	noise = race_expected_noise(params, &plan);
+	unit = (double) race_record_unit(params);
+	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, plan.kept,
+														race_usual_mass(records))) /
+		records : 0;
+	if (has_records && race_is_surrogate(params))
+		warn_of_loss(params, noise, records);
+	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
+	race_row_add(&row, Int32GetDatum(plan.kept.rows));
+	race_row_add_if(&row, plan.noise.delta == 0,
+					Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.delta));
+	race_row_add(&row, Float8GetDatum(plan.noise.rho));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance) / unit));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
+	race_row_add_if(&row, sums, Float8GetDatum(sqrt(noise)));
+	race_row_add_if(&row, has_records && sums, Float8GetDatum(error));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/* race_suggest_rows(records, epsilon, kernel_mass) */
+Datum
+race_suggest_rows(PG_FUNCTION_ARGS)
+{
+	double		records = checked_number("records", PG_GETARG_FLOAT8(0), 1, MAX_RECORDS);
+	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 0, INFINITY);
+	double		mass = checked_number("kernel_mass", PG_GETARG_FLOAT8(2), 0, 1);
+	double		rows = mass == 0 ? 1 : ceil(records * mass * epsilon * M_SQRT1_2);
+
+	PG_RETURN_INT32((int32) Min(Max(rows, 1), PG_INT32_MAX));
+}
+
+/*
+ * race_compose: what several releases about the same people cost together.
+ *
+ * The two accounts are in noise/state.h.  The smaller epsilon at a delta is reported.
+ */
+
+PG_FUNCTION_INFO_V1(race_compose_step);
+PG_FUNCTION_INFO_V1(race_compose_final);
+
+typedef struct State
+{
+	RaceTotal	total;
+	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
+} State;
+
+/* Argument `arg`, a cost; its error names it */
+static double
+cost_arg(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	double		cost;
+
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s of a release must not be NULL", name),
+				 errhint("An exact sketch has no finite cost.")));
+	cost = PG_GETARG_FLOAT8(arg);
+	if (!(cost >= 0 && isfinite(cost)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s of a release must be a finite number that is not negative",
+						name)));
+	return cost;
+}
+
+/* Argument `arg`, a delta; NaN if there is none */
+static double
+target_arg(FunctionCallInfo fcinfo, int arg)
+{
+	if (PG_NARGS() <= arg)
+		return NAN;
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("at_delta must not be NULL")));
+	return race_checked_delta(PG_GETARG_FLOAT8(arg));
+}
+
+/* Transition of race_compose(epsilon, delta, rho [, at_delta]) */
+Datum
+race_compose_step(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = race_aggregate_context(fcinfo, "race_compose");
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	double		at_delta = target_arg(fcinfo, 4);
+	double		epsilon;
+	double		delta;
+
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(State));
+		state->at_delta = at_delta;
+	}
+	else if (state->at_delta != at_delta && !isnan(at_delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("all releases must be composed at the same delta")));
+	epsilon = cost_arg(fcinfo, 1, "epsilon");
+	delta = cost_arg(fcinfo, 2, "delta");
+	race_total_add(&state->total, epsilon, delta, cost_arg(fcinfo, 3, "rho"));
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+race_compose_final(PG_FUNCTION_ARGS)
+{
+	const State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	RaceResultRow row;
+	double		delta;
+	double		basic;
+	double		zcdp;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	delta = isnan(state->at_delta) ? state->total.delta : state->at_delta;
+	basic = race_total_basic(&state->total, delta);
+	zcdp = race_total_zcdp(&state->total, delta);
+	race_row_add(&row, Int64GetDatum(state->total.releases));
+	race_row_add_text(&row, basic <= zcdp ? "basic" : "zCDP");
+	race_row_add(&row, Float8GetDatum(Min(basic, zcdp)));
+	race_row_add(&row, Float8GetDatum(delta));
+	race_row_add(&row, Float8GetDatum(state->total.rho));
+	race_row_add(&row, Float8GetDatum(basic));
+	race_row_add(&row, Float8GetDatum(zcdp));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * The source of all noise: PostgreSQL's strong random numbers.
+ */
+
+static void
+fill(void *arg, uint8_t *bytes, size_t size)
+{
+	(void) arg;
+	if (!pg_strong_random(bytes, size))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random numbers for noise")));
+}
+
+RaceRandom *
+race_strong_random(void)
+{
+	static RaceRandom random = {fill, NULL, 0, {0}};
+	static int	owner = 0;
+
+	/* a process must never use bytes that its parent may use as well */
+	if (owner != MyProcPid)
+	{
+		random.left = 0;
+		owner = MyProcPid;
+	}
+	return &random;
+}
+
+uint64_t
+race_random_id(void)
+{
+	return 1 + race_random_below(race_strong_random(), PG_UINT64_MAX);
+}

@@ -1,0 +1,145 @@
+-- ------------------------------------------------------------------------
+-- Plan before you spend, and add up what was spent
+
+CREATE TYPE race_privacy_cost_result AS (
+	mechanism text, rows int, pure_epsilon float8, epsilon float8, delta float8, rho float8,
+	counter_noise_stddev float8, count_noise_stddev float8,
+	kernel_sum_noise_stddev float8, density_stddev float8);
+COMMENT ON TYPE race_privacy_cost_result IS 'the result of race_privacy_cost';
+COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
+COMMENT ON COLUMN race_privacy_cost_result.rows IS 'how many rows the release would have';
+COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace or Wishart noise; NULL for Gaussian noise';
+COMMENT ON COLUMN race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
+COMMENT ON COLUMN race_privacy_cost_result.delta IS 'the delta';
+COMMENT ON COLUMN race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
+COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
+COMMENT ON COLUMN race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
+COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
+COMMENT ON COLUMN race_privacy_cost_result.density_stddev IS 'the standard deviation to expect of a density, if the number of records is given';
+
+CREATE FUNCTION race_privacy_cost(
+	params race_params, epsilon float8, delta float8 DEFAULT 0,
+	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', records float8 DEFAULT NULL,
+	fit boolean DEFAULT false)
+	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
+	'what race_privatize with these arguments would cost, without looking at data: the true cost, the noise in records, and for a public number of records the standard deviation to expect of a density (but for the noise of its count), by the prior that rows are chosen by. Of a surrogate loss a WARNING tells when records and epsilon are too few for it. Errors: 22023 when rows are to be chosen (rows NULL, delta 0) and records are not given; others as in race_privatize';
+
+CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
+	RETURNS int AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
+	'the number of rows that makes the error bound of a kernel sum least: ceil(g epsilon / sqrt(2)), with g = records * kernel_mass, where kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, corollary 3.5)';
+
+CREATE TYPE race_compose_result AS (
+	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
+	basic_epsilon float8, zcdp_epsilon float8);
+COMMENT ON TYPE race_compose_result IS
+	'what several releases cost together';
+COMMENT ON COLUMN race_compose_result.releases IS 'how many releases there are';
+COMMENT ON COLUMN race_compose_result.accounting IS 'which composition gives the smaller epsilon: basic or zCDP';
+COMMENT ON COLUMN race_compose_result.epsilon IS 'the smaller of basic_epsilon and zcdp_epsilon';
+COMMENT ON COLUMN race_compose_result.delta IS 'the delta that epsilon holds at';
+COMMENT ON COLUMN race_compose_result.rho IS 'the sum of rho';
+COMMENT ON COLUMN race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
+COMMENT ON COLUMN race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
+
+CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_compose_final(internal) RETURNS race_compose_result
+	AS 'MODULE_PATHNAME', 'race_compose_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_compose_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
+	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
+	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho; Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), at the sum of deltas. Both are upper bounds. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
+
+CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
+	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
+	'race_compose at a delta of your choice, which must be the same in all rows. At a small delta, pure releases may cost less than the sum of their epsilons. Basic composition counts if the sum of deltas, rounded up, is at most at_delta. Errors: 22004 for a NULL at_delta, and as in the other race_compose';
+
+-- ------------------------------------------------------------------------
+-- Privacy: noise, once, for everything that is asked later
+
+CREATE FUNCTION race_privatize(
+	sketch race_sketch, epsilon float8, delta float8 DEFAULT 0,
+	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
+	RETURNS race_sketch AS 'MODULE_PATHNAME'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000;
+REVOKE EXECUTE ON FUNCTION
+	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
+	'a differentially private sketch of the first rows of an exact one. Every counter gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: discrete Laplace noise, epsilon-differential privacy. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy (Coleman & Shrivastava 2021, theorem 3.2; Canonne, Kamath & Steinke 2020). rows: a power of two, or all. NULL chooses the rows that promise the least error (corollary 3.5), from public values, the noisy count, and a noisy sum of the norms of rows, which takes 2 % of epsilon; with delta > 0 it takes all. Of a grid, NULL chooses the size of its cells, and whether it has coarse cells besides, with delta 0 by a noisy look at what coarser cells lose, which takes 2 % of epsilon in one dimension and else 5 %, and 1 keeps the finest. fit: says that race_fit will follow, so that with delta 0 fewer rows are best in one or two dimensions, but enough to test the model; above, the count of rows then takes 12.5 % of rho. max_contributions: how many records one person may have. neighbors: add_remove or substitute. Every call draws new noise and costs its budget again. NULL if an argument other than rows is NULL. Errors: 22023 outside the limits, 55000 for a private sketch';
+
+CREATE FUNCTION race_share(
+	sketch race_sketch, epsilon float8, delta float8, parties int,
+	colluders int DEFAULT 1, dropouts int DEFAULT 0, rows int DEFAULT NULL,
+	max_contributions int DEFAULT 1, neighbors text DEFAULT 'add_remove')
+	RETURNS race_sketch AS 'MODULE_PATHNAME'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000;
+REVOKE EXECUTE ON FUNCTION
+	race_share(race_sketch, float8, float8, int, int, int, int, int, text) FROM PUBLIC;
+COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, int, text) IS
+	'the exact sketch of one party with its share of discrete Gaussian noise. Only the race_merge of at least parties - dropouts shares can be asked. max_contributions: of one person, at all parties. rows: NULL keeps all. Errors: 22023, 55000';
+
+-- ------------------------------------------------------------------------
+-- Records with a bounded value, for conditional means
+
+CREATE TYPE race_value_sketches AS (lower race_sketch, upper race_sketch);
+COMMENT ON TYPE race_value_sketches IS
+	'two halves of a sketch, exact or private: the result of race_build_value, and of race_privatize of it. Each record is in both, with a share that its value decides. Their sum is the sketch of all records';
+COMMENT ON COLUMN race_value_sketches.lower IS 'has of each record the share (value_upper - value) / (value_upper - value_lower)';
+COMMENT ON COLUMN race_value_sketches.upper IS 'has the rest';
+
+CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 50;
+REVOKE EXECUTE ON FUNCTION
+	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
+CREATE FUNCTION _racepriv._race_build_value_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_build_value_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+CREATE FUNCTION _racepriv._race_build_value_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'race_build_value_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+CREATE FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+CREATE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
+	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_build_value_combine(internal, internal) IS 'aggregate combine function';
+COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregate serialization function';
+COMMENT ON FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
+COMMENT ON FUNCTION _racepriv._race_build_value_final(internal) IS 'aggregate final function';
+
+CREATE FUNCTION race_privatize(
+	pair race_value_sketches, epsilon float8, delta float8 DEFAULT 0,
+	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
+	RETURNS race_value_sketches AS 'MODULE_PATHNAME', 'race_privatize_pair'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 200000;
+REVOKE EXECUTE ON FUNCTION
+	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
+	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
+
+CREATE AGGREGATE race_build_value(
+	params race_params, x "any", value float8, value_lower float8, value_upper float8) (
+	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
+	FINALFUNC = _racepriv._race_build_value_final,
+	COMBINEFUNC = _racepriv._race_build_value_combine,
+	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
+	'two exact halves of the sketch of all records x, as of race_build, for race_conditional_mean. Each value is cut to value_lower and value_upper, which are public. Its share p = (value - value_lower) / (value_upper - value_lower) of the record goes into the upper half, the rest into the lower one: the record is in one of both in each row, in the upper one in a share p of the rows, and of the first ones, too; of a grid, each of its weights is divided. One of both counts it. Which rows, is drawn for each record by strong random numbers, so that the same data give other halves, whose sum is the same; and a record cannot be removed again. A record that is NULL, and one whose value is NULL or NaN, adds nothing. No rows at all give NULL. Give both halves of one call to race_privatize at once: only then do they cost what one sketch costs. Errors: 22004 for NULL params or bounds, 22023 for bounds that are not finite and in order or not the same in all rows, others as in race_build';

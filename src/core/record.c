@@ -1,0 +1,792 @@
+/*
+ * record.c
+ *		Records and batches of them; race_record
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "bytes.h"
+#include "params.h"
+#include "record.h"
+#include "record_read.h"
+#include "server.h"
+
+/*
+ * A record as SQL passes it: a value for each part of the kernel.
+ */
+
+void
+race_record_prepare(RaceRecordReader *reader, Oid type, MemoryContext context)
+{
+	memset(reader, 0, sizeof(RaceRecordReader));
+	reader->context = context;
+	reader->type = type;
+	reader->is_row = OidIsValid(type) && type_is_rowtype(type);
+}
+
+/* Forget the columns of a row, and how values were read. */
+static void
+forget_row(RaceRecordReader *reader)
+{
+	TupleDesc	row = reader->row;
+
+	reader->row = NULL;
+	reader->n_columns = 0;
+	memset(reader->values, 0, sizeof(reader->values));
+	if (row != NULL)
+		FreeTupleDesc(row);
+}
+
+/*
+ * Find the columns of a row type that were not dropped. The type may be altered
+ * between two values; then its identifier changes.
+ */
+static void
+use_row(RaceRecordReader *reader, Oid type, int32 typmod)
+{
+	uint64		identifier = assign_record_type_identifier(type, typmod);
+	TupleDesc	row;
+
+	if (reader->row != NULL && reader->row_identifier == identifier)
+		return;
+	row = lookup_rowtype_tupdesc(type, typmod);
+	race_record_use_row(reader, row);
+	reader->row_identifier = identifier;
+	ReleaseTupleDesc(row);
+}
+
+void
+race_record_use_row(RaceRecordReader *reader, TupleDesc row)
+{
+	MemoryContext old;
+	int			i;
+
+	forget_row(reader);
+	old = MemoryContextSwitchTo(reader->context);
+	reader->row = CreateTupleDescCopy(row);
+	MemoryContextSwitchTo(old);
+	reader->row_identifier = 0;
+	for (i = 0; i < reader->row->natts; i++)
+		if (!TupleDescAttr(reader->row, i)->attisdropped &&
+			reader->n_columns++ < RACE_MAX_PARTS)
+			reader->columns[reader->n_columns - 1] = i;
+}
+
+static Oid
+value_type(const RaceRecordReader *reader, int i)
+{
+	return reader->row == NULL ? reader->type :
+		TupleDescAttr(reader->row, reader->columns[i])->atttypid;
+}
+
+static RaceArrayReader *
+value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
+{
+	RaceValueReader *value = &reader->values[i];
+	Oid			type = value_type(reader, i);
+	RaceRecordKind kind = race_record_kind(part);
+
+	if (value->ready && value->kind == kind)
+		return &value->array;
+	value->ready = false;
+	value->kind = kind;
+	if (kind == RACE_RECORD_VECTOR)
+		race_vector_prepare(&value->array, type, reader->context);
+	else
+		race_set_prepare(&value->array, type, reader->context);
+	if (kind == RACE_RECORD_ROW)
+		value->array.null_hint = "Declare what it is, by race_params(..., nulls => 'category') or 'different'.";
+	value->ready = true;
+	return &value->array;
+}
+
+/*
+ * A wrong number of values is an error in types, so it is reported for all values,
+ * NULL included.
+ */
+static void
+refuse_number(int expected, int found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg_plural("expected a record of %d value, found %d",
+						   "expected a record of %d values, found %d",
+						   expected, expected, found),
+			 expected == 1 ? 0 :
+			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
+}
+
+/*
+ * Read the columns of a row, one for each part; bits of *nulls say which are NULL, in a
+ * query. Types are checked before values, but that of a bare NULL in a query.
+ */
+static bool
+take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
+			   Datum *values, uint32 *nulls, bool soft)
+{
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
+	HeapTupleData tuple;
+	bool		null;
+	int			i;
+
+	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
+	if (reader->n_columns != n_parts)
+		refuse_number(n_parts, reader->n_columns);
+	for (part = params, i = 0; i < n_parts; part = race_params_next(part, params), i++)
+		if (!reader->is_query || value_type(reader, i) != UNKNOWNOID)
+			value_reader(reader, i, part);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	for (i = 0; i < n_parts; i++)
+	{
+		values[i] = heap_getattr(&tuple, reader->columns[i] + 1, reader->row, &null);
+		if (null && reader->is_query)
+			*nulls |= 1 << i;
+		else if (null)
+			race_refuse(soft, errmsg("expected a record of %d values, found a null",
+									 n_parts));
+	}
+	return true;
+}
+
+void
+race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
+{
+	int			n_parts = race_params_parts(params);
+	const RaceParams *part;
+	int			i = 0;
+
+	if (reader->is_row && n_parts > 1)
+	{
+		if (reader->row == NULL)
+			return;
+		if (reader->n_columns != n_parts)
+			refuse_number(n_parts, reader->n_columns);
+	}
+	else if (n_parts > 1)
+		refuse_number(n_parts, 1);
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		value_reader(reader, i++, part);
+}
+
+/* If the parameters do not state dims, the first record decides. */
+static bool
+read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
+		   int i, Datum value, RaceRecords *records, bool soft)
+{
+	RaceRecordsPart *column = &records->parts[i];
+	RaceElements elements;
+	uint64		null = 0;
+
+	if (!race_array_open(array, value, &elements, part->nulls != 0, soft))
+		return false;
+	if (column->kind != RACE_RECORD_SET)
+	{
+		if (!(column->kind == RACE_RECORD_ROW ?
+			  race_check_columns(elements.n, column->width, soft) :
+			  race_check_length(elements.n, column->width, soft)))
+			return false;
+		if (column->width == 0)
+		{
+			column->width = elements.n;
+			race_records_reserve(records, records->capacity);
+		}
+	}
+	if (column->kind == RACE_RECORD_VECTOR)
+		return race_vector_convert(array, &elements, part,
+								   race_records_vector(records, i), soft);
+	if (elements.present != NULL)
+		null = race_element_of_null(params->seed, records->are_queries &&
+									part->nulls == RACE_NULLS_DIFFERENT);
+	race_set_convert(array, &elements, params->seed, null,
+					 race_records_elements(records, i, elements.n));
+	return true;
+}
+
+bool
+race_record_read(RaceRecordReader *reader, const RaceParams *params,
+				 Datum record, RaceRecords *records, bool soft)
+{
+	Datum		values[RACE_MAX_PARTS] = {record};
+	const RaceParams *part;
+	int			i = 0;
+
+	records->any = 0;
+	/* a single kernel may compare values of a composite type, if it has a cast */
+	if (reader->is_row && records->n_parts > 1)
+	{
+		if (!take_row_apart(reader, record, params, values, &records->any, soft))
+			return false;
+	}
+	else if (records->n_parts > 1)
+		refuse_number(records->n_parts, 1);
+	else if (reader->row != NULL)
+		/* the parameters before were a product, which takes rows apart */
+		forget_row(reader);
+
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+		if ((records->any >> i & 1) == 0 &&
+			!read_value(value_reader(reader, i, part), params, part, i, values[i],
+						records, soft))
+			return false;
+	return true;
+}
+
+/*
+ * Records on their way to be hashed: a column for each part of the kernel.
+ */
+
+/* Elements of sets for which space is kept when records are cleared */
+#define USUAL_ELEMENTS	((Size) 64 * 1024)
+
+RaceRecords *
+race_records_create(const RaceParams *params, MemoryContext context)
+{
+	Size		size = offsetof(RaceRecords, parts) +
+		race_params_parts(params) * sizeof(RaceRecordsPart);
+	RaceRecords *records = MemoryContextAllocZero(context, size);
+	const RaceParams *part;
+
+	records->context = context;
+	for (part = params; part != NULL; part = race_params_next(part, params))
+	{
+		RaceRecordsPart *column = &records->parts[records->n_parts++];
+
+		column->kind = race_record_kind(part);
+		records->has_sets |= column->kind == RACE_RECORD_SET;
+		column->width = part->dims;
+	}
+	return records;
+}
+
+/* Make an array in the memory context of the records, or make it longer. */
+static void *
+resize(const RaceRecords *records, void *array, Size size)
+{
+	return array == NULL ?
+		MemoryContextAllocHuge(records->context, size) : repalloc_huge(array, size);
+}
+
+void
+race_records_reserve(RaceRecords *records, uint32 capacity)
+{
+	int			i;
+
+	for (i = 0; i < records->n_parts; i++)
+	{
+		RaceRecordsPart *part = &records->parts[i];
+		Size		n = (Size) capacity * part->width;
+
+		switch (part->kind)
+		{
+			case RACE_RECORD_VECTOR:
+				part->numbers = resize(records, part->numbers, n * sizeof(double));
+				break;
+			case RACE_RECORD_SET:
+				part->starts = resize(records, part->starts,
+									  ((Size) capacity + 1) * sizeof(size_t));
+				part->starts[0] = 0;
+				break;
+			case RACE_RECORD_ROW:
+				part->elements = resize(records, part->elements, n * sizeof(uint64));
+				break;
+		}
+	}
+	records->capacity = capacity;
+}
+
+double *
+race_records_vector(RaceRecords *records, int part)
+{
+	Assert(records->n < records->capacity);
+	return records->parts[part].numbers +
+		(Size) records->n * records->parts[part].width;
+}
+
+uint64 *
+race_records_elements(RaceRecords *records, int part, Size n)
+{
+	RaceRecordsPart *column = &records->parts[part];
+	Size		start;
+
+	Assert(records->n < records->capacity);
+	if (column->kind != RACE_RECORD_SET)
+		return column->elements + (Size) records->n * column->width;
+
+	start = column->starts[records->n];
+	if (column->elements == NULL || n > column->capacity - start)
+	{
+		Size		capacity = Max(start + n, Min(2 * column->capacity, USUAL_ELEMENTS));
+
+		capacity = Max(capacity, 16);
+		column->elements = resize(records, column->elements,
+								  capacity * sizeof(uint64));
+		column->capacity = capacity;
+	}
+	column->starts[records->n + 1] = start + n;
+	return column->elements + start;
+}
+
+void
+race_records_copy(RaceRecords *records, const RaceColumn *columns)
+{
+	int			i;
+
+	for (i = 0; i < records->n_parts; i++, columns++)
+	{
+		Size		n = columns->width;
+
+		size_t		start = 0;
+
+		if (records->parts[i].kind == RACE_RECORD_VECTOR)
+		{
+			memcpy(race_records_vector(records, i), columns->numbers, n * sizeof(double));
+			continue;
+		}
+		if (records->parts[i].kind == RACE_RECORD_SET)
+		{
+			start = columns->starts[0];
+			n = columns->starts[1] - start;
+		}
+		memcpy(race_records_elements(records, i, n), columns->elements + start,
+			   n * sizeof(uint64));
+	}
+}
+
+void
+race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *columns)
+{
+	int			i;
+
+	for (i = 0; i < records->n_parts; i++)
+	{
+		const RaceRecordsPart *part = &records->parts[i];
+		RaceColumn	column = {part->numbers, part->elements, part->starts, part->width};
+		const RaceColumn any = {NULL, NULL, NULL, 0};
+
+		columns[i] = (records->any >> i & 1) != 0 ? any : race_column_from(&column, from);
+	}
+}
+
+static const void *
+contents(const RaceRecordsPart *part)
+{
+	if (part->kind == RACE_RECORD_VECTOR)
+		return part->numbers;
+	return part->elements;
+}
+
+bool
+race_records_same(const RaceRecords *a, const RaceRecords *b)
+{
+	int			i;
+
+	for (i = 0; i < a->n_parts; i++)
+	{
+		const RaceRecordsPart *x = &a->parts[i];
+		const RaceRecordsPart *y = &b->parts[i];
+		Size		n = x->width;
+
+		if (x->kind == RACE_RECORD_SET)
+		{
+			n = x->starts[a->n + 1] - x->starts[a->n];
+			if (n != y->starts[b->n + 1] - y->starts[b->n])
+				return false;
+		}
+		if (memcmp(contents(x), contents(y), n * sizeof(uint64)) != 0)
+			return false;
+	}
+	return true;
+}
+
+void
+race_records_clear(RaceRecords *records)
+{
+	int			i;
+
+	records->n = 0;
+	for (i = 0; i < records->n_parts; i++)
+	{
+		RaceRecordsPart *part = &records->parts[i];
+
+		if (part->kind == RACE_RECORD_SET && part->capacity > USUAL_ELEMENTS)
+		{
+			pfree(part->elements);
+			part->elements = NULL;
+			part->capacity = 0;
+		}
+	}
+}
+
+Size
+race_record_size(const RaceParams *params)
+{
+	const RaceParams *part;
+	Size		size = 0;
+
+	/* a set also takes a word for its start */
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		size += Max(part->dims, 1) * sizeof(uint64);
+	return size;
+}
+
+Size
+race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
+{
+	Size		elements = 0;
+	int			i;
+
+	for (i = 0; n > 0 && i < records->n_parts; i++)
+		if (records->parts[i].kind == RACE_RECORD_SET)
+			elements += records->parts[i].starts[from + n] -
+				records->parts[i].starts[from];
+	return elements * sizeof(uint64);
+}
+
+/*
+ * The type race_record: a record that has been read, and can be counted anywhere.
+ *
+ * The wire format, of which the text form is \x and hexadecimal digits, little-endian:
+ *
+ * 0	u8	version = 1
+ * 1	u8	parts of the kernel
+ * 2	6 bytes reserved, 0
+ * 8	i64 seed of the parameters, with which elements are hashed; 0 if there are none
+ * 16	for each part: u32 numbers or elements, u32 kind (RaceRecordKind), then 8 bytes for each
+ *
+ * In memory it is the same in native order, after the length.
+ */
+
+PG_FUNCTION_INFO_V1(race_record_in);
+PG_FUNCTION_INFO_V1(race_record_out);
+PG_FUNCTION_INFO_V1(race_record_recv);
+PG_FUNCTION_INFO_V1(race_record_send);
+
+#define VERSION			1
+#define HEADER_SIZE		16
+#define MAX_SIZE		((Size) 256 * 1024 * 1024)	/* on the wire: its text is half a GB */
+
+typedef struct Prepared
+{
+	int32		vl_len_;		/* varlena header, do not touch directly */
+	uint8		unused[4];
+	uint8		version;
+	uint8		n_parts;
+	uint8		reserved[6];
+	int64		seed;
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} Prepared;
+
+StaticAssertDecl(offsetof(Prepared, words) == 8 + HEADER_SIZE, "as on the wire, behind the length");
+
+#define WordsOf(prepared)	((VARSIZE(prepared) - offsetof(Prepared, words)) / sizeof(uint64))
+#define HeadOf(kind, n)		((uint64) (kind) << 32 | (n))
+#define KindOf(head)		((uint32) ((head) >> 32))
+#define NumberOf(head)		((uint32) (head))
+
+static Prepared *
+allocate(Size words)
+{
+	Size		size = offsetof(Prepared, words) + words * sizeof(uint64);
+	Prepared   *prepared;
+
+	if (words > MAX_SIZE / sizeof(uint64))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
+	prepared = palloc0(size);
+	SET_VARSIZE(prepared, size);
+	prepared->version = VERSION;
+	return prepared;
+}
+
+/* ---------------------------------------------------------------- checks */
+
+static const char *
+problem_of_part(uint32 kind, const uint64 *words, uint32 n)
+{
+	uint32		i;
+
+	switch (kind)
+	{
+		case RACE_RECORD_VECTOR:
+			for (i = 0; i < n && n <= RACE_MAX_DIMS; i++)
+				if (!isfinite(((const double *) words)[i]))
+					return "A number is not finite.";
+			/* FALLTHROUGH */
+		case RACE_RECORD_ROW:
+			return n < 1 || n > RACE_MAX_DIMS ? "A part has too many values, or none." : NULL;
+		case RACE_RECORD_SET:
+			return NULL;
+		default:
+			return "A part is of an unknown kind.";
+	}
+}
+
+/* What is wrong with a value from elsewhere, or NULL */
+static const char *
+problem_of(const Prepared *prepared)
+{
+	Size		left = WordsOf(prepared);
+	const uint64 *next = prepared->words;
+	bool		elements = false;
+	int			i;
+
+	if (prepared->version != VERSION)
+		return "Its version is unknown.";
+	for (i = 0; i < (int) sizeof(prepared->reserved); i++)
+		if (prepared->reserved[i] != 0)
+			return "Reserved bytes are not zero.";
+	if (prepared->n_parts < 1 || prepared->n_parts > RACE_MAX_PARTS)
+		return "The number of parts is wrong.";
+	for (i = 0; i < prepared->n_parts; i++)
+	{
+		const char *problem;
+		uint32		n;
+
+		if (left < 1 || left - 1 < NumberOf(*next))
+			return "It is too short.";
+		n = NumberOf(*next);
+		problem = problem_of_part(KindOf(*next), next + 1, n);
+		if (problem != NULL)
+			return problem;
+		elements |= KindOf(*next) != RACE_RECORD_VECTOR;
+		next += 1 + n;
+		left -= 1 + n;
+	}
+	if (left > 0)
+		return "It is too long.";
+	return !elements && prepared->seed != 0 ? "A record without elements has a seed." : NULL;
+}
+
+/* ----------------------------------------------------------------- records */
+
+Datum
+race_prepared_datum(const RaceRecords *records, const RaceParams *params)
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	Size		words = 0;
+	Prepared   *prepared;
+	uint64	   *next;
+	int			i;
+
+	race_records_columns(records, records->n, columns);
+	for (i = 0; i < records->n_parts; i++)
+	{
+		if (records->parts[i].kind == RACE_RECORD_SET)
+			columns[i].width = columns[i].starts[1] - columns[i].starts[0];
+		words += 1 + columns[i].width;
+	}
+	prepared = allocate(words);
+	prepared->n_parts = records->n_parts;
+	next = prepared->words;
+	for (i = 0; i < records->n_parts; i++)
+	{
+		RaceRecordKind kind = records->parts[i].kind;
+		const void *from = columns[i].numbers;
+
+		if (kind != RACE_RECORD_VECTOR)
+		{
+			prepared->seed = params->seed;
+			from = columns[i].elements + (kind == RACE_RECORD_SET ? columns[i].starts[0] : 0);
+		}
+		*next++ = HeadOf(kind, columns[i].width);
+		memcpy(next, from, columns[i].width * sizeof(uint64));
+		next += columns[i].width;
+	}
+	return PointerGetDatum(prepared);
+}
+
+static void
+refuse_other(const RaceParams *params)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a race_record was made for other parameters"),
+			 errdetail("The parameters are %s.", race_params_brief(params)),
+			 errhint("Give race_record the parameters that the sketch is built with.")));
+}
+
+/* Write a part; numbers are clipped to the bounds of these parameters. */
+static void
+read_part(const uint64 *words, uint32 n, const RaceParams *part, RaceRecords *records, int i)
+{
+	if (records->parts[i].kind == RACE_RECORD_VECTOR)
+	{
+		double	   *numbers = race_records_vector(records, i);
+
+		memcpy(numbers, words, n * sizeof(double));
+		race_vector_clip(part, numbers, n);
+	}
+	else if (n > 0)
+		memcpy(race_records_elements(records, i, n), words, n * sizeof(uint64));
+	else
+		(void) race_records_elements(records, i, 0);
+}
+
+/* A value of the type, which may have been damaged where it was stored */
+static const Prepared *
+open_prepared(Datum value)
+{
+	const Prepared *prepared = (const Prepared *) PG_DETOAST_DATUM(value);
+	const char *problem = VARSIZE(prepared) < offsetof(Prepared, words) ? "It is too short." :
+		problem_of(prepared);
+
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a race_record is damaged"),
+				 errdetail("%s", problem)));
+	return prepared;
+}
+
+void
+race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
+{
+	const Prepared *prepared = open_prepared(value);
+	const uint64 *next = prepared->words;
+	const RaceParams *part;
+	int			i = 0;
+
+	if (prepared->n_parts != records->n_parts)
+		refuse_other(params);
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+	{
+		uint32		n = NumberOf(*next);
+		RaceRecordKind kind = records->parts[i].kind;
+
+		if (KindOf(*next) != kind ||
+			(kind != RACE_RECORD_SET && n != records->parts[i].width) ||
+			(kind != RACE_RECORD_VECTOR && prepared->seed != params->seed))
+			refuse_other(params);
+		read_part(next + 1, n, part, records, i);
+		next += 1 + n;
+	}
+}
+
+/* --------------------------------------------------------- text and binary */
+
+static Datum
+read_wire(const unsigned char *bytes, Size size, Node *escontext)
+{
+	Prepared   *prepared = NULL;
+	const char *problem = "Its size is wrong.";
+
+	if (size >= HEADER_SIZE && size % sizeof(uint64) == 0 && size <= MAX_SIZE)
+	{
+		Size		i;
+
+		prepared = allocate((size - HEADER_SIZE) / sizeof(uint64));
+		memcpy(&prepared->version, bytes, 8);
+		bytes += 8;
+		prepared->seed = (int64) race_take(&bytes, 8);
+		for (i = 0; i < WordsOf(prepared); i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			prepared->words[i] = race_take(&bytes, 8);
+		}
+		problem = problem_of(prepared);
+	}
+	if (problem != NULL)
+		ereturn(escontext, (Datum) 0,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid race_record"),
+				 errdetail("%s", problem)));
+	return PointerGetDatum(prepared);
+}
+
+static void
+write_wire(StringInfo out, const Prepared *prepared)
+{
+	Size		i;
+
+	enlargeStringInfo(out, HEADER_SIZE + WordsOf(prepared) * sizeof(uint64));
+	appendBinaryStringInfo(out, (const char *) &prepared->version, 8);
+	race_put(out, (uint64) prepared->seed, 8);
+	for (i = 0; i < WordsOf(prepared); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_put(out, prepared->words[i], 8);
+	}
+}
+
+static bool
+is_hexadecimal(const char *text)
+{
+	Size		n = strspn(text, "0123456789abcdefABCDEF");
+
+	return text[n] == '\0' && n % 2 == 0;
+}
+
+Datum
+race_record_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	Node	   *escontext = race_escontext(fcinfo);
+	Size		size;
+	char	   *bytes;
+
+	if (!race_check_text(text, 2 + 2 * MAX_SIZE, "race_record", escontext))
+		return (Datum) 0;
+	if (strncmp(text, "\\x", 2) != 0 || !is_hexadecimal(text + 2))
+		ereturn(escontext, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type race_record"),
+				 errdetail("Expected \\x and hexadecimal digits."),
+				 errhint("To make one from a value, write race_record(params, x).")));
+	size = strlen(text + 2) / 2;
+	bytes = palloc(size + 1);
+	hex_decode(text + 2, 2 * size, bytes);
+	PG_RETURN_DATUM(read_wire((const unsigned char *) bytes, size, escontext));
+}
+
+Datum
+race_record_out(PG_FUNCTION_ARGS)
+{
+	StringInfoData wire;
+	char	   *text;
+
+	initStringInfo(&wire);
+	write_wire(&wire, (const Prepared *) PG_GETARG_VARLENA_P(0));
+	text = palloc(2 + 2 * (Size) wire.len + 1);
+	memcpy(text, "\\x", 2);
+	hex_encode(wire.data, wire.len, text + 2);
+	text[2 + 2 * (Size) wire.len] = '\0';
+	PG_RETURN_CSTRING(text);
+}
+
+Datum
+race_record_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = message->len - message->cursor;
+
+	PG_RETURN_DATUM(read_wire((const unsigned char *) pq_getmsgbytes(message, size), size,
+							  race_escontext(fcinfo)));
+}
+
+Datum
+race_record_send(PG_FUNCTION_ARGS)
+{
+	StringInfoData message;
+
+	pq_begintypsend(&message);
+	write_wire(&message, (const Prepared *) PG_GETARG_VARLENA_P(0));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}

@@ -1,0 +1,664 @@
+/*
+ * record_read.c
+ *		From a Datum to a record: arrays, pgvector's types, sets
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/uuid.h"
+
+#include "lsh.h"
+#include "record_read.h"
+#include "server.h"
+
+/*
+ * Arrays as SQL passes them, of any type.
+ */
+
+/* Text input of an array type, as a cast from literals */
+static void
+prepare_literal(RaceArrayReader *reader, Oid element, MemoryContext context)
+{
+	Oid			function;
+
+	getTypeInputInfo(get_array_type(element), &function, &reader->cast_ioparam);
+	fmgr_info_cxt(function, &reader->cast, context);
+	reader->element = element;
+	reader->has_cast = true;
+}
+
+bool
+race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
+				   Oid otherwise, bool literals, MemoryContext context)
+{
+	Oid			base = OidIsValid(type) ? getBaseType(type) : InvalidOid;
+	Oid			function;
+
+	memset(reader, 0, sizeof(RaceArrayReader));
+	reader->type = type;
+	if (!OidIsValid(base))
+		return false;
+	if (literals && base == UNKNOWNOID)
+	{
+		prepare_literal(reader, FLOAT8OID, context);
+		return true;
+	}
+	reader->element = get_element_type(base);
+	if (accepts(reader->element))
+		return true;
+	/* our functions are IMMUTABLE, so they must not call a cast that is not */
+	if (OidIsValid(otherwise) &&
+		find_coercion_pathway(get_array_type(otherwise), base, COERCION_IMPLICIT,
+							  &function) == COERCION_PATH_FUNC &&
+		func_volatile(function) == PROVOLATILE_IMMUTABLE)
+	{
+		AclResult	allowed = race_function_aclcheck(function);
+
+		if (allowed != ACLCHECK_OK)
+			aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
+		fmgr_info_cxt(function, &reader->cast, context);
+		reader->element = otherwise;
+		reader->has_cast = true;
+		return true;
+	}
+	return false;
+}
+
+/* Cast a value to an array; the result may be NULL. */
+static bool
+apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
+{
+	LOCAL_FCINFO(fcinfo, 3);
+	int			i;
+
+	if (OidIsValid(reader->cast_ioparam))
+	{
+		race_check_text(DatumGetCString(*value), RACE_MAX_TEXT, "an array", NULL);
+		*value = InputFunctionCall(&reader->cast, DatumGetCString(*value),
+								   reader->cast_ioparam, -1);
+		return true;
+	}
+
+	/*
+	 * cast functions may have two more arguments: the type modifier, and whether the
+	 * cast is explicit
+	 */
+	InitFunctionCallInfoData(*fcinfo, &reader->cast, reader->cast.fn_nargs,
+							 InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = *value;
+	fcinfo->args[1].value = Int32GetDatum(-1);
+	fcinfo->args[2].value = BoolGetDatum(false);
+	for (i = 0; i < 3; i++)
+		fcinfo->args[i].isnull = false;
+	*value = FunctionCallInvoke(fcinfo);
+	if (fcinfo->isnull)
+		race_refuse(soft, errmsg("expected an array, found a null"));
+	return true;
+}
+
+/*
+ * Find the elements of a stored array with a short header, without copying it.
+ * False if the array has several dimensions or NULLs, or if all of it must be
+ * looked at.
+ */
+static bool
+find_short_elements(const struct varlena *value, RaceElements *elements)
+{
+	ArrayType	header;
+	const Size	header_size = sizeof(ArrayType) - VARHDRSZ;
+
+	if (VARSIZE_SHORT(value) - VARHDRSZ_SHORT < ARR_OVERHEAD_NONULLS(1) - VARHDRSZ)
+		return false;
+	memcpy((char *) &header + VARHDRSZ, VARDATA_SHORT(value), header_size);
+	if (header.ndim != 1 || header.dataoffset != 0)
+		return false;
+	memcpy(&elements->n, VARDATA_SHORT(value) + header_size, sizeof(uint32));
+	elements->data = VARDATA_SHORT(value) + ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
+	return true;
+}
+
+bool
+race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
+				bool nulls, bool soft)
+{
+	struct varlena *packed;
+	ArrayType  *array;
+	bool		fixed_length = reader->element != NUMERICOID &&
+		reader->element != TEXTOID && reader->element != VARCHAROID;
+
+	if (reader->layout != RACE_LAYOUT_ARRAY)
+		return race_pgvector_open(reader, value, elements, soft);
+	if (reader->has_cast && !apply_cast(reader, &value, soft))
+		return false;
+	packed = PG_DETOAST_DATUM_PACKED(value);
+	elements->present = NULL;
+	/* elements of variable length need an aligned array */
+	if (VARATT_IS_SHORT(packed) && fixed_length &&
+		find_short_elements(packed, elements))
+		return true;
+
+	array = DatumGetArrayTypeP(PointerGetDatum(packed));
+	if (ARR_NDIM(array) > 1)
+		race_refuse(soft, errmsg("expected an array of one dimension, found one of %d",
+								 ARR_NDIM(array)));
+	if (ARR_HASNULL(array) && array_contains_nulls(array))
+	{
+		if (!nulls)
+			race_refuse(soft, errmsg("expected an array without nulls, found a null element"),
+						errhint("%s", reader->null_hint));
+		elements->present = ARR_NULLBITMAP(array);
+	}
+	elements->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	elements->data = ARR_DATA_PTR(array);
+	return true;
+}
+
+const char *
+race_next_varlena(const char **data)
+{
+	const char *element = *data;
+
+	*data = att_addlength_pointer(element, -1, element);
+	*data = (const char *) att_align_nominal(*data, TYPALIGN_INT);
+	return element;
+}
+
+/*
+ * The types of the extension pgvector: vector, halfvec and sparsevec.
+ *
+ * vector, halfvec		int16 dimensions, int16 0, then numbers: float4, or of 16 bits
+ * sparsevec			int32 dimensions, int32 numbers, int32 0, then their indices from 0 on,
+ * int32 and rising, then the numbers, float4
+ */
+
+static const struct
+{
+	const char *name;
+	uint32		header;			/* bytes before the numbers */
+	uint32		number;			/* bytes of a number, with its index if there is one */
+}			layouts[] = {
+	[RACE_LAYOUT_VECTOR] = {"vector", 4, 4},
+	[RACE_LAYOUT_HALFVEC] = {"halfvec", 4, 2},
+	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
+};
+
+bool
+race_pgvector_prepare(RaceArrayReader *reader, Oid type)
+{
+	HeapTuple	tuple;
+	Form_pg_type form;
+	int			i;
+
+	if (!OidIsValid(type))
+		return false;
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(getBaseType(type)));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	if (form->typtype == TYPTYPE_BASE && form->typlen == -1 && !OidIsValid(form->typelem))
+		for (i = RACE_LAYOUT_VECTOR; i < (int) lengthof(layouts); i++)
+			if (strcmp(NameStr(form->typname), layouts[i].name) == 0)
+				reader->layout = (RaceLayout) i;
+	ReleaseSysCache(tuple);
+	return reader->layout != RACE_LAYOUT_ARRAY;
+}
+
+/* Dimensions, numbers that are stored, and what must be 0; false if they do not fit in */
+static bool
+read_header(RaceLayout layout, const char *data, Size size, int64 *dims, int64 *numbers,
+			int64 *zero)
+{
+	int16		small[2];
+	int32		large[3];
+
+	if (size < layouts[layout].header)
+		return false;
+	if (layout == RACE_LAYOUT_SPARSEVEC)
+	{
+		memcpy(large, data, sizeof(large));
+		*dims = large[0];
+		*numbers = large[1];
+		*zero = large[2];
+		return true;
+	}
+	memcpy(small, data, sizeof(small));
+	*dims = *numbers = small[0];
+	*zero = small[1];
+	return true;
+}
+
+bool
+race_pgvector_open(const RaceArrayReader *reader, Datum value, RaceElements *elements,
+				   bool soft)
+{
+	RaceLayout	layout = reader->layout;
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	const char *data = VARDATA_ANY(packed);
+	Size		size = VARSIZE_ANY_EXHDR(packed);
+	int64		dims;
+	int64		numbers;
+	int64		zero;
+
+	if (!read_header(layout, data, size, &dims, &numbers, &zero) || zero != 0 ||
+		numbers < 0 || numbers > dims ||
+		size != layouts[layout].header + (Size) numbers * layouts[layout].number)
+		race_refuse(soft, errmsg("expected a %s as pgvector stores it, found another value",
+								 layouts[layout].name));
+	elements->data = data + layouts[layout].header;
+	elements->n = (uint32) dims;
+	elements->stored = (uint32) numbers;
+	elements->present = NULL;
+	return true;
+}
+
+/* A number of 16 bits: 1 of the sign, 5 of the exponent, 10 of the fraction */
+static double
+double_of_half(uint16 half)
+{
+	uint32		exponent = half >> 10 & 31;
+	uint32		fraction = half & 1023;
+	double		x = exponent == 0 ? ldexp(fraction, -24) :
+		exponent < 31 ? ldexp(fraction + 1024, (int) exponent - 25) :
+		fraction == 0 ? INFINITY : NAN;
+
+	return (half & 0x8000) != 0 ? -x : x;
+}
+
+static bool
+convert_sparse(const RaceElements *elements, double *out, bool soft)
+{
+	const char *numbers = elements->data + (Size) elements->stored * sizeof(int32);
+	int64		last = -1;
+	uint32		i;
+
+	memset(out, 0, elements->n * sizeof(double));
+	for (i = 0; i < elements->stored; i++)
+	{
+		int32		index;
+		float4		number;
+
+		memcpy(&index, elements->data + (Size) i * sizeof(int32), sizeof(int32));
+		memcpy(&number, numbers + (Size) i * sizeof(float4), sizeof(float4));
+		if (index <= last || index >= (int64) elements->n)
+			race_refuse(soft, errmsg("expected a sparsevec as pgvector stores it, found one whose indices do not rise"));
+		out[index] = number;
+		last = index;
+	}
+	return true;
+}
+
+bool
+race_pgvector_convert(const RaceArrayReader *reader, const RaceElements *elements,
+					  double *out, bool soft)
+{
+	switch (reader->layout)
+	{
+		case RACE_LAYOUT_SPARSEVEC:
+			return convert_sparse(elements, out, soft);
+		case RACE_LAYOUT_HALFVEC:
+			RACE_FOR_ELEMENTS(uint16, elements, out[i] = double_of_half(element));
+			break;
+		default:
+			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
+			break;
+	}
+	return true;
+}
+
+/*
+ * Sets and rows of categories: arrays of elements that can be equal.
+ */
+
+/* Can race_set_convert() read elements of this type? */
+static bool
+is_element(Oid element)
+{
+	return element == INT2OID || element == INT4OID || element == INT8OID ||
+		element == TEXTOID || element == VARCHAROID || element == UUIDOID;
+}
+
+void
+race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
+{
+	if (!race_array_prepare(reader, type, is_element, InvalidOid, false, context))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 OidIsValid(type) ?
+				 errmsg("type %s is not a set or a row of categories",
+						format_type_be(type)) :
+				 errmsg("could not determine the type of a set"),
+				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
+	reader->null_hint = "Leave it out, as in array_remove(x, NULL).";
+}
+
+bool
+race_check_columns(uint32 n, uint32 expected, bool soft)
+{
+	if (n == 0 && expected == 0)
+		race_refuse(soft, errmsg("expected a row of categories, found an empty array"));
+	if (expected == 0 && n > RACE_MAX_DIMS)
+		race_refuse(soft, errmsg("expected a row of up to %d categories, found %u",
+								 RACE_MAX_DIMS, n));
+	if (expected != 0 && n != expected)
+		race_refuse(soft, errmsg_plural("expected a row of %u category, found %u",
+										"expected a row of %u categories, found %u",
+										expected, expected, n));
+	return true;
+}
+
+static void
+convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
+{
+	const char *data = elements->data;
+	uint32		i;
+
+	for (i = 0; i < elements->n; i++)
+	{
+		const char *text = race_next_varlena(&data);
+
+		CHECK_FOR_INTERRUPTS();
+		out[i] = race_element_of_bytes(seed, VARDATA_ANY(text),
+									   VARSIZE_ANY_EXHDR(text));
+	}
+}
+
+/* A set may have hundreds of millions of elements: the user may interrupt. */
+static void
+convert_present(RaceArrayReader *reader, const RaceElements *elements,
+				int64 seed, uint64 *out)
+{
+	switch (reader->element)
+	{
+		case INT2OID:
+			RACE_FOR_ELEMENTS(int16, elements,
+							  CHECK_FOR_INTERRUPTS();
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case INT4OID:
+			RACE_FOR_ELEMENTS(int32, elements,
+							  CHECK_FOR_INTERRUPTS();
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case INT8OID:
+			RACE_FOR_ELEMENTS(int64, elements,
+							  CHECK_FOR_INTERRUPTS();
+							  out[i] = race_element_of_integer(seed, element));
+			break;
+		case UUIDOID:
+			RACE_FOR_ELEMENTS(pg_uuid_t, elements,
+							  CHECK_FOR_INTERRUPTS();
+							  out[i] = race_element_of_bytes(seed, element.data, UUID_LEN));
+			break;
+		default:
+			convert_texts(elements, seed, out);
+			break;
+	}
+}
+
+/* Move n_present elements, which lie together, to their places among NULLs. */
+static void
+spread(const bits8 *present, uint32 n, uint32 n_present, uint64 null, uint64 *out)
+{
+	while (n-- > 0)
+		out[n] = (present[n / 8] & 1 << n % 8) != 0 ? out[--n_present] : null;
+}
+
+void
+race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
+				 int64 seed, uint64 null, uint64 *out)
+{
+	RaceElements present = *elements;
+	uint32		i;
+
+	for (i = 0; elements->present != NULL && i < elements->n; i++)
+		present.n -= (elements->present[i / 8] & 1 << i % 8) == 0;
+	convert_present(reader, &present, seed, out);
+	if (present.n < elements->n)
+		spread(elements->present, elements->n, present.n, null, out);
+}
+
+/*
+ * Sorting that a user can interrupt.
+ *
+ * A radix sort in place, from the highest byte (McIlroy, Bostic & McIlroy 1993,
+ * "American flag sort").  Elements are hashed, so a byte makes parts of about the
+ * same size, and a million elements are small parts after two bytes.  Equal elements
+ * stay together in every byte, and cost no more than others.
+ */
+
+#define FEW		256				/* qsort() is faster for up to this many elements */
+
+static int
+compare_elements(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+#define ByteAt(x, shift)	((x) >> (shift) & 0xFF)
+
+/*
+ * Where the elements with each byte end: ends[b] is where those with byte b + 1
+ * start.
+ */
+static void
+find_ends(const uint64 *elements, size_t n, int shift, size_t *ends)
+{
+	size_t		sum = 0;
+	size_t		i;
+	int			b;
+
+	memset(ends, 0, 256 * sizeof(size_t));
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ends[ByteAt(elements[i], shift)]++;
+	}
+	for (b = 0; b < 256; b++)
+		ends[b] = sum += ends[b];
+}
+
+/* Move each element to a place of its byte. */
+static void
+permute(uint64 *elements, int shift, const size_t *ends)
+{
+	size_t		next[256];
+	int			b;
+
+	next[0] = 0;
+	memcpy(next + 1, ends, 255 * sizeof(size_t));
+	for (b = 0; b < 256; b++)
+		while (next[b] < ends[b])
+		{
+			size_t		from = next[b];
+			uint64		x = elements[from];
+			size_t		to = next[ByteAt(x, shift)]++;
+
+			CHECK_FOR_INTERRUPTS();
+			elements[from] = elements[to];
+			elements[to] = x;
+		}
+}
+
+/* Sort elements that are equal in all bits above the byte at `shift`. */
+static void
+sort_from(uint64 *elements, size_t n, int shift)
+{
+	size_t		ends[256];
+	size_t		start = 0;
+	int			b;
+
+	if (n <= FEW)
+	{
+		qsort(elements, n, sizeof(uint64), compare_elements);
+		return;
+	}
+	find_ends(elements, n, shift, ends);
+	permute(elements, shift, ends);
+	for (b = 0; b < 256 && shift > 0; b++)
+	{
+		sort_from(elements + start, ends[b] - start, shift - 8);
+		start = ends[b];
+	}
+}
+
+void
+race_sort_elements(uint64 *elements, size_t n)
+{
+	sort_from(elements, n, 56);
+}
+
+void
+race_normalize_set(uint64 *elements, size_t *n)
+{
+	size_t		distinct = 0;
+	size_t		i;
+
+	race_sort_elements(elements, *n);
+	for (i = 0; i < *n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i == 0 || elements[i] != elements[distinct - 1])
+			elements[distinct++] = elements[i];
+	}
+	*n = distinct;
+}
+
+/*
+ * Vectors: arrays of numbers of any type, types with a cast to one, and pgvector's.
+ */
+
+/* Can race_vector_convert() read elements of this type? */
+static bool
+is_number(Oid element)
+{
+	return element == INT2OID || element == INT4OID || element == INT8OID ||
+		element == FLOAT4OID || element == FLOAT8OID || element == NUMERICOID;
+}
+
+void
+race_vector_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
+{
+	if (!race_array_prepare(reader, type, is_number, FLOAT4OID, true, context) &&
+		!race_pgvector_prepare(reader, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 OidIsValid(type) ?
+				 errmsg("type %s is not a vector of numbers", format_type_be(type)) :
+				 errmsg("could not determine the type of a vector"),
+				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].")));
+	reader->null_hint = "Fill it with a public value, as in ARRAY[coalesce(x, 0)]: not with one that is computed from private records, such as their mean.";
+}
+
+bool
+race_check_length(uint32 n, uint32 expected, bool soft)
+{
+	if (n == 0 && expected == 0)
+		race_refuse(soft, errmsg("expected a vector, found an empty array"));
+	if (expected == 0 && n > RACE_MAX_DIMS)
+		race_refuse(soft, errmsg("expected a vector of up to %d dimensions, found %u",
+								 RACE_MAX_DIMS, n));
+	if (expected != 0 && n != expected)
+		race_refuse(soft, errmsg("expected a vector of %u dimensions, found %u",
+								 expected, n));
+	return true;
+}
+
+static void
+convert_numerics(const RaceElements *elements, double *out)
+{
+	const char *data = elements->data;
+	uint32		i;
+
+	/*
+	 * an overflow becomes an infinity, which is then refused without showing the
+	 * number
+	 */
+	for (i = 0; i < elements->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS(); /* a number may have 100,000 digits */
+		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+													PointerGetDatum(race_next_varlena(&data))));
+	}
+}
+
+static void
+convert_elements(Oid type, const RaceElements *elements, double *out)
+{
+	switch (type)
+	{
+		case FLOAT8OID:
+			memcpy(out, elements->data, (Size) elements->n * sizeof(float8));
+			break;
+		case INT2OID:
+			RACE_FOR_ELEMENTS(int16, elements, out[i] = element);
+			break;
+		case INT4OID:
+			RACE_FOR_ELEMENTS(int32, elements, out[i] = element);
+			break;
+		case INT8OID:
+			RACE_FOR_ELEMENTS(int64, elements, out[i] = (double) element);
+			break;
+		case FLOAT4OID:
+			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
+			break;
+		default:
+			convert_numerics(elements, out);
+			break;
+	}
+}
+
+bool
+race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
+					const RaceParams *part, double *out, bool soft)
+{
+	uint32		n = elements->n;
+	uint32		i;
+
+	if (reader->layout == RACE_LAYOUT_ARRAY)
+		convert_elements(reader->element, elements, out);
+	else if (!race_pgvector_convert(reader, elements, out, soft))
+		return false;
+	if (part != NULL && part->arrays != 0)
+		race_vector_clip(part, out, n);
+	for (i = 0; i < n; i++)
+		if (unlikely(!isfinite(out[i])))
+			race_refuse(soft, errmsg("expected finite numbers, found %s",
+									 isnan(out[i]) ? "NaN" : "an infinity"));
+	return true;
+}
+
+void
+race_vector_read(RaceArrayReader *reader, Datum value, uint32 n, double *out)
+{
+	RaceElements elements;
+
+	race_array_open(reader, value, &elements, false, false);
+	race_check_length(elements.n, n, false);
+	race_vector_convert(reader, &elements, NULL, out, false);
+}
+
+double *
+race_vector_new(Oid type, Datum value, uint32 n)
+{
+	RaceArrayReader reader;
+	double	   *out = palloc(n * sizeof(double));
+
+	race_vector_prepare(&reader, type, CurrentMemoryContext);
+	race_vector_read(&reader, value, n, out);
+	return out;
+}

@@ -1,0 +1,225 @@
+/*
+ * server.c
+ *		Arguments, result rows, progress and texts of SQL functions
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "server.h"
+
+/*
+ * What a function asks of its call: the types of arguments that are declared "any", and
+ * the aggregate.
+ */
+
+Oid
+race_argument_type(const FmgrInfo *flinfo, int arg)
+{
+	Oid			type = get_fn_expr_argtype(unconstify(FmgrInfo *, flinfo), arg);
+
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("could not determine the type of argument %d of %s", arg + 1,
+						get_func_name(flinfo->fn_oid)),
+				 errhint("Where parts of an aggregate run on other servers, as in Citus, use aggregates of race_record, such as race_build_records(params, race_record(params, x)).")));
+	return type;
+}
+
+MemoryContext
+race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function cannot be called outside of an aggregate"),
+				 errhint("Call the aggregate itself: %s.", aggregates)));
+	return context;
+}
+
+/*
+ * Large memory that is filled at once.
+ */
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include "server.h"
+
+/* Smaller memory is often there already. */
+#define LARGE		((Size) 128 * 1024)
+#define PAGE		((Size) 4096)	/* where pages are larger, nothing is done */
+
+void *
+race_alloc_large(MemoryContext context, Size size)
+{
+	char	   *memory = MemoryContextAllocHuge(context, size);
+
+#ifdef MADV_POPULATE_WRITE
+	if (size >= LARGE)
+	{
+		char	   *from = (char *) TYPEALIGN(PAGE, memory);
+		char	   *to = (char *) TYPEALIGN_DOWN(PAGE, memory + size);
+		int			saved = errno;
+
+		/* where the system cannot, pages come one by one */
+		madvise(from, to - from, MADV_POPULATE_WRITE);
+		errno = saved;
+	}
+#endif
+	return memory;
+}
+
+/*
+ * How far long work is, told to the client that asked for it.
+ */
+
+bool		race_progress = false;
+
+void
+race_tell(const char *format,...)
+{
+	char		text[1024];
+	va_list		arguments;
+	int			level;
+
+	if (!race_progress)
+		return;
+	va_start(arguments, format);
+	(void) vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	text[pg_mbcliplen(text, strlen(text), sizeof(text) - 1)] = '\0';
+
+	level = NewGUCNestLevel();
+	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	ereport(INFO, (errmsg_internal("%s", text)));
+	AtEOXact_GUC(false, level);
+}
+
+/*
+ * Rows as results of functions.
+ */
+
+void
+race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (desc->natts > RACE_MAX_COLUMNS)
+		elog(ERROR, "return type has too many columns");
+	row->desc = BlessTupleDesc(desc);
+	row->n = 0;
+}
+
+void
+race_row_add_if(RaceResultRow *row, bool is, Datum value)
+{
+	Assert(row->n < row->desc->natts);
+	row->values[row->n] = value;
+	row->nulls[row->n++] = !is;
+}
+
+void
+race_row_add(RaceResultRow *row, Datum value)
+{
+	race_row_add_if(row, true, value);
+}
+
+void
+race_row_add_text(RaceResultRow *row, const char *text)
+{
+	race_row_add(row, CStringGetTextDatum(text));
+}
+
+void
+race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n)
+{
+	Datum	   *elements = palloc(n * sizeof(Datum));
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		elements[i] = Float8GetDatum(x[i]);
+	race_row_add(row, PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
+													  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
+}
+
+void
+race_row_add_null(RaceResultRow *row)
+{
+	race_row_add_if(row, false, (Datum) 0);
+}
+
+Datum
+race_row_datum(RaceResultRow *row)
+{
+	if (row->n != row->desc->natts)
+		elog(ERROR, "a row of %d columns was given %d", row->desc->natts, row->n);
+	row->n = 0;
+	return HeapTupleGetDatum(heap_form_tuple(row->desc, row->values, row->nulls));
+}
+
+Datum
+race_results(FunctionCallInfo fcinfo,
+			 void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
+			 Datum (*next) (void *state, uint64 i))
+{
+	FuncCallContext *call;
+	Datum		result;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		call = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		start(fcinfo, call);
+		MemoryContextSwitchTo(old);
+	}
+	call = SRF_PERCALL_SETUP();
+	if (call->call_cntr >= call->max_calls)
+		SRF_RETURN_DONE(call);
+	/* the macro counts the call before it looks at the result */
+	result = next(call->user_fctx, call->call_cntr);
+	SRF_RETURN_NEXT(call, result);
+}
+
+/*
+ * Text from users: how long it may be, and how messages quote it.
+ */
+
+#define MAX_QUOTED	64
+
+bool
+race_check_text(const char *text, Size most, const char *what, Node *escontext)
+{
+	if (strnlen(text, most + 1) > most)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the text of %s is too long", what),
+				 errdetail("It can have at most %zu bytes.", most)));
+	return true;
+}
+
+const char *
+race_cut(const char *text)
+{
+	/* enough bytes to find the end of the last character */
+	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
+
+	if (n <= MAX_QUOTED)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, n, MAX_QUOTED), text);
+}

@@ -1,0 +1,1308 @@
+/*
+ * sketch.c
+ *		race_sketch as an expanded object
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "lib/ilist.h"
+#include "port/pg_crc32c.h"
+#include "utils/memutils.h"
+
+#include "cache.h"
+#include "count.h"
+#include "moment_sums.h"
+#include "server.h"
+#include "sketch.h"
+#include "sketch_format.h"
+#include "summary.h"
+
+/*
+ * race_sketch in memory: the expanded object, and a view for readers.
+ */
+
+#define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
+
+/* Identities of contents in memory have this bit. */
+#define IN_MEMORY			((uint64) 1 << 63)
+
+static void flush_batch(RaceSketch *sketch);
+static void view_expanded(RaceSketch *sketch, RaceView *view);
+static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
+static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result,
+						   Size allocated_size);
+
+static const ExpandedObjectMethods sketch_methods = {
+	sketch_flat_size,
+	sketch_flatten
+};
+
+/*
+ * From PostgreSQL 17 on, a sort calls this in a memory context where nothing can be freed.
+ * So all work is done in that of the sketch.
+ */
+static Size
+sketch_flat_size(ExpandedObjectHeader *eohptr)
+{
+	RaceSketch *sketch = (RaceSketch *) eohptr;
+	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
+	RaceView	view;
+
+	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	flush_batch(sketch);
+	if (sketch->flat_size == 0)
+	{
+		view_expanded(sketch, &view);
+		race_storage_free(&sketch->storage);
+		race_storage_choose(&view, true, &sketch->storage);
+		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
+	}
+	MemoryContextSwitchTo(old);
+	return sketch->flat_size;
+}
+
+/* Nothing is allocated here. */
+static void
+sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
+{
+	RaceSketch *sketch = (RaceSketch *) eohptr;
+	RaceView	view;
+
+	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	Assert(allocated_size == sketch->flat_size);
+	view_expanded(sketch, &view);
+	race_flat_write(result, allocated_size, &view, &sketch->storage, NULL, 0);
+	/* many groups may wait in memory: keep no packed counters beside theirs */
+	race_storage_free(&sketch->storage);
+	sketch->flat_size = 0;
+}
+
+static RaceSketch *
+expanded_sketch(Datum value)
+{
+	RaceSketch *sketch = (RaceSketch *) DatumGetEOHP(value);
+
+	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	return sketch;
+}
+
+/* A value was validated when it came in, but its page may have been damaged since. */
+static void
+check_format(const RaceSketchDatum *flat, Size size)
+{
+	if (size < sizeof(RaceSketchDatum) ||
+		flat->version != (flat->packed_size > 0 ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION) ||
+		!race_counters_width_valid(flat->width) ||
+		flat->params.more > RACE_MAX_MORE ||
+		race_kernel_type(flat->params.kernel) == NULL ||
+		flat->model_size > RACE_MAX_MODEL_BYTES ||
+		RaceCounters(&flat->params) > RACE_MAX_SKETCH_BYTES / sizeof(int64) ||
+		size != RaceFlatSize(&flat->header, &flat->params, RaceFlatCounterBytes(flat),
+							 flat->model_size))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("race_sketch value of unknown format")));
+}
+
+/* Contents of sketches in memory are numbered, when they are first looked at. */
+static uint64
+identity_of(RaceSketch *sketch)
+{
+	static uint64 last = 0;
+
+	if (sketch->generation == 0)
+		sketch->generation = ++last;
+	return IN_MEMORY | sketch->generation;
+}
+
+static void
+view_expanded(RaceSketch *sketch, RaceView *view)
+{
+	view->header = &sketch->header;
+	view->params = sketch->params;
+	view->shares = sketch->shares;
+	view->counters = sketch->counters;
+	view->width = sketch->width;
+	view->packed = NULL;
+	view->packed_size = 0;
+	view->model = NULL;
+	view->model_size = 0;
+	view->identity = identity_of(sketch);
+}
+
+void
+race_sketch_view_packed(Datum value, RaceView *view)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+	{
+		flush_batch(expanded_sketch(value));
+		view_expanded(expanded_sketch(value), view);
+	}
+	else
+	{
+		RaceSketchDatum *flat = (RaceSketchDatum *) PG_DETOAST_DATUM(value);
+
+		check_format(flat, VARSIZE(flat));
+		race_view_flat(flat, view);
+	}
+}
+
+void
+race_sketch_view_any(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+/* Raise 22023 for moments, which have no densities. */
+static void
+check_densities(const RaceView *view)
+{
+	if (race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected a sketch of a kernel, found moments"),
+				 errhint("Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.")));
+}
+
+void
+race_sketch_view(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	check_densities(view);
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+void
+race_moments_view(Datum value, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	if (!race_is_moments(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected moments, found a sketch of kernel %s",
+						race_kernel_name(view->params->kernel)),
+				 errhint("Build it with parameters of race_moment_params.")));
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
+void
+race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
+{
+	/* the header holds a hash of the content */
+	race_sketch_view_packed(race_call_site_fetch(site, value,
+												 sizeof(RaceSketchDatum) - VARHDRSZ),
+							view);
+	check_densities(view);
+	if (view->counters == NULL)
+		race_unpack_at(site, view);
+}
+
+/* The first `size` bytes of a stored sketch, or fewer if it is damaged */
+static RaceSketchDatum *
+slice(Datum value, Size size)
+{
+	return (RaceSketchDatum *) PG_DETOAST_DATUM_SLICE(value, 0, size - VARHDRSZ);
+}
+
+void
+race_sketch_view_header(Datum value, RaceView *view)
+{
+	race_sketch_view_header_any(value, view);
+	check_densities(view);
+}
+
+void
+race_sketch_view_header_any(Datum value, RaceView *view)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+		view_expanded(expanded_sketch(value), view);
+	else
+	{
+		Size		size = sizeof(RaceSketchDatum);
+		RaceSketchDatum *flat = slice(value, size);
+
+		/* the size that the value claims, if it is long enough to say so */
+		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
+		size = RaceFlatHeaderSize(&flat->params);
+		if (size > sizeof(RaceSketchDatum))
+			flat = slice(value, size);
+		view->header = &flat->header;
+		view->params = &flat->params;
+		view->width = flat->width;
+		view->packed_size = flat->packed_size;
+		view->model_size = flat->model_size;
+		view->identity = flat->content_hash;
+	}
+	view->shares = NULL;
+	view->counters = NULL;
+	view->packed = NULL;
+	view->model = NULL;
+}
+
+void
+race_sketch_stored_size(Datum value, int *width, Size *size)
+{
+	RaceView	view;
+
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+	{
+		*size = sketch_flat_size(&expanded_sketch(value)->hdr);
+		*width = expanded_sketch(value)->storage.width;
+		return;
+	}
+	race_sketch_view_header_any(value, &view);
+	*width = view.width;
+	*size = RaceFlatSize(view.header, view.params,
+						 RaceCounterBytes(view.params, view.width, view.packed_size),
+						 view.model_size);
+}
+
+/* Space for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
+static void *
+allocate_counters(const RaceParams *params, int width, MemoryContext context)
+{
+	return MemoryContextAlloc(context, RaceCounters(params) * width);
+}
+
+/* A sketch without noise or records, whose counters are yet to be filled in */
+static RaceSketch *
+allocate_sketch(const RaceParams *params, uint32 rows, int width,
+				MemoryContext context)
+{
+	RaceSketch *sketch;
+
+	race_params_check_complete(params);
+	sketch = MemoryContextAllocZero(context, sizeof(RaceSketch));
+	EOH_init_header(&sketch->hdr, &sketch_methods, context);
+	sketch->magic = RACE_SKETCH_MAGIC;
+	sketch->width = width;
+	sketch->params = race_params_copy(params, context);
+	sketch->params->rows = rows;
+	sketch->counters = allocate_counters(sketch->params, width, context);
+	return sketch;
+}
+
+RaceSketch *
+race_sketch_create(const RaceParams *params, uint32 rows, int width,
+				   MemoryContext context)
+{
+	RaceSketch *sketch = allocate_sketch(params, rows, width, context);
+
+	memset(sketch->counters, 0, RaceCounters(sketch->params) * width);
+	sketch->headroom = race_counters_limit(width);
+	return sketch;
+}
+
+RaceSketch *
+race_sketch_copy(const RaceView *view, MemoryContext context)
+{
+	RaceSketch *sketch = allocate_sketch(view->params, view->params->rows,
+										 view->width, context);
+
+	sketch->header = *view->header;
+	race_sketch_set_shares(sketch, view->shares);
+	if (view->counters != NULL)
+		memcpy(sketch->counters, view->counters, RaceCounters(view->params) * view->width);
+	else
+	{
+		memset(sketch->counters, 0, RaceCounters(view->params) * view->width);
+		race_check_unpacked(race_unpack(view->packed, view->packed_size, sketch->counters,
+										view->width, RaceCounters(view->params)));
+	}
+	race_sketch_touch(sketch);
+	return sketch;
+}
+
+void
+race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares)
+{
+	Size		size = RaceShares(&sketch->header) * sizeof(uint64);
+
+	if (sketch->shares != NULL)
+		pfree(sketch->shares);
+	sketch->shares = NULL;
+	if (size > 0)
+		sketch->shares = memcpy(MemoryContextAlloc(sketch->hdr.eoh_context, size),
+								shares, size);
+}
+
+void
+race_sketch_touch(RaceSketch *sketch)
+{
+	sketch->flat_size = 0;
+	sketch->generation = 0;
+	sketch->headroom = 0;
+	sketch->counted = sketch->params->range;
+}
+
+void
+race_sketch_widen(RaceSketch *sketch, int width)
+{
+	void	   *wider;
+
+	if (width <= sketch->width)
+		return;
+	wider = allocate_counters(sketch->params, width, sketch->hdr.eoh_context);
+	race_counters_convert(sketch->counters, sketch->width, wider, width,
+						  RaceCounters(sketch->params));
+	pfree(sketch->counters);
+	sketch->counters = wider;
+	sketch->width = width;
+}
+
+static void
+too_many_records(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("a sketch cannot hold more than 2^62 records")));
+}
+
+int64
+race_bounded_sum(int64 a, int64 b, bool exact)
+{
+	int64		sum = race_clamped_sum(a, b);
+
+	if (exact && sum != (__int128) a + b)
+		too_many_records();
+	return sum;
+}
+
+/* --------------------------------------------------------------- batches */
+
+/*
+ * The size of a batch. Large batches make hashing fast. But a batch takes no more
+ * memory than half of the counters do (beyond a few records). And it must be
+ * counted in less time than a user should wait for an interrupt, because counting
+ * does not check for interrupts: a sketch must not be left half counted.
+ *
+ * The coefficients of long records do not fit into caches, and are read once for each
+ * batch.  So a batch of them may take twice as much memory as the counters.
+ *
+ * Counters of a wide range do not either.  A batch has so many records that several of them
+ * meet in a part of a row while it is in the cache.
+ */
+#define MIN_RECORDS		4
+#define MAX_RECORDS		512
+#define MAX_WIDE_RECORDS	4096
+#define MAX_BATCH_SIZE	((Size) 256 * 1024)
+#define MAX_LONG_SIZE	((Size) 1024 * 1024)
+#define MAX_WIDE_SIZE	((Size) 4 * 1024 * 1024)
+#define WIDE			((Size) 512 * 1024)	/* counters of a block of rows, bytes */
+#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* about so many multiplications */
+#define MAX_SET_WORK	((Size) 256 * 1024 * 1024)	/* elements times functions */
+
+static bool
+is_wide(const RaceSketch *sketch)
+{
+	return RACE_LANES * (Size) sketch->params->range * sketch->width > WIDE;
+}
+
+static bool
+is_long(const RaceParams *part)
+{
+	return race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
+		part->sequence != RACE_SEQUENCE_STRUCTURED;
+}
+
+static Size
+max_batch_size(const RaceSketch *sketch)
+{
+	Size		counters = RaceCounters(sketch->params) * sketch->width;
+	const RaceParams *part;
+
+	if (race_is_moments(sketch->params))
+		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
+	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
+		if (is_long(part))
+			return Min(2 * counters, MAX_LONG_SIZE);
+	return Min(counters / 2, is_wide(sketch) ? MAX_WIDE_SIZE : MAX_BATCH_SIZE);
+}
+
+/* How many multiplications a function of a row takes, without the elements of sets */
+static Size
+work_of_function(const RaceParams *part)
+{
+	const Size	of_structured = 48; /* additions, 3 log2(d) */
+
+	if (race_record_kind(part) != RACE_RECORD_VECTOR)
+		return 8;
+	return part->sequence == RACE_SEQUENCE_STRUCTURED ? of_structured : part->dims + 8;
+}
+
+/* The same of a record, in all rows */
+static Size
+work_of_record(const RaceParams *params)
+{
+	const RaceParams *part;
+	Size		work = 0;
+
+	if (race_is_moments(params))
+		return RaceCounters(params) + (Size) params->features * params->dims;
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		work += part->power * work_of_function(part);
+	return work * params->rows;
+}
+
+static uint32
+max_batch_capacity(const RaceSketch *sketch)
+{
+	Size		capacity = Max(max_batch_size(sketch) / race_record_size(sketch->params),
+							   MIN_RECORDS);
+
+	capacity = Min(capacity, MAX_WORK / work_of_record(sketch->params));
+	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
+}
+
+/* Are the sets of n records so large that a user should be able to interrupt? */
+static bool
+has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
+{
+	return race_records_sets_size(sketch->batch, from, n) / sizeof(uint64) *
+		race_params_functions(sketch->params) *
+		TYPEALIGN(RACE_LANES, sketch->params->rows) > MAX_SET_WORK;
+}
+
+/* Must the batch be counted before more is added? */
+static bool
+batch_is_full(const RaceSketch *sketch)
+{
+	const RaceRecords *batch = sketch->batch;
+
+	if (batch->n == batch->capacity && batch->capacity >= max_batch_capacity(sketch))
+		return true;
+	return batch->has_sets &&
+		((batch->n >= MIN_RECORDS &&
+		  race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch)) ||
+		 has_large_sets(sketch, 0, batch->n));
+}
+
+/* Make space for so many records. */
+static void
+reserve(RaceSketch *sketch, uint32 capacity)
+{
+	RaceSplit  *split = sketch->split;
+
+	race_records_reserve(sketch->batch, capacity);
+	if (split == NULL)
+		return;
+	if (split->portions != NULL)
+		split->portions = repalloc(split->portions, capacity * sizeof(RacePortion));
+	else
+		split->portions = MemoryContextAlloc(sketch->hdr.eoh_context,
+											 capacity * sizeof(RacePortion));
+}
+
+RaceRecords *
+race_sketch_next(RaceSketch *sketch)
+{
+	if (sketch->batch == NULL)
+		sketch->batch = race_records_create(sketch->params, sketch->hdr.eoh_context);
+	if (batch_is_full(sketch))
+		flush_batch(sketch);
+	if (sketch->batch->n == sketch->batch->capacity)
+		reserve(sketch, Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
+							max_batch_capacity(sketch)));
+	return sketch->batch;
+}
+
+/*
+ * Counting does not check whether a counter exceeds its width. So before it starts,
+ * no counter may come close to the limit. Looking up how far the counters are from
+ * it means to read all of them. If that would cost more than the counting did, they
+ * are widened at once.
+ */
+#define READS_A_RECORD	8		/* counters that can be read while one is counted */
+
+static void
+make_headroom(RaceSketch *sketch, int64 n)
+{
+	int64		min;
+	int64		max;
+
+	if (sketch->headroom < n &&
+		(sketch->width == sizeof(int64) ||
+		 sketch->counted >= sketch->params->range / READS_A_RECORD))
+	{
+		race_counters_bounds(sketch->counters, sketch->width,
+							 RaceCounters(sketch->params), &min, &max);
+		sketch->headroom = race_counters_limit(sketch->width) - Max(-min, max);
+		sketch->counted = 0;
+	}
+	while (sketch->headroom < n)
+	{
+		int64		limit = race_counters_limit(sketch->width);
+
+		if (sketch->width == sizeof(int64))
+			too_many_records();
+		race_sketch_widen(sketch, 2 * sketch->width);
+		sketch->headroom = race_counters_limit(sketch->width) - limit;
+	}
+}
+
+/* The counters of a sketch from a row on */
+static RaceCounterArray
+counters_of(const RaceSketch *sketch, Size row)
+{
+	Size		offset = row * sketch->params->range * sketch->width;
+	RaceCounterArray array = {(char *) sketch->counters + offset, sketch->width};
+
+	return array;
+}
+
+/* Split n records over the nodes of a grid, `weight` times. */
+static void
+count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	RaceSplit  *split = sketch->split;
+	RaceColumn	column;
+
+	race_records_columns(sketch->batch, from, &column);
+	race_count_in_grid(sketch->params, column.numbers, n, weight,
+					   split == NULL ? NULL : split->portions + from, counters_of(sketch, 0),
+					   counters_of(split == NULL ? sketch : split->upper, 0));
+}
+
+/* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
+static void
+count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	void	   *workspace = palloc(race_moments_workspace(sketch->params));
+	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
+	RaceColumn	column;
+
+	race_records_columns(sketch->batch, from, &column);
+	race_moments_count(sketch->params, race_rows_of(entry), column.numbers, n, (int) weight,
+					   (int64 *) sketch->counters, workspace);
+	pfree(workspace);
+	race_rows_release(entry);
+}
+
+/* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
+static void
+bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n,
+		   int64 weight)
+{
+	const RaceParams *params = sketch->params;
+	uint32		rows = Min(params->rows - row, RACE_LANES);
+	uint32		i;
+
+	if (sketch->split == NULL)
+		race_counters_bump((char *) sketch->counters + row * params->range * sketch->width,
+						   sketch->width, buckets, n, rows, params->range, weight);
+	else
+		for (i = 0; i < n; i++)
+			race_count_halves_in_rows(buckets + i * RACE_LANES, row, rows, params->range,
+									  &sketch->split->portions[from + i],
+									  counters_of(sketch, row),
+									  counters_of(sketch->split->upper, row));
+}
+
+/* Count n records in the rows of a block, `weight` times, so many of them at a time. */
+static void
+count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
+			uint32 n, uint32 together, uint32 *buckets, int64 weight)
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	uint32		end;
+	uint32		i;
+
+	for (n += from; from < n; from = end)
+	{
+		end = Min(n, from + together);
+		for (i = from; i < end; i += RACE_RECORDS_TOGETHER)
+		{
+			race_records_columns(sketch->batch, i, columns);
+			race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
+						   buckets + (Size) (i - from) * RACE_LANES);
+		}
+		bump_block(sketch, block * RACE_LANES, buckets, from, end - from, weight);
+	}
+}
+
+/*
+ * Count records in a block of rows after the other.  Buckets of a few records stay in the
+ * nearest cache; where counters do not, it is better to have those of all.
+ */
+static void
+count_by_blocks(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
+				int64 weight)
+{
+	uint32		together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
+	uint32	   *buckets = palloc(together * RACE_LANES * sizeof(uint32));
+	Size		block;
+
+	for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
+		count_block(sketch, race_rows_of(entry), block, from, n, together, buckets, weight);
+	pfree(buckets);
+}
+
+/*
+ * Count records that take long to hash, or that are best hashed in all rows at once. They
+ * are before any counter changes, so that the user may interrupt until then.
+ */
+static void
+count_by_records(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
+				 int64 weight)
+{
+	const RaceParams *params = sketch->params;
+	Size		line = TYPEALIGN(RACE_LANES, params->rows);
+	uint32	   *buckets = palloc_extended(n * line * sizeof(uint32), MCXT_ALLOC_HUGE);
+	RaceColumn	columns[RACE_MAX_PARTS];
+	Size		row;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		race_records_columns(sketch->batch, from + i, columns);
+		race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets + i * line);
+	}
+	for (row = 0; row < params->rows; row += RACE_LANES)
+		for (i = 0; i < n; i++)
+			bump_block(sketch, row, buckets + i * line + row, from + i, 1, weight);
+	pfree(buckets);
+}
+
+static void
+note_change(RaceSketch *sketch, uint32 n, int64 change)
+{
+	sketch->headroom -= change;
+	sketch->counted += n;
+	sketch->flat_size = 0;
+	sketch->generation = 0;
+	if (sketch->split != NULL)
+		note_change(sketch->split->upper, n, change);
+}
+
+static void
+count_in_rows(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
+
+	PG_TRY();
+	{
+		if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
+			count_by_records(sketch, entry, from, n, weight);
+		else
+			count_by_blocks(sketch, entry, from, n, weight);
+	}
+	PG_FINALLY();
+	{
+		race_rows_release(entry);
+	}
+	PG_END_TRY();
+}
+
+/* Count n records of the batch, from number `from` on, `weight` times, by the kind of summary. */
+static void (*const count_by_kind[RACE_SUMMARIES]) (RaceSketch *sketch, uint32 from, uint32 n,
+													int64 weight) = {
+	[RACE_SUMMARY_ROWS] = count_in_rows,
+	[RACE_SUMMARY_TABLES] = count_in_grid,
+	[RACE_SUMMARY_MOMENTS] = count_in_moments
+};
+
+/*
+ * Count n records of the batch, from number `from` on.  All that can fail comes
+ * before the first change.
+ */
+static void
+count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
+	int64		change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
+
+	if (kind->number == RACE_SUMMARY_MOMENTS)
+		race_sketch_widen(sketch, sizeof(int64));
+	make_headroom(sketch, change);
+	if (sketch->split != NULL)
+		make_headroom(sketch->split->upper, change);
+	count_by_kind[kind->number] (sketch, from, n, weight);
+	note_change(sketch, n, change);
+}
+
+/* How many records at the end of the batch can be counted at a time */
+static uint32
+max_step(const RaceSketch *sketch)
+{
+	uint32		all = sketch->batch->n;
+	uint32		n = all;
+
+	if (race_rows_together(sketch->params))
+		n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
+	if (sketch->width == 1)
+		n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
+	while (n > 1 && has_large_sets(sketch, all - n, n))
+		n = (n + 1) / 2;
+	return n;
+}
+
+/* Count the records of the batch; 22003 if they are too many. */
+static void
+flush_batch(RaceSketch *sketch)
+{
+	RaceRecords *batch = sketch->batch;
+
+	if (batch == NULL || batch->n == 0)
+		return;
+	while (batch->n > 0)
+	{
+		uint32		n = max_step(sketch);
+
+		count_records(sketch, batch->n - n, n, 1);
+		batch->n -= n;
+	}
+	race_records_clear(batch);
+}
+
+void
+race_sketch_add(RaceSketch *sketch, int64 weight)
+{
+	uint32		last = sketch->batch->n;
+	int64		count = race_bounded_sum(sketch->header.count, weight, true);
+
+	if (weight == 1)
+		sketch->batch->n++;
+	else
+	{
+		/* the batch can wait: sums do not depend on the order of records */
+		count_records(sketch, last, 1, weight);
+		if (last == 0)
+			race_records_clear(sketch->batch);
+	}
+	sketch->header.count = count;
+}
+
+void
+race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper)
+{
+	lower->split = MemoryContextAllocZero(lower->hdr.eoh_context, sizeof(RaceSplit));
+	lower->split->upper = upper;
+	lower->header.noise.half = RACE_LOWER_HALF;
+	upper->header.noise.half = RACE_UPPER_HALF;
+}
+
+void
+race_sketch_add_split(RaceSketch *lower, RacePortion portion)
+{
+	RaceSplit  *split = lower->split;
+	RaceSketch *counted = race_dither_counts_up(&portion) ? split->upper : lower;
+
+	counted->header.count = race_bounded_sum(counted->header.count, 1, true);
+	split->portions[lower->batch->n++] = portion;
+}
+
+void
+race_check_exact(const RaceHeader *header, const char *action)
+{
+	if (header->noise.status != RACE_STATUS_EXACT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 header->noise.status == RACE_STATUS_SHARE ?
+				 errmsg("a noise share cannot be %s", action) :
+				 errmsg("a private sketch cannot be %s", action),
+				 errdetail("Its noise protects the records it was made from, and no others."),
+				 errhint("Go back to the exact sketch, and release it once.")));
+}
+
+void
+race_check_whole(const RaceHeader *header, const char *action, const char *hint)
+{
+	if (header->noise.half != RACE_WHOLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a half of race_build_value cannot be %s", action),
+				 errdetail("Its other half has the rest of the same records."),
+				 errhint("%s", hint)));
+}
+
+void
+race_check_belong(const RaceHeader *a, const RaceHeader *b)
+{
+	uint64		id = a->noise.pair_id;
+
+	if (id != b->noise.pair_id || (id == 0 && a->noise.half != RACE_WHOLE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these halves do not belong together"),
+				 errdetail("They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
+				 errhint("Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
+}
+
+void
+race_check_askable(const RaceNoise *noise)
+{
+	if (!race_has_enough_noise(noise))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("noise shares cannot be asked before there are enough of them"),
+				 errdetail("The sketch has %u of %u shares, and needs %u.",
+						   noise->releases, noise->parties, race_shares_needed(noise)),
+				 errhint("Merge the shares of other parties with race_merge.")));
+}
+
+/*
+ * A sketch as it is stored: its size, and how it is written.
+ */
+
+void
+race_view_flat(const RaceSketchDatum *flat, RaceView *view)
+{
+	const char *counters = RaceFlatCounters(flat);
+
+	view->header = &flat->header;
+	view->params = &flat->params;
+	view->shares = RaceFlatShares(flat);
+	view->packed_size = flat->packed_size;
+	view->packed = flat->packed_size > 0 ? (const unsigned char *) counters : NULL;
+	view->counters = flat->packed_size > 0 ? NULL : counters;
+	view->width = flat->width;
+	view->model = RaceFlatModel(flat);
+	view->model_size = flat->model_size;
+	view->identity = flat->content_hash;
+}
+
+/*
+ * To unpack a counter takes longer than to read so many bytes of a stored value.  Packed
+ * counters that save less would make the first question of a session slower.
+ */
+#define BYTES_TO_UNPACK	3
+
+bool
+race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored)
+{
+	return packed_size + (stored ? BYTES_TO_UNPACK * nonzero : 0) < dense;
+}
+
+/* Pack the counters of an exact sketch if that pays. */
+static void
+pack_counters(const RaceView *view, bool stored, RaceStorage *storage)
+{
+	Size		n = RaceCounters(view->params);
+	RacePacking packing;
+	Size		dense;
+	Size		space;
+
+	race_packing_plan(view->counters, view->width, n, &packing);
+	storage->width = race_counters_width_for(packing.min, packing.max);
+	dense = n * storage->width;
+	if (!race_packed_pays(packing.least, packing.nonzero, dense, stored))
+		return;
+	space = Min(packing.most, dense - 1);
+	storage->space = palloc(space);
+	storage->packed_size = race_pack(&packing, view->counters, view->width, n,
+									 storage->space, space);
+	if (storage->packed_size > 0 &&
+		race_packed_pays(storage->packed_size, packing.nonzero, dense, stored))
+		storage->packed = storage->space;
+	else
+		storage->packed_size = 0;
+}
+
+void
+race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage)
+{
+	int64		min;
+	int64		max;
+
+	memset(storage, 0, sizeof(*storage));
+	if (view->packed != NULL)
+	{
+		storage->width = view->width;
+		storage->packed = view->packed;
+		storage->packed_size = view->packed_size;
+	}
+	else if (view->header->noise.status == RACE_STATUS_EXACT)
+		pack_counters(view, stored, storage);
+	else
+	{
+		race_counters_bounds(view->counters, view->width, RaceCounters(view->params),
+							 &min, &max);
+		storage->width = race_counters_width_for(min, max);
+	}
+}
+
+void
+race_storage_free(RaceStorage *storage)
+{
+	if (storage->space != NULL)
+		pfree(storage->space);
+	memset(storage, 0, sizeof(*storage));
+}
+
+Size
+race_flat_size(const RaceView *view, const RaceStorage *storage, Size model_size)
+{
+	return RaceFlatSize(view->header, view->params,
+						RaceCounterBytes(view->params, storage->width, storage->packed_size),
+						model_size);
+}
+
+void
+race_flat_seal(RaceSketchDatum *flat)
+{
+	const char *params = (const char *) &flat->params;
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
+				offsetof(RaceSketchDatum, version));
+	COMP_CRC32C(crc, &flat->model_size, sizeof(flat->model_size));
+	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
+	FIN_CRC32C(crc);
+	flat->content_hash = crc;
+}
+
+void
+race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
+				const RaceStorage *storage, const RaceModel *model, Size model_size)
+{
+	memset(flat, 0, offsetof(RaceSketchDatum, params));
+	SET_VARSIZE(flat, size);
+	flat->version = storage->packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION;
+	flat->width = storage->width;
+	flat->packed_size = storage->packed_size;
+	flat->model_size = model_size;
+	flat->header = *view->header;
+	memcpy(&flat->params, view->params, race_params_size(view->params));
+	if (RaceShares(view->header) > 0)
+		memcpy(RaceFlatShares(flat), view->shares, RaceShares(view->header) * sizeof(uint64));
+	if (storage->packed != NULL)
+		memcpy(RaceFlatCounters(flat), storage->packed, storage->packed_size);
+	else
+		race_counters_convert(view->counters, view->width, RaceFlatCounters(flat),
+							  storage->width, RaceCounters(view->params));
+	if (model_size > 0)
+	{
+		char	   *end = RaceFlatCounters(flat) + RaceFlatCounterBytes(flat);
+		char	   *last = (char *) flat + size - model_size;
+
+		memset(end, 0, last - end);
+		memcpy(last, model, model_size);
+	}
+	race_flat_seal(flat);
+}
+
+RaceSketchDatum *
+race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
+{
+	RaceStorage storage;
+	RaceSketchDatum *flat;
+	Size		size;
+
+	race_storage_choose(view, true, &storage);
+	size = race_flat_size(view, &storage, model_size);
+	flat = palloc(size);
+	race_flat_write(flat, size, view, &storage, model, model_size);
+	race_storage_free(&storage);
+	return flat;
+}
+
+/*
+ * One memory context for the sketches of all groups of an aggregate.
+ *
+ * A hash aggregate adds up the sizes of all its memory contexts at each new group.
+ * With a context for each of 80,000 groups this takes 40 s, with one context for all
+ * a tenth of a second.  PostgreSQL takes an expanded object as a state without copying
+ * it if its context is a child of the aggregate's.  It would delete that context if a
+ * transition function returned another object; ours never do.
+ *
+ * An executor has one aggregate context per grouping set or window aggregate, and
+ * resets it when it likes.  A callback then removes the pool from the list.
+ */
+
+typedef struct Pool
+{
+	dlist_node	node;			/* in `pools`, most recently used first */
+	MemoryContext aggregate;	/* parent of the context */
+	MemoryContext context;		/* holds the sketches, and this struct */
+	MemoryContextCallback unlink;
+} Pool;
+
+static dlist_head pools = DLIST_STATIC_INIT(pools);
+
+static void
+unlink_pool(void *arg)
+{
+	dlist_delete(&((Pool *) arg)->node);
+}
+
+static MemoryContext
+pool_of(MemoryContext aggregate)
+{
+	MemoryContext context;
+	Pool	   *pool;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &pools)
+	{
+		pool = dlist_container(Pool, node, iter.cur);
+		if (pool->aggregate == aggregate)
+		{
+			dlist_move_head(&pools, &pool->node);
+			return pool->context;
+		}
+	}
+
+	context = AllocSetContextCreate(aggregate, "race_sketch pool",
+									ALLOCSET_DEFAULT_SIZES);
+	pool = MemoryContextAlloc(context, sizeof(Pool));
+	pool->aggregate = aggregate;
+	pool->context = context;
+	pool->unlink.func = unlink_pool;
+	pool->unlink.arg = pool;
+	MemoryContextRegisterResetCallback(context, &pool->unlink);
+	dlist_push_head(&pools, &pool->node);
+	return context;
+}
+
+MemoryContext
+race_result_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext aggregate;
+
+	if (AggCheckCallContext(fcinfo, &aggregate))
+		return pool_of(aggregate);
+	return AllocSetContextCreate(CurrentMemoryContext, "race_sketch",
+								 ALLOCSET_START_SMALL_SIZES);
+}
+
+RaceSketch *
+race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
+{
+	Datum		value = PG_GETARG_DATUM(0);
+	RaceView	own_view;
+
+	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
+		return (RaceSketch *) DatumGetEOHP(value);
+	if (view == NULL)
+	{
+		race_sketch_view_packed(value, &own_view);
+		view = &own_view;
+	}
+	return race_sketch_copy(view, race_result_context(fcinfo));
+}
+
+/*
+ * Packed counters, unpacked once: for a statement, and for the next.
+ */
+
+void
+race_check_unpacked(const char *problem)
+{
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the counters of a race_sketch are damaged"),
+				 errdetail_internal("%s", problem)));
+}
+
+void
+race_view_unpack(RaceView *view, MemoryContext context)
+{
+	Size		n = RaceCounters(view->params);
+	void	   *counters;
+
+	if (view->counters != NULL)
+		return;
+	counters = memset(race_alloc_large(context, n * view->width), 0, n * view->width);
+	race_check_unpacked(race_unpack(view->packed, view->packed_size, counters,
+									view->width, n));
+	view->counters = counters;
+}
+
+/* ------------------------------------------------------------------- cache */
+
+typedef struct Unpacked
+{
+	RaceKnown	known;			/* must be first */
+	const void *counters;
+} Unpacked;
+
+static void *
+create_unpacked(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	Unpacked   *unpacked = MemoryContextAllocZero(context, sizeof(Unpacked));
+	RaceView	own = *view;
+
+	(void) question;
+	race_known_init(&unpacked->known, view, context);
+	race_view_unpack(&own, context);
+	unpacked->counters = own.counters;
+	*size = RaceCounters(view->params) * view->width;
+	return unpacked;
+}
+
+static const RaceDerivedKind unpacked_counters = {"unpacked counters", create_unpacked, NULL};
+
+void
+race_unpack_at(RaceCallSite *site, RaceView *view)
+{
+	Unpacked   *unpacked = race_derived_at(site, &unpacked_counters, view, NULL);
+
+	view->counters = unpacked->counters;
+}
+
+/*
+ * The cache of derived objects.
+ */
+
+static RaceCache derived_objects = RACE_CACHE_INIT(derived_objects);
+
+void
+race_known_init(RaceKnown *known, const RaceView *view, MemoryContext context)
+{
+	known->identity = view->identity;
+	known->header = *view->header;
+	known->params = race_params_copy(view->params, context);
+}
+
+bool
+race_known_is_of(const RaceKnown *known, const RaceView *view)
+{
+	return known->identity == view->identity &&
+		memcmp(&known->header, view->header, sizeof(RaceHeader)) == 0 &&
+		race_params_same(known->params, view->params);
+}
+
+static bool
+fits(const RaceKnown *known, const RaceView *view, const void *question)
+{
+	return race_known_is_of(known, view) &&
+		(known->kind->fits == NULL || known->kind->fits(known, question));
+}
+
+void *
+race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *question)
+{
+	MemoryContext context;
+	RaceKnown  *known;
+	dlist_iter	iter;
+	Size		size = 0;
+
+	dlist_foreach(iter, &derived_objects.entries)
+	{
+		known = dlist_container(RaceKnown, base.node, iter.cur);
+		if (known->kind == kind && fits(known, view, question))
+		{
+			race_cache_acquire(&derived_objects, &known->base);
+			return known;
+		}
+	}
+	context = AllocSetContextCreate(CurrentMemoryContext, "race_sketch, derived object",
+									ALLOCSET_START_SMALL_SIZES);
+	MemoryContextSetIdentifier(context, kind->name);
+	known = kind->create(view, question, context, &size);
+	known->kind = kind;
+	known->base.context = context;
+	race_cache_add(&derived_objects, &known->base, size);
+	return known;
+}
+
+void
+race_derived_release(void *object)
+{
+	race_cache_release(&derived_objects, (RaceCacheEntry *) object);
+}
+
+void *
+race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
+				void *question)
+{
+	RaceKnown  *known = race_call_site_held(site, kind);
+
+	if (known == NULL || !fits(known, view, question))
+	{
+		known = race_derived_acquire(kind, view, question);
+		race_call_site_keep(site, kind, known, race_derived_release);
+	}
+	return known;
+}
+
+/*
+ * Private grids with the cells that they have in common.
+ */
+
+bool
+race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2])
+{
+	int			halvings[2];
+	int			i;
+
+	if (!race_params_common_cells(a, b, halvings))
+		return false;
+	for (i = 0; i < 2; i++)
+	{
+		choices[i].halvings = halvings[i];
+		choices[i].levels = Min(race_grid_levels(a), race_grid_levels(b));
+	}
+	return true;
+}
+
+/* The nodes of a level, which begin with counter `from`, after halvings of the grid */
+static double *
+coarse_nodes(const RaceSketch *sketch, Size from, RaceGrid *grid, int halvings)
+{
+	double	   *nodes = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	Size		i;
+
+	for (i = 0; i < grid->nodes; i++)
+		nodes[i] = (double) race_counters_get(sketch->counters, sketch->width, from + i);
+	for (; halvings > 0; halvings--)
+	{
+		race_grid_coarsen_real(grid, nodes, nodes);
+		race_grid_halve(grid);
+	}
+	return nodes;
+}
+
+/* Write nodes as counters, and return how wide they are. */
+static int
+write_nodes(const double *nodes, Size n, int64 *counters)
+{
+	int64		min;
+	int64		max;
+	Size		i;
+
+	for (i = 0; i < n; i++)
+		counters[i] = (int64) rint(fmax(fmin(nodes[i], (double) RACE_MAX_COUNT),
+										-(double) RACE_MAX_COUNT));
+	race_counters_bounds(counters, sizeof(int64), n, &min, &max);
+	return race_counters_width_for(min, max);
+}
+
+void
+race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
+{
+	int64	   *counters = palloc_extended(RaceCounters(sketch->params) * sizeof(int64),
+										   MCXT_ALLOC_HUGE);
+	RaceGrid	first;
+	Size		from = 0;
+	Size		kept = 0;
+	int			width = 1;
+	int			level;
+	int			i;
+
+	race_grid_of(sketch->params, &first);
+	for (level = 0; level < choice.levels; level++)
+	{
+		RaceGrid	grid = first;
+		double	   *nodes = coarse_nodes(sketch, from, &grid, choice.halvings);
+
+		width = Max(width, write_nodes(nodes, grid.nodes, counters + kept));
+		pfree(nodes);
+		from += first.nodes;
+		kept += grid.nodes;
+		for (i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
+			race_grid_halve(&first);
+	}
+	race_sketch_widen(sketch, width);
+	race_grid_apply(sketch->params, choice);
+	race_counters_store(sketch->counters, sketch->width, 0, kept, counters);
+	pfree(counters);
+	/* rows of the matrix with weights 1/2, 1, 1/2, by its columns, add up to 2 for each axis */
+	sketch->header.noise.counter_variance *= exp2((double) choice.halvings * first.dims);
+	race_sketch_touch(sketch);
+}

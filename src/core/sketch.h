@@ -1,0 +1,275 @@
+/*
+ * sketch.h
+ *		race_sketch as an expanded object
+ */
+#ifndef RACE_SKETCH_H
+#define RACE_SKETCH_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/expandeddatum.h"
+
+#include "cache.h"
+#include "call_site.h"
+#include "record.h"
+#include "sketch_format.h"
+#include "summary.h"
+
+/*
+ * race_sketch in memory: the expanded object, and a view for readers.
+ *
+ * An expanded sketch is what aggregates carry as their state and what plpgsql
+ * variables hold.  Its counters are as narrow as its content has needed so
+ * far; how narrow they are when flattened depends on the content alone.
+ *
+ * Records that are added wait in a batch, because many at once are hashed and
+ * counted several times as fast.  race_sketch_view() counts them first; so view a
+ * sketch before you use its counters.
+ */
+
+/* Of a lower half: where parts of its records go, and which, of each record of the batch */
+typedef struct RaceSplit
+{
+	struct RaceSketch *upper;
+	RacePortion *portions;
+} RaceSplit;
+
+typedef struct RaceSketch
+{
+	ExpandedObjectHeader hdr;	/* standard header, must be first */
+	uint32		magic;
+	int			width;			/* bytes a counter */
+	RaceHeader	header;			/* its count includes the batch */
+	RaceParams *params;			/* in hdr.eoh_context, as is what follows */
+	uint64	   *shares;			/* ids of noise shares, or NULL */
+	void	   *counters;		/* [rows][range] */
+	RaceRecords *batch;			/* or NULL */
+	RaceSplit  *split;			/* or NULL */
+	/* every counter can change by at least this much within its width */
+	int64		headroom;
+	int64		counted;		/* records that were counted since that was computed */
+	uint64		generation;		/* number of its content; 0 = not known since a change */
+	Size		flat_size;		/* 0 = not known since the last change */
+	RaceStorage storage;		/* that flat_size was computed for */
+} RaceSketch;
+
+#define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
+
+/*
+ * A view of a value of any kind; nothing is copied except by detoasting.  Packed counters
+ * remain so: the view may be without counters.
+ */
+extern void race_sketch_view_packed(Datum value, RaceView *view);
+
+/* The same, with counters, which are unpacked in the present context */
+extern void race_sketch_view_any(Datum value, RaceView *view);
+
+/* A view of the header and the width; no more of a stored value is read. */
+extern void race_sketch_view_header_any(Datum value, RaceView *view);
+
+/*
+ * The same of a value that answers about densities (rows, tables), and of moments; error 22023
+ * for the other kind.
+ */
+extern void race_sketch_view(Datum value, RaceView *view);
+extern void race_moments_view(Datum value, RaceView *view);
+
+/*
+ * The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) and unpacked
+ * (unpacked.h) once for many calls.
+ */
+extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
+
+/* The header and the width of a value that answers about densities */
+extern void race_sketch_view_header(Datum value, RaceView *view);
+
+/*
+ * Bytes that a counter takes where the sketch is stored, or takes unpacked, and those of the
+ * whole
+ */
+extern void race_sketch_stored_size(Datum value, int *width, Size *size);
+
+/*
+ * A new sketch without records, with the first `rows` rows of the parameters and
+ * counters of `width` bytes.  It becomes the owner of `context`, or shares it when
+ * that is an aggregate's pool.
+ */
+extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
+									  int width, MemoryContext context);
+
+/*
+ * A new sketch with the content of another, under the same rules; its counters may be
+ * packed only.
+ */
+extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/* Set the ids of its shares, as many as its header says. */
+extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);
+
+/* Call this after the counters or the header have changed. */
+extern void race_sketch_touch(RaceSketch *sketch);
+
+/* Widen the counters to at least this width. */
+extern void race_sketch_widen(RaceSketch *sketch, int width);
+
+/*
+ * Add a record in two steps: race_sketch_next() gives space for it, and
+ * race_sketch_add() takes the record that was written there. Between both calls the
+ * record is read, and nothing else happens; an error there leaves the sketch as it
+ * was. The record counts `weight` times: 1 adds it, -1 removes it. Error 22003
+ * beyond RACE_MAX_COUNT records.
+ */
+extern RaceRecords *race_sketch_next(RaceSketch *sketch);
+extern void race_sketch_add(RaceSketch *sketch, int64 weight);
+
+/*
+ * Make halves of two sketches without records, or of copies of halves, which live equally
+ * long.  race_sketch_add_split() is race_sketch_add() to both of them, after
+ * race_sketch_next() of the lower one: in a share of the rows the record goes into the
+ * upper one, and in the others into the lower one; of a grid each of its weights is
+ * divided; and one of both counts it.  Their sum is the sketch of whole records.  View the lower one first.
+ */
+extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
+extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion);
+
+/*
+ * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a
+ * private one is clamped, because an error would tell of its counters.
+ */
+extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
+
+/* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
+extern void race_check_exact(const RaceHeader *header, const char *action);
+
+/* Raise 55000 for a half, which cannot be `action`; `hint` says what to do. */
+extern void race_check_whole(const RaceHeader *header, const char *action, const char *hint);
+
+/* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
+extern void race_check_askable(const RaceNoise *noise);
+
+/*
+ * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; of
+ * whole sketches nothing is known.  Their ids alone decide: records never do.
+ */
+extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
+
+/* The functions of + and of race_merge_disjoint: a sum of two sketches */
+extern Datum race_plus(PG_FUNCTION_ARGS);
+extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
+
+/*
+ * One memory context for the sketches of all groups of an aggregate.
+ */
+
+/*
+ * The sketch that a function may change, made from argument 0: argument 0 itself if
+ * it is writable, else a copy. In an aggregate the copy is in the pool, and all
+ * later calls get it again. `view` is the view of argument 0, or NULL.
+ */
+extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo,
+									 const RaceView *view);
+
+/* The memory context for a new sketch: the pool, or one of its own */
+extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
+
+/*
+ * Packed counters, unpacked once: for a statement, and for the next.
+ *
+ * Unpacking a sketch of a million counters takes a thousand times as long as asking it a
+ * question.
+ */
+
+/* Unpack the counters of a view, if it has packed ones only. Damaged ones are an error. */
+extern void race_view_unpack(RaceView *view, MemoryContext context);
+
+/* Raise XX001 for a problem of race_unpack(), unless it is NULL. */
+extern void race_check_unpacked(const char *problem);
+
+/* The same; the counters stay valid until the next call with this site. */
+extern void race_unpack_at(RaceCallSite *site, RaceView *view);
+
+/*
+ * The cache of derived objects: what is computed of a sketch once for a session.
+ *
+ * One cache holds objects of all kinds: unpacked counters, evaluators, fitted models and others.
+ * A kind is a static RaceDerivedKind, in the file that uses it.  The identity of a sketch and the
+ * kind are the key.
+ */
+
+/* What every object begins with */
+typedef struct RaceKnown
+{
+	RaceCacheEntry base;		/* must be first */
+	const struct RaceDerivedKind *kind;
+	uint64		identity;		/* these three identify the sketch */
+	RaceHeader	header;
+	RaceParams *params;
+} RaceKnown;
+
+typedef struct RaceDerivedKind
+{
+	const char *name;			/* of memory contexts */
+
+	/*
+	 * Compute an object in a memory context of its own, which is not the current one, and begin
+	 * with race_known_init().  Returns it, and its size in bytes.
+	 */
+	void	   *(*create) (const RaceView *view, void *question, MemoryContext context, Size *size);
+
+	/* Is an object of this sketch right for a question?  NULL: always */
+	bool		(*fits) (const void *object, const void *question);
+} RaceDerivedKind;
+
+/* Say which sketch an object is of.  The parameters are copied to the context. */
+extern void race_known_init(RaceKnown *known, const RaceView *view, MemoryContext context);
+
+extern bool race_known_is_of(const RaceKnown *known, const RaceView *view);
+
+/*
+ * The object of a kind for a sketch, which is computed if the session does not have it.
+ * `question` is handed to the functions of the kind.  With a user more; or valid until the next
+ * call with this site and kind.
+ */
+extern void *race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *question);
+extern void race_derived_release(void *object);
+extern void *race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
+							 void *question);
+
+/*
+ * Private grids with the cells that they have in common.
+ *
+ * Noise and counts decide how many cells each private grid keeps (privacy/cells.c).  Linear
+ * weights nest, so that a grid with noise can be made coarser, too.
+ */
+
+/*
+ * What each of two private grids keeps so that both have the same cells and levels: the finest
+ * ones that can be.  False if there are none, or other parameters differ.
+ */
+extern bool race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2]);
+
+/*
+ * Make a private grid coarser.  The noise of neighbouring nodes is correlated afterwards.  Its
+ * counter_variance becomes the largest eigenvalue of its covariance, which is the variance that
+ * smooth sums of nodes have for each node; no sum has more.
+ */
+extern void race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice);
+
+/*
+ * What functions that build sketches have in common.
+ */
+
+/*
+ * A new exact sketch, in the pool of an aggregate or in a context of its own.  Raises 22023
+ * for parameters that nothing can be built with.
+ */
+extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
+
+/*
+ * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be
+ * added at once.  All errors that the record can cause come before the first change.
+ */
+extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
+
+#endif

@@ -1,0 +1,159 @@
+-- ------------------------------------------------------------------------
+-- race_sketch: rows * range counters, exact or private.  It has no equality
+-- operator, so that ANALYZE stores none of its values in pg_statistic.
+
+CREATE TYPE race_sketch;
+
+CREATE FUNCTION _racepriv._race_sketch_in(cstring) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_sketch_out(race_sketch) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'race_sketch_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_sketch_recv(internal) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_sketch_send(race_sketch) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Storage external: exact sketches are packed, and noisy ones cannot be compressed.
+CREATE TYPE race_sketch (
+	INPUT = _racepriv._race_sketch_in, OUTPUT = _racepriv._race_sketch_out,
+	RECEIVE = _racepriv._race_sketch_recv, SEND = _racepriv._race_sketch_send,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
+);
+COMMENT ON TYPE race_sketch IS
+	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. An exact one is stored, sent and printed in room that is proportional to its counters other than 0, a private one in that of all counters. The text form is base64; \x and hexadecimal digits, which older versions wrote, are read';
+COMMENT ON FUNCTION _racepriv._race_sketch_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_sketch_out(race_sketch) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_sketch_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION _racepriv._race_sketch_send(race_sketch) IS 'I/O';
+
+CREATE FUNCTION race_params(sketch race_sketch) RETURNS race_params
+	AS 'MODULE_PATHNAME', 'race_sketch_params'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_params(race_sketch) IS
+	'the parameters of a sketch. rows is the number of rows that race_privatize kept';
+
+-- ------------------------------------------------------------------------
+-- Records into sketches
+
+CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_sketch_empty'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION race_sketch(race_params) IS
+	'an exact sketch without records. Error 22023 if the parameters do not state dims';
+
+CREATE FUNCTION _racepriv._race_update_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_update_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _racepriv._race_update_support(internal) IS
+	'planner support: lets plpgsql update a sketch variable in place';
+
+CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
+	SUPPORT _racepriv._race_update_support;
+COMMENT ON FUNCTION race_add(race_sketch, "any") IS
+	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element (but of a row of categories, if the parameter nulls says what it is), NaN or infinity; 55000 for a private sketch';
+
+CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
+	SUPPORT _racepriv._race_update_support;
+COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
+	'an exact sketch with one record less. The record must have been added before. Errors as in race_add';
+
+CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_is_record(race_params, "any") IS
+	'whether x can be added to a sketch with these parameters. True for what race_add takes; false for NULL, and where race_add would raise 22023 because of the value. Errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
+
+CREATE FUNCTION race_record(params race_params, x "any") RETURNS race_record
+	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_record(race_params, "any") IS
+	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
+
+-- The combine function of race_build: declared with the operators it serves.
+CREATE FUNCTION _racepriv._race_plus(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_plus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any") IS
+	'aggregate transition function';
+
+CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") IS
+	'aggregate inverse transition function';
+
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) IS
+	'aggregate transition function';
+
+CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_record_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) IS
+	'aggregate inverse transition function';
+
+-- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
+-- which needs one state at a time, unless work_mem has room for them all.
+CREATE AGGREGATE race_build(params race_params, x "any") (
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_build_step, MINVFUNC = _racepriv._race_build_undo,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build(race_params, "any") IS
+	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';
+
+CREATE AGGREGATE race_build_records(params race_params, record race_record) (
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_build_step, MINVFUNC = _racepriv._race_build_undo,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
+	'the same sketch, of records that race_record has read with the same parameters: race_build_records(params, race_record(params, x)) is race_build(params, x). All types are exact, so that Citus builds where the rows are. Errors: 22004 for NULL params; 22023 for other parameters, as far as records show them';
+
+-- ------------------------------------------------------------------------
+-- Sketches into sketches
+
+CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_plus_disjoint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS
+	'aggregate transition function';
+
+CREATE FUNCTION _racepriv._race_minus(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_minus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_minus(race_sketch, race_sketch) IS 'implementation of - operator';
+
+CREATE OPERATOR + (
+	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _racepriv._race_plus,
+	COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
+	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters, and for halves of different calls; 55000 for an exact and a private one';
+
+CREATE OPERATOR - (
+	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _racepriv._race_minus
+);
+COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
+	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches and halves of race_build_value';
+
+CREATE AGGREGATE race_merge(sketch race_sketch) (
+	SFUNC = _racepriv._race_plus, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	MSFUNC = _racepriv._race_plus, MINVFUNC = _racepriv._race_minus,
+	MSTYPE = race_sketch, MSSPACE = 1048576,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_merge(race_sketch) IS
+	'the sum of all sketches, which are all exact or all private. Private ones add their privacy costs (basic composition). NULLs are ignored. Errors as in +';
+
+CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
+	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus_disjoint,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
+	'as race_merge, for private sketches when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in +, and 22023 for sketches with Laplace and with Gaussian noise when neighbors is substitute, because a record that moves from one to the other costs more';

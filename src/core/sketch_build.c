@@ -1,0 +1,572 @@
+/*
+ * sketch_build.c
+ *		Building and merging sketches
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "noise_state.h"
+#include "sketch.h"
+#include "table.h"
+
+/*
+ * Records into sketches: race_build, race_add, race_remove.
+ */
+
+#if PG_VERSION_NUM >= 180000
+#include "nodes/supportnodes.h"
+#endif
+
+#include "call_site.h"
+#include "table.h"
+#include "record.h"
+#include "server.h"
+#include "sketch.h"
+#include "sketch.h"
+#include "sketch.h"
+
+PG_FUNCTION_INFO_V1(race_sketch_empty);
+PG_FUNCTION_INFO_V1(race_add);
+PG_FUNCTION_INFO_V1(race_remove);
+PG_FUNCTION_INFO_V1(race_build_step);
+PG_FUNCTION_INFO_V1(race_build_undo);
+PG_FUNCTION_INFO_V1(race_build_record_step);
+PG_FUNCTION_INFO_V1(race_build_record_undo);
+PG_FUNCTION_INFO_V1(race_is_record);
+PG_FUNCTION_INFO_V1(race_record_make);
+PG_FUNCTION_INFO_V1(race_update_support);
+
+/*
+ * A new exact sketch.  A grid of several levels cannot be built: race_privatize makes them
+ * of one.
+ */
+RaceSketch *
+race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
+{
+	race_params_check_complete(params);
+	race_params_check_exact(params);
+	if (race_is_grid(params) && race_grid_levels(params) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid with coarse cells besides cannot be built"),
+				 errdetail("The parameters are %s.", race_params_brief(params)),
+				 errhint("race_privatize makes it of a grid with cells alone.")));
+	return race_sketch_create(params, params->rows, 1, race_result_context(fcinfo));
+}
+
+/* race_sketch(race_params): a sketch without records */
+Datum
+race_sketch_empty(PG_FUNCTION_ARGS)
+{
+	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
+}
+
+void
+race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+{
+	RaceCallSite *site = race_call_site(fcinfo, arg);
+
+	race_call_site_hold_rows(site, sketch->params);
+	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
+					 race_sketch_next(sketch), false);
+}
+
+/* The same of a race_record.  It needs no call site, and no expression that says its type. */
+static void
+read_prepared(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+{
+	race_prepared_read(PG_GETARG_DATUM(arg), sketch->params, race_sketch_next(sketch));
+}
+
+typedef void (*RecordReader) (FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
+
+/* Add the record in argument `arg` to argument 0, or remove it. */
+static Datum
+update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
+{
+	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
+
+	race_check_exact(&sketch->header, "given other records");
+	race_check_whole(&sketch->header, "changed record by record",
+					 "Build a pair of other records, and add up both lower and both upper halves.");
+	read(fcinfo, arg, sketch);
+	race_sketch_add(sketch, weight);
+	return RaceSketchGetDatum(sketch);
+}
+
+Datum
+race_add(PG_FUNCTION_ARGS)
+{
+	return update(fcinfo, 1, race_build_read, 1);
+}
+
+Datum
+race_remove(PG_FUNCTION_ARGS)
+{
+	return update(fcinfo, 1, race_build_read, -1);
+}
+
+/* The parameters of a call of this aggregate. Nothing else may call it. */
+static const RaceParams *
+build_params(FunctionCallInfo fcinfo, const char *aggregate)
+{
+	(void) race_aggregate_context(fcinfo, aggregate);
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s needs parameters, found NULL", aggregate)));
+	return race_params_arg(PG_GETARG_DATUM(1));
+}
+
+/*
+ * Transition of race_build(params, x).  A NULL record adds nothing, but leaves an empty sketch: an empty release must still be noise,
+ * and a moving transition may not return NULL.
+ */
+static Datum
+build_step(FunctionCallInfo fcinfo, RecordReader read)
+{
+	const RaceParams *params = build_params(fcinfo, "race_build");
+	RaceSketch *sketch;
+
+	if (PG_ARGISNULL(0))
+		sketch = race_build_create(fcinfo, params);
+	else
+		sketch = race_writable_arg(fcinfo, NULL);
+	race_check_exact(&sketch->header, "given other records");
+	race_params_check_same(sketch->params, params);
+	if (!PG_ARGISNULL(2))
+	{
+		read(fcinfo, 2, sketch);
+		race_sketch_add(sketch, 1);
+	}
+	return RaceSketchGetDatum(sketch);
+}
+
+Datum
+race_build_step(PG_FUNCTION_ARGS)
+{
+	return build_step(fcinfo, race_build_read);
+}
+
+Datum
+race_build_record_step(PG_FUNCTION_ARGS)
+{
+	return build_step(fcinfo, read_prepared);
+}
+
+/* Inverse transition of race_build in a moving window */
+static Datum
+build_undo(FunctionCallInfo fcinfo, RecordReader read)
+{
+	(void) build_params(fcinfo, "race_build");
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(2))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	return update(fcinfo, 2, read, -1);
+}
+
+Datum
+race_build_undo(PG_FUNCTION_ARGS)
+{
+	return build_undo(fcinfo, race_build_read);
+}
+
+Datum
+race_build_record_undo(PG_FUNCTION_ARGS)
+{
+	return build_undo(fcinfo, read_prepared);
+}
+
+/*
+ * race_is_record(params, x): could x be added to a sketch? For NULL the answer is no.
+ * A type that has no records is an error, for NULL too.
+ */
+Datum
+race_is_record(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+	const RaceParams *params;
+	Datum		x;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	params = race_params_arg(PG_GETARG_DATUM(0));
+	race_params_check_complete(params);
+	if (PG_ARGISNULL(1))
+	{
+		race_record_check_types(&site->reader, params);
+		PG_RETURN_BOOL(false);
+	}
+	/* the caller will hash the record next, so prepare for that */
+	race_call_site_hold_rows(site, params);
+	x = PG_GETARG_DATUM(1);
+	PG_RETURN_BOOL(race_record_read(&site->reader, params, x, site->next, true));
+}
+
+/* race_record(params, x): x as it is hashed */
+Datum
+race_record_make(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	race_params_check_complete(params);
+	race_call_site_hold_rows(site, params);
+	site->next->are_queries = false;
+	race_record_read(&site->reader, params, PG_GETARG_DATUM(1), site->next, false);
+	PG_RETURN_DATUM(race_prepared_datum(site->next, params));
+}
+
+/*
+ * From 18 on, plpgsql asks whether s := race_add(s, x) may change s where it
+ * is.  It may: an error leaves s as it was (race_sketch_next).
+ */
+Datum
+race_update_support(PG_FUNCTION_ARGS)
+{
+	Node	   *answer = NULL;
+
+#if PG_VERSION_NUM >= 180000
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestModifyInPlace))
+	{
+		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
+		Param	   *variable = (Param *) linitial(modify->args);
+
+		if (variable != NULL && IsA(variable, Param) &&
+			variable->paramkind == PARAM_EXTERN &&
+			variable->paramid == modify->paramid)
+			answer = (Node *) variable;
+	}
+#endif
+	(void) fcinfo;
+	PG_RETURN_POINTER(answer);
+}
+
+/*
+ * Sketches into sketches: +, -, race_merge and race_merge_disjoint.
+ *
+ * A merge adds counters.  Private sketches add their noise as well, and their
+ * privacy costs by basic composition, or by the larger one when no person is
+ * in both; the rows or cells that only one of them kept are dropped.  Noise shares add up to
+ * the noise of one release (noise/sum.c).
+ */
+
+PG_FUNCTION_INFO_V1(race_plus);
+PG_FUNCTION_INFO_V1(race_plus_disjoint);
+PG_FUNCTION_INFO_V1(race_minus);
+
+static const char *
+status_text(const RaceNoise *noise)
+{
+	return noise->status == RACE_STATUS_EXACT ? "exact" :
+		noise->status == RACE_STATUS_SHARE ? "a noise share" : "private";
+}
+
+/* Raise 22023 unless the shares of both belong together. */
+static void
+check_shares(const RaceNoise *a, const RaceNoise *b)
+{
+	if (race_shares_match(a, b))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("noise shares that were made for different sums cannot be combined"),
+			 errdetail("One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+					   a->parties, a->colluders, a->dropouts,
+					   sqrt(a->counter_variance / a->releases),
+					   b->parties, b->colluders, b->dropouts,
+					   sqrt(b->counter_variance / b->releases)),
+			 errhint("All parties must give race_share the same arguments.")));
+}
+
+static void
+check_mergeable(const RaceView *a, const RaceView *b)
+{
+	const RaceNoise *x = &a->header->noise;
+	const RaceNoise *y = &b->header->noise;
+	RaceGridChoice choices[2];
+
+	if (x->status != y->status)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 x->status == RACE_STATUS_SHARE || y->status == RACE_STATUS_SHARE ?
+				 errmsg("noise shares can be combined with noise shares only") :
+				 errmsg("an exact and a private sketch cannot be combined"),
+				 errdetail("One side is %s, the other is %s.",
+						   status_text(x), status_text(y)),
+				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
+	if ((x->half == RACE_WHOLE) != (y->half == RACE_WHOLE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
+				 errhint("Add both halves first: their sum is a sketch of whole records.")));
+	if (x->half != y->half)
+		race_check_belong(a->header, b->header);
+	if (x->status != RACE_STATUS_PRIVATE)
+		race_params_check_same(a->params, b->params);
+	if (x->status == RACE_STATUS_EXACT)
+		return;
+
+	if (!race_params_same_rows(a->params, b->params) &&
+		!race_grids_meet(a->params, b->params, choices))
+		race_params_check_same(a->params, b->params);
+	if (!race_noise_same_unit(x, y))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("private sketches that protect different things cannot be combined"),
+				 errdetail("One side has max_contributions %u and neighbors %s, the other %u and %s.",
+						   x->max_contributions, race_neighbors_name(x->neighbors),
+						   y->max_contributions, race_neighbors_name(y->neighbors))));
+	if (x->status == RACE_STATUS_SHARE)
+		check_shares(x, y);
+}
+
+/* Keep the first rows only; counters lie row by row. */
+static void
+truncate_rows(RaceSketch *sketch, uint32 rows)
+{
+	if (rows < sketch->params->rows)
+	{
+		sketch->params->rows = rows;
+		race_sketch_touch(sketch);
+	}
+}
+
+/*
+ * Make private grids have the same cells.  `other` becomes a view of what is in the current
+ * context.
+ */
+static void
+meet(RaceSketch *sketch, RaceView *other)
+{
+	RaceSketch *copy;
+	RaceGridChoice choices[2];
+
+	if (!race_is_grid(sketch->params) || race_params_same(sketch->params, other->params))
+		return;
+	(void) race_grids_meet(sketch->params, other->params, choices);
+	copy = race_sketch_copy(other, AllocSetContextCreate(CurrentMemoryContext,
+														 "racepriv coarser grid",
+														 ALLOCSET_SMALL_SIZES));
+	race_sketch_coarsen(copy, choices[1]);
+	race_sketch_view(RaceSketchGetDatum(copy), other);
+	race_sketch_coarsen(sketch, choices[0]);
+}
+
+/* Add n counters, multiplied by sign, to n of a sketch, and say how wide the sums are. */
+static int
+add_block(int64 *mine, const int64 *theirs, Size n, int sign, bool narrow, bool exact)
+{
+	int64		min;
+	int64		max;
+	Size		i;
+
+	for (i = 0; narrow && i < n; i++)
+		mine[i] += sign * theirs[i];
+	for (i = 0; !narrow && i < n; i++)
+		mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
+	race_counters_bounds(mine, sizeof(int64), n, &min, &max);
+	return race_counters_width_for(min, max);
+}
+
+/* Add packed counters, which are of exact sketches: no others are touched. */
+static void
+add_packed(RaceSketch *sketch, const RaceView *other, int sign)
+{
+	bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
+	int64		mine[RACE_COUNTER_BLOCK];
+	int64		theirs[RACE_COUNTER_BLOCK];
+	uint32		positions[RACE_COUNTER_BLOCK];
+	RaceUnpacker unpacker;
+	Size		m;
+
+	race_unpack_start(&unpacker, other->packed, other->packed_size,
+					  RaceCounters(sketch->params));
+	while ((m = race_unpack_next(&unpacker, positions, theirs)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_counters_gather(sketch->counters, sketch->width, positions, m, mine);
+		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, true));
+		race_counters_scatter(sketch->counters, sketch->width, positions, m, mine);
+	}
+	race_check_unpacked(unpacker.in.problem);
+}
+
+static void
+add_unpacked(RaceSketch *sketch, const RaceView *other, int sign, bool exact)
+{
+	Size		n = RaceCounters(sketch->params);
+	int64		mine[RACE_COUNTER_BLOCK];
+	int64		theirs[RACE_COUNTER_BLOCK];
+	Size		from;
+
+	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
+	{
+		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
+		bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
+
+		CHECK_FOR_INTERRUPTS();
+		race_counters_load(sketch->counters, sketch->width, from, m, mine);
+		race_counters_load(other->counters, other->width, from, m, theirs);
+		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, exact));
+		race_counters_store(sketch->counters, sketch->width, from, m, mine);
+	}
+}
+
+/* Add the counters of `other` to those of `sketch`, multiplied by sign. */
+static void
+add_counters(RaceSketch *sketch, const RaceView *other, int sign)
+{
+	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
+
+	race_sketch_touch(sketch);
+	if (other->counters != NULL)
+		add_unpacked(sketch, other, sign, exact);
+	else
+		add_packed(sketch, other, sign);
+	sketch->header.count = race_bounded_sum(sketch->header.count,
+									   sign * other->header->count, exact);
+}
+
+/* Two halves of one kind are a half of both pairs; one of each are whole records. */
+static void
+add_halves(RaceNoise *noise, const RaceNoise *other)
+{
+	bool		joined = noise->half != other->half;
+
+	noise->half = joined ? RACE_WHOLE : noise->half;
+	noise->pair_id = joined ? 0 : noise->pair_id + other->pair_id;
+}
+
+/* Compute the noise of the sum of two private sketches. Exact ones have none. */
+static void
+add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
+{
+	if (noise->status == RACE_STATUS_EXACT)
+		return;
+	if (disjoint && !race_noise_may_be_disjoint(noise, other))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
+				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+	if (!race_noise_compose(noise, other, disjoint))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("too many private sketches are combined"),
+				 errdetail("The number of releases or their privacy cost is out of range.")));
+}
+
+/* The ids of the shares of both, in the current context */
+static uint64 *
+merge_ids(const RaceView *a, const RaceView *b)
+{
+	const RaceNoise *x = &a->header->noise;
+	const RaceNoise *y = &b->header->noise;
+	uint64		n = (uint64) x->releases + y->releases;
+	uint64	   *ids;
+
+	if (n > x->parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are more noise shares than parties"),
+				 errdetail("One side has %u shares, the other %u, of %u.",
+						   x->releases, y->releases, x->parties)));
+	ids = palloc(n * sizeof(uint64));
+	if (!race_merge_share_ids(x, a->shares, y, b->shares, ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a noise share cannot be counted twice")));
+	return ids;
+}
+
+/* Add the shares of one sum. All errors come before the first change. */
+static RaceSketch *
+plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other,
+			bool disjoint)
+{
+	RaceSketch *sketch;
+	uint64	   *ids;
+
+	if (disjoint)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares are not merged as disjoint"),
+				 errhint("race_merge reckons what their sum costs.")));
+	ids = merge_ids(mine, other);
+	sketch = race_writable_arg(fcinfo, mine);
+	add_counters(sketch, other, 1);
+	race_add_shares(&sketch->header.noise, &other->header->noise,
+					race_record_squared(sketch->params), RaceCounters(sketch->params));
+	race_sketch_set_shares(sketch, ids);
+	pfree(ids);
+	return sketch;
+}
+
+static Datum
+plus(FunctionCallInfo fcinfo, bool disjoint)
+{
+	RaceView	mine;
+	RaceView	other;
+	RaceSketch *sketch;
+
+	race_sketch_view_packed(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view_packed(PG_GETARG_DATUM(1), &other);
+	check_mergeable(&mine, &other);
+
+	if (mine.header->noise.status == RACE_STATUS_SHARE)
+		return RaceSketchGetDatum(plus_shares(fcinfo, &mine, &other, disjoint));
+	sketch = race_writable_arg(fcinfo, &mine);
+	truncate_rows(sketch, other.params->rows);
+	meet(sketch, &other);
+	add_counters(sketch, &other, 1);
+	add_halves(&sketch->header.noise, &other.header->noise);
+	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
+	return RaceSketchGetDatum(sketch);
+}
+
+/* +, and the transition and combine function of race_merge and race_build */
+Datum
+race_plus(PG_FUNCTION_ARGS)
+{
+	return plus(fcinfo, false);
+}
+
+/* The same for race_merge_disjoint */
+Datum
+race_plus_disjoint(PG_FUNCTION_ARGS)
+{
+	return plus(fcinfo, true);
+}
+
+/* -, and the inverse transition of race_merge */
+Datum
+race_minus(PG_FUNCTION_ARGS)
+{
+	RaceView	mine;
+	RaceView	other;
+	RaceSketch *sketch;
+
+	race_sketch_view_packed(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view_packed(PG_GETARG_DATUM(1), &other);
+	if ((other.header->noise.status != RACE_STATUS_EXACT ||
+		 other.header->noise.half != RACE_WHOLE) &&
+		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
+		PG_RETURN_NULL();		/* these cannot be subtracted: compute the frame anew */
+	race_check_exact(mine.header, "subtracted from");
+	race_check_exact(other.header, "subtracted");
+	/* each call divides a record in another way, so that some of it would be left */
+	race_check_whole(other.header, "subtracted", "Add up the pairs that are to stay.");
+	check_mergeable(&mine, &other);
+
+	sketch = race_writable_arg(fcinfo, &mine);
+	add_counters(sketch, &other, -1);
+	return RaceSketchGetDatum(sketch);
+}

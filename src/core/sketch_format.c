@@ -1,0 +1,890 @@
+/*
+ * sketch_format.c
+ *		The stored format of race_sketch: validation, text and binary forms
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <float.h>
+
+#include "common/base64.h"
+#include "fmgr.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "utils/builtins.h"
+
+#include "bytes.h"
+#include "moment_sums.h"
+#include "server.h"
+#include "sketch.h"
+#include "sketch_format.h"
+
+/*
+ * The wire format of race_sketch, and its validator.
+ *
+ * All fields are little-endian; reserved ones are zero, and checked.
+ *
+ * 0	u8	version, 1 or 2			40	f64 rho
+ * 1	u8	width of a counter		48	f64 variance of a counter's noise
+ * 2	u8	status					56	f64 variance of the count's noise
+ * 3	u8	mechanism				64	u32 parties with noise shares
+ * 4	u8	neighbors				68	u32 colluders
+ * 5	u8	half					72	u32 dropouts
+ * 6	2 bytes reserved			76	u32 bytes of the model
+ * 8	u32 max_contributions
+ * 12	u32 releases				80	params (params/wire.c)
+ * 16	i64 count						u64 pair_id, of a half alone
+ * 24	f64 epsilon						u64 ids of shares, as many as releases
+ * 32	f64 delta						rows * range counters, row by row
+ * the model (model.h), in words of 8 bytes
+ * end	u32 CRC-32C of all bytes before it
+ *
+ * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  In version 2 counters are
+ * packed (packed.h), which exact sketches alone are, where it takes fewer bytes.  So equal
+ * sketches are equal bytes.  The size of packed counters follows from that of the whole.
+ * Version 1 of an exact sketch that could be packed is from before there were packed
+ * counters.  It is read, and written as version 2.  A half from before there was a pair_id does
+ * not have the size that its parameters say, and is refused.
+ */
+
+StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
+StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
+				 "parameters and counters are aligned");
+
+#define SKETCH_WIRE_HEADER	80
+#define PAIR_ID_SIZE(header) \
+	((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
+#define SKETCH_WIRE_SIZE(params_size, n) \
+	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
+
+static bool
+take_zeros(const unsigned char **bytes, int n)
+{
+	bool		zero = true;
+
+	while (n-- > 0)
+		zero &= race_take(bytes, 1) == 0;
+	return zero;
+}
+
+/* Copy counters from native to little-endian order, or back */
+static void
+copy_counters(char *to, const char *from, Size n, int width)
+{
+#ifdef WORDS_BIGENDIAN
+	Size		i;
+	int			b;
+
+	for (i = 0; i < n; i++)
+		for (b = 0; b < width; b++)
+			to[i * width + b] = from[i * width + width - 1 - b];
+#else
+	memcpy(to, from, n * width);
+#endif
+}
+
+static uint32
+checksum(const char *bytes, Size size)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, bytes, size);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* Copy n counters to a narrower width. */
+static void
+put_counters(StringInfo out, const void *counters, int from_width,
+			 int to_width, Size n)
+{
+	int64		block[RACE_COUNTER_BLOCK];
+	int64		narrow[RACE_COUNTER_BLOCK];
+	Size		i;
+
+	enlargeStringInfo(out, n * to_width);
+	for (i = 0; i < n; i += RACE_COUNTER_BLOCK)
+	{
+		Size		m = Min(n - i, RACE_COUNTER_BLOCK);
+
+		CHECK_FOR_INTERRUPTS();
+		race_counters_load(counters, from_width, i, m, block);
+		race_counters_store(narrow, to_width, 0, m, block);
+		copy_counters(out->data + out->len, (const char *) narrow, m, to_width);
+		out->len += m * to_width;
+	}
+}
+
+/* All but the texts at its end are words. */
+static Size
+words_of_model(const RaceModel *model, Size size)
+{
+	return (size - TYPEALIGN64(sizeof(uint64), model->text_size)) / sizeof(uint64);
+}
+
+static void
+put_model(StringInfo out, const RaceModel *model, Size size)
+{
+	Size		words;
+
+	if (size == 0)
+		return;
+	words = words_of_model(model, size);
+	enlargeStringInfo(out, size);
+	copy_counters(out->data + out->len, (const char *) model, words, sizeof(uint64));
+	memcpy(out->data + out->len + words * sizeof(uint64), (const uint64 *) model + words,
+		   size - words * sizeof(uint64));
+	out->len += size;
+}
+
+/* Read a model; returns what is wrong with it, or NULL. */
+static const char *
+take_model(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	RaceModel  *model = RaceFlatModel(flat);
+	uint64		text_size;
+	const unsigned char *at = bytes + offsetof(RaceModel, text_size);
+
+	if (flat->model_size < offsetof(RaceModel, words) ||
+		flat->model_size % sizeof(uint64) != 0)
+		return "The size of a model is wrong.";
+	text_size = race_take(&at, sizeof(uint64));
+	if (text_size > flat->model_size - offsetof(RaceModel, words))
+		return "The size of a model is wrong.";
+	memcpy(model, bytes, flat->model_size);
+	copy_counters((char *) model, (const char *) bytes,
+				  (flat->model_size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64),
+				  sizeof(uint64));
+	return race_model_problem(model, flat->model_size, &flat->params);
+}
+
+void
+race_sketch_write(StringInfo out, const RaceView *view)
+{
+	const RaceNoise *noise = &view->header->noise;
+	int			start = out->len;
+	RaceStorage storage;
+	Size		i;
+
+	race_storage_choose(view, false, &storage);
+	race_put(out, storage.packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION, 1);
+	race_put(out, storage.width, 1);
+	race_put(out, noise->status, 1);
+	race_put(out, noise->mechanism, 1);
+	race_put(out, noise->neighbors, 1);
+	race_put(out, noise->half, 1);
+	race_put(out, 0, 2);
+	race_put(out, noise->max_contributions, 4);
+	race_put(out, noise->releases, 4);
+	race_put(out, (uint64) view->header->count, 8);
+	race_put_double(out, noise->epsilon);
+	race_put_double(out, noise->delta);
+	race_put_double(out, noise->rho);
+	race_put_double(out, noise->counter_variance);
+	race_put_double(out, noise->count_variance);
+	race_put(out, noise->parties, 4);
+	race_put(out, noise->colluders, 4);
+	race_put(out, noise->dropouts, 4);
+	race_put(out, view->model_size, 4);
+	race_params_write(out, view->params);
+	race_put(out, noise->pair_id, PAIR_ID_SIZE(view->header));
+	for (i = 0; i < RaceShares(view->header); i++)
+		race_put(out, view->shares[i], 8);
+
+	if (storage.packed != NULL)
+		appendBinaryStringInfo(out, (const char *) storage.packed, storage.packed_size);
+	else
+		put_counters(out, view->counters, view->width, storage.width,
+					 RaceCounters(view->params));
+	put_model(out, view->model, view->model_size);
+	race_put(out, checksum(out->data + start, out->len - start), 4);
+	race_storage_free(&storage);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* What comes before the parameters */
+typedef struct WireHeader
+{
+	int			version;
+	int			width;
+	RaceHeader	header;
+	Size		model_size;
+} WireHeader;
+
+/* Read it; returns what is wrong with it, or NULL. */
+static const char *
+take_header(const unsigned char **next, WireHeader *wire)
+{
+	RaceNoise  *noise = &wire->header.noise;
+	bool		zeros;
+
+	memset(wire, 0, sizeof(*wire));
+	wire->version = race_take(next, 1);
+	wire->width = race_take(next, 1);
+	noise->status = race_take(next, 1);
+	noise->mechanism = race_take(next, 1);
+	noise->neighbors = race_take(next, 1);
+	noise->half = race_take(next, 1);
+	zeros = take_zeros(next, 2);
+	noise->max_contributions = race_take(next, 4);
+	noise->releases = race_take(next, 4);
+	wire->header.count = (int64) race_take(next, 8);
+	noise->epsilon = race_take_double(next);
+	noise->delta = race_take_double(next);
+	noise->rho = race_take_double(next);
+	noise->counter_variance = race_take_double(next);
+	noise->count_variance = race_take_double(next);
+	noise->parties = race_take(next, 4);
+	noise->colluders = race_take(next, 4);
+	noise->dropouts = race_take(next, 4);
+	wire->model_size = race_take(next, 4);
+	if (!zeros)
+		return "Reserved bytes are not zero.";
+	if (wire->version == RACE_FORMAT_PACKED && noise->status != RACE_STATUS_EXACT)
+		return "Counters with noise are packed.";
+	if (wire->header.count < -RACE_MAX_COUNT || wire->header.count > RACE_MAX_COUNT)
+		return "A counter is out of range.";
+	return race_noise_problem(noise);
+}
+
+/* Read n ids of shares. False if they are not in ascending order. */
+static bool
+take_shares(const unsigned char **bytes, Size n, uint64 *shares)
+{
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		shares[i] = race_take(bytes, 8);
+		if (i > 0 && shares[i] <= shares[i - 1])
+			return false;
+	}
+	return true;
+}
+
+/* What is wrong with the smallest and largest counter, or NULL */
+static const char *
+bounds_problem(int64 min, int64 max, int width)
+{
+	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
+		return "A counter is out of range.";
+	if (width != race_counters_width_for(min, max))
+		return "Counters are wider than they need to be, or not wide enough.";
+	return NULL;
+}
+
+/* Read the counters of a sketch; returns what is wrong with them, or NULL. */
+static const char *
+take_counters(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	int64		min;
+	int64		max;
+
+	copy_counters(RaceFlatCounters(flat), (const char *) bytes,
+				  RaceCounters(&flat->params), flat->width);
+	race_counters_bounds(RaceFlatCounters(flat), flat->width,
+						 RaceCounters(&flat->params), &min, &max);
+	return bounds_problem(min, max, flat->width);
+}
+
+/* Do packed counters become the same bytes when they are packed again? */
+static bool
+are_packed_best(const unsigned char *packed, Size size, int width, Size n)
+{
+	char	   *counters = palloc0(n * width);
+	unsigned char *again = palloc(size);
+	RacePacking packing;
+	bool		same;
+
+	same = race_unpack(packed, size, counters, width, n) == NULL;
+	race_packing_plan(counters, width, n, &packing);
+	same = same && race_pack(&packing, counters, width, n, again, size) == size &&
+		memcmp(packed, again, size) == 0;
+	pfree(again);
+	pfree(counters);
+	return same;
+}
+
+/*
+ * The same for packed counters.  First they are looked through, because counters that are
+ * not packed can take a million times the room of bytes that claim to be so many.
+ */
+static const char *
+take_packed(const unsigned char *bytes, RaceSketchDatum *flat)
+{
+	Size		n = RaceCounters(&flat->params);
+	uint32		positions[RACE_COUNTER_BLOCK];
+	int64		values[RACE_COUNTER_BLOCK];
+	RaceUnpacker unpacker;
+	int64		min = 0;
+	int64		max = 0;
+	const char *problem;
+	Size		m;
+	Size		i;
+
+	race_unpack_start(&unpacker, bytes, flat->packed_size, n);
+	while ((m = race_unpack_next(&unpacker, positions, values)) > 0)
+		for (i = 0; i < m; i++)
+		{
+			min = Min(min, values[i]);
+			max = Max(max, values[i]);
+		}
+	if ((problem = unpacker.in.problem) != NULL ||
+		(problem = bounds_problem(min, max, flat->width)) != NULL)
+		return problem;
+	if (!are_packed_best(bytes, flat->packed_size, flat->width, n))
+		return "Counters can be packed in fewer bytes, or in others.";
+	memcpy(RaceFlatCounters(flat), bytes, flat->packed_size);
+	return NULL;
+}
+
+/* What follows the parameters: ids, counters, model.  Returns what is wrong, or NULL. */
+static const char *
+take_body(const unsigned char *next, RaceSketchDatum *flat)
+{
+	const char *problem;
+
+	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
+	if (!take_shares(&next, RaceShares(&flat->header), RaceFlatShares(flat)))
+		return "Shares are not in order, or there twice.";
+	problem = flat->packed_size > 0 ? take_packed(next, flat) : take_counters(next, flat);
+	if (problem == NULL && flat->model_size > 0)
+		problem = take_model(next + RaceFlatCounterBytes(flat), flat);
+	return problem;
+}
+
+/*
+ * The bytes of packed counters by those that are left of the whole.  False if they cannot
+ * be so many.
+ */
+static bool
+find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
+				 uint32 *packed_size)
+{
+	Size		n = RaceCounters(params) * wire->width;
+	Size		others = PAIR_ID_SIZE(&wire->header) +
+		RaceShares(&wire->header) * sizeof(uint64) + wire->model_size;
+
+	*packed_size = 0;
+	if (wire->version == RACE_FORMAT_VERSION)
+		return left == others + n;
+	if (left <= others || left - others >= n)
+		return false;
+	*packed_size = left - others;
+	return true;
+}
+
+/* Are packed counters, which were checked, stored so? */
+static bool
+is_stored_packed(const RaceView *view)
+{
+	Size		n = RaceCounters(view->params);
+	RaceUnpacker unpacker;
+
+	race_unpack_start(&unpacker, view->packed, view->packed_size, n);
+	return race_packed_pays(view->packed_size, unpacker.left, n * view->width, true);
+}
+
+/*
+ * A sketch that was read, as it is stored.  Counters may be packed only on the wire, or only
+ * on disk: values of older versions never are on the wire.
+ */
+static RaceSketchDatum *
+as_stored(RaceSketchDatum *flat)
+{
+	RaceSketchDatum *stored;
+	RaceView	view;
+	void	   *unpacked = NULL;
+
+	race_view_flat(flat, &view);
+	if (view.header->noise.status != RACE_STATUS_EXACT ||
+		(view.packed != NULL && is_stored_packed(&view)))
+		return flat;
+	if (view.packed != NULL)
+	{
+		race_view_unpack(&view, CurrentMemoryContext);
+		unpacked = unconstify(void *, view.counters);
+		view.packed = NULL;
+	}
+	stored = race_flat_create(&view, view.model, view.model_size);
+	if (unpacked != NULL)
+		pfree(unpacked);
+	pfree(flat);
+	return stored;
+}
+
+/* A sketch with the header and the parameters; ids, counters and model are still 0. */
+static RaceSketchDatum *
+flat_without_body(const WireHeader *wire, const RaceParams *params, uint32 packed_size)
+{
+	Size		size = RaceFlatSize(&wire->header, params,
+									RaceCounterBytes(params, wire->width, packed_size),
+									wire->model_size);
+	RaceSketchDatum *flat = palloc0(size);
+
+	SET_VARSIZE(flat, size);
+	flat->version = wire->version;
+	flat->width = wire->width;
+	flat->header = wire->header;
+	flat->model_size = wire->model_size;
+	flat->packed_size = packed_size;
+	memcpy(&flat->params, params, race_params_size(params));
+	return flat;
+}
+
+RaceSketchDatum *
+race_sketch_read(const char *bytes, Size size, Node *escontext)
+{
+	const unsigned char *next = (const unsigned char *) bytes;
+	const unsigned char *crc;
+	WireHeader	wire;
+	RaceParamsDatum *params;
+	RaceSketchDatum *flat;
+	Size		params_size;
+	uint32		packed_size;
+	const char *problem;
+
+#define MALFORMED(detail) \
+	ereturn(escontext, NULL, \
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), \
+			 errmsg("invalid binary representation of type race_sketch"), \
+			 errdetail_internal("%s", detail)))
+
+	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) ||
+		(*next != RACE_FORMAT_VERSION && *next != RACE_FORMAT_PACKED))
+		MALFORMED("Too short, or of an unknown format version.");
+	if (size > RACE_MAX_WIRE_BYTES)
+		MALFORMED("Too long.");
+	crc = (const unsigned char *) bytes + size - 4;
+	if (race_take(&crc, 4) != checksum(bytes, size - 4))
+		MALFORMED("The checksum does not match.");
+	if ((problem = take_header(&next, &wire)) != NULL)
+		MALFORMED(problem);
+
+	params_size = race_params_wire_size(next);
+	if (size < SKETCH_WIRE_SIZE(params_size, 0))
+		MALFORMED("The size does not fit the parameters.");
+	params = race_params_read((const char *) next, params_size, escontext);
+	if (params == NULL)
+		return NULL;
+	if (!race_params_complete(&params->params))
+		MALFORMED("A sketch does not state its dimensions.");
+	if (race_is_moments(&params->params) && (wire.header.noise.half != RACE_WHOLE || wire.model_size > 0))
+		MALFORMED("Moments have neither halves nor models.");
+
+	/* params are within their limits, so sizes cannot overflow */
+	if (!race_counters_width_valid(wire.width) ||
+		!find_packed_size(&wire, &params->params, size - SKETCH_WIRE_SIZE(params_size, 0),
+						  &packed_size))
+		MALFORMED("The size does not fit the parameters.");
+
+	flat = flat_without_body(&wire, &params->params, packed_size);
+	if ((problem = take_body(next + params_size, flat)) != NULL)
+		MALFORMED(problem);
+	flat = as_stored(flat);
+	race_flat_seal(flat);
+	return flat;
+#undef MALFORMED
+}
+
+/*
+ * Text and binary form of race_sketch.
+ *
+ * The text form is the wire format (format.c) in base64 on one line.  Older versions wrote it
+ * as \x and hexadecimal digits, which are still read.
+ */
+
+PG_FUNCTION_INFO_V1(race_sketch_in);
+PG_FUNCTION_INFO_V1(race_sketch_out);
+PG_FUNCTION_INFO_V1(race_sketch_recv);
+PG_FUNCTION_INFO_V1(race_sketch_send);
+PG_FUNCTION_INFO_V1(race_sketch_params);
+
+/*
+ * Bytes that go to or from text between two looks at interrupts.  They are whole groups of
+ * base64, 3 bytes in 4 digits.
+ */
+#define BYTES_A_STEP	((Size) 48 * 1024)
+#define DIGITS_A_STEP	(BYTES_A_STEP / 3 * 4)
+
+/* Versions 1 and 2 in base64 begin with these. */
+#define FIRST_DIGIT		'A'
+
+/* Convert n hexadecimal digits to bytes. False if there is another character. */
+static bool
+decode_hex(const char *text, Size n, char *bytes, Size *size)
+{
+	Size		i;
+
+	*size = n / 2;
+	if (n % 2 != 0)
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		if (i % BYTES_A_STEP == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!isxdigit((unsigned char) text[i]))
+			return false;
+	}
+	for (i = 0; i < n; i += BYTES_A_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hex_decode(text + i, Min(n - i, BYTES_A_STEP), bytes + i / 2);
+	}
+	return true;
+}
+
+/*
+ * Convert n digits of base64 to bytes.  False if there is another character, or if they
+ * are not what these bytes are written as: PostgreSQL ignores bits of the last digit.
+ */
+static bool
+decode_base64(const char *text, Size n, char *bytes, Size *size)
+{
+	char		last[8];
+	Size		i;
+	int			got = 0;
+
+	*size = 0;
+	if (n == 0 || n % 4 != 0 || text[0] != FIRST_DIGIT)
+		return false;
+	for (i = 0; i < n; i += DIGITS_A_STEP)
+	{
+		int			digits = Min(n - i, DIGITS_A_STEP);
+
+		CHECK_FOR_INTERRUPTS();
+		got = pg_b64_decode(text + i, digits, (void *) (bytes + *size), digits / 4 * 3);
+		if (got < 0 || (i + digits < n && got != digits / 4 * 3))
+			return false;
+		*size += got;
+	}
+	got = (*size - 1) % 3 + 1;
+	return pg_b64_encode((void *) (bytes + *size - got), got, last, sizeof(last)) == 4 &&
+		memcmp(last, text + n - 4, 4) == 0;
+}
+
+static char *
+encode(const char *bytes, Size n)
+{
+	Size		size = (n + 2) / 3 * 4;
+	char	   *text = palloc(size + 1);
+	char	   *to = text;
+	Size		i;
+
+	for (i = 0; i < n; i += BYTES_A_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		to += pg_b64_encode((const void *) (bytes + i), Min(n - i, BYTES_A_STEP), to, text + size - to);
+	}
+	*to = '\0';
+	return text;
+}
+
+/* A text in either form to bytes.  False if it is neither. */
+static bool
+decode(const char *text, Size n, char *bytes, Size *size)
+{
+	if (n >= 2 && memcmp(text, "\\x", 2) == 0)
+		return decode_hex(text + 2, n - 2, bytes, size);
+	return decode_base64(text, n, bytes, size);
+}
+
+static RaceSketchDatum *
+parse(const char *text, Node *escontext)
+{
+	Size		n;
+	char	   *bytes;
+
+	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
+		return NULL;
+	n = strlen(text);
+	bytes = palloc(n / 4 * 3 + 3);
+	if (!decode(text, n, bytes, &n))
+		ereturn(escontext, NULL,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "race_sketch"),
+				 errdetail("Expected base64, or \\x and hexadecimal digits."),
+				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
+	return race_sketch_read(bytes, n, escontext);
+}
+
+Datum
+race_sketch_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), race_escontext(fcinfo)));
+}
+
+static void
+write_sketch(StringInfo out, Datum value)
+{
+	RaceView	view;
+
+	race_sketch_view_packed(value, &view);
+	race_sketch_write(out, &view);
+}
+
+Datum
+race_sketch_out(PG_FUNCTION_ARGS)
+{
+	StringInfoData wire;
+	char	   *text;
+
+	initStringInfo(&wire);
+	write_sketch(&wire, PG_GETARG_DATUM(0));
+	text = encode(wire.data, wire.len);
+	pfree(wire.data);
+	PG_RETURN_CSTRING(text);
+}
+
+Datum
+race_sketch_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = message->len - message->cursor;
+
+	PG_RETURN_POINTER(race_sketch_read(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
+}
+
+Datum
+race_sketch_send(PG_FUNCTION_ARGS)
+{
+	StringInfoData message;
+
+	pq_begintypsend(&message);
+	write_sketch(&message, PG_GETARG_DATUM(0));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+/* race_params(race_sketch) */
+Datum
+race_sketch_params(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
+	PG_RETURN_POINTER(race_params_datum(view.params));
+}
+
+/*
+ * The fitted model in a sketch: where its parts are, and its validator.
+ */
+
+/* Words of a part, for so many points.  Sets have starts, and elements besides. */
+static uint64
+part_words(const RaceParams *part, uint64 points)
+{
+	return race_record_kind(part) == RACE_RECORD_SET ? points + 1 : points * part->dims;
+}
+
+uint64
+race_model_size(const RaceParams *params, uint64 points, uint64 elements,
+				uint64 text_size)
+{
+	const RaceParams *part;
+	uint64		words = 2 * points + elements;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		words += part_words(part, points);
+	if (!race_model_is_of_vectors(params))
+		words += points + 1;
+	return offsetof(RaceModel, words) + words * sizeof(uint64) +
+		TYPEALIGN64(sizeof(uint64), text_size);
+}
+
+double *
+race_model_weights(const RaceModel *model, RaceHalf half)
+{
+	return (double *) model->words + (half == RACE_HALF_FIRST ? 0 : model->points);
+}
+
+double
+race_model_weight(const RaceModel *model, uint64 i)
+{
+	return (race_model_weights(model, RACE_HALF_FIRST)[i] +
+			race_model_weights(model, RACE_HALF_SECOND)[i]) / 2;
+}
+
+uint64 *
+race_model_words(const RaceModel *model)
+{
+	return (uint64 *) model->words + 2 * model->points;
+}
+
+/* The columns of all parts; returns what follows them. */
+static const uint64 *
+find_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
+{
+	const uint64 *next = race_model_words(model);
+	const RaceParams *part;
+
+	for (part = params; part != NULL; part = race_params_next(part, params), columns++)
+	{
+		RaceRecordKind kind = race_record_kind(part);
+
+		memset(columns, 0, sizeof(RaceColumn));
+		columns->width = part->dims;
+		if (kind == RACE_RECORD_VECTOR)
+			columns->numbers = (const double *) next;
+		else if (kind == RACE_RECORD_ROW)
+			columns->elements = next;
+		else
+			columns->starts = (const size_t *) next;
+		next += part_words(part, model->points);
+		if (kind == RACE_RECORD_SET)
+		{
+			columns->elements = next;
+			next += columns->starts[model->points];
+		}
+	}
+	return next;
+}
+
+void
+race_model_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
+{
+	find_columns(model, params, columns);
+}
+
+const char *
+race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size *length)
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	const uint64 *offsets = find_columns(model, params, columns);
+
+	*length = offsets[i + 1] - offsets[i];
+	return (const char *) (offsets + model->points + 1) + offsets[i];
+}
+
+/* --------------------------------------------------------------- validator */
+
+/* Do n + 1 numbers ascend from 0 to at most `limit`? */
+static bool
+ascend(const uint64 *starts, uint64 n, uint64 limit)
+{
+	uint64		i;
+
+	if (starts[0] != 0)
+		return false;
+	for (i = 0; i < n; i++)
+		if (starts[i + 1] < starts[i] || starts[i + 1] > limit)
+			return false;
+	return true;
+}
+
+static bool
+are_between(const double *x, uint64 n, double least, double most)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+		if (!(x[i] >= least && x[i] <= most))
+			return false;
+	return true;
+}
+
+/* The kernel counts the elements that sets share by walking along both. */
+static bool
+sets_are_sorted(const RaceColumn *column, uint64 n)
+{
+	uint64		i;
+	size_t		j;
+
+	for (i = 0; i < n; i++)
+		for (j = column->starts[i] + 1; j < column->starts[i + 1]; j++)
+			if (column->elements[j] <= column->elements[j - 1])
+				return false;
+	return true;
+}
+
+/* The number of elements of all sets; sets *bad if starts lead outside of the model. */
+static uint64
+count_elements(const RaceModel *model, Size size, const RaceParams *params, bool *bad)
+{
+	const uint64 *next = race_model_words(model);
+	const uint64 *end = (const uint64 *) ((const char *) model + size);
+	const RaceParams *part;
+	uint64		elements = 0;
+
+	for (part = params; part != NULL && !*bad; part = race_params_next(part, params))
+	{
+		uint64		words = part_words(part, model->points);
+
+		*bad = (uint64) (end - next) < words;
+		if (!*bad && race_record_kind(part) == RACE_RECORD_SET)
+		{
+			*bad = !ascend(next, model->points, (uint64) (end - next) - words);
+			if (!*bad)
+			{
+				elements += next[model->points];
+				words += next[model->points];
+			}
+		}
+		next += *bad ? 0 : words;
+	}
+	return elements;
+}
+
+static const char *
+texts_problem(const RaceModel *model, const RaceParams *params)
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	const uint64 *offsets;
+	uint64		i;
+
+	if (race_model_is_of_vectors(params))
+		return model->text_size == 0 ? NULL : "Points of a model that are vectors have no texts.";
+	offsets = find_columns(model, params, columns);
+	if (!ascend(offsets, model->points, model->text_size) ||
+		offsets[model->points] != model->text_size)
+		return "The texts of a model are cut off.";
+	for (i = model->text_size; i < TYPEALIGN64(sizeof(uint64), model->text_size); i++)
+		if (((const char *) (offsets + model->points + 1))[i] != 0)
+			return "The bytes after the texts of a model are not zero.";
+	for (i = 0; i < model->points; i++)
+	{
+		Size		length;
+		const char *text = race_model_text(model, params, i, &length);
+
+		if (memchr(text, 0, length) != NULL || !pg_verifymbstr(text, length, true))
+			return "The text of a point is not valid in the encoding of the database.";
+	}
+	return NULL;
+}
+
+const char *
+race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
+{
+	RaceColumn	columns[RACE_MAX_PARTS];
+	const RaceParams *part;
+	uint64		elements;
+	bool		bad = false;
+	int			i = 0;
+
+	if (size < offsetof(RaceModel, words) || size > RACE_MAX_MODEL_BYTES ||
+		size % sizeof(uint64) != 0 || model->points < 1 ||
+		model->points > RACE_MAX_POINTS || model->text_size > size ||
+		size < offsetof(RaceModel, words) + 2 * model->points * sizeof(uint64))
+		return "The size of a model is wrong.";
+	elements = count_elements(model, size, params, &bad);
+	if (bad || size != race_model_size(params, model->points, elements, model->text_size))
+		return "The size of a model does not fit its points.";
+	if (!are_between(&model->residual_variance, 1, 0, RACE_MAX_RESIDUAL_VARIANCE) ||
+		!are_between(&model->misfit, 1, 0, RACE_UNTESTED) ||
+		!are_between(race_model_weights(model, RACE_HALF_FIRST), 2 * model->points, 0,
+					 RACE_MAX_WEIGHT))
+		return "A number of a model is out of range.";
+	find_columns(model, params, columns);
+	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+		if ((race_record_kind(part) == RACE_RECORD_VECTOR &&
+			 !are_between(columns[i].numbers, model->points * part->dims, -DBL_MAX, DBL_MAX)) ||
+			(race_record_kind(part) == RACE_RECORD_SET &&
+			 !sets_are_sorted(&columns[i], model->points)))
+			return "A point of a model is not a record.";
+	return texts_problem(model, params);
+}

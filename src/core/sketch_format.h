@@ -1,0 +1,233 @@
+/*
+ * sketch_format.h
+ *		The stored format of race_sketch, and of models in it
+ */
+#ifndef RACE_SKETCH_FORMAT_H
+#define RACE_SKETCH_FORMAT_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+#include "count.h"
+#include "counters.h"
+#include "noise_state.h"
+#include "params.h"
+
+/*
+ * The fitted model in a sketch: points with weights, and how well they fit.
+ *
+ * race_fit adds a model to a sketch (room fit).  It follows the counters, in words of
+ * eight bytes: this struct, the weights [2][points], the points as the columns that are hashed
+ * (a part of the kernel after the other), and for points that are not vectors by
+ * themselves their texts.  Only a stored or flat sketch has a model: to change a sketch
+ * is to drop it.
+ */
+
+/*
+ * A point has two weights: one that was found from the first half of the rows, and one
+ * from the second.  If each half has moved points of its own, one of them is 0.  What rows
+ * say beyond a model is told by the rows that it was not found from (cross-fitting).
+ */
+typedef enum RaceHalf
+{
+	RACE_HALF_FIRST,
+	RACE_HALF_SECOND
+} RaceHalf;
+
+typedef struct RaceModel
+{
+	uint64		points;			/* how many, 1 to RACE_MAX_POINTS */
+	uint64		text_size;		/* bytes of all texts, or 0 */
+	/*
+	 * What share of an answer the model misses, root mean square; RACE_UNTESTED if nobody
+	 * can tell, and then the model is not asked.  And the variance that noise and sampling
+	 * give a mean residual, in records squared.
+	 */
+	double		misfit;
+	double		residual_variance;
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} RaceModel;
+
+#define RACE_MAX_POINTS			16384
+#define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
+#define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
+#define RACE_MAX_RESIDUAL_VARIANCE	1e300
+#define RACE_UNTESTED			1e6
+
+/* The size of a model of n points, whose sets have so many elements all together */
+extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
+							  uint64 text_size);
+
+/*
+ * Where things are: the weights of a half [points], the columns of all parts, and the text
+ * of a point.  Texts begin at offsets[i]; there is one offset more than points.  The
+ * weight of a point is the mean of both.
+ */
+extern double *race_model_weights(const RaceModel *model, RaceHalf half);
+extern double race_model_weight(const RaceModel *model, uint64 i);
+extern void race_model_columns(const RaceModel *model, const RaceParams *params,
+							   RaceColumn *columns);
+extern const char *race_model_text(const RaceModel *model, const RaceParams *params,
+								   uint64 i, Size *length);
+
+/* Where to write: of each part its numbers or elements, and of sets the starts before */
+extern uint64 *race_model_words(const RaceModel *model);
+
+/* What is wrong with `size` bytes from outside, or NULL.  Nothing else reads before. */
+extern const char *race_model_problem(const RaceModel *model, Size size,
+									  const RaceParams *params);
+
+/*
+ * The formats of race_sketch, on disk and on the wire.
+ *
+ * On disk it is a varlena in native byte order, like PostgreSQL's own types.
+ * The wire format (COPY BINARY, the binary protocol, and in base64 the
+ * text form of race_sketch) is little-endian everywhere, begins with a version
+ * and ends, for a sketch, with a checksum.  format.c describes it.
+ *
+ * Counters of an exact sketch are packed (packed.h), on the wire where that takes fewer
+ * bytes, and on disk where it takes so few that they are read faster.  This depends on the
+ * content alone, so equal sketches are equal bytes.  Those of a private sketch and of a noise
+ * share are never packed.
+ */
+
+/* The version of a sketch with packed counters.  Others have RACE_FORMAT_VERSION. */
+#define RACE_FORMAT_PACKED	2
+
+typedef struct RaceHeader
+{
+	RaceNoise	noise;
+	int64		count;			/* records; noisy in a private sketch */
+} RaceHeader;
+
+typedef struct RaceSketchDatum
+{
+	int32		vl_len_;		/* varlena header, do not touch directly */
+	uint8		version;		/* RACE_FORMAT_VERSION or RACE_FORMAT_PACKED */
+	uint8		width;			/* bytes a counter, the narrowest that fits; unpacked */
+	uint8		reserved[2];	/* 0 */
+	RaceHeader	header;
+	/*
+	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
+	 * value is the one that they have in memory (cache/stored.h, known.h).
+	 */
+	uint32		content_hash;
+	uint32		model_size;		/* bytes; 0 = not fitted */
+	uint32		packed_size;	/* bytes of packed counters; 0 = they are not packed */
+	uint32		reserved32;		/* 0 */
+	/*
+	 * with their arrays and further parts; then the ids of shares, the counters,
+	 * [rows][range], and the model, aligned to its words
+	 */
+	RaceParams	params;
+} RaceSketchDatum;
+
+/* Each share in a sketch has a random id; they are in ascending order. */
+#define RaceShares(header) \
+	((header)->noise.status == RACE_STATUS_SHARE ? (Size) (header)->noise.releases : 0)
+
+#define RaceCounters(p)			((Size) (p)->rows * (p)->range)
+#define RaceFlatHeaderSize(p) \
+	(offsetof(RaceSketchDatum, params) + race_params_size(p))
+
+/* Sizes by how many bytes the counters take */
+#define RaceCounterBytes(p, width, packed_size) \
+	((packed_size) > 0 ? (Size) (packed_size) : RaceCounters(p) * (width))
+#define RaceFlatCountersEnd(header, p, bytes) \
+	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + (bytes))
+#define RaceFlatModelAt(header, p, bytes) \
+	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, bytes))
+#define RaceFlatSize(header, p, bytes, model_size) \
+	((model_size) > 0 ? RaceFlatModelAt(header, p, bytes) + (model_size) : \
+	 RaceFlatCountersEnd(header, p, bytes))
+
+#define RaceFlatCounterBytes(flat) \
+	RaceCounterBytes(&(flat)->params, (flat)->width, (flat)->packed_size)
+#define RaceFlatShares(flat) \
+	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
+#define RaceFlatCounters(flat) \
+	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
+#define RaceFlatModel(flat) \
+	((RaceModel *) ((flat)->model_size == 0 ? NULL : (char *) (flat) + \
+					RaceFlatModelAt(&(flat)->header, &(flat)->params, \
+									RaceFlatCounterBytes(flat))))
+
+/* What a reader needs of a sketch, whether it is stored or in memory */
+typedef struct RaceView
+{
+	const RaceHeader *header;
+	const RaceParams *params;
+	const uint64 *shares;		/* ids of noise shares */
+	const void *counters;		/* NULL while they are packed only */
+	int			width;
+	const unsigned char *packed;	/* the counters, packed, or NULL */
+	Size		packed_size;
+	const RaceModel *model;		/* or NULL */
+	Size		model_size;
+	/*
+	 * With the header and the parameters it tells contents apart: the hash of a stored
+	 * value, or the number of one in memory.
+	 */
+	uint64		identity;
+} RaceView;
+
+/* Set the hash of the content, after all other fields. */
+extern void race_flat_seal(RaceSketchDatum *flat);
+
+/* A view of a flat sketch, whose packed counters remain so */
+extern void race_view_flat(const RaceSketchDatum *flat, RaceView *view);
+
+/* The counters of a sketch as they are stored, or sent */
+typedef struct RaceStorage
+{
+	int			width;			/* the narrowest that fits */
+	const unsigned char *packed;	/* or NULL: then they are stored as they are */
+	Size		packed_size;
+	void	   *space;			/* what was palloc'd for them, or NULL */
+} RaceStorage;
+
+/*
+ * Does it pay to pack counters, by their sizes in bytes, packed and dense, and by how many are
+ * not zero?  What is sent should be small, and what is stored quickly read.
+ */
+extern bool race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored);
+
+/*
+ * Find out how the counters of a sketch are stored, or sent, and pack them for it.  Those
+ * that are packed remain so.
+ */
+extern void race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage);
+extern void race_storage_free(RaceStorage *storage);
+
+/* The size of the flat sketch with these counters, and a model of so many bytes */
+extern Size race_flat_size(const RaceView *view, const RaceStorage *storage,
+						   Size model_size);
+
+/* Write that flat sketch into so many bytes. */
+extern void race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
+							const RaceStorage *storage, const RaceModel *model,
+							Size model_size);
+
+/* The same in one step, palloc'd */
+extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
+										 Size model_size);
+
+/*
+ * The longest sketch on the wire: counters, what precedes them, ids of shares, and a
+ * model
+ */
+#define RACE_MAX_WIRE_BYTES \
+	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + \
+	 RACE_MAX_MODEL_BYTES)
+
+/*
+ * To and from the wire.  Reading is the one validator of outside bytes: it
+ * raises 22P03 for what is not a value at all and 22023 for parameters out of
+ * their limits, and returns NULL after a soft error.
+ */
+extern void race_sketch_write(StringInfo out, const RaceView *view);
+extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
+										 Node *escontext);
+
+#endif

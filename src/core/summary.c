@@ -1,0 +1,154 @@
+/*
+ * summary.c
+ *		The table of kinds of summaries.
+ */
+#include "loss_rows.h"
+#include "moment_sums.h"
+#include "summary.h"
+#include "table.h"
+
+/* ------------------------------------------------------------------- rows */
+
+static const char *
+rows_problem(const RaceParams *params, char *message, size_t length)
+{
+	const char *problem = race_is_surrogate(params) ?
+		race_surrogate_problem(params, message, length) : NULL;
+
+	return problem == NULL && race_is_balanced(params) ?
+		race_balanced_problem(params, message, length) : problem;
+}
+
+static uint64_t
+one(const RaceParams *params)
+{
+	(void) params;
+	return 1;
+}
+
+/* A record is in one counter of each row. */
+static uint64_t
+rows_weight(const RaceParams *params, RaceKept kept)
+{
+	(void) params;
+	return kept.rows;
+}
+
+/* The norm of each row changes by 1 at most. */
+static uint64_t
+rows_look(const RaceParams *params)
+{
+	return params->rows > 1 ? params->rows : 0;
+}
+
+/* ----------------------------------------------------------------- tables */
+
+static uint64_t
+tables_weight(const RaceParams *params, RaceKept kept)
+{
+	return race_grid_unit(params) * kept.grid.levels;
+}
+
+/* No weight of a record is negative: in L2 it adds at most the root of so many units. */
+static uint64_t
+tables_squared(const RaceParams *params, RaceKept kept)
+{
+	return race_grid_unit(params) * tables_weight(params, kept);
+}
+
+static uint64_t
+tables_look(const RaceParams *params)
+{
+	return race_grid_look_weight(params);
+}
+
+/* ---------------------------------------------------------------- moments */
+
+/* They have no cells: then what is wrong is what is wrong with grids of other kernels. */
+static const char *
+moments_problem(const RaceParams *params, char *message, size_t length)
+{
+	return race_is_grid(params) ? race_grid_problem(params, message, length) :
+		race_moments_problem(params, message, length);
+}
+
+/* More than the unit, where targets weigh more */
+static uint64_t
+moments_largest(const RaceParams *params)
+{
+	(void) params;
+	return RACE_MOMENTS_ONE * RACE_MOMENTS_ONE;
+}
+
+static uint64_t
+moments_weight(const RaceParams *params, RaceKept kept)
+{
+	return race_moments_weight(params, kept.coarser);
+}
+
+static uint64_t
+moments_squared(const RaceParams *params, RaceKept kept)
+{
+	return race_moments_squares(params, kept.coarser);
+}
+
+static uint64_t
+nothing(const RaceParams *params)
+{
+	(void) params;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ table */
+
+static const RaceSummaryKind kinds[RACE_SUMMARIES] = {
+	[RACE_SUMMARY_ROWS] = {
+		RACE_SUMMARY_ROWS, "rows", true, rows_problem, one, one, rows_weight, rows_weight, rows_look
+	},
+	[RACE_SUMMARY_TABLES] = {
+		RACE_SUMMARY_TABLES, "tables", false, race_grid_problem, race_grid_unit, race_grid_unit,
+		tables_weight, tables_squared, tables_look
+	},
+	[RACE_SUMMARY_MOMENTS] = {
+		RACE_SUMMARY_MOMENTS, "moments", false, moments_problem, race_moments_unit,
+		moments_largest, moments_weight, moments_squared, nothing
+	},
+};
+
+const RaceSummaryKind *
+race_summary_kind(const RaceParams *params)
+{
+	return &kinds[params->kernel == RACE_KERNEL_MOMENTS ? RACE_SUMMARY_MOMENTS :
+				  params->sequence == RACE_SEQUENCE_GRID ? RACE_SUMMARY_TABLES :
+				  RACE_SUMMARY_ROWS];
+}
+
+RaceKept
+race_all_kept(const RaceParams *params)
+{
+	RaceKept	all = {params->rows, {0, 1}, 0};
+
+	if (race_is_grid(params))
+		all.grid.levels = race_grid_levels(params);
+	if (race_is_moments(params))
+		all.coarser = params->coarser;
+	return all;
+}
+
+uint64_t
+race_record_unit(const RaceParams *params)
+{
+	return race_summary_kind(params)->unit(params);
+}
+
+uint64_t
+race_record_weight(const RaceParams *params)
+{
+	return race_summary_kind(params)->weight(params, race_all_kept(params));
+}
+
+uint64_t
+race_record_squared(const RaceParams *params)
+{
+	return race_summary_kind(params)->squared(params, race_all_kept(params));
+}

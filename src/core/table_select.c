@@ -1,0 +1,477 @@
+/*
+ * table_select.c
+ *		Selection of a table's resolution under noise
+ */
+#include <math.h>
+#include <string.h>
+
+#include "integers.h"
+#include "table.h"
+
+/*
+ * Grids: what a release may keep of one, and which errors that promises.
+ */
+
+bool
+race_grid_allows(const RaceParams *params, RaceGridChoice choice)
+{
+	RaceGrid	grid;
+	double		cells[RACE_GRID_DIMS];
+	uint32_t	i;
+
+	race_grid_of(params, &grid);
+	if (choice.levels > 1 && !race_kernel_type(params->kernel)->euclidean)
+		return false;
+	if (grid.halvings < (uint32_t) choice.halvings + (choice.levels > 1 ? 2 : 0))
+		return false;
+	/* two levels of the finest cells may be too many nodes */
+	for (i = 0; i < grid.dims; i++)
+		cells[i] = grid.cells[i] >> choice.halvings;
+	return race_grid_nodes(cells, grid.dims, choice.levels) > 0;
+}
+
+void
+race_grid_apply(RaceParams *params, RaceGridChoice choice)
+{
+	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
+	uint32_t	i;
+
+	for (i = 0; i < params->dims; i++)
+		cells[i] /= 1 << choice.halvings;
+	params->range = (uint32_t) race_grid_nodes(cells, params->dims, choice.levels);
+}
+
+/* ---------------------------------------------------------- expected errors */
+
+/* The number of bandwidths^dims in a shell of radius 1: its area, or that of l1 */
+static double
+shell_area(const RaceParams *params)
+{
+	static const double euclidean[] = {0, 2, 2 * RACE_PI, 4 * RACE_PI};
+	static const double along_axes[] = {0, 2, 4, 4};
+
+	return (race_kernel_type(params->kernel)->euclidean ? euclidean : along_axes)[params->dims];
+}
+
+/*
+ * What share of pairs that are r apart lies in a ball of the same volume as the box, whose
+ * radius is 1, if one end does: the covariogram of a ball
+ */
+static double
+inside(uint32_t dims, double r)
+{
+	double		half = r / 2;
+
+	if (half >= 1)
+		return 0;
+	switch (dims)
+	{
+		case 1:
+			return 1 - half;
+		case 2:
+			return 2 / RACE_PI * (acos(half) - half * sqrt(1 - half * half));
+		default:
+			return 1 - 1.5 * half + 0.5 * half * half * half;
+	}
+}
+
+/*
+ * The sum over nodes of the squared kernel of a level: an integral over shells, seen from
+ * the middle of a ball that has the volume of the box, or from anywhere in it.  `coarser`
+ * is the step of the next level, or 0.
+ */
+#define SHELLS	128
+
+static double
+sum_of_squares(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place,
+			   bool smooth, double coarser)
+{
+	double		area = shell_area(params);
+	double		cell = 1;
+	double		box = 1;
+	double		radius;
+	double		farthest;
+	double		sum = 0;
+	uint32_t	i;
+	int			j;
+
+	for (i = 0; i < grid->dims; i++)
+	{
+		cell *= grid->step[i];
+		box *= grid->step[i] * grid->cells[i];
+	}
+	radius = pow(box * grid->dims / area, 1.0 / grid->dims);
+	farthest = place == RACE_GRID_MIDDLE ? radius : 2 * radius;
+	for (j = 0; j < SHELLS; j++)
+	{
+		/* shells are thinner near the middle */
+		double		r = farthest * pow((j + 0.5) / SHELLS, 3);
+		double		thickness = farthest * (pow((j + 1.0) / SHELLS, 3) -
+											pow((double) j / SHELLS, 3));
+		double		k = race_grid_smooth(params, smooth ? grid->mean_step : 0, r);
+
+		if (coarser > 0)
+			k -= race_grid_smooth(params, coarser, r);
+		if (place == RACE_GRID_ANYWHERE)
+			thickness *= inside(grid->dims, r / radius);
+		sum += k * k * area * pow(r, grid->dims - 1.0) * thickness;
+	}
+	return sum / cell;
+}
+
+double
+race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
+						 RaceGridPlace place, double counter_variance)
+{
+	RaceGrid	grid;
+	double		unit = (double) race_grid_unit(params);
+	double		sum;
+	double		fine_step;
+	int			i;
+
+	race_grid_of(params, &grid);
+	for (i = 0; i < choice.halvings; i++)
+		race_grid_halve(&grid);
+	fine_step = grid.mean_step;
+	sum = sum_of_squares(params, &grid, place, false,
+						 choice.levels > 1 ? RACE_GRID_FACTOR * fine_step : 0);
+	if (choice.levels > 1)
+	{
+		race_grid_halve(&grid);
+		race_grid_halve(&grid);
+		sum += sum_of_squares(params, &grid, place, true, 0);
+	}
+	return sum * counter_variance / (unit * unit);
+}
+
+/*
+ * What the projection leaves of a kernel sum (fit/gridded.c) falls with the fourth power of the
+ * cells where records lie smoothly, and with the first where they share a few places.  It is
+ * expected to be so much of a typical answer for cells of a bandwidth, and to fall with such a
+ * power.  Of those that were tried, these made errors least on 14 made tables.  In one dimension,
+ * fine cells cost little, and numbers are often round.  The peak of l1 is sharper.
+ */
+static const struct
+{
+	double		of_bandwidth;
+	double		power;
+}			bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
+
+#define L1_BIAS			2
+
+/* Where records lie on a line, or are whole numbers, it was up to so much. */
+#define MOST_BIAS		0.025
+#define MOST_POWER		2
+
+static double
+bias_of(const RaceParams *params, RaceGridChoice choice, double of_bandwidth, double power)
+{
+	RaceGrid	grid;
+
+	race_grid_of(params, &grid);
+	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
+		pow(grid.mean_step * (1 << choice.halvings) *
+			params->power, power);
+}
+
+double
+race_grid_bias(const RaceParams *params, RaceGridChoice choice)
+{
+	return bias_of(params, choice, bias_by_dims[params->dims].of_bandwidth,
+				   bias_by_dims[params->dims].power);
+}
+
+double
+race_grid_most_bias(const RaceParams *params)
+{
+	RaceGridChoice as_it_is = {0, 1};
+
+	return bias_of(params, as_it_is, MOST_BIAS, MOST_POWER);
+}
+
+/* ------------------------------------------------------ errors by a look */
+
+/*
+ * A kernel sum changes by about this for each wavelet that is lost, in steps: between .02 and .05
+ * on 37 made tables.  And by this at bounds, where half hats are moved, in squares of steps.
+ */
+static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
+static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
+
+/* Details are multiplied by this (grid_look.c). */
+#define TIMES_DETAIL	6.0
+
+/* The cells after so many halvings; steps are in parts of the bandwidth where a kernel is sharper. */
+static RaceGrid
+halved(const RaceParams *params, int halvings)
+{
+	double		sharpness = params->power;
+	RaceGrid	grid;
+	uint32_t	i;
+
+	race_grid_of(params, &grid);
+	while (halvings-- > 0)
+		race_grid_halve(&grid);
+	for (i = 0; i < grid.dims; i++)
+		grid.step[i] *= sharpness;
+	grid.mean_step *= sharpness;
+	return grid;
+}
+
+static double
+peak_of(const RaceParams *params)
+{
+	return race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS;
+}
+
+double
+race_grid_loss(const RaceParams *params, int halvings)
+{
+	RaceGrid	grid = halved(params, halvings);
+	double		wavelets = 1;
+	uint32_t	i;
+
+	for (i = 0; i < grid.dims; i++)
+		wavelets *= 2.0 * grid.cells[i];
+	return of_wavelet[grid.dims] * peak_of(params) * grid.mean_step / TIMES_DETAIL / sqrt(wavelets);
+}
+
+double
+race_grid_loss_at_bounds(const RaceParams *params, int halvings)
+{
+	RaceGrid	grid = halved(params, halvings);
+	double		box = 1;
+	double		near_bounds = 0;
+	uint32_t	i;
+
+	for (i = 0; i < grid.dims; i++)
+	{
+		box *= grid.step[i] * grid.cells[i];
+		near_bounds += 2.0 / grid.cells[i];
+	}
+	return of_bounds[grid.dims] * peak_of(params) * grid.mean_step * grid.mean_step *
+		sqrt(near_bounds) / box;
+}
+
+/*
+ * A halving less loses half as much or less.  At a place that many records share, a sum loses more than
+ * around it: 3, 4 and 5 times as much in one, two and three dimensions, or less in 95 of 100 made tables of
+ * one place each.  Three times is right where few records are so alone.  The coarser one of two levels
+ * loses about as much as the finer one, and half as much again.
+ */
+#define AT_A_PLACE		(3.0 / 2)
+#define OF_LEVELS		2.5
+
+double
+race_grid_lost(const RaceParams *params, double squares)
+{
+	double		loss = race_grid_loss(params, 1) * AT_A_PLACE;
+	RaceGrid	grid = halved(params, 1);
+	double		cells = 1;
+	uint32_t	i;
+
+	for (i = 0; i < grid.dims; i++)
+		cells *= grid.cells[i];
+	return loss * loss * cells * squares * (race_grid_levels(params) > 1 ? OF_LEVELS : 1);
+}
+
+/*
+ * Grids: what coarser cells lose of the exact nodes.
+ *
+ * A level without every other node loses what is orthogonal to its hats.  Along a line, the
+ * functions that are linear between fine nodes and orthogonal to all coarse hats are sums of
+ * wavelets with the weights 1, -6, 10, -6, 1, and -12, 11, -6, 1 from a bound on (Chui & Wang 1992).
+ * So the products of these weights with fine nodes tell what is lost along an axis.  They are
+ * integers, multiplied by 6 within and by 4 at the bounds; along other axes, nodes are coarse.
+ *
+ * Sensitivity (doc/privacy.md): all is linear, and a record is a mean of nodes.  So it changes the
+ * norm of all products by at most what a whole node does.
+ */
+
+#define TAPS			5
+#define TAPS_AT_BOUND	4
+
+static const int within[TAPS] = {6, -36, 60, -36, 6};
+static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
+
+/* Fewer cells have no wavelets of this form. */
+#define LEAST_CELLS		4
+
+/*
+ * The most that the norm changes if a node does by a unit, rounded up, by dims: 3672 squared is a
+ * node in the middle of a wavelet, 2592 one between two, where nodes along other axes count in
+ * full.  So it is the root of 3672, 2 * 2592 and 3 * 2592.
+ */
+static const uint32_t most_detail[RACE_GRID_DIMS + 1] = {0, 61, 72, 89};
+
+/* A node is one unit in the other norm, which counts so many times: enough to tell it apart. */
+static const uint32_t times_spread[RACE_GRID_DIMS + 1] = {0, 0, 0, 30};
+
+/* Nodes and products beyond count as these, so that sums stay within 64 bits, of roots, and 128. */
+#define MOST_NODE		(INT64_C(1) << 48)
+#define MOST_PRODUCT	(INT64_C(1) << 51)
+
+bool
+race_grid_looks_at(const RaceParams *params, int halvings)
+{
+	RaceGrid	grid;
+	uint32_t	i;
+
+	race_grid_of(params, &grid);
+	if (halvings < 1 || halvings > (int) grid.halvings)
+		return false;
+	for (i = 0; i < grid.dims; i++)
+		if (grid.cells[i] >> (halvings - 1) < LEAST_CELLS)
+			return false;
+	return true;
+}
+
+uint32_t
+race_grid_look_weight(const RaceParams *params)
+{
+	return race_grid_looks_at(params, 1) ? most_detail[params->dims] + times_spread[params->dims] : 0;
+}
+
+double
+race_grid_spread_of(const RaceParams *params, double spread)
+{
+	return times_spread[params->dims] == 0 ? 0 : spread / times_spread[params->dims];
+}
+
+static int64_t
+clamp(__int128 x, int64_t most)
+{
+	return (int64_t) (x > most ? most : x < -most ? -most : x);
+}
+
+void
+race_grid_clamp(int64_t *nodes, uint64_t n)
+{
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+		nodes[i] = clamp(nodes[i], MOST_NODE);
+}
+
+/* The product of one wavelet, which begins at a node, with a line */
+static int64_t
+product(const int64_t *from, int64_t step, const int *taps, int n)
+{
+	__int128	sum = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		sum += (__int128) from[i * step] * taps[i];
+	return clamp(sum, MOST_PRODUCT);
+}
+
+/*
+ * The wavelets of a line of n + 1 nodes, whose neighbours are `step` apart: n / 2 products, one for each
+ * coarse cell, in place of its first nodes.  The nodes of a product come after those before it.
+ */
+static void
+products_of_line(int64_t *line, int64_t step, uint64_t n)
+{
+	int64_t		last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
+	uint64_t	k;
+
+	line[0] = product(line, step, at_bound, TAPS_AT_BOUND);
+	for (k = 1; k < n / 2 - 1; k++)
+		line[k * step] = product(line + (2 * k - 1) * step, step, within, TAPS);
+	line[k * step] = last;
+}
+
+void
+race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space,
+				  RaceGridLines *lines)
+{
+	uint64_t	outer = 1;
+	uint64_t	inner = grid->nodes;
+	uint32_t	i;
+	uint64_t	o;
+	uint64_t	j;
+
+	memcpy(space, nodes, grid->nodes * sizeof(int64_t));
+	for (i = 0; i < grid->dims; i++)
+	{
+		race_look_for_interrupts();
+		inner /= grid->cells[i] + 1;
+		if (i == axis)
+			lines->outer = outer;
+		else
+			race_grid_coarsen_axis(space, space, outer, grid->cells[i], inner);
+		outer *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
+	}
+	/* what comes after the axis is coarse now */
+	lines->length = grid->cells[axis] + 1;
+	lines->inner = outer / lines->outer / lines->length;
+	for (o = 0; o < lines->outer; o++)
+		for (j = 0; j < lines->inner; j++)
+			products_of_line(space + o * lines->length * lines->inner + j, lines->inner,
+							 grid->cells[axis]);
+}
+
+static unsigned __int128
+square(int64_t x)
+{
+	return (unsigned __int128) ((__int128) x * x);
+}
+
+static unsigned __int128
+squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
+{
+	RaceGridLines lines;
+	unsigned __int128 sum = 0;
+	uint64_t	o;
+	uint64_t	i;
+
+	race_grid_details(grid, axis, nodes, space, &lines);
+	for (o = 0; o < lines.outer; o++)
+		for (i = 0; i < grid->cells[axis] / 2 * lines.inner; i++)
+			sum += square(space[o * lines.length * lines.inner + i]);
+	return sum;
+}
+
+static uint64_t
+norm_in_units(unsigned __int128 squares, uint64_t times, uint64_t unit)
+{
+	return (uint64_t) ((unsigned __int128) race_integer_root(squares) * times / unit);
+}
+
+void
+race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
+			   RaceGridLook *look)
+{
+	uint64_t	unit = race_grid_unit(params);
+	unsigned __int128 detail = 0;
+	unsigned __int128 spread = 0;
+	RaceGrid	grid;
+	uint64_t	i;
+	uint32_t	axis;
+
+	race_grid_of(params, &grid);
+	race_grid_clamp(nodes, grid.nodes);
+	for (; halvings > 1; halvings--)
+	{
+		race_grid_coarsen(&grid, nodes, nodes);
+		race_grid_halve(&grid);
+	}
+	for (axis = 0; axis < grid.dims; axis++)
+		detail += squares_along(&grid, axis, nodes, space);
+	race_grid_coarsen(&grid, nodes, nodes);
+	race_grid_halve(&grid);
+	for (i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
+		spread += square(clamp(nodes[i], MOST_PRODUCT));
+	look->detail = norm_in_units(detail, 1, unit);
+	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
+}
+
+/* A product has so many times the variance of a node, and a node that two others were joined to */
+#define OF_PRODUCT	(2.0 * 6 * 6 + 2.0 * 36 * 36 + 60.0 * 60)
+#define OF_JOINED	1.5
+
+double
+race_grid_detail_noise(uint32_t dims, double node_variance)
+{
+	return OF_PRODUCT * pow(OF_JOINED, dims - 1.0) * node_variance;
+}

@@ -1,0 +1,31 @@
+/*
+ * lookup.h
+ *		Look up a released value by its name
+ */
+#ifndef RACE_LOOKUP_H
+#define RACE_LOOKUP_H
+
+#include "postgres.h"
+
+#include "../core/cache.h"
+
+typedef struct RaceNamed
+{
+	char	   *name;			/* or NULL, before the first one */
+	Oid			role;			/* that asked for it */
+	RaceSnapshotKey key;
+} RaceNamed;
+
+/* Would a look at this name find now what was found last? */
+extern bool race_named_is(const RaceNamed *named, const char *name);
+
+/* Remember what was found now; the name is copied. */
+extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
+
+/* A query over tables of other servers may look names up there, in vain. */
+#define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
+
+/* Raise 42704: there is no release of this name. */
+extern void race_named_refuse(const char *name);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * remote.h
+ *		Foreign tables and shards
+ */
+#ifndef RACE_REMOTE_H
+#define RACE_REMOTE_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+
+/*
+ * Relations whose rows lie on other servers, and how they are read there.
+ */
+
+/*
+ * The tables to build sketches of, one for each server: a foreign table or one that Citus has
+ * distributed is its own only part; a partitioned table with foreign partitions has all of its
+ * partitions, which stay locked until the transaction ends.  NIL for other relations, and
+ * where partitions have other columns than the whole.  With labels only Citus builds there.
+ */
+extern List *race_parts_of(Oid relid, bool labels);
+
+/*
+ * Rows of partitions are read by the right to read the whole, as where PostgreSQL expands a
+ * partitioned table itself.  So a plan that reads them alone needs no rights of its own.
+ */
+extern void race_parts_need_no_rights(PlannedStmt *plan);
+
+/* A query that asks a server for a table, but for no row of it */
+typedef struct RaceProbe
+{
+	Query	   *query;
+	char	   *place;			/* which table of which server, for messages */
+} RaceProbe;
+
+/*
+ * Probes (a list of RaceProbe) of all foreign tables that a plan reads, for the users and the
+ * columns that it reads, and of those among some relations that Citus has distributed.  They need
+ * no rights of their own, either.
+ */
+extern List *race_parts_probes(PlanState *plan, const List *relations);
+
+/*
+ * Tables that Citus has distributed, and queries over them.
+ */
+
+/* Has Citus distributed a table?  Of a reference table each server has all rows: it is not. */
+extern bool race_is_distributed(Oid relid);
+
+/*
+ * Where Citus is loaded, rewrite queries over distributed tables into a form that it can split,
+ * from now on: race_build(params, x) as race_build_records(params, race_record(params, x)), and
+ * race_released(name) as (SELECT race_released(name)), which is looked up once, before the
+ * query goes to the servers.
+ */
+extern void race_distributed_init(void);
+
+#endif

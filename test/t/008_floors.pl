@@ -1,0 +1,62 @@
+# The floors of src/, in object files: the core refers to nothing above it, releases to nothing of
+# answers, and answers to no function of the core but those that core.h declares.
+use strict;
+use warnings;
+use Test::More;
+
+# Functions and variables by the object file that defines them, and what each file refers to
+my (%floor, %refers);
+for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o')
+{
+	my ($floor) = $object =~ m{^src/(\w+)/};
+	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
+	while (<$nm>)
+	{
+		my ($kind, $name) = /([A-Za-z]) (\w+)$/ or next;
+		$floor{$name} = $floor if $kind =~ /[TDBRC]/;
+		push @{$refers{$object}}, $name if $kind eq 'U';
+	}
+	close $nm or die "nm $object\n";
+}
+
+sub text
+{
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!\n";
+	local $/;
+	return scalar readline $in;
+}
+
+# What core.h declares, through the headers that it includes, and those that these do
+my (%declared, %seen);
+my @headers = ('core.h');
+while (defined(my $header = shift @headers))
+{
+	next if $seen{$header}++;
+	next unless -f "src/core/$header";
+	my $text = text("src/core/$header");
+	push @headers, $text =~ /#include "(\w+\.h)"/g;
+	$declared{$_} = 1 for $text =~ /\b(race_\w+)/g;
+}
+
+# References of a floor to another one that are not among those allowed
+sub strays
+{
+	my ($from, $to, $allowed) = @_;
+	my @strays;
+	for my $object (grep { m{^src/$from/} } sort keys %refers)
+	{
+		push @strays, "$object: $_" for grep { ($floor{$_} // '') eq $to && !$allowed->{$_} } sort @{$refers{$object}};
+	}
+	return join "\n", @strays;
+}
+
+cmp_ok(scalar keys %refers, '>', 50, 'there are object files');
+is(strays('core', 'release', {}), '', 'the core refers to nothing of releases');
+is(strays('core', 'answers', {}), '', 'the core refers to nothing of answers');
+is(strays('release', 'answers', {}), '', 'releases refer to nothing of answers');
+is(strays('answers', 'core', \%declared), '', 'answers refer to what core.h declares');
+isnt(strays('answers', 'core', {}), '', 'control: they do refer to the core');
+my @included = map { my $file = $_; map { "$file: $_" } grep { $_ ne 'core.h' } text($file) =~ m{#include "\.\./core/(\w+\.h)"}g } glob 'src/answers/*.[ch]';
+is("@included", '', 'answers include one header of the core');
+done_testing();
