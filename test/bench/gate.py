@@ -157,7 +157,7 @@ def density(gate, name, epsilon, sequence, delta=0, reps=10, fitted=True, interv
     gate.load('d', x)
     gate.load('q', queries)
     truth = kernel_sums(x / bandwidth, queries / bandwidth, np.ones((len(x), 1)))[:, 0] / len(x)
-    bounds = f'{array([0] * dims)}, {array([upper] * dims)}'
+    bounds = f'lower => {array([0] * dims)}, upper => {array([upper] * dims)}'
     grid = sequence == 'grid'
     box = f", sequence => 'grid', lower => {array([0] * dims)}, upper => {array([upper] * dims)}" if grid else ''
     seed = '0' if grid else 'seed'
@@ -300,7 +300,7 @@ def classify(gate, name, epsilon=1, reps=3):
             f"label => 'label', labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, calibrate => 0.1); END $$")
         found['without public rows'].append(wrong(gate.column(
             f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")))
-        run('DROP TABLE c; CREATE TABLE c AS SELECT label, race_privatize(race_moments(race_moment_params('
+        run('DROP TABLE c; CREATE TABLE c AS SELECT label, race_privatize(race_build(race_moment_params('
             f'{array(lower)}, {array(upper)}, targets => 0), x), {epsilon}) AS m FROM private_rows GROUP BY label')
         found['lda'].append(wrong(gate.column('SELECT (SELECT race_lda(label, m, x) FROM c) FROM test_rows ORDER BY id')))
         if classes == 2 and seed < 3:
@@ -333,7 +333,7 @@ def regress(gate, real=False, epsilon=1, reps=20):
     def error(says):
         return 100 * np.mean((np.clip(says, -1, 1) - tests[:, 5]) ** 2) / np.var(tests[:, 5])
     found = [error(gate.column(
-        f'WITH p AS MATERIALIZED (SELECT race_privatize(race_moments({params}, x), {epsilon}) AS m FROM train) '
+        f'WITH p AS MATERIALIZED (SELECT race_privatize(race_build({params}, x), {epsilon}) AS m FROM train) '
         'SELECT race_predict(m, 6, x[1:5]) FROM p, test ORDER BY id')) for _ in range(gate.reps(reps))]
     rivals = []
     for norm, ridge in ((n, r) for n in (1, 1.5, 2) for r in (0, 10, 30, 100, 300)):
@@ -449,7 +449,7 @@ def speed(gate, reps=3):
     run = gate.session.run
     run("DROP TABLE IF EXISTS k; CREATE TEMP TABLE k AS SELECT race_build('l2(dims=3, bandwidth=5, rows=1024, range=1024, sequence=sobol)', x) AS s FROM speed; "
         'ALTER TABLE k ADD r race_sketch, ADD f race_sketch, ADD g race_sketch; UPDATE k SET r = race_privatize(s, 1, 1e-6, 1024); '
-        f"UPDATE k SET f = race_fit(r, {array([-150] * 3)}, {array([150] * 3)}), g = race_privatize((SELECT race_build(race_params('l2', 2, 5, "
+        f"UPDATE k SET f = race_fit(r, lower => {array([-150] * 3)}, upper => {array([150] * 3)}), g = race_privatize((SELECT race_build(race_params('l2', 2, 5, "
         "sequence => 'grid', lower => '{-150,-150}', upper => '{150,150}'), x[1:2]) FROM speed), 1, 0, fit => true)")
     build, ask = ('build', 'speed', 3, 1024), ('hash', 'few', 3, 1024)
     grid = "race_params('l2', 2, 5, sequence => 'grid', lower => '{-150,-150}', upper => '{150,150}')"
@@ -459,7 +459,7 @@ def speed(gate, reps=3):
              'estimate raw': ('SELECT sum((race_estimate(r, x)).density) FROM few, k', ask),
              'estimate fitted': ('SELECT sum((race_estimate(f, x)).density) FROM few, k', ask),
              'estimate of a grid': ('SELECT sum((race_estimate(g, x[1:2])).density) FROM few, k', ask),
-             'race_fit': ('SELECT race_count(race_fit(r)) FROM (SELECT r FROM k) v'.replace('race_fit(r)', f'race_fit(r, {array([-150] * 3)}, {array([150] * 3)})'), build)}
+             'race_fit': ('SELECT race_count(race_fit(r)) FROM (SELECT r FROM k) v'.replace('race_fit(r)', f'race_fit(r, lower => {array([-150] * 3)}, upper => {array([150] * 3)})'), build)}
     found = {}
     for name, (sql, of) in works.items():
         ratios = []

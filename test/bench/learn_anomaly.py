@@ -18,7 +18,7 @@ SEEDS = 10
 EPSILONS = [0.01, 0.1, 1]
 BANDWIDTH = 0.2                 # of each column's public range
 ROWS = 1024
-BOX = "'{0,0,0,0,0,0,0,0}', '{1,1,1,1,1,1,1,1}'"
+BOX = "lower => '{0,0,0,0,0,0,0,0}', upper => '{1,1,1,1,1,1,1,1}'"
 WITHIN = 0.005                  # of the exact density's AUC, at this epsilon:
 CLAIMED = 0.1
 
