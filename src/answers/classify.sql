@@ -22,7 +22,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "a
 	FINALFUNC = _racepriv._race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
-	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior is uniform (the default: maximum likelihood) or counts (maximum a posteriori). Rows with a NULL are left out; no class gives NULL';
+	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Rows with a NULL are left out; no class gives NULL';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "any") (
 	SFUNC = _racepriv._race_classify_step, STYPE = internal,
@@ -64,4 +64,4 @@ CREATE FUNCTION race_score_params(classes int) RETURNS race_params
 	SELECT _racepriv._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
 $$;
 COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over 0 to 2 classes - 1, with cells for scores without noise, 20 of a lead, and 10 for 5 classes and more; releases that are calibrated have 25 divided by the number of classes, and at least 5, with linear shares between them; error 22023 for other numbers';
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over the scores, with cells that follow from the number of classes. Error 22023 for other numbers';

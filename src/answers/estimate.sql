@@ -64,7 +64,7 @@ COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
-	'the exact kernel value k(x, y) in [0, 1], taken to the power: what estimates are estimates of. l2, l1: Datar et al. 2004, with c = distance / bandwidth. angular: 1 - angle / pi (Charikar 2002). jaccard: shared elements over all elements (Broder 1997). match: the share of equal categories. A product: the product of its kernels; where a part of y is NULL, its kernel is 1';
+	'the exact kernel value k(x, y), between 0 and 1, taken to the power: what estimates are estimates of. Errors as in race_add';
 
 CREATE TYPE race_info_result AS (
 	kernel text, dims int, bandwidth float8, power int,

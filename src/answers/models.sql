@@ -48,7 +48,7 @@ CREATE FUNCTION race_conditional_mean(
 	RETURNS race_conditional_mean_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
-	'the mean of a value at q: over all records, weighted by the kernel (Nadaraya 1964, Watson 1964), with a standard error and a confidence interval. Grids, and fitted sketches of vectors in up to 8 dimensions, with noise, have a trend: how the mean depends on the place, fitted to both sketches as a Gaussian process (Solin & Sarkka 2020), once in a session. There the answer is the trend, and what the sketches say beyond it so far as it stands out from the noise; the interval covers the mean with this confidence on average over places and noise. Elsewhere, and outside of what the trend covers, it is the ratio of both, with Fieller''s interval. The sketches are both halves of race_build_value with these bounds, exact or private, fitted or not, or two sketches of whole records, of values at the one bound and at the other: value_lower + (value_upper - value_lower) u / (l + u), with the kernel sums l and u of both. Near q means within the bandwidth; of a high power there is less weight on what is far. Errors: 22023 for sketches with different parameters, rows or cells, for halves in the wrong order, bounds that are not finite and in order, or a confidence that is not between 0 and 1; others as in race_estimate';
+	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
 
 -- ------------------------------------------------------------------------
 -- How alike are the records of two sketches?
@@ -122,7 +122,7 @@ CREATE TYPE race_quantile_result AS (p float8, value float8, standard_error floa
 COMMENT ON TYPE race_quantile_result IS 'a row of the result of race_quantile';
 COMMENT ON COLUMN race_quantile_result.p IS 'the share of records that are below the value';
 COMMENT ON COLUMN race_quantile_result.value IS 'the quantile; NULL if p is NULL';
-COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension: how far it is at most from nodes that have clearly fewer or more records before them, beyond their noise, as a part of the 1.96 standard errors of a 95 % interval; else NULL, because theory gives none';
+COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension, from the noise of the counts of records before nodes; NULL for others';
 
 CREATE FUNCTION race_quantile(sketch race_sketch, p float8[], "column" int DEFAULT 1)
 	RETURNS SETOF race_quantile_result

@@ -25,7 +25,7 @@ CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[]) (
 	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[]) IS
-	'the label of the class that record x is most likely from, over one row for each class with its moments: linear discriminant analysis (Fisher 1936, Rao 1948). In the directions in which the means lie apart each class is normal with a covariance of its own, moved towards the common one by as much as noise hides it; the counts are the prior. x has all columns. The model is kept for further calls of the same place in a statement. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with different parameters, for classes with different x, and for x that is no array of finite numbers, one a column; 54000 for more than 100 classes; 55000 if no column varies within classes, and for noise shares of which there are too few';
+	'the label of the class that record x is most likely from, over one row for each class with its moments: discriminant analysis with the counts as prior. Errors as in race_discriminant_moments';
 
 CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[], prior text) (
 	SFUNC = _racepriv._race_lda_step, STYPE = internal,
@@ -62,13 +62,13 @@ CREATE FUNCTION race_covariance(moments race_sketch, "column" int, other int, co
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8) IS
-	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that do not exist, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
+	'the covariance of two columns of moments, or the variance of one, with an interval. Records count as clipped. Errors: 22023 for other columns or confidence, 55000 for too few noise shares';
 
 CREATE FUNCTION race_correlation(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_correlation(race_sketch, int, int, float8) IS
-	'the correlation of two columns, as race_covariance. Where the variance of a column is within its noise, the value is NULL and the interval goes from -1 to 1. With noise the value itself may lie beyond 1; the interval does not';
+	'the correlation of two columns of moments, as race_covariance. NULL, with the interval from -1 to 1, where a variance is within its noise';
 
 CREATE TYPE race_pca_result AS (component int, variance float8, standard_error float8, share float8, vector float8[]);
 COMMENT ON TYPE race_pca_result IS 'a row of the result of race_pca';
@@ -82,7 +82,7 @@ CREATE FUNCTION race_pca(moments race_sketch, standardize boolean DEFAULT false)
 	RETURNS SETOF race_pca_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_pca(race_sketch, boolean) IS
-	'principal components of the columns: directions in which records vary most, at right angles to each other; in the units of the columns, or with standardize in their standard deviations. They come from the sums and products that the noisy ones most likely come from. Components whose variance is within a few standard errors are those of noise. Errors: 22023 for moments with features; 55000 for noise shares of which there are too few';
+	'principal components of the columns of moments, with standardize in units of standard deviations. Components within a few standard errors are those of noise. Errors: 22023 for features, 55000 for too few noise shares';
 
 -- ------------------------------------------------------------------------
 -- Linear regression from moments
@@ -98,13 +98,13 @@ CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] D
 	RETURNS SETOF race_regress_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
-	'the linear regression of column target on the columns of predictors and all features, or on all other columns (NULL): the intercept first. It comes from the sums and products that the noisy ones most likely come from, so that what noise hides is shrunk, as in ridge regression, with a penalty that follows from the known noise (Wigner 1955 for its size). From exact moments it is least squares. Standard errors take errors of the regression to be of equal variance. They do not include the effect of weights, which records beyond the norm have: where coefficients matter more than predictions, choose a norm that few records exceed. NULL moments or target give no rows. Errors: 22023 for columns that do not exist, or that come twice; 55000 for exact moments without records, and for noise shares of which there are too few';
+	'the linear regression of column target on predictors, or on all other columns (NULL), from moments: the intercept first, with standard errors. Errors: 22023 for other columns, 55000 for too few noise shares';
 
 CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predictors int[] DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
-	'what the regression of column target (race_regress) says of a record: x has all its columns but the target, in their order, in the units of the table. Numbers beyond their bounds are clipped, and so is the result. The fit is kept for further calls of the same place in a statement. NULL for a NULL argument, but NULL predictors stand for all columns. Errors: 22023 for another number of elements, a NULL element, a NaN or an infinity; others as in race_regress';
+	'what race_regress says of a record x, which has all columns but the target, in their order. Clipped to the bounds. Errors: 22023 for another number of elements or NULL ones';
 
 -- ------------------------------------------------------------------------
 -- Transforms from moments
@@ -112,7 +112,7 @@ COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
 CREATE FUNCTION race_whiten_moments(moments race_sketch) RETURNS race_transform
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_whiten_moments(race_sketch) IS
-	'the transform for race_params that gives columns mean 0 and covariance 1, as race_whiten does: from private moments it is private, and needs no public rows. It comes from the sums and products that the noisy ones most likely come from, so columns that vary less than the noise are taken to vary about as much as it. Errors: 22023 for moments with features; 55000 if no column varies, and for noise shares of which there are too few';
+	'the transform for race_params that gives columns mean 0 and covariance 1: private if the moments are. Errors: 22023 for features, 55000 if no column varies or for too few noise shares';
 
 CREATE FUNCTION race_pca_transform(moments race_sketch, components int, standardize boolean DEFAULT false)
 	RETURNS race_transform
@@ -132,4 +132,4 @@ CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_sketch
 	FINALFUNC = _racepriv._race_discriminant_moments_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_sketch) IS
-	'the transform for race_params to the directions in which classes lie apart (Fisher''s discriminant), as race_discriminant, over one row for each class with its moments: from private moments it is private. It has one direction less than there are classes, at most as many as columns; the variance within classes is 1 in each. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with features or with different parameters; 54000 for more than 100 classes; 55000 if the means of classes do not differ, if no column varies within classes, and for noise shares of which there are too few';
+	'the transform to the directions in which classes differ, over one row for each class with its moments: private if they are. Errors: 22023 for features or different parameters, 55000 for too few noise shares';

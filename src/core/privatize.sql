@@ -25,13 +25,13 @@ CREATE FUNCTION race_privacy_cost(
 	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
-	'what race_privatize with these arguments would cost, without looking at data: the true cost, the noise in records, and for a public number of records the standard deviation to expect of a density (but for the noise of its count), by the prior that rows are chosen by. Of a surrogate loss a WARNING tells when records and epsilon are too few for it. Errors: 22023 when rows are to be chosen (rows NULL, delta 0) and records are not given; others as in race_privatize';
+	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
 CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
 	RETURNS int AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the number of rows that makes the error bound of a kernel sum least: ceil(g epsilon / sqrt(2)), with g = records * kernel_mass, where kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, corollary 3.5)';
+	'the rows with the least error bound of a kernel sum (Coleman & Shrivastava 2021, corollary 3.5). kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1';
 
 CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
@@ -61,14 +61,14 @@ CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
-	'what releases cost together, given epsilon, delta and rho of each as race_info tells them: by basic composition (sums) and by zero-concentrated privacy (the sum of rho; Bun & Steinke 2016; Canonne, Kamath & Steinke 2020), at the sum of deltas. Both are upper bounds. Errors: 22004 for NULL (an exact sketch), 22023 for negative or infinite costs';
+	'upper bounds of what releases cost together: by basic composition and by zCDP (Bun & Steinke 2016) at the sum of deltas. Errors: 22004 for NULL, 22023 for negative or infinite costs';
 
 CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
 	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
-	'race_compose at a delta of your choice, which must be the same in all rows. At a small delta, pure releases may cost less than the sum of their epsilons. Basic composition counts if the sum of deltas, rounded up, is at most at_delta. Errors: 22004 for a NULL at_delta, and as in the other race_compose';
+	'race_compose at a delta of your choice, the same in all rows. Errors: 22004 for a NULL at_delta, others as in the other race_compose';
 
 -- ------------------------------------------------------------------------
 -- Privacy: noise, once, for everything that is asked later
@@ -82,7 +82,7 @@ CREATE FUNCTION race_privatize(
 REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
-	'a differentially private sketch of the first rows of an exact one. Every counter gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: discrete Laplace noise, epsilon-differential privacy. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy (Coleman & Shrivastava 2021, theorem 3.2; Canonne, Kamath & Steinke 2020). rows: a power of two, or all. NULL chooses the rows that promise the least error (corollary 3.5), from public values, the noisy count, and a noisy sum of the norms of rows, which takes 2 % of epsilon; with delta > 0 it takes all. Of a grid, NULL chooses the size of its cells, and whether it has coarse cells besides, with delta 0 by a noisy look at what coarser cells lose, which takes 2 % of epsilon in one dimension and else 5 %, and 1 keeps the finest. fit: says that race_fit will follow, so that with delta 0 fewer rows are best in one or two dimensions, but enough to test the model; above, the count of rows then takes 12.5 % of rho. max_contributions: how many records one person may have. neighbors: add_remove or substitute. Every call draws new noise and costs its budget again. NULL if an argument other than rows is NULL. Errors: 22023 outside the limits, 55000 for a private sketch';
+	'a differentially private sketch of an exact one: discrete Laplace noise for delta 0, discrete Gaussian noise above. rows, grid and fit are described in doc/reference.md. Errors: 55000 unless exact, 22023 for other arguments';
 
 CREATE FUNCTION race_share(
 	sketch race_sketch, epsilon float8, delta float8, parties int,
@@ -142,4 +142,4 @@ CREATE AGGREGATE race_build_value(
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
-	'two exact halves of the sketch of all records x, as of race_build, for race_conditional_mean. Each value is cut to value_lower and value_upper, which are public. Its share p = (value - value_lower) / (value_upper - value_lower) of the record goes into the upper half, the rest into the lower one: the record is in one of both in each row, in the upper one in a share p of the rows, and of the first ones, too; of a grid, each of its weights is divided. One of both counts it. Which rows, is drawn for each record by strong random numbers, so that the same data give other halves, whose sum is the same; and a record cannot be removed again. A record that is NULL, and one whose value is NULL or NaN, adds nothing. No rows at all give NULL. Give both halves of one call to race_privatize at once: only then do they cost what one sketch costs. Errors: 22004 for NULL params or bounds, 22023 for bounds that are not finite and in order or not the same in all rows, others as in race_build';
+	'two exact halves of the sketch of all records, for race_conditional_mean: a value within public bounds divides each record among them at random. Errors as in race_build, 22023 for other bounds';

@@ -20,7 +20,7 @@ CREATE TYPE race_sketch (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
 );
 COMMENT ON TYPE race_sketch IS
-	'a RACE sketch of a table of records (Coleman & Shrivastava, CCS 2021). It is exact while it is built, and private after race_privatize. An exact one is stored, sent and printed in room that is proportional to its counters other than 0, a private one in that of all counters. The text form is base64; \x and hexadecimal digits, which older versions wrote, are read';
+	'a RACE sketch of records (Coleman & Shrivastava, CCS 2021), or moments of columns; exact while it is built, private after race_privatize. The text form is base64';
 COMMENT ON FUNCTION _racepriv._race_sketch_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION _racepriv._race_sketch_out(race_sketch) IS 'I/O';
 COMMENT ON FUNCTION _racepriv._race_sketch_recv(internal) IS 'I/O';
@@ -50,7 +50,7 @@ CREATE FUNCTION race_add(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
 	SUPPORT _racepriv._race_update_support;
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
-	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element (but of a row of categories, if the parameter nulls says what it is), NaN or infinity; 55000 for a private sketch';
+	'an exact sketch with one more record: an array of numbers, a set, a row of categories, or ROW(x, c) for a product. Errors: 42804 for another type, 22023 for another value, 55000 for a private sketch';
 
 CREATE FUNCTION race_remove(sketch race_sketch, x "any") RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
@@ -61,7 +61,7 @@ COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_is_record(race_params, "any") IS
-	'whether x can be added to a sketch with these parameters. True for what race_add takes; false for NULL, and where race_add would raise 22023 because of the value. Errors: 42804 for a type that has no records, 22023 if the parameters do not state dims';
+	'whether race_add takes x with these parameters; false for NULL, and for values that raise 22023. Errors: 42804 for a type that has no records, 22023 if parameters do not state dims';
 
 CREATE FUNCTION race_record(params race_params, x "any") RETURNS race_record
 	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -113,7 +113,7 @@ CREATE AGGREGATE race_build_records(params race_params, record race_record) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
-	'the same sketch, of records that race_record has read with the same parameters: race_build_records(params, race_record(params, x)) is race_build(params, x). All types are exact, so that Citus builds where the rows are. Errors: 22004 for NULL params; 22023 for other parameters, as far as records show them';
+	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters';
 
 -- ------------------------------------------------------------------------
 -- Sketches into sketches
@@ -156,4 +156,4 @@ CREATE AGGREGATE race_merge_disjoint(sketch race_sketch) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
-	'as race_merge, for private sketches when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in +, and 22023 for sketches with Laplace and with Gaussian noise when neighbors is substitute, because a record that moves from one to the other costs more';
+	'race_merge of private sketches when no person is in more than one: the cost is the largest of theirs. Errors as in +, 22023 for Laplace with Gaussian noise when neighbors is substitute';

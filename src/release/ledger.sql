@@ -42,7 +42,7 @@ CREATE TABLE _racepriv.race_budgets (
 		ELSE spent_rho <= rho_limit END)
 );
 COMMENT ON TABLE _racepriv.race_budgets IS
-	'one row a budget, named after the dataset that it was made for: its limits, the accounting that charges are held to (rho_limit: what the limits allow in zCDP), the sums of what was charged, and the copy of the database it was last used in';
+	'one row for each budget: limits of epsilon, delta and rho, the accounting, the sums of what was charged, and the copy of the database that may spend it';
 COMMENT ON COLUMN _racepriv.race_budgets.budget IS 'its name: that of the first dataset';
 COMMENT ON COLUMN _racepriv.race_budgets.accounting IS 'what charges are held to: basic (sums of epsilon and delta) or zcdp (the sum of rho)';
 COMMENT ON COLUMN _racepriv.race_budgets.epsilon_limit IS 'what all releases together may cost in epsilon';
@@ -90,7 +90,7 @@ CREATE TABLE _racepriv.race_budget_tables (
 );
 CREATE INDEX race_budget_tables_relation ON _racepriv.race_budget_tables (relation);
 COMMENT ON TABLE _racepriv.race_budget_tables IS
-	'the private tables of datasets, as they were when a budget was given or charged: a table belongs to the budget of its OID, or of its name and owner if it was made anew. No other table may take a name that stands here';
+	'the private tables of datasets, as they were when a budget was given or charged. A table belongs to the budget of its OID, or of its name and owner';
 COMMENT ON COLUMN _racepriv.race_budget_tables.table_name IS 'its name, with its schema';
 COMMENT ON COLUMN _racepriv.race_budget_tables.relation IS 'its OID, in the copy of the database that identity names';
 COMMENT ON COLUMN _racepriv.race_budget_tables.owner IS 'its owner';
@@ -148,7 +148,7 @@ CREATE TABLE _racepriv.race_releases (
 	UNIQUE (charge, part)
 );
 COMMENT ON TABLE _racepriv.race_releases IS
-	'the releases, immutable: private sketches, or moments, by name, version (of a refresh), and part (1, or one for each label; of a release with a value two: of its lower bound, then of its upper). released_at is when the release was charged, before its data were read';
+	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 COMMENT ON COLUMN _racepriv.race_releases.name IS 'the name of the release';
 COMMENT ON COLUMN _racepriv.race_releases.version IS '1, and one more for each refresh';
 COMMENT ON COLUMN _racepriv.race_releases.part IS '1, or one for each label, in the order of labels; with a value twice as many';
@@ -274,7 +274,7 @@ FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
 	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
 COMMENT ON VIEW race_budget_status IS
-	'each budget: limits, what was spent by basic composition (sums of epsilon and delta) and by zCDP (the sum of rho, and the epsilon that it implies at delta_limit; pure releases count as epsilon^2 / 2), what is left by the accounting that charges are held to, and who charged it last';
+	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
 COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';
 COMMENT ON COLUMN race_budget_status.datasets IS 'the datasets that share it';
 COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';

@@ -6,7 +6,7 @@ CREATE FUNCTION _racepriv._race_private_tables(relation regclass, unit_column na
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
-	'the base tables of a table or view that are not among the public ones. Error 22023 if its rows do not depend on one row of each table alone, or on where or when rows were written, and, where there is more than one thing in FROM, if they are not tied to the unit column by equalities of inner joins';
+	'the base tables of a table or view that are not public. Error 22023 if a row may depend on more than one row of a table, or is not tied to the unit column';
 
 CREATE FUNCTION _racepriv._race_check_unit(max_contributions int, neighbors text) RETURNS void
 	AS 'MODULE_PATHNAME', 'race_check_unit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -373,7 +373,7 @@ CREATE PROCEDURE race_protect(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view that releases may be made of, and the budget that they are charged to: limits of epsilon and delta, and the accounting, basic (their sums) or zcdp (the sum of rho), that charges are held to. With a unit_column, at most max_contributions records of each of its values enter a release, chosen at random; without one each row is a unit, and that nobody has more than max_contributions rows is your promise. public_tables hold no private data. Datasets over the same tables share one budget. Errors: 42501 unless you own the relation and its private tables; 42710 a dataset of that name; 22023 limits that there cannot be, other limits than those of the budget that is shared, or a view whose rows may depend on more than one unit';
+	'registers a table or view as a dataset, with a budget of epsilon and delta. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
 
 -- The budget of a dataset that its caller owns, locked
 CREATE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
@@ -475,7 +475,7 @@ CREATE PROCEDURE race_budget_adopt(dataset text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
-	'declares that this copy of the database is the one that the budget of a dataset is spent in from now on, after a restore, a copy, pg_upgrade or a promotion; recorded in race_charges. See to it that no other copy goes on spending it. Error 42501 unless you own the relation and the tables of the budget';
+	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
 
 CREATE PROCEDURE race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -4,14 +4,14 @@
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_released(text, text, text) IS
-	'the sketch, or the moments, of the latest version of a release, for all functions that take one. Of a release with labels, the sketch of one label. Of a release with a value, the sketch of all records: the sum of both sketches, with the noise of both and without a model, added up for each statement; bound, lower or upper, gives the sketch of that bound. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has no value and a bound is given';
+	'the latest version of a release, or of one of its labels, or of one bound of its value: a sketch for all functions that take one. Errors: 42704 for no such release or label, 22023';
 
 CREATE FUNCTION race_released_mean(
 	name text, q "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS race_conditional_mean_result
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
-	'race_conditional_mean of the latest version of a release with a value, and of one label if it has labels. NULL if another argument than the label is NULL. Errors as in race_released, 22023 if the release has no value, and others as in race_conditional_mean';
+	'race_conditional_mean of the latest version of a release with a value, and of one label if it has labels. Errors as in race_released, 22023 if it has no value';
 
 CREATE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,

@@ -28,7 +28,14 @@ sub generated
 my $reference = reference();
 ok(generated() eq $reference, 'reference.md is what doc/make_reference makes') or diag 'run doc/make_reference';
 
+# longer texts stand in documents
+my $long = q{SELECT count(*) FROM pg_description d JOIN pg_depend m ON m.classid = d.classoid AND m.objid = d.objoid AND m.deptype = 'e' }
+	  . q{WHERE m.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND array_length(regexp_split_to_array(trim(d.description), '\s+'), 1) > 40};
+is(sql($long), '0', 'comments have at most 40 words');
+
 # controls: what changes in the catalog is noticed
+sql("COMMENT ON FUNCTION race_kde(race_sketch, \"any\") IS '" . 'word ' x 41 . "'");
+is(sql($long), '1', 'control: one that has more');
 sql("COMMENT ON FUNCTION race_count(race_sketch) IS 'something else'");
 isnt(generated(), $reference, 'control: another comment');
 sql('COMMENT ON FUNCTION race_count(race_sketch) IS NULL');
