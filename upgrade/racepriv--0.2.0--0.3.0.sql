@@ -45,12 +45,12 @@ ALTER FUNCTION _race_build_value_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_fit_step(internal, race_sketch, "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_fit_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_model(sketch race_sketch) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
+ALTER FUNCTION _race_score_params(classes int, cells int) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_score_params(classes int, cells int) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) SET SCHEMA _racepriv;
@@ -336,6 +336,9 @@ SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 COMMENT ON SCHEMA _racepriv IS
 	'the ledger of racepriv, and its internal routines';
 
+COMMENT ON FUNCTION race_transform(float8[], float8[]) IS
+	'a transform for race_params: M as an array of its rows, o an offset, both public because parameters are shown to all. race_whiten computes one';
+
 CREATE FUNCTION race_params(
 	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
 	power int DEFAULT 1, rows int DEFAULT 1024, range int DEFAULT 1024,
@@ -349,24 +352,36 @@ CREATE FUNCTION race_params(
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
-	'the parameters of a sketch. kernel: l2, l1 or angular for vectors, jaccard for sets, match for rows of categories, least_squares or margin for a loss. dims: the length of a vector or row; sets have none. bandwidth: in units of the data (l2, l1). power: the kernel is taken to this power. rows: R, at least 1. range: W counters a row, at least 2. seed: of the row functions. sequence: sobol (rows that balance each other, up to 21 numbers a row), structured (projections at right angles by fast Hadamard transforms, for more numbers; l2 and angular; Andoni et al. 2015, Choromanski et al. 2017), grouped (jaccard: eight rows share a random order of elements, twice to three times as fast for sets of ten elements and more), balanced (match, by itself, power 1 or 2: each row has another column, or another pair of columns, and all rows have all; the kernel is the share of columns or pairs in which records are the same), independent, or auto: the first that can be. rehash: fold (l2 with power 1: code mod range, which adds less than 7.5e-4 of the kernel up to range / 4 bandwidths away, for ranges from 16 on, and more beyond; angular with 2^power <= range: exact), multilinear (collisions are corrected in estimates), or auto. bandwidths: a factor of bandwidth for each column (l2, l1). lower, upper: public bounds that vectors are clipped to first. transform: compare M (x - o), from public data (l2, angular). sequence grid: one row whose counters are the nodes of a grid between the bounds, over which each record is split linearly (l2 and l1 by themselves, up to 3 dims, with finite bounds and without a transform); rows and range follow from it. cells: of a grid, how many along each axis, else small parts of a bandwidth. nulls: what a NULL in a row of categories is (match): category, one more category, which a NULL in a query asks for; different, one that equals nothing, neither a NULL in a query nor any other; without it a NULL is an error. radius, query_radius: of the surrogate losses least_squares, of records {x ..., y}, and margin, of records {x ..., label} with a label above 0 or not (section 4). Records are clipped to the public radius; theta, for least_squares {theta ..., -1}, must be shorter than query_radius (default: the root of dims, enough for coefficients between -1 and 1); their range is 2^power, and the power up to 16, of least_squares at least 2. race_loss asks them; other questions take the records for vectors of the unit sphere, compared by their angle. NULL if an argument before bandwidths is NULL, but for dims. Error 22023 outside the limits';
+	'the parameters of a sketch: kernel, length and bandwidth of records, rows and range of counters, public bounds and transforms. Each is described in doc/reference.md. Error 22023 for values that do not go together';
+
+COMMENT ON OPERATOR * (race_params, race_params) IS
+	'the product of up to 4 kernels, for records ROW(x, c) with a value for each. Both sides have the same rows, range and seed (22023). Multiply from left to right';
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters of moments, for race_build, race_sketch and race_release. Records are arrays of as many numbers as there are bounds. lower, upper: public bounds of each column, which values are clipped to, and which are scaled to -1 and 1. norm: a record, which is 1 and its scaled columns, is multiplied by a factor so that its norm is at most this: it weighs less, and there is less noise; 0 stands for 1, the norm of the 1 alone, so that all records have the same norm, which is best for regressions; with the root of columns + 1, and targets 0, no record changes, so that means and covariances are those of the table. features: that many random Fourier features of all columns but the targets, beside the columns, for regressions that are not linear (Rahimi & Recht 2007); bandwidth: that of their Gaussian kernel, in scaled columns; seed and sequence (independent, sobol, auto): how they are drawn. These three are for features only. targets: that many last columns are scaled to 2 2/3 times as much, because regressions that explain them have less noise then; to find its factor, a record counts as if its targets were 0.35 of that at least. clip: norm, the Euclidean one, or absolute, the root of half of the sum of squares and the square of the sum of absolute values of a record, for Laplace noise: with more than 255 columns it halves pure noise (delta 0), and makes other noise larger; auto is norm, but absolute in race_release where there is Laplace noise. Error 22023 outside the limits';
+	'parameters of moments for race_build, race_sketch and race_release: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
+
+COMMENT ON TYPE race_sketch IS
+	'a RACE sketch of records (Coleman & Shrivastava, CCS 2021), or moments of columns; exact while it is built, private after race_privatize. The text form is base64';
 
 COMMENT ON FUNCTION race_params(race_sketch) IS
 	'the parameters of a sketch. rows is the number of rows that race_privatize kept';
 
 COMMENT ON FUNCTION race_add(race_sketch, "any") IS
-	'an exact sketch with one more record. x is what the kernel compares: an array of dims finite numbers (l2, l1, angular), a set of integers, texts or uuids (jaccard), a row of dims of them (match), or ROW(x, c) for a product. Errors: 42804 for another type; 22023 for a wrong dimension, a NULL element (but of a row of categories, if the parameter nulls says what it is), NaN or infinity; 55000 for a private sketch';
+	'an exact sketch with one more record: an array of numbers, a set, a row of categories, or ROW(x, c) for a product. Errors: 42804 for another type, 22023 for another value, 55000 for a private sketch';
 
 COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 	'an exact sketch with one record less. The record must have been added before. Errors as in race_add';
+
+COMMENT ON FUNCTION race_is_record(race_params, "any") IS
+	'whether race_add takes x with these parameters; false for NULL, and for values that raise 22023. Errors: 42804 for a type that has no records, 22023 if parameters do not state dims';
 
 COMMENT ON FUNCTION race_record(race_params, "any") IS
 	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
 
 COMMENT ON FUNCTION _racepriv._race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
+
+COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
+	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters';
 
 COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS
 	'aggregate transition function';
@@ -383,16 +398,25 @@ COMMENT ON AGGREGATE race_merge(race_sketch) IS
 	'the sum of all sketches, which are all exact or all private. Private ones add their privacy costs (basic composition). NULLs are ignored. Errors as in +';
 
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
-	'as race_merge, for private sketches when no person has records in more than one of them: the privacy cost is then the largest of theirs (parallel composition). Errors as in +, and 22023 for sketches with Laplace and with Gaussian noise when neighbors is substitute, because a record that moves from one to the other costs more';
+	'race_merge of private sketches when no person is in more than one: the cost is the largest of theirs. Errors as in +, 22023 for Laplace with Gaussian noise when neighbors is substitute';
+
+COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
+	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
 COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the number of rows that makes the error bound of a kernel sum least: ceil(g epsilon / sqrt(2)), with g = records * kernel_mass, where kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1 (Coleman & Shrivastava 2021, corollary 3.5)';
+	'the rows with the least error bound of a kernel sum (Coleman & Shrivastava 2021, corollary 3.5). kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1';
+
+COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
+	'upper bounds of what releases cost together: by basic composition and by zCDP (Bun & Steinke 2016) at the sum of deltas. Errors: 22004 for NULL, 22023 for negative or infinite costs';
+
+COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
+	'race_compose at a delta of your choice, the same in all rows. Errors: 22004 for a NULL at_delta, others as in the other race_compose';
 
 REVOKE EXECUTE ON FUNCTION
 	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
 
 COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
-	'a differentially private sketch of the first rows of an exact one. Every counter gets integer noise, and so does the record count, which takes 5 % of the budget. delta 0: discrete Laplace noise, epsilon-differential privacy. Above: discrete Gaussian noise, (epsilon, delta)-differential privacy (Coleman & Shrivastava 2021, theorem 3.2; Canonne, Kamath & Steinke 2020). rows: a power of two, or all. NULL chooses the rows that promise the least error (corollary 3.5), from public values, the noisy count, and a noisy sum of the norms of rows, which takes 2 % of epsilon; with delta > 0 it takes all. Of a grid, NULL chooses the size of its cells, and whether it has coarse cells besides, with delta 0 by a noisy look at what coarser cells lose, which takes 2 % of epsilon in one dimension and else 5 %, and 1 keeps the finest. fit: says that race_fit will follow, so that with delta 0 fewer rows are best in one or two dimensions, but enough to test the model; above, the count of rows then takes 12.5 % of rho. max_contributions: how many records one person may have. neighbors: add_remove or substitute. Every call draws new noise and costs its budget again. NULL if an argument other than rows is NULL. Errors: 22023 outside the limits, 55000 for a private sketch';
+	'a differentially private sketch of an exact one: discrete Laplace noise for delta 0, discrete Gaussian noise above. rows, grid and fit are described in doc/reference.md. Errors: 55000 unless exact, 22023 for other arguments';
 
 REVOKE EXECUTE ON FUNCTION
 	race_share(race_sketch, float8, float8, int, int, int, int, int, text) FROM PUBLIC;
@@ -408,6 +432,15 @@ REVOKE EXECUTE ON FUNCTION
 
 COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
 	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
+
+COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
+	'two exact halves of the sketch of all records, for race_conditional_mean: a value within public bounds divides each record among them at random. Errors as in race_build, 22023 for other bounds';
+
+CREATE FUNCTION race_moments_matrix(moments race_sketch) RETURNS race_moments_matrix_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+
+COMMENT ON FUNCTION race_moments_matrix(race_sketch) IS
+	'the contents of moments as plain arrays. Records count as they were clipped, to bounds and norm. Error 55000 for noise shares of which there are too few';
 
 CREATE FUNCTION race_fit(
 	sketch race_sketch, points int DEFAULT NULL, seed bigint DEFAULT 0,
@@ -509,6 +542,9 @@ COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
 
+COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
+	'the exact kernel value k(x, y), between 0 and 1, taken to the power: what estimates are estimates of. Errors as in race_add';
+
 COMMENT ON COLUMN race_info_result.kernel IS 'the kernel, or moments; of a product the kernels, with * between them';
 
 COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products and moments';
@@ -522,12 +558,6 @@ COMMENT ON COLUMN race_info_result.misfit IS
 
 COMMENT ON FUNCTION race_info(race_sketch) IS
 	'what a sketch is: its parameters, the count of records, bytes, status, and of a private sketch its noise and true cost. Of a share, the cost is that of the sum that it is made for';
-
-CREATE FUNCTION race_moments_matrix(moments race_sketch) RETURNS race_moments_matrix_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-
-COMMENT ON FUNCTION race_moments_matrix(race_sketch) IS
-	'the contents of moments as plain arrays. Records count as they were clipped, to bounds and norm. Error 55000 for noise shares of which there are too few';
 
 CREATE FUNCTION _racepriv._race_classify_step(internal, anyelement, race_sketch, VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_classify_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -555,7 +585,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "a
 );
 
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
-	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior is uniform (the default: maximum likelihood) or counts (maximum a posteriori). Rows with a NULL are left out; no class gives NULL';
+	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Rows with a NULL are left out; no class gives NULL';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "any") (
 	SFUNC = _racepriv._race_classify_step, STYPE = internal,
@@ -592,6 +622,12 @@ CREATE OR REPLACE FUNCTION race_score_params(classes int) RETURNS race_params
 	SELECT _racepriv._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
 $$;
 
+COMMENT ON FUNCTION race_score_params(int) IS
+	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over the scores, with cells that follow from the number of classes. Error 22023 for other numbers';
+
+COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
+	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
+
 COMMENT ON FUNCTION race_similarity(race_sketch, race_sketch) IS
 	'the mean of the kernel over all pairs of a record of a and one of b, unbiased under noise. Parameters and errors as race_distance';
 
@@ -608,6 +644,8 @@ COMMENT ON FUNCTION race_minimize(race_sketch, float8[], float8[], regprocedure,
 
 COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
 	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
+
+COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension, from the noise of the counts of records before nodes; NULL for others';
 
 COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
 	'quantiles of a column of the records, which is counted from 1 on, from the fitted model, in the order of p. Errors: 22003 p outside of 0 to 1, 22023 a column that is no number, 55000 no model';
@@ -632,6 +670,23 @@ CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
 	SFUNC = _racepriv._race_discriminant_step, STYPE = internal, FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
 );
 
+COMMENT ON AGGREGATE race_discriminant("any", "any") IS
+	'the transform for race_params to the directions in which labels differ (Fisher 1936, Rao 1948), most important first. Use public data only: the result has no added noise. Errors as in race_whiten';
+
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8) IS
+	'M (x - o) for a public matrix M and offset o, shortened to radius where it is longer: records and queries of grids in few directions. Error 22023 for other shapes, NaN and infinity';
+
+COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or x through race_warp and race_project';
+
+COMMENT ON AGGREGATE race_suggest("any", float8, float8, bigint) IS
+	'parameters for a release of vectors like the public rows x: transform, bandwidth, power, rows and bounds, by cross-validated likelihood under the noise of the release. Never use private rows';
+
+COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
+	'parameters for a release with a sketch for each label, by the cross-validated accuracy of classification under the noise of the release. Never use private rows';
+
+COMMENT ON FUNCTION race_warp(float8[], float8[]) IS
+	'each number of x replaced by its place among the knots of its column, linear between two. knots are public numbers, 2 to 64 a column, ascending. Error 22023 for others';
+
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
 
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any", "any") IS 'aggregate transition function';
@@ -642,9 +697,15 @@ CREATE OR REPLACE AGGREGATE race_whiten(x "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
 );
 
+COMMENT ON AGGREGATE race_whiten("any") IS
+	'the transform for race_params that gives public vectors mean 0 and covariance 1, with shrunken correlations (Ledoit & Wolf 2022). Use public data only. Errors: 22023 for fewer than two vectors, others as in race_add';
+
 CREATE OR REPLACE AGGREGATE race_whiten(x "any", label "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
 );
+
+COMMENT ON AGGREGATE race_whiten("any", "any") IS
+	'race_whiten within labels: the covariance is that of vectors around the mean of their label. At most 1000 labels. Errors: 22023 when no label has two vectors, 54000 for more labels';
 
 CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
@@ -682,7 +743,7 @@ CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[]) (
 );
 
 COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[]) IS
-	'the label of the class that record x is most likely from, over one row for each class with its moments: linear discriminant analysis (Fisher 1936, Rao 1948). In the directions in which the means lie apart each class is normal with a covariance of its own, moved towards the common one by as much as noise hides it; the counts are the prior. x has all columns. The model is kept for further calls of the same place in a statement. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with different parameters, for classes with different x, and for x that is no array of finite numbers, one a column; 54000 for more than 100 classes; 55000 if no column varies within classes, and for noise shares of which there are too few';
+	'the label of the class that record x is most likely from, over one row for each class with its moments: discriminant analysis with the counts as prior. Errors as in race_discriminant_moments';
 
 CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[], prior text) (
 	SFUNC = _racepriv._race_lda_step, STYPE = internal,
@@ -713,41 +774,41 @@ CREATE FUNCTION race_covariance(moments race_sketch, "column" int, other int, co
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8) IS
-	'the covariance of two columns, or the variance of one, over records as they were clipped to bounds and norm; with an interval of the normal distribution. Errors: 22023 for columns that do not exist, or a confidence that is not between 0 and 1; 55000 for noise shares of which there are too few';
+	'the covariance of two columns of moments, or the variance of one, with an interval. Records count as clipped. Errors: 22023 for other columns or confidence, 55000 for too few noise shares';
 
 CREATE FUNCTION race_correlation(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_correlation(race_sketch, int, int, float8) IS
-	'the correlation of two columns, as race_covariance. Where the variance of a column is within its noise, the value is NULL and the interval goes from -1 to 1. With noise the value itself may lie beyond 1; the interval does not';
+	'the correlation of two columns of moments, as race_covariance. NULL, with the interval from -1 to 1, where a variance is within its noise';
 
 CREATE FUNCTION race_pca(moments race_sketch, standardize boolean DEFAULT false)
 	RETURNS SETOF race_pca_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION race_pca(race_sketch, boolean) IS
-	'principal components of the columns: directions in which records vary most, at right angles to each other; in the units of the columns, or with standardize in their standard deviations. They come from the sums and products that the noisy ones most likely come from. Components whose variance is within a few standard errors are those of noise. Errors: 22023 for moments with features; 55000 for noise shares of which there are too few';
+	'principal components of the columns of moments, with standardize in units of standard deviations. Components within a few standard errors are those of noise. Errors: 22023 for features, 55000 for too few noise shares';
 
 CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] DEFAULT NULL)
 	RETURNS SETOF race_regress_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
-	'the linear regression of column target on the columns of predictors and all features, or on all other columns (NULL): the intercept first. It comes from the sums and products that the noisy ones most likely come from, so that what noise hides is shrunk, as in ridge regression, with a penalty that follows from the known noise (Wigner 1955 for its size). From exact moments it is least squares. Standard errors take errors of the regression to be of equal variance. They do not include the effect of weights, which records beyond the norm have: where coefficients matter more than predictions, choose a norm that few records exceed. NULL moments or target give no rows. Errors: 22023 for columns that do not exist, or that come twice; 55000 for exact moments without records, and for noise shares of which there are too few';
+	'the linear regression of column target on predictors, or on all other columns (NULL), from moments: the intercept first, with standard errors. Errors: 22023 for other columns, 55000 for too few noise shares';
 
 CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predictors int[] DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 
 COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
-	'what the regression of column target (race_regress) says of a record: x has all its columns but the target, in their order, in the units of the table. Numbers beyond their bounds are clipped, and so is the result. The fit is kept for further calls of the same place in a statement. NULL for a NULL argument, but NULL predictors stand for all columns. Errors: 22023 for another number of elements, a NULL element, a NaN or an infinity; others as in race_regress';
+	'what race_regress says of a record x, which has all columns but the target, in their order. Clipped to the bounds. Errors: 22023 for another number of elements or NULL ones';
 
 CREATE FUNCTION race_whiten_moments(moments race_sketch) RETURNS race_transform
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION race_whiten_moments(race_sketch) IS
-	'the transform for race_params that gives columns mean 0 and covariance 1, as race_whiten does: from private moments it is private, and needs no public rows. It comes from the sums and products that the noisy ones most likely come from, so columns that vary less than the noise are taken to vary about as much as it. Errors: 22023 for moments with features; 55000 if no column varies, and for noise shares of which there are too few';
+	'the transform for race_params that gives columns mean 0 and covariance 1: private if the moments are. Errors: 22023 for features, 55000 if no column varies or for too few noise shares';
 
 CREATE FUNCTION race_pca_transform(moments race_sketch, components int, standardize boolean DEFAULT false)
 	RETURNS race_transform
@@ -767,7 +828,7 @@ CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_sketch
 );
 
 COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_sketch) IS
-	'the transform for race_params to the directions in which classes lie apart (Fisher''s discriminant), as race_discriminant, over one row for each class with its moments: from private moments it is private. It has one direction less than there are classes, at most as many as columns; the variance within classes is 1 in each. Rows with a NULL are left out; no class gives NULL. Errors: 22023 for moments with features or with different parameters; 54000 for more than 100 classes; 55000 if the means of classes do not differ, if no column varies within classes, and for noise shares of which there are too few';
+	'the transform to the directions in which classes differ, over one row for each class with its moments: private if they are. Errors: 22023 for features or different parameters, 55000 for too few noise shares';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -778,10 +839,13 @@ CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_ide
 	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
 $$;
 
+COMMENT ON TABLE _racepriv.race_budgets IS
+	'one row for each budget: limits of epsilon, delta and rho, the accounting, the sums of what was charged, and the copy of the database that may spend it';
+
 COMMENT ON COLUMN _racepriv.race_datasets.owner_id IS 'the OID of the owner, in the copy of the database where it was protected';
 
 COMMENT ON TABLE _racepriv.race_budget_tables IS
-	'the private tables of datasets, as they were when a budget was given or charged: a table belongs to the budget of its OID, or of its name and owner if it was made anew. No other table may take a name that stands here';
+	'the private tables of datasets, as they were when a budget was given or charged. A table belongs to the budget of its OID, or of its name and owner';
 
 COMMENT ON COLUMN _racepriv.race_budget_tables.identity IS 'the copy of the database in which it was entered, and in which the OIDs hold';
 
@@ -790,6 +854,9 @@ COMMENT ON COLUMN _racepriv.race_budget_tables.owner_id IS 'the OID of its owner
 COMMENT ON COLUMN _racepriv.race_budget_tables.schema_id IS 'the OID of its schema';
 
 COMMENT ON COLUMN _racepriv.race_charges.charged_by_id IS 'the OID of the role, in that copy';
+
+COMMENT ON TABLE _racepriv.race_releases IS
+	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 
 COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
 
@@ -856,8 +923,14 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 	'raises 55000 if another role than its owner may write to the ledger, or if triggers or rules of others are on it';
 
+COMMENT ON VIEW race_budget_status IS
+	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
+
 COMMENT ON FUNCTION race_released(text, text, text) IS
-	'the sketch, or the moments, of the latest version of a release, for all functions that take one. Of a release with labels, the sketch of one label. Of a release with a value, the sketch of all records: the sum of both sketches, with the noise of both and without a model, added up for each statement; bound, lower or upper, gives the sketch of that bound. NULL for a NULL name. Errors: 42704 if there is no such release or label, 22023 if the release has labels and none is given, or has no value and a bound is given';
+	'the latest version of a release, or of one of its labels, or of one bound of its value: a sketch for all functions that take one. Errors: 42704 for no such release or label, 22023';
+
+COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
+	'race_conditional_mean of the latest version of a release with a value, and of one label if it has labels. Errors as in race_released, 22023 if it has no value';
 
 CREATE OR REPLACE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
@@ -898,10 +971,13 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_classify(text, "any") IS
-	'the label that q is most likely from, by the latest version of a release with labels. Of a release that is calibrated, the label with most records of this score; of others, the label with the highest density (maximum likelihood). Errors: 42704 if there is no such release, 22023 unless it has a sketch for each label, and others as in race_kde';
+	'the label that q is most likely from, by the latest version of a release with labels. Errors: 42704 for no such release, 22023 unless it has labels, others as in race_kde';
 
 COMMENT ON FUNCTION race_posterior(text, "any") IS
-	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Of a release that is calibrated, the shares of labels among the records of this score; of others, densities over their sum. Errors as in race_classify';
+	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Errors as in race_classify';
+
+COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
+	'the base tables of a table or view that are not public. Error 22023 if a row may depend on more than one row of a table, or is not tied to the unit column';
 
 CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -1171,6 +1247,9 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
 
+COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
+	'registers a table or view as a dataset, with a budget of epsilon and delta. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
+
 CREATE OR REPLACE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -1248,6 +1327,9 @@ BEGIN
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));
 END $$;
+
+COMMENT ON PROCEDURE race_budget_adopt(text) IS
+	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
 
 CREATE OR REPLACE PROCEDURE race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -1476,6 +1558,9 @@ BEGIN
 		asked_epsilon, asked_delta, asked_rho, charged_by, statement_timestamp(), b.identity, to_regrole(quote_ident(charged_by)))
 	RETURNING c.charge, c.charged_at INTO charge, charged_at;
 END $$;
+
+COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+	'charges the budget of a dataset, then stores a private sketch of it under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000

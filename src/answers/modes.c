@@ -999,7 +999,7 @@ create_ranks(const RaceView *view, void *question, MemoryContext context, Size *
 
 static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
 
-/* ------------------------------------------------------------------- rank_cache */
+/* ------------------------------------------------------------------- cache */
 
 static void
 release_ranks(void *arg)

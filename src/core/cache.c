@@ -304,7 +304,7 @@ fetch(Datum value, const struct varatt_external *pointer, Size identity,
 	  bool has_key, const RaceSnapshotKey *key)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race_sketch stored_cache",
+												  "race_sketch cache",
 												  ALLOCSET_START_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceStoredEntry *entry = palloc0(sizeof(RaceStoredEntry));

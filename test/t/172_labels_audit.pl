@@ -72,7 +72,7 @@ END \$\$
 END
 	return map {
 		my @labels = map { [@{decode($_)}[COUNT, $release->{cell}]] } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_$release->{kind}_send($release->{kind}), 'hex') FROM _racepriv.race_releases
+SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$release->{name} $dataset %' AND label::int $_ @{[LABELS]} ORDER BY released_at, part
 END
 		[map { [splice @labels, 0, RECORDS] } 1 .. PERSONS * $release->{calls}];
@@ -82,10 +82,10 @@ END
 # What is recorded: the cost, and the standard deviation of the noise of a count and of a counter
 sub recorded {
 	my ($dataset, $release) = @_;
-	my $stddev = $release->{kind} eq 'moments' ? 'noise_stddev * ' . ONE**2 : 'counter_noise_stddev';
+	my $stddev = $release->{kind} eq 'moments' ? 'counter_noise_stddev * ' . ONE**2 : 'counter_noise_stddev';
 	my ($mechanism, @recorded) = split /\|/, sql(<<"END");
 SELECT DISTINCT mechanism, epsilon, rho, count_noise_stddev, $stddev
-FROM _racepriv.race_releases, race_info($release->{kind}) WHERE name LIKE '$release->{name} $dataset %'
+FROM _racepriv.race_releases, race_info(sketch) WHERE name LIKE '$release->{name} $dataset %'
 END
 	is($mechanism, $release->{mechanism}, "$release->{name}, $dataset: the mechanism");
 	return @recorded;
