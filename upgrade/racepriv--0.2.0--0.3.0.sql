@@ -179,17 +179,8 @@ ALTER TABLE _racepriv.race_releases ENABLE TRIGGER race_append_only;
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
-	held record;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	-- columns of users
-	FOR held IN
-		SELECT c.oid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-		WHERE a.atttypid = '@extschema@.race_moments'::regtype AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
-			AND c.oid <> '_racepriv.race_releases'::regclass
-	LOOP
-		EXECUTE format('ALTER TABLE %s ALTER %I TYPE @extschema@.race_sketch', held.relation, held.attname);
-	END LOOP;
 	PERFORM set_config('racepriv_upgrade.views', (
 		SELECT coalesce(jsonb_agg(jsonb_build_object('view', c.relname, 'grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
 			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
@@ -199,35 +190,8 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- Views of users on the two views are dropped, and made again at the end.
-DO $$
-DECLARE
-	path CONSTANT text := pg_catalog.current_setting('search_path');
-	held record;
-BEGIN
-	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	PERFORM set_config('racepriv_upgrade.user_views', (
-		WITH RECURSIVE above (view, depth) AS (
-			SELECT unnest(ARRAY['@extschema@.race_latest_releases', '@extschema@.race_catalog']::regclass[])::oid, 0
-			UNION SELECT r.ev_class, a.depth + 1 FROM above a
-				JOIN pg_depend d ON d.refobjid = a.view AND d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_rewrite'::regclass
-				JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> a.view
-		), views AS (
-			SELECT view, max(depth) AS depth FROM above GROUP BY view HAVING max(depth) > 0
-		)
-		SELECT coalesce(jsonb_agg(jsonb_build_object('name', view::regclass::text, 'definition', pg_get_viewdef(view), 'owner', c.relowner::regrole::text,
-			'options', array_to_string(c.reloptions, ', '), 'comment', obj_description(view, 'pg_class'), 'rights', (
-				SELECT coalesce(jsonb_agg(format('GRANT %s ON %s TO %s%s', a.privilege_type, view::regclass,
-					CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)), '[]')
-				FROM aclexplode(c.relacl) a WHERE a.grantee <> c.relowner)) ORDER BY depth), '[]')::text
-		FROM views JOIN pg_class c ON c.oid = view), true);
-	FOR held IN SELECT v ->> 'name' AS name FROM jsonb_array_elements(current_setting('racepriv_upgrade.user_views')::jsonb)
-			WITH ORDINALITY e (v, n) ORDER BY n DESC
-	LOOP
-		EXECUTE 'DROP VIEW ' || held.name;
-	END LOOP;
-	PERFORM set_config('search_path', path, true);
-END $$;
+-- A view of a user on these stops the update, and he makes it anew himself: what the update made for
+-- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
 -- made anew: VIEW race_latest_releases
 DROP VIEW race_catalog, race_latest_releases;
@@ -254,12 +218,18 @@ DECLARE
 	type CONSTANT oid := '@extschema@.race_moments'::regtype;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
-			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
 			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
-				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
 		RAISE EXCEPTION 'objects that are not of the extension depend on type race_moments, which goes' USING
-			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
 	END IF;
 	DROP TYPE @extschema@.race_moments CASCADE;
 	PERFORM set_config('search_path', path, true);
@@ -270,12 +240,18 @@ DECLARE
 	type CONSTANT oid := '@extschema@.race_moments_info_result'::regtype;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
-			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
 			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
-				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
 		RAISE EXCEPTION 'objects that are not of the extension depend on type race_moments_info_result, which goes' USING
-			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
 	END IF;
 	DROP TYPE @extschema@.race_moments_info_result CASCADE;
 	PERFORM set_config('search_path', path, true);
@@ -286,12 +262,18 @@ DECLARE
 	type CONSTANT oid := '@extschema@.race_preview_result'::regtype;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	IF EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_type'::regclass
-			AND d.refobjid IN (type, (SELECT typarray FROM pg_type WHERE oid = type)) AND d.deptype = 'n'
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
 			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
-				WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
 		RAISE EXCEPTION 'objects that are not of the extension depend on type race_preview_result, which goes' USING
-			ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop them before the update.';
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
 	END IF;
 	DROP TYPE @extschema@.race_preview_result CASCADE;
 	PERFORM set_config('search_path', path, true);
@@ -1963,28 +1945,6 @@ BEGIN
 		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
 			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
 	END LOOP;
-END $$;
-DO $$
-DECLARE
-	path CONSTANT text := pg_catalog.current_setting('search_path');
-	held record;
-	granting text;
-BEGIN
-	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	FOR held IN SELECT * FROM jsonb_to_recordset(current_setting('racepriv_upgrade.user_views')::jsonb)
-			h (name text, definition text, owner text, options text, comment text, rights jsonb)
-	LOOP
-		EXECUTE format('CREATE VIEW %s %s AS %s', held.name, 'WITH (' || nullif(held.options, '') || ')', held.definition);
-		EXECUTE format('ALTER VIEW %s OWNER TO %s', held.name, held.owner);
-		EXECUTE format('COMMENT ON VIEW %s IS %L', held.name, held.comment);
-		FOR granting IN SELECT jsonb_array_elements_text(held.rights)
-		LOOP
-			EXECUTE granting;
-		END LOOP;
-		-- what the script of an extension makes belongs to it
-		EXECUTE format('ALTER EXTENSION racepriv DROP VIEW %s', held.name);
-	END LOOP;
-	PERFORM set_config('search_path', path, true);
 END $$;
 
 
