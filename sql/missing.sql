@@ -18,7 +18,6 @@ SELECT race_params('l2', 3, nulls => 'category');
 SELECT 'jaccard(nulls=different)'::race_params;
 SELECT 'match(nulls=1)'::race_params;
 SELECT 'match(nulls=category, nulls=category)'::race_params;
-SELECT key, obj_description(oid, 'pg_proc') LIKE '%' || key || '%' AS explained FROM pg_proc, unnest(ARRAY['nulls', 'category', 'different']) key WHERE proname = 'race_params' AND pronargs > 1;
 
 -- the exact kernel: a NULL is one more category, or equals nothing
 SELECT x, y, race_kernel(race_params('match', 2, nulls => 'category'), x, y) AS category,

@@ -72,9 +72,8 @@ SELECT _racepriv._race_params_send(race_params('l2', 3, 5, seed => -2));
 -- the SQL defaults are those of the table of parameters, which the text form uses
 SELECT k, race_params(kernel => k) = k::race_params AS same
 FROM unnest(ARRAY['l2', 'l1', 'angular', 'jaccard', 'match']) k WHERE race_params(kernel => k) IS DISTINCT FROM k::race_params;
--- each parameter of the text form is an argument, or of a transform, and the comment explains it
-SELECT key, key = ANY (proargnames) OR key IN (SELECT attname FROM pg_attribute WHERE attrelid = 'race_transform'::regclass) AS argument,
-       obj_description(oid, 'pg_proc') LIKE '%' || CASE WHEN key IN ('matrix', 'offset') THEN 'transform' ELSE key END || '%' AS explained
+-- each parameter of the text form is an argument, or of a transform (065_reference.pl: the reference explains it)
+SELECT key, key = ANY (proargnames) OR key IN (SELECT attname FROM pg_attribute WHERE attrelid = 'race_transform'::regclass) AS argument
 FROM regexp_matches(race_params('l2', 1, lower => '{0}', upper => '{1}', transform => race_transform('{{1}}', '{0}')) || race_params('l2', 1, bandwidths => '{1}')::text,
                     '([a-z]+)=', 'g') m(k), unnest(k) key, pg_proc
 WHERE proname = 'race_params' AND pronargs > 1 GROUP BY key, proargnames, oid ORDER BY key;

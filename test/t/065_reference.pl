@@ -28,6 +28,11 @@ sub generated
 my $reference = reference();
 ok(generated() eq $reference, 'reference.md is what doc/make_reference makes') or diag 'run doc/make_reference';
 
+# arguments of race_params have a row of a table each
+my @unexplained = grep { $reference !~ /^\| [^|]*`$_`.*\|/m }
+  split / /, sql(q{SELECT array_to_string(proargnames, ' ') FROM pg_proc WHERE proname = 'race_params' AND pronargs > 1});
+is("@unexplained", '', 'the parameters of race_params are explained');
+
 # longer texts stand in documents
 my $long = q{SELECT count(*) FROM pg_description d JOIN pg_depend m ON m.classid = d.classoid AND m.objid = d.objoid AND m.deptype = 'e' }
 	  . q{WHERE m.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND array_length(regexp_split_to_array(trim(d.description), '\s+'), 1) > 40};
