@@ -18,7 +18,7 @@
 #include "student.h"
 
 /*
- * Curves, heat maps and histograms of columns, from densities (densities.h).
+ * Curves, heat maps and histograms of columns, from densities (charts.h).
  */
 
 PG_FUNCTION_INFO_V1(race_curve);

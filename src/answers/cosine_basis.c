@@ -12,7 +12,7 @@
 #include "cosine_basis.h"
 
 /*
- * Waves whose sum is a Gaussian process, from equations for them.
+ * Posterior of a Gaussian process in a cosine basis.
  *
  * Coefficients are normal, a priori with the variances of a Matern process of smoothness 3/2
  * (Solin & Sarkka 2020), and so they are a posteriori.  Its deviation and length are not known:
@@ -202,7 +202,7 @@ race_posterior(const RaceWaves *waves, RaceEquations *equations, double *mean,
 }
 
 /*
- * Curves of shares along a line of nodes, from noisy records of the nodes.
+ * Smoothed class probabilities along the score, from noisy counts of its nodes.
  */
 
 /*

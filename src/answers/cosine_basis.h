@@ -10,7 +10,7 @@
 #include "waves.h"
 
 /*
- * Waves whose sum is a Gaussian process, from equations for them.
+ * Posterior of a Gaussian process in a cosine basis.
  */
 
 /* Lengths and deviations of the process that are tried */
@@ -38,7 +38,7 @@ extern void race_posterior(const RaceWaves *waves, RaceEquations *equations, dou
 						   double *covariance);
 
 /*
- * Curves of shares along a line of nodes, from noisy records of the nodes.
+ * Smoothed class probabilities along the score, from noisy counts of its nodes.
  *
  * Some of the records at a place of the line have a property: their share is a curve, linear
  * between nodes.  Records are split linearly over the two nodes around them.  So a node sees a

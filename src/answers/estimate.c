@@ -52,7 +52,7 @@ typedef struct Parts
 	RaceReady  *ready;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
-	double		scale;			/* of residuals, in a partial question (partial.h) */
+	double		scale;			/* of residuals, in a partial question (evaluator.h) */
 } Parts;
 
 /*
@@ -596,7 +596,7 @@ race_estimate(PG_FUNCTION_ARGS)
 }
 
 /*
- * What the counters of balanced rows have in them besides the records that are asked about.
+ * Variance of contingency tables caused by records that share a cell.
  */
 
 /* What was computed for a sketch */
@@ -677,7 +677,7 @@ race_others_variance(const RaceQuestion *question, double mean)
 }
 
 /*
- * Questions that leave out parts of a product.
+ * Questions about a part of a product kernel.
  *
  * The query (x, any) is completed by points c of the model, which are chosen by what they add
  * to its answer.  The ratio of what there is to what the model says is taken to be that of

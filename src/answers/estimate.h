@@ -88,7 +88,7 @@ extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower,
 							  double *upper);
 
 /*
- * What the counters of balanced rows have in them besides the records that are asked about.
+ * Variance of contingency tables caused by records that share a cell.
  *
  * All rows together are all columns, or pairs of them, so that choosing them adds no error.  What
  * is left is noise, and other categories that share a bucket by chance.  The other counters of a

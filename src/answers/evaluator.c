@@ -18,7 +18,7 @@
 #include "table_error.h"
 
 /*
- * A sketch made ready to be asked.
+ * Cached evaluator of a sketch.
  */
 
 struct RaceReady
@@ -795,7 +795,7 @@ project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *proje
  * So that it need not visit all nodes, the kernel is split by distance, as the multilevel summation
  * method does (Hardy 2006): the fine nodes sum what is near, coarser ones the smooth rest.  The sketch
  * has one or two levels, and others follow from these exactly.  Each level answers for what its nodes say
- * of the table but for heaps (heaps.h).
+ * of the table but for heaps (point_masses.h).
  */
 
 typedef struct Level

@@ -12,7 +12,7 @@
 /*
  * The answers of a grid.
  *
- * A question sums the kernel over the nodes of levels (levels.h).
+ * A question sums the kernel over the nodes of levels (evaluator.h).
  */
 
 typedef struct RaceGridded RaceGridded;
@@ -42,7 +42,7 @@ extern double race_gridded_noise(const RaceGridded *gridded);
 
 /*
  * The variance that cells give it at x, for a sum of this size: what splitting moves, and what cells
- * lose nearby (lost.h)
+ * lose nearby (table_error.h)
  */
 extern double race_gridded_bias(const RaceGridded *gridded, const double *x, double sum);
 
@@ -94,7 +94,7 @@ extern double race_ready_residuals(const RaceReady *ready, const uint32 *buckets
 								   uint32 from, uint32 to);
 
 /*
- * Questions that leave out parts of a product.
+ * Questions about a part of a product kernel.
  *
  * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
  * model can: the kernel of a part that is left out is 1.  What it misses is looked for at

@@ -327,8 +327,8 @@ race_points(PG_FUNCTION_ARGS)
  * Fitting a model to a sketch.
  *
  * The points are hashed.  The sketch answers at them, their Gram matrix is computed, and
- * the weights are found (solve.h).  Points of vectors are then moved, in rounds, and flow
- * (flow.h).  Of many candidates that were given some are chosen (choose.h).  In the end weights
+ * the weights are found (solver.h).  Points of vectors are then moved, in rounds, and flow
+ * (fit_flow.h).  Of many candidates that were given some are chosen (fit.h).  In the end weights
  * are found from each half of the rows alone.  The residuals of the other half, which has not
  * been seen, tell how much a model misses: the mean of their squares, less the variance that
  * noise gives them.

@@ -16,7 +16,7 @@
  *
  * A sketch is R noisy histograms of the same records, seen through known hash functions.
  * A model is the non-negative distribution over points that explains all its counters
- * best (solve.h).  It costs no privacy, as it is computed from the sketch alone.
+ * best (solver.h).  It costs no privacy, as it is computed from the sketch alone.
  */
 
 #define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points, */

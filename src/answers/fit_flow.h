@@ -7,7 +7,7 @@
  * landscape, which the points go up, with momentum: the flow of the maximum mean discrepancy
  * (Arbel, Korba, Salim & Gretton 2019).  It finds shapes and tails, but slowly where points are
  * much too wide in a direction.  Therefore all points are also mapped at once, to the mean and
- * covariance that explain the counters best (polynomial.h).
+ * covariance that explain the counters best (fit_flow.h).
  */
 #ifndef RACE_FIT_FLOW_H
 #define RACE_FIT_FLOW_H

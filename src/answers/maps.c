@@ -25,7 +25,7 @@
  * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
  * within classes.
  *
- * C is estimated from standard deviations and a shrunken correlation matrix (eigen.h).  A
+ * C is estimated from standard deviations and a shrunken correlation matrix (factor.h).  A
  * column that is constant, or a linear combination of columns before it, is left out: M has
  * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
  * Mahalanobis distances, and others are not told apart by what the public rows do not show.
@@ -314,7 +314,7 @@ race_whiten_final(PG_FUNCTION_ARGS)
 /*
  * race_discriminant: the directions in which the means of classes lie apart.
  *
- * Vectors are whitened within classes first (whiten.c).  There the means of k classes span up
+ * Vectors are whitened within classes first (maps.c).  There the means of k classes span up
  * to k - 1 directions, and the singular value decomposition of the means, each weighted by its
  * number of vectors, finds them, those that tell most first (Fisher 1936; Rao 1948).  For
  * classes that are normal and spread alike, all other directions say nothing of the class,
@@ -812,7 +812,7 @@ race_warp(PG_FUNCTION_ARGS)
 }
 
 /*
- * Far records pulled to a sphere, learned from examples.
+ * Norm clipping, learned from examples.
  */
 
 void

@@ -27,7 +27,7 @@
  * Then it is a quadratic form in three things that do not depend on each other: which
  * records were drawn, the noise of counters, and the noise of both counts, by which each mean
  * function is too large or too small.  The variance and the third moment of the first two are
- * known (products.h).  Given the noise of counts, the form is taken for a shifted gamma variable
+ * known (mmd.h).  Given the noise of counts, the form is taken for a shifted gamma variable
  * with these moments, as Gretton et al. take a gamma variable where there is no noise.  The
  * p-value is the mean of its tails over the noise of counts.
  */

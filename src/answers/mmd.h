@@ -79,7 +79,7 @@ extern RaceCumulants race_noise_cumulants(const RacePair *pair, double first, do
 /* Return the third central moment of the square of a variable with these cumulants. */
 extern double race_noise_third(RaceCumulants noise);
 
-/* gridproducts.c */
+/* mmd.c */
 extern void race_grid_products(const RacePair *pair, RaceProducts *products);
 
 #endif

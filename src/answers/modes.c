@@ -27,7 +27,7 @@
 /*
  * race_modes: where the density is highest.
  *
- * Of vectors, modes are local maxima of what race_kde answers (search.h).  Between each two of
+ * Of vectors, modes are local maxima of what race_kde answers (modes.h).  Between each two of
  * them a straight path is looked at.  Of other records the places are the points of the
  * model, and paths lead between points that are similar: whose kernel is above e^-1, as within a
  * bandwidth, or above half of the highest that one of them has with any point.  Their saddle is

@@ -17,7 +17,7 @@
 /*
  * Moments as answers ask them: with the likely exact sums, and by columns of the record.
  *
- * Every answer of this room begins here.  Places count the numbers of v; place 0 is the constant
+ * Every answer from moments begins here.  Places count the numbers of v; place 0 is the constant
  * (moments/moments.h).  Columns count those of the record, from 1 on.
  */
 

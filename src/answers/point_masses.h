@@ -2,7 +2,7 @@
  * point_masses.h
  *		Heaps in the nodes of a grid: places that many records share, as round numbers.
  *
- * A projection (projection.h) supposes that records lie evenly between nodes.  Where the nodes around two
+ * A projection (table_error.h) supposes that records lie evenly between nodes.  Where the nodes around two
  * neighbours hold no more than those farther away, records lie in the cell between the two, or at one of
  * them, and the nodes say where on average.  Most often they are at one place, which is there.
  * That they lie so is known from released nodes alone.

@@ -31,7 +31,7 @@
  * of zero.  Noise and rows, and which of them a record is in, give it the variance
  * (1 - s)^2 v_U + s^2 v_L - 2 s (1 - s) c.
  *
- * Where the sketches have a trend (trend.h), it is the first guess m.  What the sums say beyond
+ * Where the sketches have a trend (proportion.h), it is the first guess m.  What the sums say beyond
  * it, e = (f_U - m (f_L + f_U)) / (f_L + f_U), has a variance v of noise and the variance b that
  * shares have beyond the trend.  So m + b / (b + v) e has the least error.
  */
@@ -299,7 +299,7 @@ race_conditional_mean(PG_FUNCTION_ARGS)
 }
 
 /*
- * What a pair of sketches says of a share at many places.
+ * Local observations of a proportion.
  */
 
 #define MOST_NODES		4096
@@ -650,7 +650,7 @@ race_evidence_spread(const RaceEvidence *evidence, const double *v, double *out)
 }
 
 /*
- * How the share of the upper one of two sketches depends on the place.
+ * Gaussian-process regression of a proportion.
  *
  * With n records and a share s at each of many places, the upper sketch says K (s n) + noise,
  * and the lower one K ((1 - s) n) + noise.  K is the kernel; of grids, which say what is at
@@ -658,7 +658,7 @@ race_evidence_spread(const RaceEvidence *evidence, const double *v, double *out)
  * near a known s0,
  * (1 - s0) upper - s0 lower + s0 K n = K (s n) + noise,
  * which is linear in s, and an error of n matters little: where s is s0, not at all.  s is the
- * mean share of all records plus a sum of waves, whose posterior is known (posterior.h).
+ * mean share of all records plus a sum of waves, whose posterior is known (cosine_basis.h).
  */
 
 struct RaceTrend

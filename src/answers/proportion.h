@@ -38,7 +38,7 @@ extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *s
 									   double confidence);
 
 /*
- * What a pair of sketches says of a share at many places.
+ * Local observations of a proportion.
  *
  * The share is that of the upper sketch in both.  Of a grid the places are nodes, and what they
  * say has noise of its own each.  Of rows they are the points of the models, and what is
@@ -72,7 +72,7 @@ extern double race_evidence_sum(const RaceEvidence *evidence, const RaceQuestion
 extern void race_evidence_spread(const RaceEvidence *evidence, const double *v, double *out);
 
 /*
- * How the share of the upper one of two sketches depends on the place.
+ * Gaussian-process regression of a proportion.
  *
  * Where there are few records, a share is told by what is around.  So its dependence on the
  * place is fitted: a smooth function, a priori a Gaussian process whose scale and smoothness

@@ -7,7 +7,7 @@
  * is a sum of noise shares that has too few of them.  What estimates a sum or a density
  * takes a RaceQuestion, which nobody else makes.
  *
- * To add a question: a C file in this room or in learn, its SQL beside it, and a test.
+ * To add a question: a C file in src/answers, its SQL beside it, and a test.
  */
 #ifndef RACE_QUESTION_H
 #define RACE_QUESTION_H

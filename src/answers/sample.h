@@ -57,7 +57,7 @@ extern double race_fitted_apart(const RaceFitted *fitted, uint64 a, uint64 b);
  * its nearest points, but not by more than half a bandwidth.  A move is a random mix of the
  * differences to these points, so that it goes along the data, whatever the scales of columns,
  * and keeps correlations.  A vector of one number is drawn from the distribution that
- * race_quantile has (marginal.h).  Bounds of the parameters reflect.  Sets and categories stay.
+ * race_quantile has (sample.h).  Bounds of the parameters reflect.  Sets and categories stay.
  *
  * The same seed and number give the same record.
  */

@@ -161,7 +161,7 @@ extern void race_solve_weights(const RaceGram *gram, const double *answers,
  *
  * Plain C99 without PostgreSQL headers.
  *
- * Where noise is much, the weights that explain all counters best (solve.h) explain noise: few
+ * Where noise is much, the weights that explain all counters best (solver.h) explain noise: few
  * points have all the weight.  Of weights that explain them about as well, those are taken that
  * have the least divergence from a prior: maximum entropy (Dudik, Phillips & Schapire 2007;
  * McKenna, Sheldon & Miklau 2019 for private marginals).  What the counters do not say is then as

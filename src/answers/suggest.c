@@ -275,7 +275,7 @@ warped_candidate(const RaceExamples *e, const RaceExpected *expected)
 	return candidate;
 }
 
-/* Far records pulled to a sphere, or NULL if there are none */
+/* Norm clipping, or NULL if there are none */
 static Candidate *
 pulled_candidate(const Candidate *plain, const RaceExpected *expected)
 {
@@ -886,7 +886,7 @@ race_suggest_grid_error(RaceDraft *draft, const RaceExpected *expected, double r
 /*
  * Transforms that race_suggest tries, learned from examples.
  *
- * All begin by giving vectors covariance 1 within classes (whiten.h).  Some go on to keep only
+ * All begin by giving vectors covariance 1 within classes (maps.h).  Some go on to keep only
  * the directions in which classes differ.
  */
 

@@ -22,7 +22,7 @@
  * as well: what is learned from an example must not be tested on it.
  *
  * With labels, what a transform makes of vectors may be counted in a grid instead of rows, where
- * that is in at most 3 dimensions (suggest_grid.c).
+ * that is in at most 3 dimensions (suggest.c).
  */
 
 #define RACE_SUGGEST_DIMS		64
@@ -231,7 +231,7 @@ extern bool race_warp_learn(const RaceExamples *examples, double *knots);
 extern RaceExamples race_warp_examples(const RaceExamples *examples, const double *knots);
 
 /*
- * Far records pulled to a sphere.
+ * Norm clipping.
  *
  * In columns with heavy tails a few far records make most of covariances and of the range that
  * a grid has to cover.  Their directions tell as much as those of other records.  So images that

@@ -55,7 +55,7 @@ extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 
 /*
- * A value, detoasted if it is stored out of line. (stored.h explains `identity`.)
+ * A value, detoasted if it is stored out of line. (cache.h explains `identity`.)
  * It stays valid until the next call with this site. If the value was not stored
  * out of line, it stays valid as long as the datum does.
  */

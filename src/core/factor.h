@@ -16,7 +16,7 @@
  * (race_interrupt_hook).
  */
 
-/* Space that race_independent() and race_shrink() (eigen.h) work in */
+/* Space that race_independent() and race_shrink() (factor.h) work in */
 #define RACE_LINEAR_WORK(n)		(((size_t) (n) + 4) * (n))
 
 extern double race_dot(const double *x, const double *y, uint32_t n);

@@ -38,7 +38,7 @@ typedef struct RaceHashBlock
 	uint32_t	power;
 	uint32_t	range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES], of projections
-								 * by structured.h [offset, scale][RACE_LANES] */
+								 * by sequences.h [offset, scale][RACE_LANES] */
 	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
 	bool		interruptible;	/* while sets are hashed */
 	uint8_t		sequence;
@@ -47,7 +47,7 @@ typedef struct RaceHashBlock
 /*
  * The functions of a path. From n records of a part they compute `out`: buckets
  * (uint32_t [n][RACE_LANES]), or sums that they add to (uint64_t [n][RACE_LANES]).
- * Others compute buckets from sums, and race_philox_lanes().  Of structured.h: `transform`
+ * Others compute buckets from sums, and race_philox_lanes().  Of sequences.h: `transform`
  * flips signs, one bit for each of `length` numbers, and applies the Hadamard matrix;
  * `projection` computes `out` from one projection in RACE_LANES rows: buckets, or sums that
  * it adds to, or of RACE_HASH_SIGNS sums that get one more bit.

@@ -27,7 +27,7 @@ race_integer_root(unsigned __int128 x)
 }
 
 /*
- * Which rows of a record with a share go up, and which go down.
+ * Stratified random rounding of a weight over rows.
  *
  * A record whose share is p goes up in row r if frac(offset + r g) < p, with the golden
  * ratio g: in about p of all rows, of any first ones, and of any others side by side.  The

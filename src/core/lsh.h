@@ -18,7 +18,7 @@
  *
  * To add a kernel: give it a number here and a line in the table in kernels.c.  Its
  * exact value and the distribution of its coefficients are functions: small ones stand in
- * kernels.c, others in values.c and normal.c.
+ * kernels.c, others in kernels.c and normal.c.
  */
 
 struct RaceParams;
@@ -34,7 +34,7 @@ typedef enum RaceKernel
 	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
 	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
 	RACE_KERNEL_MOMENTS = 6,		/* no kernel: sums and products of columns, moments.h */
-	RACE_KERNEL_LEAST_SQUARES = 7,	/* surrogate losses, surrogate.h */
+	RACE_KERNEL_LEAST_SQUARES = 7,	/* surrogate losses, loss_rows.h */
 	RACE_KERNEL_MARGIN = 8
 } RaceKernel;
 
@@ -57,7 +57,7 @@ typedef enum RaceTakes
 	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
 	RACE_TAKES_COLUMNS = 128,	/* norm, features and targets: moments */
 	RACE_TAKES_RADIUS = 256,	/* radius and query_radius: losses */
-	RACE_TAKES_STRUCTURED = 512 /* projections by fast transforms (structured.h) */
+	RACE_TAKES_STRUCTURED = 512 /* projections by fast transforms (sequences.h) */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4
@@ -131,7 +131,7 @@ extern double race_kernel_value(const struct RaceParams *params,
 /*
  * From a value to its buckets: locality-sensitive hash families.
  *
- * This room is plain C99 without PostgreSQL headers, so that unit tests,
+ * The row functions are plain C99 without PostgreSQL headers, so that unit tests,
  * fuzzers and benchmarks can link against it alone.
  *
  * A family is a distribution over hash functions h with
@@ -154,11 +154,11 @@ extern double race_kernel_value(const struct RaceParams *params,
 typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
-	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
-	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, grid.h */
-	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: structured.h */
+	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sequences.h */
+	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, table.h */
+	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: sequences.h */
 	RACE_SEQUENCE_GROUPED = 7,	/* of sets: groups of 8 rows share an order of elements, hash.h */
-	RACE_SEQUENCE_BALANCED = 8	/* of rows of categories: places once each, balanced.h */
+	RACE_SEQUENCE_BALANCED = 8	/* of rows of categories: places once each, table.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -237,7 +237,7 @@ typedef struct RaceParams
 		struct
 		{
 			double		radius; /* of records and of queries of a surrogate loss, */
-			double		query_radius;	/* surrogate.h */
+			double		query_radius;	/* loss_rows.h */
 		};
 		struct
 		{
@@ -421,7 +421,7 @@ typedef struct RaceRowsPart
 	uint32_t	dimension;		/* of Sobol's sequence, its first */
 	size_t		words;			/* of a function in a row */
 	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
-	size_t		signs;			/* of structured.h: the position of the first */
+	size_t		signs;			/* of sequences.h: the position of the first */
 } RaceRowsPart;
 
 typedef struct RaceRows
@@ -431,11 +431,11 @@ typedef struct RaceRows
 	RaceRowsPart part[RACE_MAX_PARTS];
 	size_t		blocks;			/* blocks of rows; the last one may have unused rows */
 	size_t		block_words;	/* vectors of RACE_LANES words a block */
-	uint32_t	together;		/* rows of the longest transform of structured.h, or 0 */
+	uint32_t	together;		/* rows of the longest transform of sequences.h, or 0 */
 	double	   *workspace;		/* [outputs][lanes] or [2][together], for transforms */
 	double	   *coefficients;	/* [blocks][block_words][lanes] */
 	uint64_t   *keys;			/* [blocks][1 + 2 * functions][lanes], multilinear */
-	uint64_t   *signs;			/* [functions][groups of rows][words], structured.h */
+	uint64_t   *signs;			/* [functions][groups of rows][words], sequences.h */
 } RaceRows;
 
 extern size_t race_rows_size(const RaceParams *params);
@@ -498,7 +498,7 @@ extern void race_hash_force(const char *name);
 extern double race_collision_probability(const RaceParams *params);
 
 /*
- * In a typical table of so many records (sampling.c): the share of them that the kernel sums
+ * In a typical table of so many records (kernels.c): the share of them that the kernel sums
  * to.  The expected variance of a kernel sum over so many rows, that comes from the rows
  * themselves, where the kernel sums to so many records: as of rows without end, and what is
  * left of it where all rows there may be are not many more

@@ -121,7 +121,7 @@ extern void race_moments_count(const RaceParams *params, const RaceRows *functio
 							   int64_t *counters, void *workspace);
 
 /*
- * The products alone (triangle.c): v[columns][stride] with n records in each column, and 0 up
+ * The products alone (moment_sums.c): v[columns][stride] with n records in each column, and 0 up
  * to the stride, RACE_MOMENTS_TOGETHER.
  */
 extern void race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign,

@@ -2,7 +2,7 @@
  * noise_state.h
  *		The record of the noise in a sketch, and the rules by which it changes.
  *
- * Every sketch carries a RaceNoise.  This room decides what it may say, what the sum of
+ * Every sketch carries a RaceNoise.  noise_budget.c decides what it may say, what the sum of
  * two values costs, and when a sum of noise shares may be asked.  Plain C99 without
  * PostgreSQL headers: where something is not allowed, functions say so by their result.
  */
@@ -80,7 +80,7 @@ typedef struct RaceNoise
 extern const char *race_neighbors_name(int neighbors);
 extern const char *race_mechanism_name(int mechanism);
 
-/* What is wrong with a RaceNoise that comes from outside, or NULL (check.c) */
+/* What is wrong with a RaceNoise that comes from outside, or NULL (noise_budget.c) */
 extern const char *race_noise_problem(const RaceNoise *noise);
 
 /* ------------------------------------------------------------- sensitivity */
@@ -94,7 +94,7 @@ extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 										RaceNeighbors neighbors,
 										uint64_t squared, uint64_t counters);
 
-/* ------------------------------------------------- composition: compose.c */
+/* ------------------------------------------------- composition: noise_budget.c */
 
 /* Do both mean the same by one person? If not, their sum protects neither unit. */
 extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
@@ -132,12 +132,12 @@ extern void race_total_add(RaceTotal *total, double epsilon, double delta,
  * upper bounds. INFINITY where an account has no bound. Basic composition: epsilons
  * and deltas add up (Dwork & Roth 2014, theorem 3.16). Zero-concentrated privacy:
  * rhos add up (Bun & Steinke 2016, lemma 2.3), and the sum implies an epsilon at a
- * delta (zcdp.c).
+ * delta (noise_budget.c).
  */
 extern double race_total_basic(const RaceTotal *total, double delta);
 extern double race_total_zcdp(const RaceTotal *total, double delta);
 
-/* ---------------------------------------------------- noise shares: sum.c */
+/* ---------------------------------------------------- noise shares: noise_budget.c */
 
 /* The variance of each of n shares, of which this is the sum; 0 if there is none */
 extern uint64_t race_share_variance(double sum, uint32_t n);

@@ -17,7 +17,7 @@
  * The type race_params: what all sketches that are to be merged must share.
  *
  * A value of the type holds a RaceParams (lsh.h): one kernel, or several that are
- * multiplied.  fields.h has the table of their fields.  This room reads parameters from
+ * multiplied.  The table of their fields is in params.c.  It reads parameters from
  * text, from the wire and from arguments, checks them, and writes them.
  */
 
@@ -78,7 +78,7 @@ extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
 /* Raise 22023, naming both, unless they are the same. */
 extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
 
-/* ----------------------------------------------- text: print.c and parse.c */
+/* ----------------------------------------------- text: params_io.c and params_io.c */
 
 /*
  * Text form, palloc'd: "l2(dims=3, bandwidth=5, …)", or several with * between.  It
@@ -93,7 +93,7 @@ extern char *race_params_brief(const RaceParams *params);
 /* The parameters in a text; NULL after a soft error */
 extern RaceParams *race_params_parse(const char *text, Node *escontext);
 
-/* --------------------------------------------------------- the wire: wire.c */
+/* --------------------------------------------------------- the wire: params_io.c */
 
 /* Bytes of one part of the kernel on the wire, but for its arrays */
 #define RACE_PART_WIRE_SIZE		64

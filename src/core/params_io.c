@@ -326,7 +326,7 @@ race_params_parse(const char *text, Node *escontext)
 }
 
 /*
- * The text form of race_params: output.  parse.c reads it.
+ * The text form of race_params: output.  params_io.c reads it.
  */
 
 static void
@@ -461,7 +461,7 @@ race_params_brief(const RaceParams *params)
  * The wire format of race_params, and its validator.
  *
  * A part of the kernel takes 64 bytes, little-endian: the version first, then the
- * fields where the table in fields.c says; all other bytes are zero, and checked.  The
+ * fields where the table in params.c says; all other bytes are zero, and checked.  The
  * arrays of the part follow as float8, in the order of the table, and then the next
  * part.  A part after the first has 0 where the first speaks for all.  So:
  *

@@ -15,7 +15,7 @@
  * Arrays as SQL passes them, of any type.
  */
 
-/* How a value holds its elements: as an array, or as the types of pgvector.h do */
+/* How a value holds its elements: as an array, or as the types of record_read.h do */
 typedef enum RaceLayout
 {
 	RACE_LAYOUT_ARRAY,
@@ -158,7 +158,7 @@ extern void race_normalize_set(uint64 *elements, size_t *n);
 /*
  * Prepare to read arguments of this type: smallint[], int[], bigint[], real[],
  * float8[], numeric[], a domain over one of them, a literal, a type with an implicit cast
- * to real[], or one of pgvector.h.  Raises 42804 for any other.
+ * to real[], or one of record_read.h.  Raises 42804 for any other.
  */
 extern void race_vector_prepare(RaceArrayReader *reader, Oid type,
 								MemoryContext context);

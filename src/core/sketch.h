@@ -77,7 +77,7 @@ extern void race_moments_view(Datum value, RaceView *view);
 
 /*
  * The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) and unpacked
- * (unpacked.h) once for many calls.
+ * (sketch.h) once for many calls.
  */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 

@@ -38,11 +38,11 @@
  * 16	i64 count						u64 pair_id, of a half alone
  * 24	f64 epsilon						u64 ids of shares, as many as releases
  * 32	f64 delta						rows * range counters, row by row
- * the model (model.h), in words of 8 bytes
+ * the model (sketch_format.h), in words of 8 bytes
  * end	u32 CRC-32C of all bytes before it
  *
  * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  In version 2 counters are
- * packed (packed.h), which exact sketches alone are, where it takes fewer bytes.  So equal
+ * packed (counters.h), which exact sketches alone are, where it takes fewer bytes.  So equal
  * sketches are equal bytes.  The size of packed counters follows from that of the whole.
  * Version 1 of an exact sketch that could be packed is from before there were packed
  * counters.  It is read, and written as version 2.  A half from before there was a pair_id does
@@ -496,7 +496,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 /*
  * Text and binary form of race_sketch.
  *
- * The text form is the wire format (format.c) in base64 on one line.  Older versions wrote it
+ * The text form is the wire format (sketch_format.c) in base64 on one line.  Older versions wrote it
  * as \x and hexadecimal digits, which are still read.
  */
 

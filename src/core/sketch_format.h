@@ -17,7 +17,7 @@
 /*
  * The fitted model in a sketch: points with weights, and how well they fit.
  *
- * race_fit adds a model to a sketch (room fit).  It follows the counters, in words of
+ * race_fit adds a model to a sketch (src/answers/fit.c).  It follows the counters, in words of
  * eight bytes: this struct, the weights [2][points], the points as the columns that are hashed
  * (a part of the kernel after the other), and for points that are not vectors by
  * themselves their texts.  Only a stored or flat sketch has a model: to change a sketch
@@ -84,9 +84,9 @@ extern const char *race_model_problem(const RaceModel *model, Size size,
  * On disk it is a varlena in native byte order, like PostgreSQL's own types.
  * The wire format (COPY BINARY, the binary protocol, and in base64 the
  * text form of race_sketch) is little-endian everywhere, begins with a version
- * and ends, for a sketch, with a checksum.  format.c describes it.
+ * and ends, for a sketch, with a checksum.  sketch_format.c describes it.
  *
- * Counters of an exact sketch are packed (packed.h), on the wire where that takes fewer
+ * Counters of an exact sketch are packed (counters.h), on the wire where that takes fewer
  * bytes, and on disk where it takes so few that they are read faster.  This depends on the
  * content alone, so equal sketches are equal bytes.  Those of a private sketch and of a noise
  * share are never packed.
@@ -110,7 +110,7 @@ typedef struct RaceSketchDatum
 	RaceHeader	header;
 	/*
 	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
-	 * value is the one that they have in memory (cache/stored.h, known.h).
+	 * value is the one that they have in memory (cache/stored.h, sketch.h).
 	 */
 	uint32		content_hash;
 	uint32		model_size;		/* bytes; 0 = not fitted */

@@ -64,7 +64,7 @@ tables_look(const RaceParams *params)
 
 /* ---------------------------------------------------------------- moments */
 
-/* They have no cells: then what is wrong is what is wrong with grids of other kernels. */
+/* Refuse sequence grid for moments with the message of grids. */
 static const char *
 moments_problem(const RaceParams *params, char *message, size_t length)
 {

@@ -5,7 +5,7 @@
  * Every summary is a linear map of a table into integer counters.  There are three maps: rows
  * (a hash function for each row says which counter gets 1), tables (the weights of a record add
  * up to a unit in each of several grids), and moments (products of columns).  Parameters say
- * which one it is.  What the map and its sensitivity are stands here; rooms that need more, such
+ * which one it is.  What the map and its sensitivity are stands here; files that need more, such
  * as noise or answers, have a table of functions of their own, by RaceSummary.
  *
  * To add a kind: a number and a line here, and an entry in sketch.c (how a batch is counted),

@@ -198,7 +198,7 @@ race_grid_most_bias(const RaceParams *params)
 static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
 static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 
-/* Details are multiplied by this (grid_look.c). */
+/* Details are multiplied by this (table_select.c). */
 #define TIMES_DETAIL	6.0
 
 /* The cells after so many halvings; steps are in parts of the bandwidth where a kernel is sharper. */

@@ -48,7 +48,7 @@ extern Node *race_analyze_expression(ParseState *pstate, Oid relation, const cha
 
 /*
  * Raise what planning says of a query of a request, 42501 unless the current user has the rights
- * that running it takes (of partitions alone it takes none, parts.h), and 22023 if it reads tables
+ * that running it takes (of partitions alone it takes none, remote.h), and 22023 if it reads tables
  * that are not in the lineage.  Sets checked->parts and checked->probes.
  */
 extern void race_read_check(RaceChecked *checked, Query *query, bool of_partitions);

@@ -56,7 +56,7 @@ typedef struct RaceChecked
 	char	   *value;			/* the same, or NULL */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
 	Query	   *rows;			/* in it: gives (unit, record, label, value) of each row */
-	Query	   *parts_query;	/* the same, built where the rows are (parts.h); or NULL */
+	Query	   *parts_query;	/* the same, built where the rows are (remote.h); or NULL */
 	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
 	RaceRequest scores_noise;	/* of a release that is calibrated: of the scores, */
 	Datum		scores_params;	/* race_params of their sketches, */
@@ -64,7 +64,7 @@ typedef struct RaceChecked
 	Const	   *scored_by;		/* and in it the race_sketch[] that scores, NULL so far */
 	RaceCalls	calls;			/* what the expressions call */
 	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
-	List	   *probes;			/* of what is read on other servers (parts.h) */
+	List	   *probes;			/* of what is read on other servers (remote.h) */
 	List	   *tables;			/* OIDs of the tables in the plans that ran */
 } RaceChecked;
 

@@ -59,4 +59,16 @@ is(strays('answers', 'core', \%declared), '', 'answers refer to what core.h decl
 isnt(strays('answers', 'core', {}), '', 'control: they do refer to the core');
 my @included = map { my $file = $_; map { "$file: $_" } grep { $_ ne 'core.h' } text($file) =~ m{#include "\.\./core/(\w+\.h)"}g } glob 'src/answers/*.[ch]';
 is("@included", '', 'answers include one header of the core');
+
+# Comments name files that there are
+my %file = map { m{([^/]+)$} ? ($1 => 1) : () } glob 'src/*.c src/*/*.[ch] test/unit/*.[ch]';
+sub unknown_files
+{
+	my ($text) = @_;
+	return grep { !$file{$_} } map { /(?<![\w\/"<])([a-z_0-9]+\.[ch])\b/g } $text =~ m{(/\*.*?\*/)}gs;
+}
+# of PostgreSQL
+$file{$_} = 1 for qw(postgres.h proc.h);
+is(join(' ', map { my $name = $_; map { "$name: $_" } unknown_files(text($name)) } glob 'src/*.c src/*/*.[ch]'), '', 'comments name files that exist');
+is(join(' ', unknown_files('/* see nothing.c */')), 'nothing.c', 'control: another name');
 done_testing();
