@@ -59,7 +59,7 @@ OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
 # The install script is made of the SQL beside the C, in this order.
-CORE_SQL = params record sketch privatize moments
+CORE_SQL = params record domain sketch privatize moments
 ANSWERS_SQL = fit estimate classify models maps moments_answers
 RELEASE_SQL = ledger released classified protect release catalog chart rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
@@ -109,7 +109,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE = $(addprefix core/,kernels normal sequences rows row_params hash% table table_% summary moment_sums loss_rows \
+PURE = $(addprefix core/,cells kernels normal sequences rows row_params hash% table table_% summary moment_sums loss_rows \
 	factor noise_samplers noise_budget counters count plan draw noisy) \
 	$(addprefix answers/,student solver point_masses tail peaks waves moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
