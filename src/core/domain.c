@@ -93,9 +93,13 @@ race_number_of(Oid type, Datum value)
 		case NUMERICOID:
 			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
 		case DATEOID:
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
+				return DATE_IS_NOEND(DatumGetDateADT(value)) ? INFINITY : -INFINITY;
 			return DatumGetDateADT(value);
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+			if (TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
+				return TIMESTAMP_IS_NOEND(DatumGetTimestamp(value)) ? INFINITY : -INFINITY;
 			return (double) DatumGetTimestamp(value) / USECS_PER_SEC;
 		case INTERVALOID:
 			interval = DatumGetIntervalP(value);
