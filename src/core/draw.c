@@ -318,7 +318,7 @@ static const struct
 						 void *workspace, int64_t *counters);
 }			by_kind[RACE_SUMMARIES] = {
 	[RACE_SUMMARY_ROWS] = {no_words, choose_rows, draw_rows},
-	[RACE_SUMMARY_TABLES] = {words_of_tables, choose_cells, draw_tables},
+	[RACE_SUMMARY_GRID] = {words_of_tables, choose_cells, draw_tables},
 	[RACE_SUMMARY_MOMENTS] = {words_of_moments, choose_all, draw_moments}
 };
 

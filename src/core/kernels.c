@@ -86,6 +86,10 @@ static const RaceKernelType kernels[] = {
 		"margin", RACE_RECORD_VECTOR, SURROGATES, true, race_inverse_normal,
 		all_signs, NULL, false, race_surrogate_kernel, NULL, 1
 	},
+	[RACE_KERNEL_TABLES] = {
+		"tables", RACE_RECORD_VECTOR, RACE_TAKES_DIMS | RACE_TAKES_CELLS, false,
+		NULL, NULL, NULL, false, NULL, NULL, 0
+	},
 };
 
 #define KERNELS		((int) (sizeof(kernels) / sizeof(kernels[0])))

@@ -35,7 +35,8 @@ typedef enum RaceKernel
 	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
 	RACE_KERNEL_MOMENTS = 6,		/* no kernel: sums and products of columns, moments.h */
 	RACE_KERNEL_LEAST_SQUARES = 7,	/* surrogate losses, loss_rows.h */
-	RACE_KERNEL_MARGIN = 8
+	RACE_KERNEL_MARGIN = 8,
+	RACE_KERNEL_TABLES = 9		/* no kernel: counts of cells, contingency.h */
 } RaceKernel;
 
 /* What a record of the kernel is.  This decides how it is read and hashed. */
@@ -57,7 +58,8 @@ typedef enum RaceTakes
 	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
 	RACE_TAKES_COLUMNS = 128,	/* norm, features and targets: moments */
 	RACE_TAKES_RADIUS = 256,	/* radius and query_radius: losses */
-	RACE_TAKES_STRUCTURED = 512 /* projections by fast transforms (sequences.h) */
+	RACE_TAKES_STRUCTURED = 512,	/* projections by fast transforms (sequences.h) */
+	RACE_TAKES_CELLS = 1024		/* cells, groups and others: contingency tables */
 } RaceTakes;
 
 #define RACE_SQUARE_LAGS	4
@@ -203,8 +205,11 @@ typedef enum RaceArray
 	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
-	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid, one number an axis */
-	RACE_ARRAY_ALL = 63
+	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid or of contingency tables, one number an axis */
+	RACE_ARRAY_GROUPS = 64,		/* [2][d]: of contingency tables, */
+	RACE_ARRAY_MEASURED = 128,	/* [m][3], and, as they have no offset, */
+	RACE_ARRAY_JOINED = 16,		/* [joined]: contingency.h */
+	RACE_ARRAY_ALL = 255
 } RaceArray;
 
 /*
@@ -227,7 +232,7 @@ typedef struct RaceParams
 	uint32_t	power;			/* concatenated functions a row; k^power */
 	uint32_t	rows;			/* R */
 	uint32_t	range;			/* W, counters a row */
-	uint32_t	outputs;		/* m, rows of the matrix; 0 without one */
+	uint32_t	outputs;		/* m, rows of the matrix or of measured; 0 without */
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
 	uint8_t		reserved8[3];
@@ -248,6 +253,7 @@ typedef struct RaceParams
 			uint8_t		clip;	/* RaceClip */
 			uint8_t		reserved16[2];
 		};
+		uint32_t	joined;			/* of contingency tables: the length of that array */
 		struct
 		{
 			uint64_t	bits[2];
@@ -302,11 +308,12 @@ extern int	race_params_parts(const RaceParams *params);
 
 /*
  * The size in bytes of the arrays that a part says it has; the number of elements
- * of one of them, if it has it, and its rows, of dims numbers each; its place, or NULL if the
+ * of one of them, if it has it, its rows, and the numbers in each; its place, or NULL if the
  * part does not have it
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint32_t race_array_rows(const RaceParams *part, RaceArray array);
+extern uint32_t race_array_columns(const RaceParams *part, RaceArray array);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 

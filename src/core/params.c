@@ -14,10 +14,12 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "contingency.h"
 #include "loss_rows.h"
 #include "moment_sums.h"
 #include "params.h"
 #include "server.h"
+#include "summary.h"
 #include "table.h"
 #include "table_density.h"
 
@@ -93,7 +95,7 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_KEY_CELLS] = {
 		.name = "cells", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_CELLS,
-		.optional = true, .takes = RACE_TAKES_BANDWIDTH
+		.optional = true, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_CELLS
 	},
 	[RACE_KEY_NULLS] = {
 		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 45),
@@ -128,6 +130,18 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60), .own = true,
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
+	[RACE_KEY_GROUPS] = {
+		.name = "groups", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_GROUPS,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_KEY_JOINED] = {
+		.name = "joined", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_JOINED,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_KEY_MEASURED] = {
+		.name = "measured", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MEASURED,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
 	},
@@ -136,6 +150,10 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_FIELD_ARRAYS] = {
 		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
+	},
+	[RACE_FIELD_JOINED] = {
+		.name = "joined", .type = RACE_FIELD_DERIVED, AT(joined, 48), .own = true,
+		.takes = RACE_TAKES_CELLS
 	},
 };
 
@@ -324,10 +342,12 @@ race_params_check_complete(const RaceParams *params)
 void
 race_params_check_kernel(const RaceParams *params)
 {
-	if (race_is_moments(params))
+	const RaceSummaryKind *kind = race_summary_kind(params);
+
+	if (!kind->densities)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected parameters of a kernel, found those of moments")));
+				 errmsg("expected parameters of a kernel, found those of %s", kind->name)));
 }
 
 void
@@ -338,6 +358,11 @@ race_params_check_exact(const RaceParams *params)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of noise shares of moments"),
 				 errhint("Make those of exact ones by race_moment_params.")));
+	if (race_is_contingency(params) && race_array(params, RACE_ARRAY_MEASURED) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these parameters are of private tables"),
+				 errhint("Exact tables are of all pairs: leave measured and joined out.")));
 }
 
 bool
@@ -531,7 +556,8 @@ race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
 void
 race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows)
 {
-	draft->part.outputs = rows;
+	if (key == RACE_KEY_MATRIX || key == RACE_KEY_MEASURED)
+		draft->part.outputs = rows;
 	draft->arrays[key] = numbers;
 }
 
@@ -616,6 +642,19 @@ shape_moments(RaceDraft *draft)
 		part->norm = race_moments_default_norm(part);
 }
 
+/* Tables of counts are one row of as many counters as they have cells; none if that is wrong. */
+static void
+shape_tables(RaceDraft *draft)
+{
+	RaceParams *part = &draft->part;
+	RaceContingency tables = {part->dims, draft->arrays[RACE_KEY_CELLS], draft->arrays[RACE_KEY_GROUPS],
+		draft->arrays[RACE_KEY_JOINED], part->joined, draft->arrays[RACE_KEY_MEASURED], part->outputs};
+
+	part->rows = 1;
+	part->rehash = RACE_REHASH_FOLD;
+		part->range = race_contingency_counters(&tables);
+}
+
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -628,17 +667,16 @@ write_part(char *next, const RaceDraft *draft)
 	next += sizeof(RaceParams);
 	for (key = 0; key < RACE_KEYS && part->arrays != 0; key++)
 	{
-		double	   *to = (double *) next;
-		Size		n = race_field_is_array(&race_fields[key]) ?
+		double	   *to = (double *) race_array(part, race_fields[key].array);
+		Size		n = draft->arrays[key] != NULL ?
 			race_array_length(part, race_fields[key].array) : 0;
 		Size		i;
 
 		/* remove the sign of zero: equal parameters are equal bytes */
 		for (i = 0; i < n; i++)
 			to[i] = draft->arrays[key][i] + 0.0;
-		next += n * sizeof(double);
 	}
-	return next;
+	return next + race_arrays_size(part);
 }
 
 RaceParams *
@@ -657,6 +695,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 		shape_surrogate(&drafts[0].part);
 	if (race_is_moments(&drafts[0].part))
 		shape_moments(&drafts[0]);
+	if (race_is_contingency(&drafts[0].part))
+		shape_tables(&drafts[0]);
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)

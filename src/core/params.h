@@ -133,7 +133,7 @@ typedef enum RaceFieldType
 	RACE_FIELD_INTEGER,			/* int64 */
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of dims numbers, after the fields */
-	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
+	RACE_FIELD_MATRIX,			/* an array of rows of numbers (race_array_columns), after the fields */
 	RACE_FIELD_DERIVED			/* follows from the arrays; only on the wire */
 } RaceFieldType;
 
@@ -163,10 +163,14 @@ typedef enum RaceFieldNumber
 	RACE_KEY_TARGETS,
 	RACE_KEY_CLIP,
 	RACE_KEY_COARSER,
+	RACE_KEY_GROUPS,
+	RACE_KEY_JOINED,
+	RACE_KEY_MEASURED,
 	RACE_KEYS,					/* fields from here on are derived */
 	RACE_FIELD_OUTPUTS = RACE_KEYS,
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
+	RACE_FIELD_JOINED,
 	RACE_FIELDS
 } RaceFieldNumber;
 
@@ -248,7 +252,7 @@ extern bool race_draft_set_name(RaceDraft *draft, const RaceField *field,
 extern void race_draft_set_real(RaceDraft *draft, const RaceField *field,
 								double value);
 
-/* Set a field that is an array of rows. */
+/* Set a field that is an array of rows, or joined as one row. */
 extern void race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows);
 
 /*

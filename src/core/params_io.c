@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 
 #include "bytes.h"
+#include "contingency.h"
 #include "params.h"
 #include "server.h"
 
@@ -181,6 +182,11 @@ parse_array_value(const char **text, int key, Reading *reading, Node *escontext)
 	else
 		reading->draft.arrays[key] = numbers.x;
 	reading->lengths[key] = is_matrix ? numbers.n / outputs : numbers.n;
+	if (key == RACE_KEY_JOINED)
+		reading->draft.part.joined = numbers.n;
+	if (is_matrix && key != RACE_KEY_MATRIX && key != RACE_KEY_MEASURED &&
+		outputs != race_array_rows(&reading->draft.part, race_fields[key].array))
+		MALFORMED("Groups are two arrays, joined is one.");
 	return true;
 }
 
@@ -256,22 +262,23 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 	return true;
 }
 
-/* Arrays must have dims numbers.  dims may come after the array in the text. */
+/* Arrays must have dims numbers, measured tables three.  dims may come after the array in the text. */
 static bool
 check_lengths(const Reading *reading, Node *escontext)
 {
-	uint32		dims = reading->draft.part.dims;
 	int			key;
 
 	for (key = 0; key < RACE_KEYS; key++)
-		if (reading->draft.arrays[key] != NULL && reading->lengths[key] != dims)
+		if (reading->draft.arrays[key] != NULL &&
+			reading->lengths[key] != race_array_columns(&reading->draft.part, race_fields[key].array))
 			ereturn(escontext, false,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid race_params: %s must have dims numbers%s",
+					 errmsg("invalid race_params: %s must have %s numbers%s",
 							race_fields[key].name,
+							key == RACE_KEY_MEASURED ? "three" : "dims",
 							race_fields[key].type == RACE_FIELD_MATRIX ?
 							" in each row" : ""),
-					 errdetail("dims is %u, found %u.", dims,
+					 errdetail("dims is %u, found %u.", reading->draft.part.dims,
 							   reading->lengths[key])));
 	return true;
 }
@@ -361,7 +368,7 @@ append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 m
 {
 	const double *x = race_array(part, array);
 	uint32		rows = race_array_rows(part, array);
-	uint32		columns = part->dims;
+	uint32		columns = race_array_columns(part, array);
 	uint32		i;
 
 	if (rows > most)
@@ -474,10 +481,11 @@ race_params_brief(const RaceParams *params)
  * 12	u32 rows
  * 16	u32 range					48	16 bytes that kernels have for themselves
  * 20	u32 outputs: rows of the	64	f64 arrays, and more parts like this one
- * matrix
+ * matrix or of measured
  *
  * Those of moments: f64 norm, u16 features, u16 targets, u8 coarser, u8 clip, 2 reserved;
- * those of a surrogate loss: f64 radius, f64 query_radius; of others they are zero.
+ * those of a surrogate loss: f64 radius, f64 query_radius; of tables: u32 numbers in joined; of
+ * others they are zero.
  */
 
 StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,

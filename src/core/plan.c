@@ -195,7 +195,7 @@ make_coarser(const RaceParams *params, RacePlan *plan)
 RaceKept
 race_most_kept(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0};
+	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
 
 	if (race_is_grid(params) && request->rows == 0)
 		kept.grid.levels = RACE_GRID_LEVELS;
@@ -206,7 +206,7 @@ race_most_kept(const RaceRequest *request, const RaceParams *params)
 static RaceKept
 kept_by_shares(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0};
+	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
 
 	return kept;
 }
@@ -335,7 +335,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 	uint32_t	best = params->rows;
 	uint32_t	enough = request->fit ? race_model_least_rows(params) : 1;
 	double		least = INFINITY;
-	RaceKept	kept = {1, {0, 1}, 0};
+	RaceKept	kept = {1, {0, 1}, 0, NULL};
 
 	if (request->delta > 0)
 		return params->rows;
@@ -358,7 +358,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 RaceKept
 race_choose_kept(const RaceRequest *request, const RaceParams *params, double mass)
 {
-	RaceKept	kept = {1, {0, 1}, 0};
+	RaceKept	kept = {1, {0, 1}, 0, NULL};
 	RaceCells	cells;
 
 	if (race_is_moments(params))
@@ -419,7 +419,7 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 				 const RaceParams *pure_params, bool densities)
 {
 	RaceRequest pure = *request;
-	RaceKept	all = {params->rows, {0, 1}, 0};
+	RaceKept	all = {params->rows, {0, 1}, 0, NULL};
 	RacePlan	asked_plan;
 	RacePlan	pure_plan;
 
@@ -447,7 +447,7 @@ void
 race_cells_list(const RaceRequest *request, const RaceParams *params, double mass,
 				RaceCells *cells)
 {
-	RaceKept	kept = {1, {0, 1}, 0};
+	RaceKept	kept = {1, {0, 1}, 0, NULL};
 	RaceKept	of_one_level = kept;
 	double		least = INFINITY;
 

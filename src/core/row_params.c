@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contingency.h"
 #include "loss_rows.h"
 #include "lsh.h"
 #include "moment_sums.h"
@@ -26,7 +27,16 @@ race_params_size(const RaceParams *params)
 uint32_t
 race_array_rows(const RaceParams *part, RaceArray array)
 {
-	return array == RACE_ARRAY_MATRIX ? part->outputs : 1;
+	return array == RACE_ARRAY_MATRIX || array == RACE_ARRAY_MEASURED ? part->outputs :
+		array == RACE_ARRAY_GROUPS ? RACE_GROUP_NUMBERS : 1;
+}
+
+uint32_t
+race_array_columns(const RaceParams *part, RaceArray array)
+{
+	if (array == RACE_ARRAY_JOINED && race_is_contingency(part))
+		return part->joined;
+	return array == RACE_ARRAY_MEASURED ? RACE_MEASURED_NUMBERS : part->dims;
 }
 
 uint64_t
@@ -34,7 +44,7 @@ race_array_length(const RaceParams *part, RaceArray array)
 {
 	if ((part->arrays & array) == 0)
 		return 0;
-	return (uint64_t) race_array_rows(part, array) * part->dims;
+	return (uint64_t) race_array_rows(part, array) * race_array_columns(part, array);
 }
 
 uint64_t
@@ -284,7 +294,7 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 {
 	bool		features = part->kernel == RACE_KERNEL_MOMENTS && part->features > 0;
 
-	if (part->kernel == RACE_KERNEL_MOMENTS && !features)
+	if ((part->kernel == RACE_KERNEL_MOMENTS && !features) || race_is_contingency(part))
 		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
 	if (race_fits_sobol(part, taken))
 		return RACE_SEQUENCE_SOBOL;
@@ -375,7 +385,7 @@ has_nulls(const RaceKernelType *type)
 static bool
 has_own_fields(const RaceKernelType *type)
 {
-	return (type->takes & (RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS)) != 0;
+	return (type->takes & (RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS | RACE_TAKES_CELLS)) != 0;
 }
 
 #define MAX_LIST	128
@@ -420,13 +430,18 @@ static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {
 	const uint8_t transform = RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET;
+	const uint8_t of_tables = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS | RACE_ARRAY_JOINED | RACE_ARRAY_MEASURED;
 	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 	uint32_t	i;
 
+	if ((type->takes & RACE_TAKES_CELLS) != 0)
+		return (part->arrays & ~of_tables) == 0 ? NULL : PROBLEM("tables have no arrays but cells, groups, joined and measured");
 	if ((part->arrays & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
 		return PROBLEM("cells are for sequence \"grid\"");
+	if ((part->arrays & (RACE_ARRAY_GROUPS | RACE_ARRAY_MEASURED)) != 0)
+		return PROBLEM("groups and measured are for tables");
 	if (part->arrays != 0 && (type->takes & RACE_TAKES_BOUNDS) == 0)
 		return PROBLEM("kernel %s has neither bandwidths nor bounds nor a transform",
 					   type->name);
@@ -481,8 +496,7 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	if (race_sequence_name(part->sequence) == NULL)
 		return PROBLEM("unknown row sequence number %d", part->sequence);
-	if (part->arrays > RACE_ARRAY_ALL || part->reserved8[0] != 0 ||
-		part->reserved8[1] != 0 || part->reserved8[2] != 0)
+	if (part->reserved8[0] != 0 || part->reserved8[1] != 0 || part->reserved8[2] != 0)
 		return PROBLEM("reserved bytes are not zero");
 	if (part->dims > RACE_MAX_DIMS)
 		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
@@ -509,9 +523,9 @@ part_problem(const RaceParams *part, char *message, size_t length)
 					   race_kernel_list(has_own_fields, "and", list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds and transforms need dims");
-	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
+	if ((part->outputs != 0) != ((part->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_MEASURED)) != 0) ||
 		part->outputs > RACE_MAX_DIMS)
-		return PROBLEM("a matrix must have between 1 and %d rows", RACE_MAX_DIMS);
+		return PROBLEM("a matrix or measured must have between 1 and %d rows", RACE_MAX_DIMS);
 	return NULL;
 }
 
@@ -554,8 +568,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
-		if (part != params && race_is_moments(part))
-			return PROBLEM("moments cannot be a part of a product");
+		if (part != params && !race_summary_kind(part)->hashed)
+			return PROBLEM("kernel %s cannot be a part of a product", race_kernel_name(part->kernel));
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
@@ -604,7 +618,7 @@ race_params_problem(const RaceParams *params, size_t size,
 		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");
-	if (params->range < 2)
+	if (params->range < 2 && race_summary_kind(params)->hashed)
 		return PROBLEM("range must be at least 2");
 	counters = (RACE_MAX_SKETCH_BYTES - RACE_MAX_HEADER_BYTES - params->more) / 8;
 	if ((uint64_t) params->rows * params->range > counters)

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "cache.h"
+#include "contingency.h"
 #include "count.h"
 #include "moment_sums.h"
 #include "server.h"
@@ -156,14 +157,18 @@ race_sketch_view_any(Datum value, RaceView *view)
 	race_view_unpack(view, CurrentMemoryContext);
 }
 
-/* Raise 22023 for moments, which have no densities. */
+/* Raise 22023 for kinds without densities. */
 static void
 check_densities(const RaceView *view)
 {
-	if (race_is_moments(view->params))
+	const RaceSummaryKind *kind = race_summary_kind(view->params);
+
+	if (!kind->densities)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected a sketch of a kernel, found moments"),
+				 errmsg("expected a sketch of a kernel, found %s", kind->name),
+				 kind->number == RACE_SUMMARY_TABLES ?
+				 errhint("Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.") :
 				 errhint("Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.")));
 }
 
@@ -175,17 +180,32 @@ race_sketch_view(Datum value, RaceView *view)
 	race_view_unpack(view, CurrentMemoryContext);
 }
 
+static void
+view_of_kind(Datum value, RaceSummary kind, const char *hint, RaceView *view)
+{
+	race_sketch_view_packed(value, view);
+	if (race_summary_kind(view->params)->number != kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected %s, found a sketch of kernel %s",
+						kind == RACE_SUMMARY_MOMENTS ? "moments" : "tables",
+						race_kernel_name(view->params->kernel)),
+				 errhint("%s", hint)));
+	race_view_unpack(view, CurrentMemoryContext);
+}
+
 void
 race_moments_view(Datum value, RaceView *view)
 {
-	race_sketch_view_packed(value, view);
-	if (!race_is_moments(view->params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected moments, found a sketch of kernel %s",
-						race_kernel_name(view->params->kernel)),
-				 errhint("Build it with parameters of race_moment_params.")));
-	race_view_unpack(view, CurrentMemoryContext);
+	view_of_kind(value, RACE_SUMMARY_MOMENTS,
+				 "Build it with parameters of race_moment_params.", view);
+}
+
+void
+race_tables_view(Datum value, RaceView *view)
+{
+	view_of_kind(value, RACE_SUMMARY_TABLES,
+				 "Release columns of a dataset by race_release.", view);
 }
 
 void
@@ -566,6 +586,19 @@ count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 					   counters_of(split == NULL ? sketch : split->upper, 0));
 }
 
+/* Count n records in contingency tables, `weight` times. */
+static void
+count_in_tables(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+{
+	void	   *workspace = palloc(race_contingency_workspace(sketch->params, n));
+	RaceColumn	column;
+
+	race_records_columns(sketch->batch, from, &column);
+	race_contingency_count(sketch->params, column.numbers, n, weight, counters_of(sketch, 0),
+						   workspace);
+	pfree(workspace);
+}
+
 /* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
 static void
 count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
@@ -700,7 +733,8 @@ count_in_rows(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 static void (*const count_by_kind[RACE_SUMMARIES]) (RaceSketch *sketch, uint32 from, uint32 n,
 													int64 weight) = {
 	[RACE_SUMMARY_ROWS] = count_in_rows,
-	[RACE_SUMMARY_TABLES] = count_in_grid,
+	[RACE_SUMMARY_TABLES] = count_in_tables,
+	[RACE_SUMMARY_GRID] = count_in_grid,
 	[RACE_SUMMARY_MOMENTS] = count_in_moments
 };
 

@@ -74,6 +74,7 @@ extern void race_sketch_view_header_any(Datum value, RaceView *view);
  */
 extern void race_sketch_view(Datum value, RaceView *view);
 extern void race_moments_view(Datum value, RaceView *view);
+extern void race_tables_view(Datum value, RaceView *view);
 
 /*
  * The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) and unpacked

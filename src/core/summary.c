@@ -2,6 +2,7 @@
  * summary.c
  *		The table of kinds of summaries.
  */
+#include "contingency.h"
 #include "loss_rows.h"
 #include "moment_sums.h"
 #include "summary.h"
@@ -43,21 +44,34 @@ rows_look(const RaceParams *params)
 
 /* ----------------------------------------------------------------- tables */
 
+/* A record is in one cell of each table. */
 static uint64_t
 tables_weight(const RaceParams *params, RaceKept kept)
+{
+	RaceContingency tables;
+
+	(void) kept;
+	race_contingency_of(params, &tables);
+	return race_contingency_tables(&tables);
+}
+
+/* ------------------------------------------------------------------ grid */
+
+static uint64_t
+grid_weight(const RaceParams *params, RaceKept kept)
 {
 	return race_grid_unit(params) * kept.grid.levels;
 }
 
 /* No weight of a record is negative: in L2 it adds at most the root of so many units. */
 static uint64_t
-tables_squared(const RaceParams *params, RaceKept kept)
+grid_squared(const RaceParams *params, RaceKept kept)
 {
-	return race_grid_unit(params) * tables_weight(params, kept);
+	return race_grid_unit(params) * grid_weight(params, kept);
 }
 
 static uint64_t
-tables_look(const RaceParams *params)
+grid_look(const RaceParams *params)
 {
 	return race_grid_look_weight(params);
 }
@@ -103,14 +117,19 @@ nothing(const RaceParams *params)
 
 static const RaceSummaryKind kinds[RACE_SUMMARIES] = {
 	[RACE_SUMMARY_ROWS] = {
-		RACE_SUMMARY_ROWS, "rows", true, rows_problem, one, one, rows_weight, rows_weight, rows_look
+		RACE_SUMMARY_ROWS, "rows", true, true, rows_problem, one, one, rows_weight, rows_weight,
+		rows_look
 	},
 	[RACE_SUMMARY_TABLES] = {
-		RACE_SUMMARY_TABLES, "tables", false, race_grid_problem, race_grid_unit, race_grid_unit,
-		tables_weight, tables_squared, tables_look
+		RACE_SUMMARY_TABLES, "tables", false, false, race_contingency_problem, one, one,
+		tables_weight, tables_weight, nothing
+	},
+	[RACE_SUMMARY_GRID] = {
+		RACE_SUMMARY_GRID, "grid", false, true, race_grid_problem, race_grid_unit, race_grid_unit,
+		grid_weight, grid_squared, grid_look
 	},
 	[RACE_SUMMARY_MOMENTS] = {
-		RACE_SUMMARY_MOMENTS, "moments", false, moments_problem, race_moments_unit,
+		RACE_SUMMARY_MOMENTS, "moments", false, false, moments_problem, race_moments_unit,
 		moments_largest, moments_weight, moments_squared, nothing
 	},
 };
@@ -119,14 +138,15 @@ const RaceSummaryKind *
 race_summary_kind(const RaceParams *params)
 {
 	return &kinds[params->kernel == RACE_KERNEL_MOMENTS ? RACE_SUMMARY_MOMENTS :
-				  params->sequence == RACE_SEQUENCE_GRID ? RACE_SUMMARY_TABLES :
+				  params->kernel == RACE_KERNEL_TABLES ? RACE_SUMMARY_TABLES :
+				  params->sequence == RACE_SEQUENCE_GRID ? RACE_SUMMARY_GRID :
 				  RACE_SUMMARY_ROWS];
 }
 
 RaceKept
 race_all_kept(const RaceParams *params)
 {
-	RaceKept	all = {params->rows, {0, 1}, 0};
+	RaceKept	all = {params->rows, {0, 1}, 0, NULL};
 
 	if (race_is_grid(params))
 		all.grid.levels = race_grid_levels(params);

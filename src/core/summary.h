@@ -2,10 +2,10 @@
  * summary.h
  *		The table of kinds of summaries: what a record adds to counters.
  *
- * Every summary is a linear map of a table into integer counters.  There are three maps: rows
- * (a hash function for each row says which counter gets 1), tables (the weights of a record add
- * up to a unit in each of several grids), and moments (products of columns).  Parameters say
- * which one it is.  What the map and its sensitivity are stands here; files that need more, such
+ * Every summary is a linear map of a table into integer counters.  There are these maps: rows
+ * (a hash function for each row says which counter gets 1), tables (a cell of each table gets 1),
+ * grids (tables of one to three columns in which a record is split over neighbouring nodes), and
+ * moments (products of columns).  Parameters say which one it is.  What the map and its sensitivity are stands here; files that need more, such
  * as noise or answers, have a table of functions of their own, by RaceSummary.
  *
  * To add a kind: a number and a line here, and an entry in sketch.c (how a batch is counted),
@@ -21,16 +21,18 @@ typedef enum RaceSummary
 {
 	RACE_SUMMARY_ROWS,
 	RACE_SUMMARY_TABLES,
+	RACE_SUMMARY_GRID,
 	RACE_SUMMARY_MOMENTS,
 	RACE_SUMMARIES
 } RaceSummary;
 
-/* What a release keeps of a summary: the first rows, or cells of a grid */
+/* What a release keeps of a summary: the first rows, cells of a grid, or some tables */
 typedef struct RaceKept
 {
 	uint32_t	rows;
 	RaceGridChoice grid;		/* of a grid, which has 1 row */
 	int			coarser;		/* of moments: bits that counters lack while noise is drawn */
+	const struct RaceMeasuring *tables;	/* of tables: what was measured (measure.h), or NULL */
 } RaceKept;
 
 typedef struct RaceSummaryKind
@@ -43,6 +45,9 @@ typedef struct RaceSummaryKind
 	 * and codes are never rehashed.
 	 */
 	bool		hashed;
+
+	/* Does it answer with kernel sums?  Else functions of its own ask it. */
+	bool		densities;
 
 	/* What is wrong with parameters of this kind, besides what all kinds have in common; or NULL */
 	const char *(*problem) (const RaceParams *params, char *message, size_t length);

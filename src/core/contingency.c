@@ -1,0 +1,340 @@
+/*
+ * contingency.c
+ *		Contingency tables: counts of the cells of columns, and of the cells of pairs of columns: plain C
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "contingency.h"
+#include "counters.h"
+
+bool
+race_is_contingency(const RaceParams *params)
+{
+	return params->kernel == RACE_KERNEL_TABLES;
+}
+
+void
+race_contingency_of(const RaceParams *params, RaceContingency *tables)
+{
+	tables->columns = params->dims;
+	tables->cells = race_array(params, RACE_ARRAY_CELLS);
+	tables->groups = race_array(params, RACE_ARRAY_GROUPS);
+	tables->joined = race_array(params, RACE_ARRAY_JOINED);
+	tables->n_joined = params->joined;
+	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
+	tables->n_measured = params->outputs;
+}
+
+/* ------------------------------------------------------------------ groups */
+
+/* The ordinary cells of a column, and the groups that they are in */
+static uint32_t
+ordinary_cells(const RaceContingency *tables, uint32_t column)
+{
+	return (uint32_t) (tables->cells[column] - tables->groups[tables->columns + column]);
+}
+
+static uint32_t
+ordinary_groups(const RaceContingency *tables, uint32_t column)
+{
+	uint32_t	size = (uint32_t) tables->groups[column];
+
+	return (ordinary_cells(tables, column) + size - 1) / size;
+}
+
+uint32_t
+race_contingency_finest(const RaceContingency *tables, uint32_t column)
+{
+	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->columns + column];
+}
+
+/* What the groups of a column were joined to; NULL if none were */
+static const double *
+joined_of(const RaceContingency *tables, uint32_t column)
+{
+	const double *joined = tables->joined;
+	uint32_t	j;
+
+	for (j = 0; joined != NULL && j < column; j++)
+		joined += race_contingency_finest(tables, j);
+	return joined;
+}
+
+uint32_t
+race_contingency_groups(const RaceContingency *tables, uint32_t column)
+{
+	uint32_t	finest = race_contingency_finest(tables, column);
+	const double *joined = joined_of(tables, column);
+	double		last = 0;
+	uint32_t	i;
+
+	if (joined == NULL)
+		return finest;
+	for (i = 0; i < finest; i++)
+		last = joined[i] > last ? joined[i] : last;
+	return (uint32_t) last + 1;
+}
+
+/* The group of a cell before groups are joined */
+static uint32_t
+finest_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
+{
+	uint32_t	ordinary = ordinary_cells(tables, column);
+
+	return cell < ordinary ? cell / (uint32_t) tables->groups[column] :
+		ordinary_groups(tables, column) + (cell - ordinary);
+}
+
+uint32_t
+race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
+{
+	uint32_t	group = finest_group(tables, column, cell);
+	const double *joined = joined_of(tables, column);
+
+	return joined != NULL ? (uint32_t) joined[group] : group;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+uint32_t
+race_contingency_tables(const RaceContingency *tables)
+{
+	return tables->measured != NULL ? tables->n_measured :
+		tables->columns + tables->columns * (tables->columns - 1) / 2;
+}
+
+static void
+set_size(const RaceContingency *tables, RaceTable *table)
+{
+	table->counters = table->first == table->second ? (size_t) tables->cells[table->first] :
+		(size_t) race_contingency_groups(tables, table->first) *
+		race_contingency_groups(tables, table->second);
+}
+
+void
+race_contingency_first(const RaceContingency *tables, RaceTable *table)
+{
+	table->first = table->second = 0;
+	table->at = 0;
+	table->variance = tables->measured != NULL ? tables->measured[2] : 0;
+	set_size(tables, table);
+}
+
+/* The number of a pair or column in the order of tables, from the columns alone */
+static double
+place_of(double first, double second)
+{
+	return first == second ? first : (1 + first) * RACE_CONTINGENCY_COLUMNS + second;
+}
+
+bool
+race_contingency_next(const RaceContingency *tables, RaceTable *table)
+{
+	const double *next = tables->measured;
+	uint32_t	i;
+
+	table->at += table->counters;
+	if (next != NULL)
+	{
+		double		place = place_of(table->first, table->second);
+
+		/* tables of columns are in their places, and pairs are looked for from the first one on */
+		i = table->first == table->second ? table->first + 1 : tables->columns;
+		while (i < tables->n_measured && place_of(next[i * RACE_MEASURED_NUMBERS],
+												  next[i * RACE_MEASURED_NUMBERS + 1]) <= place)
+			i++;
+		if (i == tables->n_measured)
+			return false;
+		next += i * RACE_MEASURED_NUMBERS;
+		table->first = (uint32_t) next[0];
+		table->second = (uint32_t) next[1];
+		table->variance = next[2];
+	}
+	else if (table->first == table->second && table->first + 1 < tables->columns)
+		table->first = ++table->second;
+	else if (table->first == table->second)
+	{
+		table->first = 0;
+		table->second = 1;
+	}
+	else if (++table->second == tables->columns)
+		table->second = ++table->first + 1;
+	if (table->second >= tables->columns)
+		return false;
+	set_size(tables, table);
+	return true;
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static bool
+is_integer(double x, double low, double high)
+{
+	return x >= low && x <= high && x == floor(x);
+}
+
+static bool
+are_columns(const RaceContingency *tables)
+{
+	uint32_t	d = tables->columns;
+	uint32_t	i;
+
+	if (d < 1 || d > RACE_CONTINGENCY_COLUMNS || tables->cells == NULL || tables->groups == NULL)
+		return false;
+	for (i = 0; i < d; i++)
+		if (!is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
+			!is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
+			!is_integer(tables->groups[d + i], 0, tables->cells[i]))
+			return false;
+	return true;
+}
+
+/* Joined groups are numbered in the order in which they begin, so that none is empty. */
+static bool
+are_joined(const RaceContingency *tables)
+{
+	const double *joined = tables->joined;
+	uint32_t	n = 0;
+	uint32_t	i;
+	uint32_t	j;
+
+	if (joined == NULL)
+		return true;
+	for (j = 0; j < tables->columns; j++)
+		n += race_contingency_finest(tables, j);
+	if (n != tables->n_joined)
+		return false;
+	for (j = 0; j < tables->columns; j++)
+	{
+		uint32_t	finest = race_contingency_finest(tables, j);
+		double		next = 0;
+
+		for (i = 0; i < finest; i++, joined++)
+		{
+			if (!is_integer(*joined, 0, next))
+				return false;
+			next += *joined == next;
+		}
+	}
+	return true;
+}
+
+/* One table of each column, then different pairs in order; all with noise */
+static bool
+are_measured(const RaceContingency *tables)
+{
+	const double *table = tables->measured;
+	double		last = -1;
+	uint32_t	i;
+
+	if (table == NULL)
+		return true;
+	for (i = 0; i < tables->n_measured; i++, table += RACE_MEASURED_NUMBERS)
+	{
+		double		most = tables->columns - 1.0;
+
+		if (i < tables->columns ? table[0] != i || table[1] != i :
+			!is_integer(table[1], 1, most) || !is_integer(table[0], 0, table[1] - 1) ||
+			place_of(table[0], table[1]) <= last)
+			return false;
+		if (!(table[2] > 0 && table[2] <= RACE_MAX_BOUND))
+			return false;
+		last = place_of(table[0], table[1]);
+	}
+	return tables->n_measured >= tables->columns;
+}
+
+uint32_t
+race_contingency_counters(const RaceContingency *tables)
+{
+	const double limit = RACE_MAX_SKETCH_BYTES / 8;
+	double		sum = 0;
+	RaceTable	table;
+
+	if (!are_columns(tables) || !are_joined(tables) || !are_measured(tables))
+		return 0;
+	race_contingency_first(tables, &table);
+	do
+		sum += (double) table.counters;
+	while (sum <= limit && race_contingency_next(tables, &table));
+	return sum <= limit ? (uint32_t) sum : 0;
+}
+
+#define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
+
+const char *
+race_contingency_problem(const RaceParams *params, char *message, size_t length)
+{
+	RaceContingency tables;
+
+	if (params->dims < 1 || params->dims > RACE_CONTINGENCY_COLUMNS)
+		return PROBLEM("tables need dims, the number of columns, between 1 and %d",
+					   RACE_CONTINGENCY_COLUMNS);
+	if (params->more != race_arrays_size(params))
+		return PROBLEM("tables cannot be a part of a product");
+	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->seed != 0 || params->power != 1)
+		return PROBLEM("tables have no row functions");
+	race_contingency_of(params, &tables);
+	if (!are_columns(&tables))
+		return PROBLEM("tables need cells and groups: integers between 1 and %d, and no more single cells than cells",
+					   RACE_CONTINGENCY_CELLS);
+	if (!are_joined(&tables))
+		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
+	if (!are_measured(&tables))
+		return PROBLEM("measured tables must be one of each column, then pairs of columns in order, with a variance above 0");
+	if (params->rows != 1 || params->range == 0 ||
+		params->range != race_contingency_counters(&tables))
+		return PROBLEM("tables of so many columns and cells would have more than %llu counters",
+					   (unsigned long long) (RACE_MAX_SKETCH_BYTES / 8));
+	return NULL;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+/* A cell from a number, which may be anything but a NaN */
+static uint32_t
+cell_of(double x, double cells)
+{
+	return x >= cells ? (uint32_t) cells - 1 : x >= 1 ? (uint32_t) x : 0;
+}
+
+size_t
+race_contingency_workspace(const RaceParams *params, size_t n)
+{
+	return params->dims * n * sizeof(uint32_t);
+}
+
+void
+race_contingency_count(const RaceParams *params, const double *records, size_t n, int64_t weight,
+					   RaceCounterArray counters, void *workspace)
+{
+	uint32_t   *groups = workspace; /* [dims][n] */
+	uint32_t	d = params->dims;
+	RaceContingency tables;
+	RaceTable	table;
+	size_t		i;
+
+	race_contingency_of(params, &tables);
+	race_contingency_first(&tables, &table);
+	do
+	{
+		const uint32_t *first = groups + table.first * n;
+		const uint32_t *second = groups + table.second * n;
+		size_t		width = race_contingency_groups(&tables, table.second);
+
+		for (i = 0; i < n; i++)
+		{
+			size_t		cell;
+
+			if (table.first == table.second)
+			{
+				cell = cell_of(records[i * d + table.first], tables.cells[table.first]);
+				groups[table.first * n + i] = finest_group(&tables, table.first, (uint32_t) cell);
+			}
+			else
+				cell = first[i] * width + second[i];
+			race_counters_add(counters.counters, counters.width, table.at + cell, weight);
+		}
+	} while (race_contingency_next(&tables, &table));
+}
