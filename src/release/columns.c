@@ -96,7 +96,7 @@ strip_casts(Node *node)
 			node = (Node *) ((RelabelType *) node)->arg;
 		else if (IsA(node, CollateExpr))
 			node = (Node *) ((CollateExpr *) node)->arg;
-		else if (IsA(node, ArrayCoerceExpr) && IsA(((ArrayCoerceExpr *) node)->elemexpr, RelabelType))
+		else if (IsA(node, ArrayCoerceExpr) && IsA(strip_casts((Node *) ((ArrayCoerceExpr *) node)->elemexpr), CaseTestExpr))
 			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
 		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid < FirstGenbkiObjectId &&
 				 ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&

@@ -54,8 +54,8 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid)
 	SELECT a.attname, d.type, d.kind, d.lower, d.upper, d.step, d.categories,
 		(d.domain->>'null')::boolean, (d.domain->>'other')::boolean, d.cells, s.unit, s.description,
 		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table ELSE d.source END,
-		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', dataset, a.attname,
-			coalesce(format('public_table => %L', f.name), d.arguments)) END, d.domain
+		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', _race_columns_of_dataset.dataset, a.attname,
+			coalesce('public_table => ' || quote_literal(f.name), d.arguments)) END, d.domain
 	FROM pg_attribute a
 	LEFT JOIN LATERAL (
 		SELECT * FROM _racepriv.race_descriptions r
@@ -82,9 +82,9 @@ CREATE FUNCTION _racepriv._race_columns_of(actor name)
 	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
 		c.source, concat_ws(': ', c.reason, c.hint)
 	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
-		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation) c
+		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation) WITH ORDINALITY c
 	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
-	ORDER BY d.dataset COLLATE "C"
+	ORDER BY d.dataset COLLATE "C", c.ordinality
 $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of(name) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_columns_of(name) IS
@@ -124,6 +124,7 @@ CREATE FUNCTION _racepriv._race_describe(
 	unit text, description text, public_table regclass) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
 DECLARE
 	most_bytes CONSTANT int := 200;		-- of a unit or a category
 	most_description CONSTANT int := 10000;

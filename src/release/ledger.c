@@ -83,8 +83,12 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	ledger->owner = owner_of(member(RelationRelationId,
 									get_relname_relid("race_charges", schema),
 									ledger->extension));
-	ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
-	ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
+	ledger->params_type = ledger->sketch_type = InvalidOid;
+	if (ledger->public_schema != schema)
+	{
+		ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
+		ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
+	}
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 

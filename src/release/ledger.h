@@ -29,9 +29,9 @@
 typedef struct RaceLedger
 {
 	Oid			extension;
-	Oid			public_schema;	/* of what users call: anybody may own it */
+	Oid			public_schema;	/* of the called function, if users call it: anybody may own it */
 	Oid			owner;			/* of the ledger */
-	Oid			params_type;	/* race_params */
+	Oid			params_type;	/* race_params; of what users do not call these two are not known */
 	Oid			sketch_type;	/* race_sketch */
 } RaceLedger;
 
