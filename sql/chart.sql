@@ -11,13 +11,13 @@ FROM generate_series(1, 2000) i;
 CALL race_protect('charted', 'people', 1e9, 0.1);
 \set line '''l2(dims=1, bandwidth=4, lower={0}, upper={100})'''
 \set plane '''l2(dims=2, bandwidth=20, lower={0,80}, upper={100,200})'''
-CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
-CALL race_release('chart sites', 'charted', :line, 'ARRAY[age]', 1e6, label => 'site', labels => '{south,north}', columns => '{age}');
-CALL race_release('chart both', 'charted', :plane, 'ARRAY[age, pressure]', 1e6, columns => '{age,blood pressure}', units => '{years,NULL}');
-CALL race_release('chart cost', 'charted', :line, 'ARRAY[age]', 1e6, value => 'cost', value_lower => 0, value_upper => 200, columns => '{age,cost}', units => '{years,EUR}');
-CALL race_release('chart rows', 'charted', 'l2(dims=1, bandwidth=4, lower={0}, upper={100}, rows=256, range=256)', 'ARRAY[age]', 1e6, rows => 256, grid => false, fit => false);
-CALL race_release('chart words', 'charted', 'jaccard(rows=16, range=16)', 'ARRAY[site]', 1e6);
-CALL race_release('chart words and age', 'charted', 'match(dims=1, rows=16, range=16) * l2(dims=1, bandwidth=4)', 'ROW(ARRAY[site], ARRAY[age])', 1e6);
+CALL race_release_sketch('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
+CALL race_release_sketch('chart sites', 'charted', :line, 'ARRAY[age]', 1e6, label => 'site', labels => '{south,north}', columns => '{age}');
+CALL race_release_sketch('chart both', 'charted', :plane, 'ARRAY[age, pressure]', 1e6, columns => '{age,blood pressure}', units => '{years,NULL}');
+CALL race_release_sketch('chart cost', 'charted', :line, 'ARRAY[age]', 1e6, value => 'cost', value_lower => 0, value_upper => 200, columns => '{age,cost}', units => '{years,EUR}');
+CALL race_release_sketch('chart rows', 'charted', 'l2(dims=1, bandwidth=4, lower={0}, upper={100}, rows=256, range=256)', 'ARRAY[age]', 1e6, rows => 256, grid => false, fit => false);
+CALL race_release_sketch('chart words', 'charted', 'jaccard(rows=16, range=16)', 'ARRAY[site]', 1e6);
+CALL race_release_sketch('chart words and age', 'charted', 'match(dims=1, rows=16, range=16) * l2(dims=1, bandwidth=4)', 'ROW(ARRAY[site], ARRAY[age])', 1e6);
 
 -- the catalog: no sketch, and all that is public
 SELECT name, version, labels, description, columns, units, lower, upper, round(count) AS count, round(delta) AS delta, dataset, released_at IS NOT NULL AS released
@@ -26,9 +26,9 @@ SELECT count(*) AS sketches FROM information_schema.columns WHERE table_name = '
 
 -- what is said is part of the request, and of all versions
 SET client_min_messages = notice;
-CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
-CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, columns => '{age}', units => '{years}');
-CALL race_release('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{years}', units => '{years}');
+CALL race_release_sketch('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{age}', units => '{years}');
+CALL race_release_sketch('chart age', 'charted', :line, 'ARRAY[age]', 1e6, columns => '{age}', units => '{years}');
+CALL race_release_sketch('chart age', 'charted', :line, 'ARRAY[age]', 1e6, description => 'ages', columns => '{years}', units => '{years}');
 CALL race_release_next('chart age');
 SELECT version, description, columns, units FROM _racepriv.race_releases WHERE name = 'chart age' ORDER BY 1;
 SELECT request - '{params,expression}'::text[] FROM _racepriv.race_charges WHERE request->>'name' IN ('chart both', 'chart words') ORDER BY 1;
@@ -48,7 +48,7 @@ SELECT round((avg(density) * 100 * 120)::numeric, 2) AS integral, count(*), min(
 SELECT count(*), min(x1), max(x2) FROM race_heatmap('chart both', 'blood pressure', 'age', 2, '{100,0}', '{180,100}');
 
 -- smoother where there is noise, unless that is asked for
-CALL race_release('chart noisy', 'charted', :line, 'ARRAY[age]', 0.02);
+CALL race_release_sketch('chart noisy', 'charted', :line, 'ARRAY[age]', 0.02);
 SELECT sum(abs(d)) FILTER (WHERE NOT asked) < sum(abs(d)) FILTER (WHERE asked) AS smoother FROM (
 	SELECT asked, density - lag(density) OVER (PARTITION BY asked ORDER BY x) AS d
 	FROM (VALUES (true, 0.25), (false, NULL)) v (asked, smoothing), race_curve('chart noisy', steps => 501, smoothing => v.smoothing)) v;
@@ -146,7 +146,7 @@ SELECT count(*) FROM race_curve('chart words and age', '1');
 SELECT count(*) FROM race_curve('chart words and age', '2');
 
 -- what may be said of a release
-\set r 'CALL race_release(''charted x'', ''charted'', ''l2(dims=2, rows=16, range=32)'', ''ARRAY[age, pressure]'', 1, '
+\set r 'CALL race_release_sketch(''charted x'', ''charted'', ''l2(dims=2, rows=16, range=32)'', ''ARRAY[age, pressure]'', 1, '
 :r columns => '{a}');
 :r columns => '{a,b,c}');
 :r columns => '{}');

@@ -16,8 +16,8 @@ CREATE TABLE zcdp AS TABLE rows;
 CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set p '''l2(dims=1, bandwidth=1, rows=64, range=64)'''
 \set labels 'label => ''class'', labels => ''{b,a}'''
-CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
-CALL race_release('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
+CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
+CALL race_release_sketch('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
 SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _racepriv._race_score_params(2, 12) AS params
 FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
@@ -41,19 +41,19 @@ FROM race_latest_releases WHERE name = 'classified 2';
 SELECT abs(avg((class = race_classify('classified 1', x))::int) - avg(greatest((p ->> 'a')::float8, (p ->> 'b')::float8))) < 0.05 AS calibrated
 FROM rows, LATERAL (SELECT race_posterior('classified 1', x) AS p) p WHERE class IN ('a', 'b') AND race_is_record(:p, x);
 -- the scores are of as many records of a unit as the sketches: 1501 people have good records
-CALL race_release('classified 3', 'classified people', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.5);
+CALL race_release_sketch('classified 3', 'classified people', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.5);
 SELECT sum(race_count(sketch)) AS sketches, sum(race_count(scores)) AS scores, max((race_info(scores)).max_contributions) AS bound FROM race_latest_releases WHERE name = 'classified 3';
 -- the same request costs nothing; a refresh has scores of its own
 SET client_min_messages = notice;
-CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
-CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.2);
-CALL race_release('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels);
+CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
+CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.2);
+CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels);
 DELETE FROM rows WHERE id % 2 = 1;
 CALL race_release_next('classified 1');
 SELECT version, label, race_count(scores) FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY version, part;
 SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'classified';
 -- scores have pure noise; both costs add up to what was asked, at most
-CALL race_release('classified 4', 'classified zcdp', :p, 'x', 1, 1e-9, :labels, calibrate => 0.5);
+CALL race_release_sketch('classified 4', 'classified zcdp', :p, 'x', 1, 1e-9, :labels, calibrate => 0.5);
 SELECT label, round((i.epsilon)::numeric, 3) AS sketch, i.mechanism, i.delta, round((s.epsilon)::numeric, 3) AS scores, s.mechanism, s.delta, i.epsilon + s.epsilon <= 1 AS within
 FROM race_latest_releases, race_info(sketch) i, race_info(scores) s WHERE name = 'classified 4' ORDER BY 1;
 SELECT round(epsilon::numeric, 3) AS epsilon, labels FROM race_catalog WHERE name = 'classified 4';
@@ -61,7 +61,7 @@ SELECT rho > 0.125 AND rho < 0.14 AS rho, rho = (SELECT spent_rho FROM _racepriv
 
 -- what is refused
 SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
-\set r 'CALL race_release(''classified x'', ''classified'', ''l2(dims=1, rows=16, range=32)'', ''x'', 1,'
+\set r 'CALL race_release_sketch(''classified x'', ''classified'', ''l2(dims=1, rows=16, range=32)'', ''x'', 1,'
 :r :labels, calibrate => 0);
 :r :labels, calibrate => 1);
 :r :labels, calibrate => 'NaN');
@@ -70,12 +70,12 @@ SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
 :r label => 'class', labels => regexp_split_to_array(:'many', ','), calibrate => 0.1);
 :r :labels, value => 'id', value_lower => 0, value_upper => 1, calibrate => 0.1);
 :r :labels, calibrate => 1e-300);
-CALL race_release('classified x', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels, calibrate => 0.1);
-CALL race_release('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels, calibrate => 0.1);
+CALL race_release_sketch('classified x', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels, calibrate => 0.1);
+CALL race_release_sketch('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels, calibrate => 0.1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'classified x';
-CALL race_release('classified 5', 'classified', :p, 'x', 1);
-CALL race_release('classified 6', 'classified', :p, 'x', 1, :labels, value => 'id', value_lower => 0, value_upper => 1);
-CALL race_release('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels);
+CALL race_release_sketch('classified 5', 'classified', :p, 'x', 1);
+CALL race_release_sketch('classified 6', 'classified', :p, 'x', 1, :labels, value => 'id', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels);
 SELECT race_classify('classified 5', '{1}'::float8[]);
 SELECT race_posterior('classified 6', '{1}'::float8[]);
 SELECT race_posterior('classified 7', '{1}'::float8[]);
@@ -88,7 +88,7 @@ SELECT race_score_params(101);
 -- what a statement has found stays for it; the next one finds the new version
 SELECT count(DISTINCT race_classify(name, '{0.1}'::float8[])) AS names FROM unnest('{classified 1,classified 2,classified 1}'::text[]) name;
 -- whatever noise says, posteriors are probabilities, and of many classes, too
-CALL race_release('classified 9', 'classified', :p, 'x', 0.01, rows => 64, label => 'class', labels => '{a,b,c,d,e,f}', calibrate => 0.5);
+CALL race_release_sketch('classified 9', 'classified', :p, 'x', 0.01, rows => 64, label => 'class', labels => '{a,b,c,d,e,f}', calibrate => 0.5);
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM generate_series(0, 1.4, 0.1) q, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('classified 9', ARRAY[q]))) p;
 -- the internal function takes constants only

@@ -215,17 +215,17 @@ SELECT race_privatize(r, -1) FROM s;
 SELECT race_privatize(ROW((r).lower, NULL), 1) IS NULL AS a, race_privatize(NULL::race_value_sketches, 1) IS NULL AS b, race_privatize(r, NULL) IS NULL AS c FROM s;
 SELECT race_privatize(ROW(1, 2), 1);
 
--- ---------------------------------------------------------------- race_release
+-- ---------------------------------------------------------------- race_release_sketch
 -- next to no noise, so that records can be counted
 INSERT INTO t VALUES (8001, 1, NULL, 'north'), (8002, 1, 'NaN', 'north'), (8003, NULL, 1, 'north'), (8004, 'NaN', 1, 'north');
 CALL race_protect('means', 't', 1e7);
 CALL race_protect('means by x', 't', 1e7, 0, 'x', 3);
 \set v ', value => ''y'', value_lower => 0, value_upper => 200'
-CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256 :v);
-CALL race_release('mean by x', 'means by x', :p, 'ARRAY[x]', 100000 :v);
-CALL race_release('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'site', labels => '{west,south,north}' :v);
-CALL race_release('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
-CALL race_release('mean of none', 'means', :p, 'x || ARRAY[x]', 1 :v);
+CALL race_release_sketch('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256 :v);
+CALL race_release_sketch('mean by x', 'means by x', :p, 'ARRAY[x]', 100000 :v);
+CALL race_release_sketch('mean by site', 'means', :p, 'ARRAY[x]', 100000, label => 'site', labels => '{west,south,north}' :v);
+CALL race_release_sketch('mean on grid', 'means', 'l2(dims=1, bandwidth=2, power=4, lower={0}, upper={40})', 'ARRAY[x]', 1 :v);
+CALL race_release_sketch('mean of none', 'means', :p, 'x || ARRAY[x]', 1 :v);
 SELECT name, part, label, value_bound, (i.points IS NOT NULL) AS fitted, i.status, r.released_at = c.charged_at AS "at charge", CASE WHEN i.epsilon > 2 AND label = 'west' THEN i.count END AS count
 FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name LIKE 'mean%' ORDER BY 1, 2;
 SELECT name, sum(race_count(sketch)) AS records, count(DISTINCT (race_info(sketch)).range) AS cells FROM _racepriv.race_releases WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_info(sketch)).epsilon > 2 GROUP BY name ORDER BY 1;
@@ -234,9 +234,9 @@ SELECT request, epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'me
 SELECT epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean on grid';
 -- the same request costs nothing, and a version costs the same
 SET client_min_messages = notice;
-CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => ' t.y ', value_lower => 0, value_upper => 200);
-CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => 'y', value_lower => 0, value_upper => 100);
-CALL race_release('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256);
+CALL race_release_sketch('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => ' t.y ', value_lower => 0, value_upper => 200);
+CALL race_release_sketch('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256, value => 'y', value_lower => 0, value_upper => 100);
+CALL race_release_sketch('mean', 'means', :p, 'ARRAY[x]', 100000, rows => 256);
 SET client_min_messages = warning;
 CALL race_release_next('mean by site');
 SELECT version, count(*), string_agg(DISTINCT value_bound::text, ' ' ORDER BY value_bound::text) AS bounds FROM _racepriv.race_releases WHERE name = 'mean by site' GROUP BY version ORDER BY 1;
@@ -260,7 +260,7 @@ SELECT race_released_mean('mean by site', '{1}', 'east');
 SELECT race_released_mean('mean', '{1,2}');
 SELECT race_released_mean('mean', '{1}', confidence => 0);
 SELECT race_released_mean(NULL::text, '{1}') IS NULL AS a, race_released_mean('mean', NULL::int[]) IS NULL AS b;
-CALL race_release('mean without', 'means', :p, 'ARRAY[x]', 1);
+CALL race_release_sketch('mean without', 'means', :p, 'ARRAY[x]', 1);
 SELECT race_released_mean('mean without', '{1}');
 SELECT race_released('mean without', bound => 'lower');
 -- in workers
@@ -278,15 +278,15 @@ CREATE TABLE u AS SELECT id, x, y FROM t WHERE x <> 'NaN' AND y <> 'NaN';
 CREATE TABLE w AS TABLE u;
 CALL race_protect('spared', 'u', 100, 0.1);
 CALL race_protect('spared in zCDP', 'w', 100, 0.1, accounting => 'zcdp');
-CALL race_release('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
-CALL race_release('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
+CALL race_release_sketch('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
+CALL race_release_sketch('spared by default', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6 :v);
 CALL race_release_next('spared by default');
-CALL race_release('spared on a grid', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, grid => true :v);
-CALL race_release('charged for rows', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, rows => 16, fit => false :v);
-CALL race_release('charged for no grid', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, grid => false, fit => false :v);
-CALL race_release('charged for wide', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, fit => false :v);
-CALL race_release('charged for no value', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false);
-CALL race_release('charged in zCDP', 'spared in zCDP', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false :v);
+CALL race_release_sketch('spared on a grid', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, grid => true :v);
+CALL race_release_sketch('charged for rows', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, rows => 16, fit => false :v);
+CALL race_release_sketch('charged for no grid', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, grid => false, fit => false :v);
+CALL race_release_sketch('charged for wide', 'spared', :wide, 'ARRAY[x, x, x]', 1, 1e-6, fit => false :v);
+CALL race_release_sketch('charged for no value', 'spared', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false);
+CALL race_release_sketch('charged in zCDP', 'spared in zCDP', :narrow, 'ARRAY[x, x]', 1, 1e-6, fit => false :v);
 SELECT name, version, c.delta, i.delta AS "of the sketch", i.mechanism, i.sequence, i.epsilon > 0.99 AS "all of epsilon" FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(sketch) i WHERE name ~ '^(spared|charged)' AND part = 1 ORDER BY 1, 2;
 SELECT spent_epsilon, spent_delta FROM _racepriv.race_budgets WHERE budget = 'spared';
 -- cells of halves in two columns have one halving more
@@ -295,7 +295,7 @@ SELECT (regexp_match(request->>'params', 'cells=\{(\d+)'))[1]::int % 32 AS rest 
 SELECT i.mechanism, i.delta FROM (SELECT race_privatize(race_build_value(:g, ARRAY[x], y, 0, 200), 1, 1e-6) AS r FROM u) p, race_info((p.r).upper) i;
 SET client_min_messages = warning;
 -- what a value may be
-\set r 'CALL race_release(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value_lower => 0, value_upper => 1, value =>'
+\set r 'CALL race_release_sketch(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value_lower => 0, value_upper => 1, value =>'
 :r 'site');
 :r 'x > 3');
 :r 'now()');
@@ -306,15 +306,15 @@ SET client_min_messages = warning;
 :r 'ctid');
 :r 'nothing');
 :r NULL);
-\set r 'CALL race_release(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value => ''y'','
+\set r 'CALL race_release_sketch(''mean x'', ''means'', ''l2(dims=1, rows=16, range=32)'', ''ARRAY[x]'', 1, value => ''y'','
 :r value_lower => 0);
 :r value_upper => 0);
 :r value_lower => 1, value_upper => 0);
 :r value_lower => 0, value_upper => 'Infinity');
 :r value_lower => 0, value_upper => 1, label => 'id', labels => array_fill('a'::text, '{100001}'));
-CALL race_release('mean x', 'means', 'l2(dims=1, rows=16384, range=1024)', 'ARRAY[x]', 1, label => 'id', labels => '{1,2,3,4}', value => 'y', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('mean x', 'means', 'l2(dims=1, rows=16384, range=1024)', 'ARRAY[x]', 1, label => 'id', labels => '{1,2,3,4}', value => 'y', value_lower => 0, value_upper => 1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'mean x';
 -- an error while values are read says nothing, and is paid for
-CALL race_release('mean x', 'means', :p, 'ARRAY[x]', 1, value => '1 / (id - 7)', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('mean x', 'means', :p, 'ARRAY[x]', 1, value => '1 / (id - 7)', value_lower => 0, value_upper => 1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'mean x';
 DROP SCHEMA means CASCADE;

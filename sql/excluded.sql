@@ -17,7 +17,7 @@ CALL race_protect('excluded ages', 'visits', 1e9, unit_column => 'age');
 CREATE FUNCTION twice(a int, b float8) RETURNS float8[] LANGUAGE sql IMMUTABLE AS 'SELECT ARRAY[$1, $1 * $2]';
 \set two '''l2(dims=2, rows=16, range=16)'', '
 \set bounded '''l2(dims=2, rows=16, range=16, lower={0,0}, upper={9,9})'', '
-\set r 'CALL race_release(''excluded'', ''excluded'', '
+\set r 'CALL race_release_sketch(''excluded'', ''excluded'', '
 \set rest ', 1);'
 
 -- no row can give a record
@@ -47,23 +47,23 @@ CREATE FUNCTION twice(a int, b float8) RETURNS float8[] LANGUAGE sql IMMUTABLE A
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'excluded';
 
 -- some may give none
-CALL race_release('excluded 1', 'excluded', :two 'x' :rest
-CALL race_release('excluded 2', 'excluded', :bounded 'x', 1, fit => false);
-CALL race_release('excluded 3', 'excluded', :two 'n' :rest
-CALL race_release('excluded 4', 'excluded', :two 'v' :rest
-CALL race_release('excluded 5', 'excluded', :two 'ARRAY[age, score]' :rest
-CALL race_release('excluded 6', 'excluded', :bounded 'ARRAY[age, days]', 1, fit => false);
-CALL race_release('excluded 7', 'excluded', :two 'ARRAY[age, coalesce(person, 0)]' :rest
-CALL race_release('excluded 8', 'excluded', :two 'twice(age, score)' :rest
-CALL race_release('excluded 9', 'excluded', 'match(dims=2, rows=16, range=16, nulls=category)', 'ARRAY[site, sick::text]' :rest
-CALL race_release('excluded 10', 'excluded', 'match(dims=2, rows=16, range=16)', 'c' :rest
-CALL race_release('excluded 11', 'excluded', 'jaccard(rows=16, range=16)', 'c' :rest
-CALL race_release('excluded 12', 'excluded', 'l2(dims=2, rows=16, range=16) * match(dims=2)', 'ROW(x, c)' :rest
-CALL race_release('excluded 13', 'excluded', :two 'ARRAY[age, age]', 1, label => 'site', labels => '{a,b}');
-CALL race_release('excluded 14', 'excluded', :two 'ARRAY[age, age]', 1, label => '''a''', labels => '{a,b}');
-CALL race_release('excluded 15', 'excluded', :two 'ARRAY[age, age]', 1, value => 'days', value_lower => 0, value_upper => 1);
-CALL race_release('excluded 16', 'excluded people', :two 'ARRAY[age, age]' :rest
-CALL race_release('excluded 17', 'excluded ages', :two 'ARRAY[age, age]' :rest
+CALL race_release_sketch('excluded 1', 'excluded', :two 'x' :rest
+CALL race_release_sketch('excluded 2', 'excluded', :bounded 'x', 1, fit => false);
+CALL race_release_sketch('excluded 3', 'excluded', :two 'n' :rest
+CALL race_release_sketch('excluded 4', 'excluded', :two 'v' :rest
+CALL race_release_sketch('excluded 5', 'excluded', :two 'ARRAY[age, score]' :rest
+CALL race_release_sketch('excluded 6', 'excluded', :bounded 'ARRAY[age, days]', 1, fit => false);
+CALL race_release_sketch('excluded 7', 'excluded', :two 'ARRAY[age, coalesce(person, 0)]' :rest
+CALL race_release_sketch('excluded 8', 'excluded', :two 'twice(age, score)' :rest
+CALL race_release_sketch('excluded 9', 'excluded', 'match(dims=2, rows=16, range=16, nulls=category)', 'ARRAY[site, sick::text]' :rest
+CALL race_release_sketch('excluded 10', 'excluded', 'match(dims=2, rows=16, range=16)', 'c' :rest
+CALL race_release_sketch('excluded 11', 'excluded', 'jaccard(rows=16, range=16)', 'c' :rest
+CALL race_release_sketch('excluded 12', 'excluded', 'l2(dims=2, rows=16, range=16) * match(dims=2)', 'ROW(x, c)' :rest
+CALL race_release_sketch('excluded 13', 'excluded', :two 'ARRAY[age, age]', 1, label => 'site', labels => '{a,b}');
+CALL race_release_sketch('excluded 14', 'excluded', :two 'ARRAY[age, age]', 1, label => '''a''', labels => '{a,b}');
+CALL race_release_sketch('excluded 15', 'excluded', :two 'ARRAY[age, age]', 1, value => 'days', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('excluded 16', 'excluded people', :two 'ARRAY[age, age]' :rest
+CALL race_release_sketch('excluded 17', 'excluded ages', :two 'ARRAY[age, age]' :rest
 -- and a refresh tells nothing
 CALL race_release_next('excluded 1');
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' ~ '^excluded .';

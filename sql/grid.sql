@@ -97,19 +97,19 @@ SELECT abs(race_kde(race_fit(r), '{0.27}') - race_kde(r, '{0.27}')) < 0.01 AS ke
 
 -- the release procedure makes grids where they are better
 CALL race_protect('points', 't', epsilon_limit => 100, delta_limit => 1e-3, unit_column => 'i');
-CALL race_release('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
-CALL race_release('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
+CALL race_release_sketch('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
+CALL race_release_sketch('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1);
 CALL race_release_next('pure');
-CALL race_release('rows', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, grid => false, fit => false);
-CALL race_release('delta', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, 1e-6);
-CALL race_release('delta in three dimensions', 'points', race_params('l2', 3, 20, rows => 64, lower => '{0,0,0}', upper => '{100,100,100}'), 'x', 1, 1e-6);
-CALL race_release('delta in one dimension', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6);
-CALL race_release('delta asked', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6, rows => 64);
-CALL race_release('delta of a grid', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}', sequence => 'grid'), 'x[1:2]', 1, 1e-6);
-CALL race_release('unbounded', 'points', race_params('l2', 2, 20, rows => 64), 'x[1:2]', 1);
-CALL race_release('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, grid => true);
-CALL race_release('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
-CALL race_release('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, label => '(i % 2)::text', labels => '{0,1}');
+CALL race_release_sketch('rows', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, grid => false, fit => false);
+CALL race_release_sketch('delta', 'points', race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, 1e-6);
+CALL race_release_sketch('delta in three dimensions', 'points', race_params('l2', 3, 20, rows => 64, lower => '{0,0,0}', upper => '{100,100,100}'), 'x', 1, 1e-6);
+CALL race_release_sketch('delta in one dimension', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6);
+CALL race_release_sketch('delta asked', 'points', race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6, rows => 64);
+CALL race_release_sketch('delta of a grid', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}', sequence => 'grid'), 'x[1:2]', 1, 1e-6);
+CALL race_release_sketch('unbounded', 'points', race_params('l2', 2, 20, rows => 64), 'x[1:2]', 1);
+CALL race_release_sketch('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, grid => true);
+CALL race_release_sketch('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
+CALL race_release_sketch('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, label => '(i % 2)::text', labels => '{0,1}');
 SELECT name, version, label, sequence, points IS NOT NULL AS fitted, i.delta FROM _racepriv.race_releases, race_info(sketch) i WHERE dataset = 'points' ORDER BY 1, 2, 3;
 SELECT bool_and(race_kde(sketch, '{50,40}') > 0) AS density FROM _racepriv.race_releases WHERE name IN ('pure', 'delta', 'halves');
 

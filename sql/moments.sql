@@ -153,14 +153,14 @@ SELECT race_share(m, 1, 0, 3) FROM states;
 -- releases
 SELECT race_moments_matrix(race_released('no such'));
 CALL race_protect('moment points', 'points', 1e7, 1e-3, 'i');
-CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
-CALL race_release('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
-CALL race_release('moments of classes', 'moment points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
+CALL race_release_sketch('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
+CALL race_release_sketch('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
+CALL race_release_sketch('moments of classes', 'moment points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
 CALL race_release_next('moments of classes');
 -- pure noise is less for these columns, so no delta is spent; but in zCDP it would cost more
 CREATE TABLE points_in_zcdp AS TABLE points;
 CALL race_protect('moment points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', accounting => 'zcdp');
-CALL race_release('moments in zCDP', 'moment points in zCDP', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1, 1e-6);
+CALL race_release_sketch('moments in zCDP', 'moment points in zCDP', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1, 1e-6);
 SELECT c.delta FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'moments in zCDP';
 SELECT name, version, label, abs(round(count / 10.0)) AS count, epsilon <= 1e5 AS within, delta, (race_info(sketch)).kernel FROM race_latest_releases WHERE dataset = 'moment points' ORDER BY name, label;
 SELECT (SELECT array_agg(round(e::numeric, 1)) FROM unnest(means) e) AS means FROM race_moments_matrix(race_released('moments of all'));
@@ -176,24 +176,24 @@ SELECT count(*) FROM race_curve('moments of all');
 SELECT count(*) FROM race_outliers('moments of all', '{1,2,3}');
 SELECT count(*) FROM race_mean_curve('moments of all', at => '{1,2,3}');
 SELECT count(*) FROM race_mean_curve('moments of all', 'age');
-CALL race_release('refused', 'moment points', :params, 'x', 1, rows => 1);
-CALL race_release('refused', 'moment points', :params, 'x', 1, fit => false);
-CALL race_release('refused', 'moment points', :params, 'x', 1, grid => true);
-CALL race_release('refused', 'moment points', :params, 'x', 1, value => 'i', value_lower => 0, value_upper => 1);
-CALL race_release('refused', 'moment points', :params, 'i', 1);
+CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, rows => 1);
+CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, fit => false);
+CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, grid => true);
+CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, value => 'i', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('refused', 'moment points', :params, 'i', 1);
 -- what goes wrong while records are read is not told, and no transaction takes a release back
-CALL race_release('refused', 'moment points', :params, 'ARRAY[1, 2, 1 / (i - 7)]', 1);
+CALL race_release_sketch('refused', 'moment points', :params, 'ARRAY[1, 2, 1 / (i - 7)]', 1);
 BEGIN;
-CALL race_release('refused', 'moment points', :params, 'x', 1);
+CALL race_release_sketch('refused', 'moment points', :params, 'x', 1);
 ROLLBACK;
 -- a table without records is noise alone
 CREATE TABLE nothing (x float8[]);
 CALL race_protect('moments of nothing', 'nothing', 10, 1e-5);
-CALL race_release('moments of nothing', 'moments of nothing', :params, 'x', 1, 1e-6);
+CALL race_release_sketch('moments of nothing', 'moments of nothing', :params, 'x', 1, 1e-6);
 SELECT abs(count) < 1000 AS count, noise_stddev > 0 AS noise, scaled <> array_fill(0::float8, ARRAY[4, 4]) AS noisy FROM race_moments_matrix(race_released('moments of nothing'));
 SELECT sketch::text::race_sketch::text = sketch::text AS text_form FROM _racepriv.race_releases WHERE name = 'moments of nothing';
 DROP TABLE nothing;
-CALL race_release('moments of sketch', 'moment points', 'l2(dims=3)', 'x', 1);
+CALL race_release_sketch('moments of sketch', 'moment points', 'l2(dims=3)', 'x', 1);
 SELECT race_moments_matrix(race_released('moments of sketch'));
 SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'moment points';
 

@@ -1,4 +1,4 @@
--- race_release: what it accepts, charges and stores.  At an enormous epsilon there
+-- race_release_sketch: what it accepts, charges and stores.  At an enormous epsilon there
 \set SHOW_CONTEXT never
 -- is no noise, so that counts can be compared.
 SET client_min_messages = warning;
@@ -17,11 +17,11 @@ CALL race_protect('released people', 'visits', 1000000, 0, 'person', 2);
 CALL race_protect('released empty', 'empty', 1000000);
 
 -- bad records are left out before a unit's are chosen
-CALL race_release('released 1', 'released rows', :p, 'x', 100000);
-CALL race_release('released 2', 'released people', :p, 'x', 100000);
-CALL race_release('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{west,south,north}');
-CALL race_release('released 4', 'released empty', :p, 'x', 100000);
-CALL race_release('released 5', 'released empty', :p, 'x', 1, label => 'person % 2', labels => '{0,1}');
+CALL race_release_sketch('released 1', 'released rows', :p, 'x', 100000);
+CALL race_release_sketch('released 2', 'released people', :p, 'x', 100000);
+CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{west,south,north}');
+CALL race_release_sketch('released 4', 'released empty', :p, 'x', 100000);
+CALL race_release_sketch('released 5', 'released empty', :p, 'x', 1, label => 'person % 2', labels => '{0,1}');
 SELECT r.name, r.version, r.part, r.label, CASE WHEN i.epsilon > 2 THEN race_count(r.sketch) END AS records,
 	i.max_contributions, i.status, r.dataset, r.released_at = c.charged_at AS at_charge
 FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(r.sketch) i
@@ -30,10 +30,10 @@ SELECT request, epsilon, delta, rho, charged_by = current_user AS by_me FROM _ra
 
 -- the same request again costs nothing; another needs another name
 SET client_min_messages = notice;
-CALL race_release('released 1', 'released rows', :p, ' visits.x /* the same */ ', 100000);
-CALL race_release('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{north,south,west}');
-CALL race_release('released 1', 'released rows', :p, 'x', 1);
-CALL race_release('released 1', 'released people', :p, 'x', 100000);
+CALL race_release_sketch('released 1', 'released rows', :p, ' visits.x /* the same */ ', 100000);
+CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{north,south,west}');
+CALL race_release_sketch('released 1', 'released rows', :p, 'x', 1);
+CALL race_release_sketch('released 1', 'released people', :p, 'x', 100000);
 -- versions
 INSERT INTO empty SELECT * FROM visits WHERE id <= 10;
 CALL race_release_next('released 4');
@@ -43,7 +43,7 @@ SELECT race_refreshes_left('released 4'), race_refreshes_left('released 9') IS N
 SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
 
 -- what an expression may be
-\set r 'CALL race_release(''released x'', ''released rows'', ''l2(dims=2, rows=16, range=32)'','
+\set r 'CALL race_release_sketch(''released x'', ''released rows'', ''l2(dims=2, rows=16, range=32)'','
 :r 'x, id', 1);
 :r 'x FROM visits', 1);
 :r 'x; DROP TABLE visits', 1);
@@ -95,16 +95,16 @@ CALL race_protect('released fine', 'fine', 1000000);
 :r 'x', NULL);
 :r 'x', 1, 1);
 :r 'x', 1, rows => 3);
-CALL race_release(NULL, 'released rows', :p, 'x', 1);
-CALL race_release('released x', 'nothing', :p, 'x', 1);
-CALL race_release('released x', 'released rows', 'l2', 'x', 1);
-CALL race_release('released x', 'released rows', NULL, 'x', 1);
-CALL race_release('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id', labels => '{1,2,3,4,5,6,7,8}');
+CALL race_release_sketch(NULL, 'released rows', :p, 'x', 1);
+CALL race_release_sketch('released x', 'nothing', :p, 'x', 1);
+CALL race_release_sketch('released x', 'released rows', 'l2', 'x', 1);
+CALL race_release_sketch('released x', 'released rows', NULL, 'x', 1);
+CALL race_release_sketch('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id', labels => '{1,2,3,4,5,6,7,8}');
 -- what is too long: names that no index takes, expressions that no parser lets go of
-CALL race_release(repeat('n', 1001), 'released rows', :p, 'x', 1);
+CALL race_release_sketch(repeat('n', 1001), 'released rows', :p, 'x', 1);
 :r repeat('x || ', 60000) || 'x', 1);
 :r 'x', 1, label => 'site', labels => array_fill('a'::text, '{100001}'));
-CALL race_release('released x', repeat('long ', 1000), :p, 'x', 1);
+CALL race_release_sketch('released x', repeat('long ', 1000), :p, 'x', 1);
 CALL race_release_next(repeat('long ', 1000));
 CALL race_protect(repeat('n', 1001), 'visits', 1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'released x';
@@ -113,7 +113,7 @@ SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 
 BEGIN;
 :r 'x', 1);
 COMMIT;
-CREATE PROCEDURE caller() LANGUAGE plpgsql AS $$ BEGIN CALL race_release('released 6', 'released rows', 'l2(dims=2, rows=16, range=32)', 'x', 1); END $$;
+CREATE PROCEDURE caller() LANGUAGE plpgsql AS $$ BEGIN CALL race_release_sketch('released 6', 'released rows', 'l2(dims=2, rows=16, range=32)', 'x', 1); END $$;
 CREATE FUNCTION caller_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL caller(); END $$;
 SELECT caller_function();
 DO $$ BEGIN CALL caller(); EXCEPTION WHEN active_sql_transaction THEN RAISE NOTICE 'refused: %', SQLERRM; END $$;
@@ -136,42 +136,42 @@ BEGIN
 	RAISE EXCEPTION 'secret %', value USING ERRCODE = 'query_canceled';
 END $$;
 \set VERBOSITY terse
-CALL race_release('released 7', 'released rows', :p, 'ARRAY[1 / (id - 7), 1]', 1);
-CALL race_release('released 7', 'released rows', :p, 'ARRAY[site::int, 1]', 1);
-CALL race_release('released 7', 'released rows', :p, 'ARRAY[tell(id), 1]', 1);
-CALL race_release('released 7', 'released rows', :p, 'ARRAY[cancel(id), 1]', 1);
-CALL race_release('released 7', 'released rows', :p, 'x', 1, label => '1 / (id - 7)', labels => '{0}');
+CALL race_release_sketch('released 7', 'released rows', :p, 'ARRAY[1 / (id - 7), 1]', 1);
+CALL race_release_sketch('released 7', 'released rows', :p, 'ARRAY[site::int, 1]', 1);
+CALL race_release_sketch('released 7', 'released rows', :p, 'ARRAY[tell(id), 1]', 1);
+CALL race_release_sketch('released 7', 'released rows', :p, 'ARRAY[cancel(id), 1]', 1);
+CALL race_release_sketch('released 7', 'released rows', :p, 'x', 1, label => '1 / (id - 7)', labels => '{0}');
 SELECT count(*), sum(epsilon) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 'released 7';
 \set VERBOSITY default
-CALL race_release('released 7', 'released rows', :p, 'x', 1);
+CALL race_release_sketch('released 7', 'released rows', :p, 'x', 1);
 -- exactly what fits: ten times 0.1 is 1
 CREATE TABLE tenths AS SELECT * FROM visits;
 CALL race_protect('released tenths', 'tenths', 1, 1e-6);
 DO $$
 BEGIN
 	FOR i IN 1 .. 11 LOOP
-		CALL race_release('released tenth ' || i, 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1);
+		CALL race_release_sketch('released tenth ' || i, 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1);
 	END LOOP;
 END $$;
-CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 1e-9);
+CALL race_release_sketch('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 1e-9);
 SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status WHERE budget = 'released tenths';
 CALL race_budget_limit('released tenths', 0.9, 1e-6);
 CALL race_budget_limit('released tenths', 1.15, 1e-6);
-CALL race_release('released tenth 11', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
-CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
-CALL race_release('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.01, 1e-6);
+CALL race_release_sketch('released tenth 11', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
+CALL race_release_sketch('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.1, 1e-7);
+CALL race_release_sketch('released tenth', 'released tenths', 'l2(dims=2, rows=16, range=32)', 'x', 0.01, 1e-6);
 -- zCDP: many small releases cost less than their sum
 CREATE TABLE many AS SELECT * FROM visits;
 CALL race_protect('released many', 'many', 1, 1e-6, accounting => 'zcdp');
 DO $$
 BEGIN
 	FOR i IN 1 .. 30 LOOP
-		CALL race_release('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x', CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
+		CALL race_release_sketch('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x', CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
 	END LOOP;
 END $$;
 -- (rho has as many digits as the machine gives it)
 \set VERBOSITY terse
-CALL race_release('released of many', 'released many', 'l2(dims=2, rows=16, range=32)', 'x', 0.5);
+CALL race_release_sketch('released of many', 'released many', 'l2(dims=2, rows=16, range=32)', 'x', 0.5);
 \set VERBOSITY default
 SELECT spent_epsilon, spent_zcdp_epsilon < 1 AS within, round(spent_rho, 3) AS rho, round(rho_left, 3) AS rho_left, charges FROM race_budget_status WHERE budget = 'released many';
 SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('released of many 1') AS gaussian;
@@ -180,31 +180,31 @@ SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('
 CREATE VIEW seen AS SELECT * FROM visits;
 CALL race_protect('released seen', 'seen', 1000000);
 DROP VIEW seen;
-CALL race_release('released y', 'released seen', :p, 'x', 1);
+CALL race_release_sketch('released y', 'released seen', :p, 'x', 1);
 CREATE VIEW seen AS SELECT * FROM visits LIMIT 3;
-CALL race_release('released y', 'released seen', :p, 'x', 1);
+CALL race_release_sketch('released y', 'released seen', :p, 'x', 1);
 CREATE OR REPLACE VIEW seen AS SELECT * FROM empty;
-CALL race_release('released y', 'released seen', :p, 'x', 1);
+CALL race_release_sketch('released y', 'released seen', :p, 'x', 1);
 CREATE OR REPLACE VIEW seen AS SELECT * FROM visits;
-CALL race_release('released y', 'released seen', :p, 'x', 1);
+CALL race_release_sketch('released y', 'released seen', :p, 'x', 1);
 -- nor do policies decide which rows there are
 CREATE ROLE race_curator;
 CALL race_grant('race_curator', 'curator');
 GRANT USAGE ON SCHEMA released TO race_curator;
 GRANT SELECT ON visits TO race_curator;
 SET ROLE race_curator;
-CALL race_release('released by curator', 'released people', :p, 'x', 1);
+CALL race_release_sketch('released by curator', 'released people', :p, 'x', 1);
 RESET ROLE;
 ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON visits USING (id < 10);
 SET ROLE race_curator;
 \set VERBOSITY terse
-CALL race_release('released z', 'released people', :p, 'x', 1);
+CALL race_release_sketch('released z', 'released people', :p, 'x', 1);
 RESET ROLE;
 ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
 REVOKE SELECT ON visits FROM race_curator;
 SET ROLE race_curator;
-CALL race_release('released z', 'released people', :p, 'x', 1);
+CALL race_release_sketch('released z', 'released people', :p, 'x', 1);
 \set VERBOSITY default
 RESET ROLE;
 SELECT r.name, c.charged_by FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE name LIKE 'released by%';
@@ -217,19 +217,19 @@ SELECT i AS id, ARRAY[i % 50, i % 7]::float8[] AS x, ARRAY['sex ' || i % 2, 'tow
 FROM generate_series(1, 2000) i;
 INSERT INTO mixed VALUES (0, '{1,NaN}', '{a,b}', '{1}'), (0, '{1,2}', '{a,NULL}', '{NULL}'), (0, '{1,2}', '{a}', NULL), (0, NULL, '{a,b}', '{{1}}');
 CALL race_protect('released mixed', 'mixed', 1000000);
-CALL race_release('released product', 'released mixed', 'l2(dims=2, bandwidth=5, rows=64, range=256) * match(dims=2)', 'ROW(x, c)', 100000);
-CALL race_release('released sets', 'released mixed', 'jaccard(rows=64, range=256)', 'items', 100000);
-CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(c, x)', 1);
-CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(x, c, id)', 1);
-CALL race_release('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'x', 1);
-CALL race_release('released x', 'released mixed', 'jaccard', 'x', 1);
+CALL race_release_sketch('released product', 'released mixed', 'l2(dims=2, bandwidth=5, rows=64, range=256) * match(dims=2)', 'ROW(x, c)', 100000);
+CALL race_release_sketch('released sets', 'released mixed', 'jaccard(rows=64, range=256)', 'items', 100000);
+CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(c, x)', 1);
+CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(x, c, id)', 1);
+CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'x', 1);
+CALL race_release_sketch('released x', 'released mixed', 'jaccard', 'x', 1);
 SELECT race_count(race_released('released product')) AS "good records", abs(race_kde(race_released('released product'), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])) - avg(race_kernel('l2(bandwidth=5) * match', ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
 FROM mixed WHERE id > 0;
 SELECT race_count(race_released('released sets')) AS "good records", abs(race_kde(race_released('released sets'), ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
 SELECT spent_epsilon FROM race_budget_status WHERE budget = 'released mixed';
 -- missing categories are records where the parameters declare them
-CALL race_release('released undeclared', 'released mixed', 'match(dims=2, rows=64, range=256)', 'c', 100000);
-CALL race_release('released declared', 'released mixed', 'match(dims=2, rows=64, range=256, nulls=different)', 'c', 100000);
+CALL race_release_sketch('released undeclared', 'released mixed', 'match(dims=2, rows=64, range=256)', 'c', 100000);
+CALL race_release_sketch('released declared', 'released mixed', 'match(dims=2, rows=64, range=256, nulls=different)', 'c', 100000);
 SELECT race_count(race_released('released undeclared')) AS undeclared, race_count(race_released('released declared')) AS declared,
 	race_params(race_released('released declared'));
 
@@ -238,7 +238,7 @@ CREATE SCHEMA other;
 CREATE FUNCTION other.inner_one(value int) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT 1.0::float8';
 CREATE FUNCTION other.outer_one(value int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN inner_one(value); END';
 SET search_path = other, public;
-CALL race_release('released path', 'released rows', :p, 'ARRAY[outer_one(id), 1]', 100000);
+CALL race_release_sketch('released path', 'released rows', :p, 'ARRAY[outer_one(id), 1]', 100000);
 SET search_path = released, public;
 SELECT c.request->>'expression' AS expression, race_count(r.sketch) FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE r.name = 'released path';
 -- what a request says does not depend on how a session writes
@@ -249,7 +249,7 @@ SET quote_all_identifiers = on;
 SET standard_conforming_strings = off;
 SET extra_float_digits = -5;
 \set e 'ARRAY[day - ''02.02.2020''::date, 0.1234567890123456::float8 + length(''\\'')]'
-CALL race_release('released plain', 'released plain', :p, :'e', 100000);
+CALL race_release_sketch('released plain', 'released plain', :p, :'e', 100000);
 RESET ALL;
 SET search_path = released, public;
 CALL race_release_next('released plain');

@@ -6,8 +6,8 @@ SET search_path = released_by_name, public;
 CREATE TABLE points AS
 SELECT i AS id, (ARRAY['a', 'b'])[1 + i % 2] AS class, ARRAY[i % 50, i % 7 + 20 * (i % 2)]::float8[] AS x FROM generate_series(1, 1000) i;
 CALL race_protect('named', 'points', 1000000);
-CALL race_release('named one', 'named', 'l2(dims=2, bandwidth=5, rows=256, range=128)', 'x', 1000);
-CALL race_release('named classes', 'named', 'l2(dims=2, bandwidth=5, rows=256, range=128)', 'x', 1000, rows => 256, label => 'class', labels => '{b,a}');
+CALL race_release_sketch('named one', 'named', 'l2(dims=2, bandwidth=5, rows=256, range=128)', 'x', 1000);
+CALL race_release_sketch('named classes', 'named', 'l2(dims=2, bandwidth=5, rows=256, range=128)', 'x', 1000, rows => 256, label => 'class', labels => '{b,a}');
 
 -- everything that takes a sketch takes it
 SELECT race_count(race_released('named one')) = race_count(sketch) AS count, race_kde(race_released('named one'), '{3,3}') = race_kde(sketch, '{3,3}') AS kde,
@@ -21,7 +21,7 @@ CREATE TABLE kept AS SELECT race_released('named one') AS sketch;
 SELECT race_kde(sketch, '{3,3}') = race_kde(race_released('named one'), '{3,3}') AS kept FROM kept;
 -- the latest version, for each name that comes by
 SELECT i, race_count(race_released(CASE WHEN i % 2 = 0 THEN 'named one' ELSE 'named again' END)) FROM generate_series(0, 2) i;
-CALL race_release('named again', 'named', 'l2(dims=2, bandwidth=5, rows=16, range=128)', 'x', 100000);
+CALL race_release_sketch('named again', 'named', 'l2(dims=2, bandwidth=5, rows=16, range=128)', 'x', 100000);
 DELETE FROM points WHERE id > 500;
 CREATE FUNCTION counted() RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RETURN race_count(race_released('named again')); END $$;
 SELECT counted(), race_count(race_released('named again'));

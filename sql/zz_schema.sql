@@ -11,7 +11,7 @@ FROM t;
 SELECT private.race_classify(1, s, '{25}'), private.race_count(private.race_merge(s)), private.race_params(min(s::text)::private.race_sketch) FROM t;
 SELECT count(*) FROM (SELECT DISTINCT private.race_params(s) FROM t) v;
 CALL private.race_protect('elsewhere', 't', 300000);
-CALL private.race_release('elsewhere', 'elsewhere', 'l2(dims=1, rows=16, range=32)', 'ARRAY[length(s::text)]', 100000);
+CALL private.race_release_sketch('elsewhere', 'elsewhere', 'l2(dims=1, rows=16, range=32)', 'ARRAY[length(s::text)]', 100000);
 CALL private.race_release_next('elsewhere');
 SELECT private.race_count(private.race_released('elsewhere')), private.race_refreshes_left('elsewhere'), (SELECT spent_epsilon FROM private.race_budget_status);
 -- its functions know where it is, so there it stays
@@ -24,7 +24,7 @@ CREATE SCHEMA "100 % Private";
 CREATE EXTENSION racepriv SCHEMA "100 % Private";
 CREATE TABLE t AS SELECT i, (ARRAY['a', 'b'])[1 + i % 2] AS class FROM generate_series(1, 50) i;
 CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i');
-CALL "100 % Private".race_release('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000, label => 'class', labels => '{a,b}');
+CALL "100 % Private".race_release_sketch('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000, label => 'class', labels => '{a,b}');
 SELECT "100 % Private".race_classify(label, sketch, '{25}') IS NOT NULL AS answers, "100 % Private".race_count("100 % Private".race_released('odd', 'b')) > 0 AS b FROM "100 % Private".race_latest_releases;
 SELECT label, "100 % Private".race_count(sketch) FROM _racepriv.race_releases ORDER BY 1;
 CREATE ROLE race_curator;

@@ -16,13 +16,13 @@ GRANT SELECT ON pixels TO curator;
 \set line '''l2(dims=1, bandwidth=12, lower={0}, upper={255})'''
 \set units '''{of 255,of 255}'''
 SET ROLE curator;
-CALL race_release('colours', 'pixels', 'l2(dims=2, bandwidth=24, lower={0,0}, upper={255,255})', 'ARRAY[red, green]',
+CALL race_release_sketch('colours', 'pixels', 'l2(dims=2, bandwidth=24, lower={0,0}, upper={255,255})', 'ARRAY[red, green]',
 	epsilon => 0.5, description => 'Red and green of each pixel.', columns => '{red,green}', units => :units);
-CALL race_release('red by kind', 'pixels', :line, 'ARRAY[red]', epsilon => 0.05, label => 'kind', labels => '{skin,other}',
+CALL race_release_sketch('red by kind', 'pixels', :line, 'ARRAY[red]', epsilon => 0.05, label => 'kind', labels => '{skin,other}',
 	description => 'Red, of skin and of other things.', columns => '{red}', units => '{of 255}');
-CALL race_release('blue by red', 'pixels', :line, 'ARRAY[red]', epsilon => 0.05, value => 'blue', value_lower => 0, value_upper => 255,
+CALL race_release_sketch('blue by red', 'pixels', :line, 'ARRAY[red]', epsilon => 0.05, value => 'blue', value_lower => 0, value_upper => 255,
 	description => 'The mean of blue by red.', columns => '{red,blue}', units => :units);
-CALL race_release('red', 'pixels', :line, 'ARRAY[red]', epsilon => 0.02,
+CALL race_release_sketch('red', 'pixels', :line, 'ARRAY[red]', epsilon => 0.02,
 	description => 'Pixels of photographs of faces and of other things.', columns => '{red}', units => '{of 255}');
 RESET ROLE;
 INSERT INTO pixels SELECT r, g, b, CASE class WHEN 1 THEN 'skin' ELSE 'other' END FROM raw WHERE id % 3 = 1;

@@ -7,6 +7,7 @@
 #ifndef RACE_CORE_H
 #define RACE_CORE_H
 
+#include "cells.h"
 #include "counters.h"
 #include "factor.h"
 #include "loss_rows.h"
@@ -20,6 +21,7 @@
 #ifdef POSTGRES_H
 #include "cache.h"
 #include "call_site.h"
+#include "domain.h"
 #include "moments.h"
 #include "params.h"
 #include "privatize.h"

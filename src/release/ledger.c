@@ -83,8 +83,12 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	ledger->owner = owner_of(member(RelationRelationId,
 									get_relname_relid("race_charges", schema),
 									ledger->extension));
-	ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
-	ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
+	ledger->params_type = ledger->sketch_type = InvalidOid;
+	if (ledger->public_schema != schema)
+	{
+		ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
+		ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
+	}
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 
@@ -262,12 +266,22 @@ begin_change(void)
 	registered = acted = true;
 }
 
-static void
-begin(RaceLedger *ledger, FunctionCallInfo fcinfo)
+void
+race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change)
 {
+	if (change)
+		begin_change();
 	check_context();
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
+}
+
+void
+race_act_check_owner(const RaceLedger *ledger, Oid relation)
+{
+	RaceParameter parameters[] = {race_ledger_role(GetUserId()), {REGCLASSOID, ObjectIdGetDatum(relation), false}};
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", lengthof(parameters), parameters);
 }
 
 /*
@@ -300,18 +314,18 @@ static RaceParameter
 private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
 	RaceParameter result = {get_array_type(REGCLASSOID), (Datum) 0, true};
-	RaceParameter owner[] = {race_ledger_role(GetUserId()), argument(fcinfo, 1)};
+	RaceParameter relation = argument(fcinfo, 1);
 	RaceParameter public_tables = argument(fcinfo, 8);
 	bool		isnull;
 	RaceLineage *lineage;
 
-	if (owner[1].isnull || public_tables.isnull)
+	if (relation.isnull || public_tables.isnull)
 		return result;			/* an error of the internal function */
-	if (!SearchSysCacheExists1(RELOID, owner[1].value))
+	if (!SearchSysCacheExists1(RELOID, relation.value))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", DatumGetObjectId(owner[1].value))));
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", 2, owner);
+				 errmsg("relation with OID %u does not exist", DatumGetObjectId(relation.value))));
+	race_act_check_owner(ledger, DatumGetObjectId(relation.value));
 	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &public_tables);
 	lineage = race_lineage(PG_GETARG_OID(1),
 						   PG_ARGISNULL(4) ? NULL : NameStr(*PG_GETARG_NAME(4)),
@@ -328,8 +342,7 @@ race_protect(PG_FUNCTION_ARGS)
 	RaceParameter tables;
 	NullableDatum nothing;
 
-	begin_change();
-	begin(&ledger, fcinfo);
+	race_act_begin(&ledger, fcinfo, true);
 	tables = private_tables(&ledger, fcinfo);
 	act(&ledger, fcinfo, "race_protect", &tables, &nothing);
 	PG_RETURN_VOID();
@@ -341,8 +354,7 @@ race_budget_limit(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
-	begin_change();
-	begin(&ledger, fcinfo);
+	race_act_begin(&ledger, fcinfo, true);
 	act(&ledger, fcinfo, "race_budget_limit", NULL, &nothing);
 	PG_RETURN_VOID();
 }
@@ -353,8 +365,7 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
-	begin_change();
-	begin(&ledger, fcinfo);
+	race_act_begin(&ledger, fcinfo, true);
 	act(&ledger, fcinfo, "race_budget_adopt", NULL, &nothing);
 	PG_RETURN_VOID();
 }
@@ -366,7 +377,7 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum left;
 
-	begin(&ledger, fcinfo);
+	race_act_begin(&ledger, fcinfo, false);
 	act(&ledger, fcinfo, "race_refreshes_left", NULL, &left);
 	if (left.isnull)
 		PG_RETURN_NULL();

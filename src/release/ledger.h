@@ -29,9 +29,9 @@
 typedef struct RaceLedger
 {
 	Oid			extension;
-	Oid			public_schema;	/* of what users call: anybody may own it */
+	Oid			public_schema;	/* of the called function, if users call it: anybody may own it */
 	Oid			owner;			/* of the ledger */
-	Oid			params_type;	/* race_params */
+	Oid			params_type;	/* race_params; of what users do not call these two are not known */
 	Oid			sketch_type;	/* race_sketch */
 } RaceLedger;
 
@@ -88,6 +88,15 @@ extern void race_ledger_run(const RaceLedger *ledger, const char *statement,
  */
 extern Datum race_ledger_value(int i, bool *isnull);
 extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
+
+/*
+ * Begin an act on the ledger for whoever calls it: connect to SPI, and open the ledger.  Raise 42501 where the
+ * server acts for the owner of a table; a change also raises 25001 unless it sees what other sessions commit.
+ */
+extern void race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change);
+
+/* Raise 42501 unless the current user owns a relation. */
+extern void race_act_check_owner(const RaceLedger *ledger, Oid relation);
 
 /* A dataset, or error 42704 */
 extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *dataset);

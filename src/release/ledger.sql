@@ -144,6 +144,7 @@ CREATE TABLE _racepriv.race_releases (
 	columns text[],
 	units text[],
 	scores race_sketch,
+	domains jsonb,
 	PRIMARY KEY (name, version, part),
 	UNIQUE (charge, part)
 );
@@ -162,6 +163,7 @@ COMMENT ON COLUMN _racepriv.race_releases.description IS 'what the publisher say
 COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
 COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores (race_score) that the sketches of all labels give the records of this label; NULL in others';
+COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
 
 CREATE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -199,7 +201,7 @@ CREATE FUNCTION _racepriv._race_check_ledger() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases}';
+	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions}';
 	place CONSTANT regnamespace := '_racepriv';
 	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
 	problem text;

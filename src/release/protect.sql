@@ -480,11 +480,11 @@ COMMENT ON PROCEDURE race_budget_adopt(text) IS
 CREATE PROCEDURE race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
-	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left}';
+	owner_may CONSTANT text[] := '{race_protect,race_describe,race_budget_limit,race_budget_adopt,race_refreshes_left}';
+	curator_may CONSTANT text[] := '{race_release,race_release_sketch,race_release_next,race_refreshes_left}';
 	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
-	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';
-	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges}';
+	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
+	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
 	f regprocedure;
 	t regclass;
 BEGIN

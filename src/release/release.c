@@ -1,6 +1,6 @@
 /*
  * release.c
- *		race_release and race_release_next: checked, charged, committed; then read,
+ *		race_release, race_release_sketch and race_release_next: checked, charged, committed; then read,
  * given noise, stored, committed.
  *
  * A release is one procedure without public steps.  It commits its charge before it
@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "access/xact.h"
@@ -27,9 +28,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "../core/domain.h"
 #include "../core/moment_sums.h"
 #include "../core/params.h"
 #include "../core/server.h"
@@ -40,10 +43,14 @@
 #include "request.h"
 
 PG_FUNCTION_INFO_V1(race_release);
+PG_FUNCTION_INFO_V1(race_release_columns);
 PG_FUNCTION_INFO_V1(race_release_next);
 
 /* Bytes of a name */
 #define MAX_NAME	((Size) 1000)
+
+/* What a release by columns takes in memory, of a server that counts all pairs */
+#define MAX_MEGABYTES	256
 
 typedef struct Release
 {
@@ -61,7 +68,7 @@ typedef struct Release
 
 /* -------------------------------------------------------------- arguments */
 
-/* The arguments of race_release, in the order of its signature */
+/* The arguments of race_release_sketch, in the order of its signature */
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
@@ -385,12 +392,13 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		argument(release, DESCRIPTION),
 		argument(release, COLUMNS),
 		argument(release, UNITS),
-		{release->ledger.sketch_type, scores, scores == 0}
+		{release->ledger.sketch_type, scores, scores == 0},
+		{JSONBOID, asked->domains, asked->domains == 0}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -482,12 +490,12 @@ make_private(const Release *release)
 
 /*
  * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
- * does not depend on the data.
+ * does not depend on the data.  A release by columns counts every row.
  */
 static void
 check_rows(const Release *release)
 {
-	char	   *excluded = race_excluded(&release->asked, release->checked);
+	char	   *excluded = release->asked.domains != 0 ? NULL : race_excluded(&release->asked, release->checked);
 
 	if (excluded != NULL && release->version == 1)
 		ereport(NOTICE,
@@ -733,11 +741,11 @@ use_arguments(Release *release, char *path)
 	release->asked.path = path;
 }
 
+/* Raise what is wrong with the name, and 22004 for arguments that are NULL. */
 static void
-read_arguments(Release *release, FunctionCallInfo fcinfo)
+check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char *names)
 {
-	RaceAsked  *asked = &release->asked;
-	int			i;
+	size_t		i;
 
 	if (asked->name == NULL)
 		ereport(ERROR,
@@ -745,13 +753,19 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 				 errmsg("a release needs a name")));
 	/* what does not fit into the index is known before the charge */
 	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
-	for (i = DATASET; i < ARGUMENTS; i++)
-		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	for (i = DATASET; i <= DELTA; i++)
-		if (!is_given(asked, i))
+	for (i = 0; i < n; i++)
+		if (!is_given(asked, needed[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("dataset, params, expression, epsilon and delta must not be NULL")));
+					 errmsg("%s must not be NULL", names)));
+}
+
+/* Derive the rest of the arguments, and raise what is wrong with them. */
+static void
+prepare_arguments(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+
 	use_arguments(release, asked->run_path);
 	prepare_moments(release);
 	check_value(asked);
@@ -763,21 +777,167 @@ read_arguments(Release *release, FunctionCallInfo fcinfo)
 	release->version = 1;
 }
 
-/* race_release(name, dataset, params, expression, epsilon, ...) */
+static void
+make_unless_exists(Release *release)
+{
+	release->checked = check(release);
+	write_request(release);
+	if (!exists(release))
+		charge_and_make(release);
+	SPI_finish();
+}
+
+/* race_release_sketch(name, dataset, params, expression, epsilon, ...) */
 Datum
 race_release(PG_FUNCTION_ARGS)
 {
+	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
 	Release		release;
+	int			i;
 
 	begin(&release, fcinfo);
-	read_arguments(&release, fcinfo);
-	release.checked = check(&release);
-	write_request(&release);
-	if (!exists(&release))
-		charge_and_make(&release);
-	SPI_finish();
+	for (i = DATASET; i < ARGUMENTS; i++)
+		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
+	prepare_arguments(&release);
+	make_unless_exists(&release);
 	PG_RETURN_VOID();
 }
+
+/* ---------------------------------------------------------- release by columns */
+
+static Datum
+params_of_text(const RaceLedger *ledger, Datum written)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(ledger->params_type, &input, &parameter);
+	return OidInputFunctionCall(input, TextDatumGetCString(written), parameter, -1);
+}
+
+/* Look up the domains and units of the columns that are asked for. */
+static void
+look_up_domains(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	RaceParameter parameters[] = {argument(release, DATASET), argument(release, COLUMNS)};
+	Datum		units;
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT domains, units FROM _racepriv._race_release_domains($1, $2)",
+					lengthof(parameters), parameters);
+	asked->domains = race_ledger_value(1, &isnull);
+	units = race_ledger_value(2, &isnull);
+	set_argument(asked, UNITS, units, isnull);
+}
+
+/*
+ * Raise 54000 unless the counters of all columns and of all pairs fit into a value; else tell how many there
+ * are.  That depends on the domains alone.
+ */
+static void
+check_counters(const Release *release, const RaceDomain *domains, int n)
+{
+	double		counters = 0;
+	int			pairs = n * (n - 1) / 2;
+	double		megabytes;
+	int			i;
+	int			j;
+
+	for (i = 0; i < n; i++)
+	{
+		counters += RaceDomainCells(&domains[i]);
+		for (j = 0; j < i; j++)
+			counters += (double) RaceDomainGroups(&domains[i]) * RaceDomainGroups(&domains[j]);
+	}
+	megabytes = ceil(counters * sizeof(int64) / (1024 * 1024));
+	if (megabytes > MAX_MEGABYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("release \"%s\" would take %.0f MB, and at most %d are possible",
+						race_cut(release->asked.name), megabytes, MAX_MEGABYTES),
+				 errdetail("Columns: %d, pairs of them: %d, counters: %.0f. Nothing was read and nothing charged.",
+						   n, pairs, counters),
+				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
+	ereport(NOTICE,
+			(errmsg("release \"%s\" counts %d columns and %d pairs of them: %.0f counters, at most %.0f MB",
+					release->asked.name, n, pairs, counters, megabytes)));
+}
+
+/* Set parameters and expression of what counts the cells of the columns. */
+static void
+use_domains(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	StringInfoData cells;
+	StringInfoData groups;
+	StringInfoData single;
+	StringInfoData expression;
+	char	   *written = JsonbToCString(NULL, &DatumGetJsonbP(asked->domains)->root, 0);
+	RaceDomain *domains;
+	int			n;
+	int			i;
+
+	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n);
+	check_counters(release, domains, n);
+	initStringInfo(&cells);
+	initStringInfo(&groups);
+	initStringInfo(&single);
+	initStringInfo(&expression);
+	appendStringInfo(&expression, RACE_SCHEMA "._race_cells(%s::pg_catalog.jsonb", quote_literal_cstr(written));
+	for (i = 0; i < n; i++)
+	{
+		const char *comma = i == 0 ? "" : ",";
+
+		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(&domains[i]));
+		appendStringInfo(&groups, "%s%u", comma, domains[i].group);
+		appendStringInfo(&single, "%s%u", comma, RaceDomainSingle(&domains[i]));
+		appendStringInfo(&expression, ", %s", quote_identifier(domains[i].name));
+	}
+	appendStringInfoChar(&expression, ')');
+	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
+	set_argument(asked, PARAMS,
+				 params_of_text(&release->ledger,
+								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s}})",
+															 n, cells.data, groups.data, single.data))), false);
+}
+
+/* race_release(name, dataset, columns, epsilon, delta, description) */
+Datum
+race_release_columns(PG_FUNCTION_ARGS)
+{
+	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION};
+	Release		release;
+	int			i;
+
+	begin(&release, fcinfo);
+	for (i = 1; i < (int) lengthof(signature); i++)
+		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
+	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
+	look_up_domains(&release);
+	use_domains(&release);
+	prepare_arguments(&release);
+	make_unless_exists(&release);
+	PG_RETURN_VOID();
+}
+
+/* Raise 55000 if the columns of a release have other domains now. */
+static void
+check_domains(const Release *release)
+{
+	RaceParameter parameters[] = {
+		argument(release, NAME), argument(release, DATASET), argument(release, COLUMNS),
+		{JSONBOID, release->asked.domains, false}
+	};
+
+	if (release->asked.domains != 0)
+		race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_domains($1, $2, $3, $4)",
+						lengthof(parameters), parameters);
+}
+
+/* -------------------------------------------------------------------- refresh */
 
 /* Return the columns of a kept request, for jsonb_to_record. */
 static char *
@@ -794,16 +954,6 @@ request_columns(void)
 	return text.data;
 }
 
-static Datum
-params_of_text(const RaceLedger *ledger, Datum written)
-{
-	Oid			input;
-	Oid			parameter;
-
-	getTypeInputInfo(ledger->params_type, &input, &parameter);
-	return OidInputFunctionCall(input, TextDatumGetCString(written), parameter, -1);
-}
-
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
  * by its name), and the arguments of its request; error 42704 if there is none.
@@ -813,12 +963,12 @@ read_last(Release *release)
 {
 	RaceParameter name = argument(release, NAME);
 	bool		isnull;
-	int			column = 3;
+	int			column = 4;
 	int			i;
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
-							 " ELSE to_regrole(quote_ident(c.charged_by)) END, q.*"
+							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, q.*"
 							 " FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,"
 							 " jsonb_to_record(c.request) q (%s)"
 							 " WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1", request_columns()),
@@ -829,6 +979,7 @@ read_last(Release *release)
 				 errmsg("there is no release \"%s\"", race_cut(release->asked.name))));
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
+	release->asked.domains = race_ledger_value(3, &isnull);
 	for (i = 0; i < ARGUMENTS; i++)
 	{
 		Datum		value;
@@ -872,6 +1023,7 @@ race_release_next(PG_FUNCTION_ARGS)
 	begin(&release, fcinfo);
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
+	check_domains(&release);
 	release.checked = check(&release);
 	write_request(&release);
 	charge_and_make(&release);

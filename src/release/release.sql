@@ -210,7 +210,7 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8
 COMMENT ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8, text, regclass[], name) IS
 	'charges a request that was checked to a budget. Errors: 53400 what does not fit, 55000 a budget that belongs to another copy of the database';
 
-CREATE PROCEDURE race_release(
+CREATE PROCEDURE race_release_sketch(
 	name text, dataset text, params race_params, expression text,
 	epsilon float8, delta float8 DEFAULT 0, rows int DEFAULT NULL,
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
@@ -218,10 +218,10 @@ CREATE PROCEDURE race_release(
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
 	calibrate float8 DEFAULT NULL)
-	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
-COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
-	'charges the budget of a dataset, then stores a private sketch of it under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
+REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
+COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;

@@ -390,8 +390,8 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 /* ------------------------------------------------------------- the checks */
 
 /* Who may read nothing of a relation learns nothing of it here. */
-static void
-check_rights(Oid relation)
+void
+race_request_check_rights(Oid relation)
 {
 	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT,
@@ -460,7 +460,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
 
 	checked->dataset = dataset;
-	check_rights(dataset->relation);
+	race_request_check_rights(dataset->relation);
 	race_params_check_complete(asked->params);
 	plan_noise(ledger, asked, checked);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,

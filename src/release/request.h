@@ -15,7 +15,7 @@
 #include "ledger.h"
 #include "lineage.h"
 
-/* The arguments of race_release (a table in release.c lists them), each 0 where it is NULL */
+/* The arguments of race_release_sketch (a table in release.c lists them), each 0 where it is NULL */
 typedef struct RaceAsked
 {
 	uint32		given;			/* a bit for each that is not NULL */
@@ -38,6 +38,7 @@ typedef struct RaceAsked
 	char	   *description;	/* for readers, as the following: text, or NULL */
 	Datum		columns;		/* text[], or 0: names of the numbers of a record, */
 	Datum		units;			/* and what they are measured in */
+	Datum		domains;		/* jsonb, of a release by columns; or 0 */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
@@ -74,6 +75,9 @@ typedef struct RaceChecked
  * run.  Relations stay locked until the transaction ends.
  */
 extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked);
+
+/* Raise 42501 unless the current user may read something of a relation. */
+extern void race_request_check_rights(Oid relation);
 
 /* The largest rho that all sketches of a request can have together */
 extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);

@@ -295,7 +295,7 @@ def classify(gate, name, epsilon=1, reps=3):
         centre, spread = private[0].mean(axis=0), private[0].std(axis=0)
         lower, upper, dims = centre - 4 * spread, centre + 4 * spread, len(centre)
         release = f'{name} {time.monotonic_ns()}'
-        run(f"DO $$ BEGIN CALL race_protect('{release}', 'private_rows', 1e6); CALL race_release('{release}', '{release}', race_params('l2', {dims}, "
+        run(f"DO $$ BEGIN CALL race_protect('{release}', 'private_rows', 1e6); CALL race_release_sketch('{release}', '{release}', race_params('l2', {dims}, "
             f"{0.15 * dims ** 0.5}, bandwidths => {array(upper - lower)}, lower => {array(lower)}, upper => {array(upper)}), 'x', {epsilon}, "
             f"label => 'label', labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, calibrate => 0.1); END $$")
         found['without public rows'].append(wrong(gate.column(
@@ -394,7 +394,7 @@ def conditional(gate, what, epsilon=0.1, reps=8):
     for seed in range(gate.reps(reps)):
         name = f'{what} {time.monotonic_ns()}'
         gate.session.run(f"CALL race_protect('{name}', 'd', 1e6)")
-        gate.session.run(f"CALL race_release('{name}', '{name}', race_params('l2', {dims}, power => 4, bandwidths => {array(bandwidth)}, "
+        gate.session.run(f"CALL race_release_sketch('{name}', '{name}', race_params('l2', {dims}, power => 4, bandwidths => {array(bandwidth)}, "
                          f"lower => {array(lower)}, upper => {array(upper)}), 'x[1:{dims}]', {epsilon}, 0, value => 'x[{dims + 1}]', "
                          'value_lower => 0, value_upper => 1)')
         answers = gate.arrays(f"SELECT coalesce(mean, 0.5), m.lower, m.upper FROM q, race_released_mean('{name}', x) m ORDER BY id")

@@ -83,7 +83,7 @@ def release(session, epsilon):
 def calibrate(session, name, classes):
     """One release of the classes and of their scores"""
     session.run("DO $$ DECLARE p record; BEGIN SELECT params, rows INTO p FROM params; "
-                f"CALL race_release('{name}', 'private', p.params, 'z', {EPSILON}, rows => p.rows, label => 'label', "
+                f"CALL race_release_sketch('{name}', 'private', p.params, 'z', {EPSILON}, rows => p.rows, label => 'label', "
                 f"labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, calibrate => {SHARE}); END $$")
 
 
@@ -152,7 +152,7 @@ COLUMNS = ('expected', 'suggested prior', 'uniform', 'counts', 'calibrated', 'it
 def report_all(report, results, small):
     report.heading('Classifiers with the parameters and the expression that 500 public rows suggest')
     report.write(f"""Accuracy, means over {SEEDS} seeds of pulsars and {MADE_SEEDS} of other tables, unless said otherwise; pure ε = {EPSILON}.  Expected is the score that race_suggest gives; then race_classify
-with the prior that it suggests, and with each prior.  Calibrated: one race_release of the same parameters and ε with calibrate => {SHARE:g}, and
+with the prior that it suggests, and with each prior.  Calibrated: one race_release_sketch of the same parameters and ε with calibrate => {SHARE:g}, and
 race_classify and race_posterior by its name; the calibration error is that of the largest probability, in {BINS} bins.  No public rows: columns scaled by bounds,
 a bandwidth of {BANDWIDTH} √d ranges, ε = {1 - SHARE:g}, a uniform prior; and calibrated in the same way.  Objective
 perturbation is private logistic regression, each class against the others, with columns scaled by the public rows, at the best of 40 settings in

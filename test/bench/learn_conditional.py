@@ -1,4 +1,4 @@
-"""Conditional means of race_release against histograms of sums and two noisy channels.
+"""Conditional means of race_release_sketch against histograms of sums and two noisy channels.
 
 learn_conditional.py FOLDER RESULTS [TASK ...]: a folder to work in, the file to
 write, and tasks if not all.  It needs a server with racepriv (PGHOST and so on), and
@@ -126,7 +126,7 @@ class Asked:
         columns = ', '.join(f'x[{column + 1}]' for column in task.columns)
         low, high = task.bounds
         seconds = self.session.time(
-            f"CALL race_release('{name}', '{task.file}', race_params('l2', {task.dims}, "
+            f"CALL race_release_sketch('{name}', '{task.file}', race_params('l2', {task.dims}, "
             f"power => {POWER}, bandwidths => {array(task.bandwidths)}, seed => {seed}, "
             f"lower => {array(task.lower)}, upper => {array(task.upper)}), "
             f"'ARRAY[{columns}]', {epsilon}, {delta}, value => 'x[{task.value + 1}]', "

@@ -56,7 +56,7 @@ def split(session, folder, x, train, seed):
 
 
 def privatized(params, moments, epsilon, delta):
-    """Private moments as race_release makes them: it spends no delta where pure noise is less"""
+    """Private moments as race_release_sketch makes them: it spends no delta where pure noise is less"""
     if delta:
         delta = (f'(SELECT CASE WHEN pure.counter_noise_stddev < asked.counter_noise_stddev THEN 0 ELSE {delta} END '
                  f'FROM race_privacy_cost({params}, {epsilon}) pure, race_privacy_cost({params}, {epsilon}, {delta}) asked)')
@@ -170,7 +170,7 @@ def report_airfoil(report, settings):
     report.heading('Regression: airfoil')
     report.write(f"""Test error over the variance of the target, means of {SEEDS['airfoil']} splits (1,202 and 301 records), of ours with {DRAWS} draws of noise each.  linear: race_predict from race_moments with the
 public bounds of columns; features: random Fourier features beside the columns, another draw a split, {', '.join(f'{n} for ε = {e}' for e, n in FEATURES.items())}; {FEATURES_PURE} with pure noise.  The norm is {NORM[10]} for ε = 10, else 1: of a sweep of nine tables, airfoil among them; with 1, linear, pure had 0.493 at ε = 10.  δ = {DELTA}, or 0 where it says
-pure; as race_release does, ours spend no δ where pure noise is less, which is so up to some 15 columns.  The other methods are at their best setting in hindsight; what they are without it, the second table tells.  At the best ridge: the same moments by NumPy without the shares of epsilon for the count and rounding, in hindsight, too.
+pure; as race_release_sketch does, ours spend no δ where pure noise is less, which is so up to some 15 columns.  The other methods are at their best setting in hindsight; what they are without it, the second table tells.  At the best ridge: the same moments by NumPy without the shares of epsilon for the count and rounding, in hindsight, too.
 """)
     names = [*means[EPSILONS[0]]]
     report.table(('method', *(f'ε = {e}' for e in EPSILONS)),

@@ -37,7 +37,7 @@ END
 sub release_statement
 {
 	my ($name) = @_;
-	return "SET synchronous_commit = off; CALL race_release('$name', 'visits', '$params', 'gate(x)', 1,"
+	return "SET synchronous_commit = off; CALL race_release_sketch('$name', 'visits', '$params', 'gate(x)', 1,"
 		. " label => 'id % 2', labels => '{0,1}')";
 }
 

@@ -39,7 +39,7 @@ sub told
 sub release
 {
 	my ($name, $dataset, $arguments) = @_;
-	return "CALL race_release('$name', '$dataset', '$params', 'x', $arguments)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', $arguments)";
 }
 
 # ------------------------------------------------------ the last of a budget

@@ -9,9 +9,9 @@ use Test::More;
 
 my $cluster = RaceCluster->new(max_prepared_transactions => 5);
 my $params = 'l2(dims=1, rows=16, range=16)';
-my $call = "CALL race_release('wrong', 'visits', '$params', 'x', 1)";
+my $call = "CALL race_release_sketch('wrong', 'visits', '$params', 'x', 1)";
 my $next = "CALL race_release_next('right')";
-my $right = "CALL race_release('right', 'visits', '$params', 'x', 1)";
+my $right = "CALL race_release_sketch('right', 'visits', '$params', 'x', 1)";
 $cluster->sql(<<END);
 CREATE EXTENSION racepriv;
 CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;
@@ -83,7 +83,7 @@ for my $statements (
 }
 is(ledger(), $before, 'and nothing is charged');
 like($cluster->sql_fails("SET default_transaction_read_only = on; $call"), qr/ERROR:  25006/, 'refused where nothing can be written');
-like($cluster->sql_fails("SELECT race_release('wrong', 'visits', '$params', 'x', 1)"), qr/ERROR:  42809/, 'refused as a function');
+like($cluster->sql_fails("SELECT race_release_sketch('wrong', 'visits', '$params', 'x', 1)"), qr/ERROR:  42809/, 'refused as a function');
 is(ledger(), $before, 'at no charge');
 
 # What these wrap is a release elsewhere: the refusals are about the wrapping.

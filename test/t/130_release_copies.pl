@@ -20,10 +20,10 @@ CREATE TABLE staff AS TABLE visits;
 CALL race_protect('visits', 'visits', 4, 1e-6, 'id', 2);
 CALL race_protect('seen', 'seen', 4, 1e-6);
 CALL race_protect('staff', 'staff', 2, 1e-6, accounting => 'zcdp');
-CALL race_release('sites', 'visits', '$params', 'x', 1, label => 'site', labels => '{0,1}');
-CALL race_release('people', 'seen', '$params', 'x', 1, 1e-7);
+CALL race_release_sketch('sites', 'visits', '$params', 'x', 1, label => 'site', labels => '{0,1}');
+CALL race_release_sketch('people', 'seen', '$params', 'x', 1, 1e-7);
 CALL race_release_next('people');
-CALL race_release('staff', 'staff', '$params', 'x', 0.5, 1e-7);
+CALL race_release_sketch('staff', 'staff', '$params', 'x', 0.5, 1e-7);
 CALL race_budget_limit('staff', 1, 1e-6);
 END
 
@@ -44,7 +44,7 @@ END
 sub release
 {
 	my ($name, $epsilon) = @_;
-	return "CALL race_release('$name', 'visits', '$params', 'x', $epsilon)";
+	return "CALL race_release_sketch('$name', 'visits', '$params', 'x', $epsilon)";
 }
 
 sub left
@@ -66,7 +66,7 @@ sub test_copy
 		like($cluster->sql_fails(release('new', 0.1) =~ s/'visits'/'$dataset'/r, $name), $refused, "$what: refuses to release of $dataset");
 	}
 	like($cluster->sql_fails("CALL race_release_next('people')", $name), $refused, "$what: and to refresh");
-	$cluster->sql("CALL race_release('people', 'seen', '$params', 'x', 1, 1e-7)", $name);
+	$cluster->sql("CALL race_release_sketch('people', 'seen', '$params', 'x', 1, 1e-7)", $name);
 	is(ledger($cluster, $name), $before, "$what: nothing was charged");
 
 	$cluster->sql("CALL race_budget_adopt('seen')", $name);
@@ -78,7 +78,7 @@ END
 	like($cluster->sql_fails(release('new', 1.1), $name), qr/ERROR:  53400.*\nDETAIL:.*Left: epsilon 1,/, "$what: no more is left than before");
 	$cluster->sql(release('new', 0.75), $name);
 	is(left($cluster, $name), 0.25, "$what: what is released is charged");
-	like($cluster->sql_fails("CALL race_release('other', 'staff', '$params', 'x', 0.1)", $name), $refused, "$what: another budget is another matter");
+	like($cluster->sql_fails("CALL race_release_sketch('other', 'staff', '$params', 'x', 0.1)", $name), $refused, "$what: another budget is another matter");
 	$cluster->sql(qq(CALL race_protect('again', 'visits', 4, 1e-6)), $name);
 	is(left($cluster, $name), 0.25, "$what: nor is there more under another name");
 	return;
@@ -152,7 +152,7 @@ $other->stop('fast');
 
 # What was copied goes on where it was.
 is(ledger($primary, $database), $before, 'the original is as it was');
-$primary->sql("CALL race_release('original', 'staff', '$params', 'x', 0.01)", $database);
+$primary->sql("CALL race_release_sketch('original', 'staff', '$params', 'x', 0.01)", $database);
 is($primary->sql("SELECT count(*) FROM _racepriv.race_charges WHERE act = 'adopt'", $database), 0, 'and goes on, without adoption');
 
 $before = ledger($primary, $database);

@@ -46,14 +46,14 @@ sub denied
 sub release
 {
 	my ($name, $dataset, $epsilon) = @_;
-	return "CALL race_release('$name', '$dataset', '$params', 'x', $epsilon)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', $epsilon)";
 }
 
 # ------------------------------------------------------------- what each may do
 
 as('data_owner', "CALL race_protect('visits', 'visits', 3); CALL race_protect('hidden', 'hidden', 3); CALL race_budget_limit('visits', 4, 0)");
 as('curator', release('people', 'visits', 1));
-as('curator', "CALL race_release('sites', 'visits', '$params', 'x', 0.5, label => 'site', labels => '{0,1}')");
+as('curator', "CALL race_release_sketch('sites', 'visits', '$params', 'x', 0.5, label => 'site', labels => '{0,1}')");
 as('curator', "CALL race_release_next('people')");
 is(as('curator', "SELECT race_refreshes_left('people'), epsilon_left FROM race_budget_status WHERE budget = 'visits'"), '1|1.5',
 	'a curator releases, and sees what is left');
@@ -99,7 +99,7 @@ denied('data_owner', "CALL race_budget_limit('strangers', 9, 0)", "CALL race_bud
 
 # A curator releases what she may read; that she may not is known before the charge.
 denied('curator', release('more', 'strangers', 0.1), release('more', 'hidden', 0.1));
-as('curator', "CALL race_release('ids', 'hidden', '$params', 'ARRAY[id % 10]', 1)");
+as('curator', "CALL race_release_sketch('ids', 'hidden', '$params', 'ARRAY[id % 10]', 1)");
 $cluster->sql('REVOKE SELECT ON visits FROM curator', 'hospital');
 denied('curator', release('more', 'visits', 0.1), "CALL race_release_next('people')");
 $cluster->sql('GRANT SELECT ON visits TO curator', 'hospital');
@@ -181,8 +181,8 @@ END
 	local $ENV{PGUSER} = 'curator';
 	like($cluster->sql_fails("$path SELECT 1::pg_catalog.numeric + 1::pg_catalog.numeric", 'hospital'), qr/impostor/, 'control: impostors are used');
 }
-as('curator', "$path CALL public.race_release('true', 'visits', '$params'::public.race_params, 'x', 0.25::pg_catalog.float8)");
-as('curator', "$path CALL public.race_release('true labels', 'visits', '$params'::public.race_params, 'x', 0.125::pg_catalog.float8, label => 'site', labels => '{0,1}')");
+as('curator', "$path CALL public.race_release_sketch('true', 'visits', '$params'::public.race_params, 'x', 0.25::pg_catalog.float8)");
+as('curator', "$path CALL public.race_release_sketch('true labels', 'visits', '$params'::public.race_params, 'x', 0.125::pg_catalog.float8, label => 'site', labels => '{0,1}')");
 as('curator', "$path CALL public.race_release_next('true'); SELECT public.race_refreshes_left('true'); TABLE public.race_budget_status");
 as('data_owner', "$path CALL public.race_budget_limit('visits', 5::pg_catalog.float8, 0::pg_catalog.float8); CALL public.race_budget_adopt('visits');"
 	. "CALL public.race_protect('again', 'public.visits', 5::pg_catalog.float8)");
@@ -202,7 +202,7 @@ for my $setting ('quote_all_identifiers = on', 'standard_conforming_strings = of
 	"DateStyle = 'German'", 'transform_null_equals = on', "bytea_output = 'escape'", "default_transaction_isolation = 'serializable'",
 	'default_transaction_deferrable = on', "work_mem = '64kB'", "plan_cache_mode = 'force_generic_plan'")
 {
-	as('curator', "SET $setting; SET client_min_messages = error; CALL race_release('true', 'visits', '$params', 'x', 0.25)");
+	as('curator', "SET $setting; SET client_min_messages = error; CALL race_release_sketch('true', 'visits', '$params', 'x', 0.25)");
 	# acts on budgets are READ COMMITTED
 	my $protect = "CALL race_protect('" . ($setting =~ s/'//gr) . "', 'visits', 5)";
 	$protect = "BEGIN ISOLATION LEVEL READ COMMITTED; $protect; COMMIT" if $setting =~ /isolation/;

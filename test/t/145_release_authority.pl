@@ -56,7 +56,7 @@ sub make_table
 sub release
 {
 	my ($name, $dataset) = @_;
-	return "CALL race_release('$name', '$dataset', '$params', 'x', 1)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1)";
 }
 
 sub ledger
@@ -194,7 +194,7 @@ for my $open ("CALL race_protect('open1', 'shared.open1', 10)", "CALL race_budge
 	my $session = session('anna');
 	is($session->ask("BEGIN; $open"), '', "open: $open");
 	my $patience = "SET lock_timeout = '20s'";
-	as('anna_curator', "$patience; CALL race_release('calm $open', 'calm', '$params', 'x', 1)" =~ s/calm CALL race_(\w+).*?', 'calm'/calm $1', 'calm'/r);
+	as('anna_curator', "$patience; CALL race_release_sketch('calm $open', 'calm', '$params', 'x', 1)" =~ s/calm CALL race_(\w+).*?', 'calm'/calm $1', 'calm'/r);
 	as('bert', "$patience; CREATE TABLE shared.bert_$_ (id int); CALL race_protect('bert $_', 'shared.bert_$_', 1)") for $open =~ /race_(\w+)/;
 	as('anna', "$patience; CALL race_budget_limit('calm', 11, 0); CALL race_budget_adopt('calm')");
 	is($session->ask('ROLLBACK'), '', 'and nothing else waits for it');

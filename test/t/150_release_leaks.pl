@@ -66,7 +66,7 @@ sub release
 {
 	my ($name, $dataset, $expression, $more) = @_;
 	$expression =~ s/'/''/g;
-	return "CALL race_release('$name', '$dataset', '$params', '$expression', 100000" . ($more // '') . ')';
+	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 100000" . ($more // '') . ')';
 }
 
 sub charges
@@ -174,7 +174,7 @@ CREATE SCHEMA "s'; DROP TABLE visits; --";
 CREATE TABLE "s'; DROP TABLE visits; --"."good"" kept" ("u""'; --" int, "x'y"")" float8[], label text, unit int, x float8[], nth int, "$1" int);
 INSERT INTO "s'; DROP TABLE visits; --"."good"" kept" SELECT i % 5, ARRAY[i], 'l', 7, ARRAY[-i], 9, i FROM generate_series(1, 20) i;
 CALL race_protect('d"''; --', '"s''; DROP TABLE visits; --"."good"" kept"', 100000000, 0, 'u"''; --', 3);
-CALL race_release('n"''; --', 'd"''; --', 'l2(dims=2, rows=16, range=16)', '"x''y"")" || "$1"::float8', 100000,
+CALL race_release_sketch('n"''; --', 'd"''; --', 'l2(dims=2, rows=16, range=16)', '"x''y"")" || "$1"::float8', 100000,
 	label => 'CASE WHEN unit = 7 THEN label || ''\"{},%s%I$1'' ELSE ''a'' END', labels => ARRAY['l\"{},%s%I$1', 'a', '"', $q$', '$q$]);
 END
 is($cluster->sql(q{SELECT string_agg(label || ' ' || race_count(sketch), ' ' ORDER BY part) FROM _racepriv.race_releases WHERE name = 'n"''; --'}),

@@ -53,7 +53,7 @@ sub release
 {
 	my ($name, $expression, $dataset) = @_;
 	$dataset //= 'visits';
-	return "CALL race_release('$name', '$dataset', '$params', '$expression', 100000)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 100000)";
 }
 
 # How many records a release has, or that there is none

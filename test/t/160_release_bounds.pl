@@ -43,7 +43,7 @@ sub counts
 {
 	my ($dataset, $before) = @_;
 	my $name = join ' ', 'release', sql('SELECT count(*) FROM _racepriv.race_charges');
-	sql(($before // '') . "CALL race_release('$name', '$dataset', '$params', 'x', 1000000, label => 'label', labels => '{$all}')");
+	sql(($before // '') . "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1000000, label => 'label', labels => '{$all}')");
 	return split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY label::int) FROM _racepriv.race_releases WHERE name = '$name'");
 }
 

@@ -50,7 +50,7 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset ' || i, '$dataset', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}');
+		CALL race_release_sketch('$dataset ' || i, '$dataset', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}');
 	END LOOP;
 END \$\$
 END

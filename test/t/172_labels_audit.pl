@@ -66,7 +66,7 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. $release->{calls} LOOP
-		CALL race_release('$release->{name} $dataset ' || i, '$dataset', $release->{params}, '$release->{record}', @{[EPSILON]}, $release->{delta}, label => 'label', labels => '{$all}');
+		CALL race_release_sketch('$release->{name} $dataset ' || i, '$dataset', $release->{params}, '$release->{record}', @{[EPSILON]}, $release->{delta}, label => 'label', labels => '{$all}');
 	END LOOP;
 END \$\$
 END

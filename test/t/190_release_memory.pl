@@ -67,7 +67,7 @@ sub connect_both
 sub release_statement
 {
 	my ($name) = @_;
-	return "CALL race_release('$name', 'visits', 'l2(dims=1, rows=16, range=16)', 'ARRAY[id % 10 + length(note)]', 1,"
+	return "CALL race_release_sketch('$name', 'visits', 'l2(dims=1, rows=16, range=16)', 'ARRAY[id % 10 + length(note)]', 1,"
 		. " label => 'id % 2', labels => '{0,1}')";
 }
 

@@ -34,7 +34,7 @@ END
 sub release
 {
 	my ($name, $expression) = @_;
-	return "CALL race_release('$name', 'visits', '$params', '" . ($expression // 'x')
+	return "CALL race_release_sketch('$name', 'visits', '$params', '" . ($expression // 'x')
 		. "', 1, label => 'note', labels => '{often,hush}')";
 }
 
@@ -106,7 +106,7 @@ ORDER BY name
 END
 like($settings, qr/debug_print_plan = 'on'/, 'control: the settings that there are');
 my $told_all = logged($settings . release('logged'));
-like($told_all, qr/CALL race_release\('logged'/, 'control: they are at work');
+like($told_all, qr/CALL race_release_sketch\('logged'/, 'control: they are at work');
 is(secrets($told_all), '', 'with every setting of the log at its most, nothing exact is logged');
 my $ask_exact = "DO \$\$ DECLARE exact race_sketch; BEGIN SELECT race_build('$params', x) INTO exact FROM visits WHERE note = 'often'; PERFORM format('%s', ARRAY[exact]); END \$\$";
 like(secrets(logged("SET debug_print_plan = on; $ask_exact")), qr/an exact sketch/, 'control: a plan of another statement tells an exact sketch');
@@ -140,7 +140,7 @@ END
 for my $expression ('x', 'echo(x)')
 {
 	my ($functions, $executed) = statistics(release("collected $expression", $expression));
-	like($executed, qr/CALL race_release/, "control, $expression: pg_stat_statements is at work");
+	like($executed, qr/CALL race_release_sketch/, "control, $expression: pg_stat_statements is at work");
 	is(secrets($executed), '', "$expression: pg_stat_statements tells no count");
 	is(() = $executed =~ /race_build/g, 0, "$expression: it does not know the query that reads");
 	is(secrets($functions), '', "$expression: statistics of functions tell no count");

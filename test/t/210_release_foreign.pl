@@ -43,7 +43,7 @@ END
 sub release
 {
 	my ($dataset, $expression) = @_;
-	return "CALL race_release('$dataset', '$dataset', 'l2(dims=1, rows=16, range=16)', '" . ($expression // 'x') . "', 100000)";
+	return "CALL race_release_sketch('$dataset', '$dataset', 'l2(dims=1, rows=16, range=16)', '" . ($expression // 'x') . "', 100000)";
 }
 
 # Charges and stored releases of a name
@@ -184,7 +184,7 @@ sub interrupt
 	return $told;
 }
 
-like(interrupt("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres' AND query ~ '^CALL race_release'"),
+like(interrupt("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres' AND query ~ '^CALL race_release_sketch'"),
 	qr/\AERROR:  57014: the release failed while its data were read\n/, 'a release that waits for another server can be cancelled');
 is(made('waits'), '1|0', 'its charge stands');
 $told = interrupt("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'far' AND application_name = 'postgres_fdw'");

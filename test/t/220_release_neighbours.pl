@@ -25,7 +25,7 @@ END
 sub release
 {
 	my ($name, $expression) = @_;
-	return "CALL race_release('$name', 'visits', '$params', '" . ($expression // 'x') . "', 100000)";
+	return "CALL race_release_sketch('$name', 'visits', '$params', '" . ($expression // 'x') . "', 100000)";
 }
 
 # Charges and stored releases of a name

@@ -37,7 +37,7 @@ sub release
 {
 	my ($name, $expression, $dataset) = @_;
 	$dataset //= 'visits';
-	return "CALL race_release('$name', '$dataset', '$params', '$expression', 1000)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 1000)";
 }
 
 # ---------------------------------------------------------------- one person
@@ -196,8 +196,8 @@ my $refused = as('other', "CALL race_protect('deep', 'twice20', 1, unit_column =
 like($refused, qr/ERROR:  54000/, 'a view of a million tables is refused');
 unlike($refused, qr/CONTEXT:  SQL function "_race_topmost"/, 'while it is looked at, not after');
 
-for my $case (['dataset', "CALL race_release(''n'', repeat(''x'', 100000), ''$params'', ''ARRAY[id]'', 1)"],
-	['expression', "CALL race_release(''n'', ''visits'', ''$params'', ''ARRAY['' || repeat(''x'', 100000) || '']'', 1)"],
+for my $case (['dataset', "CALL race_release_sketch(''n'', repeat(''x'', 100000), ''$params'', ''ARRAY[id]'', 1)"],
+	['expression', "CALL race_release_sketch(''n'', ''visits'', ''$params'', ''ARRAY['' || repeat(''x'', 100000) || '']'', 1)"],
 	['release', "CALL race_release_next(repeat(''x'', 100000))"])
 {
 	my ($what, $call) = @$case;

@@ -39,7 +39,7 @@ sub halves
 sub release
 {
 	my ($name, $dataset, $more) = @_;
-	return "CALL race_release('$name', '$dataset', '$params', 'x', 1000000, $value" . ($more // '') . ')';
+	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1000000, $value" . ($more // '') . ')';
 }
 
 # ----------------------------------------------------------------- splitting
@@ -82,7 +82,7 @@ cmp_ok(abs($people->[1] - 5000), '<=', MAX_Z * sqrt(10_000) / 2, 'drawn for each
 # All values at one bound: the other sketch is empty, and gets noise like any other.
 sql("CREATE TABLE low AS SELECT id, hundredth, x, 10::float8 AS y FROM visits");
 sql("CALL race_protect('low', 'low', 1000)");
-sql("CALL race_release('low', 'low', '$params', 'x', 1, rows => 16, $value, label => 'id % 20', labels => '{" . join(',', 0 .. 19) . "}')");
+sql("CALL race_release_sketch('low', 'low', '$params', 'x', 1, rows => 16, $value, label => 'id % 20', labels => '{" . join(',', 0 .. 19) . "}')");
 my @low = halves('low');
 is(scalar @low, 20, 'there are both sketches of each label');
 isnt(join('', map { $_->[1] } @low), '0' x 20, 'empty ones have noise');
@@ -103,7 +103,7 @@ END
 my $as_curator = "SET ROLE value_curator;\n";
 like(sql_fails($as_curator . release('secret', 'low')), qr/42501: permission denied for table low/, 'who may not read the value may not release it');
 sql('GRANT SELECT (y) ON low TO value_curator');
-sql("$as_curator CALL race_release('allowed', 'low', '$params', 'x', 1, $value)");
+sql("$as_curator CALL race_release_sketch('allowed', 'low', '$params', 'x', 1, $value)");
 my $ask = "SELECT array_agg(round(m.mean::numeric, 9) ORDER BY i), array_agg(round(m.upper::numeric, 9) ORDER BY i) FROM generate_series(0, 9) i,"
 	. " race_released_mean('kinds', ARRAY[i], (i % 5)::text) m";
 is(sql("SET ROLE value_analyst;\n$ask"), sql($ask), 'an analyst asks by the name of a release');

@@ -116,7 +116,7 @@ sub trials
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$name ' || i, 'joined', $kernel, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}'$arguments);
+		CALL race_release_sketch('$name ' || i, 'joined', $kernel, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}'$arguments);
 	END LOOP;
 END \$\$
 END

@@ -59,7 +59,7 @@ sub trials
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset %1\$.17g ' || i, '$dataset', 'l2(dims=1, rows=1, range=2)', 'ARRAY[x]', %1\$.17g, label => 'id', labels => '{$labels}',
+		CALL race_release_sketch('$dataset %1\$.17g ' || i, '$dataset', 'l2(dims=1, rows=1, range=2)', 'ARRAY[x]', %1\$.17g, label => 'id', labels => '{$labels}',
 			fit => false, calibrate => %2\$.17g);
 	END LOOP;
 END \$\$

@@ -108,7 +108,7 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release('$dataset $kind ' || i, '$dataset', @{[params($kind)]}, \$x\$@{[record($kind)]}\$x\$, $epsilon{$kind}, $delta{$kind}, label => 'id', labels => '{$all}');
+		CALL race_release_sketch('$dataset $kind ' || i, '$dataset', @{[params($kind)]}, \$x\$@{[record($kind)]}\$x\$, $epsilon{$kind}, $delta{$kind}, label => 'id', labels => '{$all}');
 	END LOOP;
 END \$\$
 END

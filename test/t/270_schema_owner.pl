@@ -97,7 +97,7 @@ for my $role ('dba', $ENV{PGUSER})
 	my $holder = $cluster->session('clinic');
 	$holder->ask('BEGIN; SELECT pg_advisory_xact_lock(1)');
 	my $reader = do { local $ENV{PGUSER} = $role; $cluster->session('clinic') };
-	$reader->start("CALL race_release('in the middle of $role', 'visits', '$params', 'ARRAY[kept.gate(id)]', 1)");
+	$reader->start("CALL race_release_sketch('in the middle of $role', 'visits', '$params', 'ARRAY[kept.gate(id)]', 1)");
 	$cluster->wait_until("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'");
 	as('dba', $swap);
 	$holder->ask('COMMIT');
@@ -111,9 +111,9 @@ is_no_superuser('renamed in the middle of a release');
 # Before: an honest user does not notice
 as('dba', $swap);
 as('dba', $_) for acts('hid');
-as('dba', "CALL hid.race_release('people', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, columns => '{x}')");
-as('dba', "CALL hid.race_release('sites', 'visits', '$params', 'x', 1, label => 'site', labels => '{0,1}')");
-as('dba', "CALL hid.race_release('days', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, value => 'days', value_lower => 0, value_upper => 7)");
+as('dba', "CALL hid.race_release_sketch('people', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, columns => '{x}')");
+as('dba', "CALL hid.race_release_sketch('sites', 'visits', '$params', 'x', 1, label => 'site', labels => '{0,1}')");
+as('dba', "CALL hid.race_release_sketch('days', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, value => 'days', value_lower => 0, value_upper => 7)");
 as('dba', "CALL hid.race_release_next('people'); ");
 for my $question ("race_curve('people')", "race_histogram('people', 'x', '{0,5,10}'::float8[])", "race_quantiles('people', 'x', '{0.5}'::float8[])", "race_modes('people')", "race_outliers('people', '{1}')",
 	"race_mean_curve('days')", "race_trend('people')", "race_released('people')", "race_classify('sites', '{3}'::int[])", "race_posterior('sites', '{3}'::int[])",
@@ -239,7 +239,7 @@ for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site,
 sub release
 {
 	my ($name, $of, $rows, $parts, $described) = @_;
-	return "CALL public.race_release('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8)";
+	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8)";
 }
 
 is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM _racepriv.race_releases', 'hostile'), 7, 'and the releases are there');

@@ -30,7 +30,7 @@ sub fails
 sub release
 {
 	my ($name, $dataset, $expression) = @_;
-	return "CALL race_release('$name', '$dataset', '$params', '" . ($expression // 'x') . "', 1)";
+	return "CALL race_release_sketch('$name', '$dataset', '$params', '" . ($expression // 'x') . "', 1)";
 }
 
 sub table
@@ -279,13 +279,13 @@ $cluster->sql('ALTER ROLE anna_maria RENAME TO maria');
 $cluster->sql('GRANT SELECT ON visits TO maria');
 for my $texts ("E'a\\x01'", "E'two\\nlines'", "'<script>alert(1)</script>'", "U&'\\202Eabc'", "E'\\e]0;pwn\\x07'")
 {
-	my $call = "CALL race_release($texts, 'visits', '$params', 'x', 0.1)";
+	my $call = "CALL race_release_sketch($texts, 'visits', '$params', 'x', 0.1)";
 	like(fails('maria', $call), qr/ERROR:  22023: .*control characters or markup/, "$call is refused");
-	like(fails('maria', "CALL race_release('shown', 'visits', '$params', 'x', 0.1, label => 'id', labels => ARRAY[$texts])"), qr/ERROR:  22023/, "as a label: $texts") ;
+	like(fails('maria', "CALL race_release_sketch('shown', 'visits', '$params', 'x', 0.1, label => 'id', labels => ARRAY[$texts])"), qr/ERROR:  22023/, "as a label: $texts") ;
 	like(fails('maria', "CALL race_protect($texts, 'visits', 90)"), qr/ERROR:  22023/, "as a dataset: $texts");
 }
-like(fails('maria', "CALL race_release('shown', 'visits', '$params', 'x', 0.1, description => $_)"), qr/ERROR:  22023/, "description => $_") for "'<img src=x>'", "E'\\x02'";
-as('maria', "CALL race_release('shown, 3 < 4', 'visits', '$params', 'x', 0.1, description => E'two lines:\\n1 < 2, a <- b')");
+like(fails('maria', "CALL race_release_sketch('shown', 'visits', '$params', 'x', 0.1, description => $_)"), qr/ERROR:  22023/, "description => $_") for "'<img src=x>'", "E'\\x02'";
+as('maria', "CALL race_release_sketch('shown, 3 < 4', 'visits', '$params', 'x', 0.1, description => E'two lines:\\n1 < 2, a <- b')");
 
 my $prepared = RaceCluster->new;
 $prepared->run_here('psql', '-Xqc', 'ALTER SYSTEM SET max_prepared_transactions = 2');

@@ -100,7 +100,7 @@ unlike(plan_of($build, ''), qr/race_build_records/, 'control: not where Citus is
 is(sql("SET citus.shard_count = 32; LOAD 'racepriv'; SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
 unlike(plan_of("SELECT race_build(DISTINCT $vectors, x) FROM t"), qr/race_build_records/, 'but not with DISTINCT, of which there are no parts');
 like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NULL parameters are refused as before');
-sql("CALL race_protect('t', 't', 1000000); CALL race_release('t', 't', $vectors, 'x', 100000)");
+sql("CALL race_protect('t', 't', 1000000); CALL race_release_sketch('t', 't', $vectors, 'x', 100000)");
 is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
 my $question = "SELECT avg(race_kde(race_released('t'), x)) FROM t";
 like(plan_of($question), qr/avg\(race_kde\((?:\$0|\(InitPlan 1\)\.col1), (t\.)?x\)\).*InitPlan 1.*Output: race_released\('t'/s, 'over a distributed table a release is looked up once');

@@ -102,13 +102,13 @@ sub asked_by
 
 $coordinator->sql("CALL race_budget_limit('visits', 1000, 0)");
 like($_, qr/\ASELECT NULL::text, public\.race_build_records\(/, 'a release of a partitioned table asks a server for a sketch')
-	for asked_by("CALL race_release('built there', 'visits', $p, 'x', 0.1)");
-unlike($_, qr/race_build/, 'of two records of a person it asks for rows') for grep { $_ ne '' } asked_by("CALL race_release('labels', 'visits', $p, 'x', 0.1, label => 'hospital', labels => '{0,1,2,3}')");
+	for asked_by("CALL race_release_sketch('built there', 'visits', $p, 'x', 0.1)");
+unlike($_, qr/race_build/, 'of two records of a person it asks for rows') for grep { $_ ne '' } asked_by("CALL race_release_sketch('labels', 'visits', $p, 'x', 0.1, label => 'hospital', labels => '{0,1,2,3}')");
 
 # The right to read the whole is enough, and needed, and policies on the whole count.
 $coordinator->sql("CREATE ROLE curator LOGIN; CALL race_grant('curator', 'curator'); GRANT USAGE ON FOREIGN SERVER " . join(', ', map { "shard$_" } 0 .. 3) . ' TO curator');
 $coordinator->sql("CREATE USER MAPPING FOR curator SERVER shard$_ OPTIONS (user '$ENV{PGUSER}', password_required 'false')") for 0 .. 3;
-my $as_curator = "SET SESSION AUTHORIZATION curator; CALL race_release('of the curator', 'visits', $p, 'x', 0.1)";
+my $as_curator = "SET SESSION AUTHORIZATION curator; CALL race_release_sketch('of the curator', 'visits', $p, 'x', 0.1)";
 like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: permission denied for table visits\n/, 'who may not read the table releases nothing');
 $coordinator->sql('GRANT SELECT ON visits_0, visits_1, visits_2, visits_3 TO curator');
 like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: permission denied for table visits\n/, 'nor who may read its partitions alone');
@@ -121,20 +121,20 @@ is(made('of the curator'), '1|1', 'for one charge');
 
 # Partitions with columns in another order, or a local one
 $coordinator->sql("CREATE TABLE local (x float8[], id bigint, hospital int); INSERT INTO local SELECT ARRAY[1, 1], i, 9 FROM generate_series(1, 5000) i; ALTER TABLE visits ATTACH PARTITION local FOR VALUES IN (9)");
-unlike($_, qr/race_build/, 'partitions with other columns: rows come here') for asked_by("CALL race_release('with others', 'visits', $p, 'x', 1)");
+unlike($_, qr/race_build/, 'partitions with other columns: rows come here') for asked_by("CALL race_release_sketch('with others', 'visits', $p, 'x', 1)");
 $coordinator->sql("ALTER TABLE visits DETACH PARTITION local; CREATE TABLE near PARTITION OF visits FOR VALUES IN (8); INSERT INTO near SELECT 8, i, ARRAY[1, 1] FROM generate_series(1, 5000) i");
-like($_, qr/race_build_records/, 'a partition that is here is added') for asked_by("CALL race_release('and here', 'visits', $p, 'visits.x', 1)");
+like($_, qr/race_build_records/, 'a partition that is here is added') for asked_by("CALL race_release_sketch('and here', 'visits', $p, 'visits.x', 1)");
 is($coordinator->sql("SELECT abs(race_count(race_released('$_')) - 25000) < 1000"), 't', "$_: all rows") for 'with others', 'and here';
 # Rows of a partition are of a type of their own, for which there may be another function.  It
 # would add 4300 to the sum; the noise has a standard deviation of 0.5.
 $coordinator->sql("CREATE FUNCTION place(visits) RETURNS float8[] IMMUTABLE LANGUAGE sql AS 'SELECT (\$1).x'; CREATE FUNCTION place(near) RETURNS float8[] IMMUTABLE LANGUAGE sql AS 'SELECT ''{-9,-9}''::float8[]'");
-unlike($_, qr/race_build/, 'another function for rows of a partition: rows come here') for asked_by("CALL race_release('by row', 'visits', $p, 'place(visits)', 100)");
+unlike($_, qr/race_build/, 'another function for rows of a partition: rows come here') for asked_by("CALL race_release_sketch('by row', 'visits', $p, 'place(visits)', 100)");
 is($coordinator->sql("SELECT abs(race_kernel_sum(race_released('by row'), '{-9,-9}') - race_kernel_sum(race_build($p, x), '{-9,-9}')) < 10 FROM visits"), 't', 'and the function is that of the table');
 $coordinator->sql('DROP TABLE near CASCADE; DROP FUNCTION place(visits)');
 
 # ------------------------------------------------------------------ failures
 
-my $release = "CALL race_release('failing', 'visits', $p, 'x', 0.1)";
+my $release = "CALL race_release_sketch('failing', 'visits', $p, 'x', 0.1)";
 my $failed = qr/\AERROR:  22000: the release failed while its data were read\nDETAIL:  What happened may depend on private data, so it is not told. The charge stands./;
 
 # a shard that waits, so that there is time to kill it, or to be slow

@@ -1,0 +1,610 @@
+/*
+ * domain.c
+ *		Public domains of columns, and the cells of their values
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "common/shortest_dec.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "domain.h"
+#include "server.h"
+
+/*
+ * Types.
+ */
+
+static const Oid number_types[] = {
+	INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT4OID, FLOAT8OID,
+	DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, INTERVALOID
+};
+
+bool
+race_type_is_number(Oid type)
+{
+	size_t		i;
+
+	for (i = 0; i < lengthof(number_types); i++)
+		if (number_types[i] == type)
+			return true;
+	return false;
+}
+
+bool
+race_type_is_whole(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+}
+
+bool
+race_type_is_category(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case UUIDOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return true;
+		default:
+			return get_typtype(type) == TYPTYPE_ENUM;
+	}
+}
+
+double
+race_number_of(Oid type, Datum value)
+{
+	const Interval *interval;
+
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		case DATEOID:
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
+				return DATE_IS_NOEND(DatumGetDateADT(value)) ? INFINITY : -INFINITY;
+			return DatumGetDateADT(value);
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			if (TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
+				return TIMESTAMP_IS_NOEND(DatumGetTimestamp(value)) ? INFINITY : -INFINITY;
+			return (double) DatumGetTimestamp(value) / USECS_PER_SEC;
+		case INTERVALOID:
+			interval = DatumGetIntervalP(value);
+			return ((double) interval->month * DAYS_PER_MONTH + interval->day) * SECS_PER_DAY +
+				(double) interval->time / USECS_PER_SEC;
+		default:
+			elog(ERROR, "type %u has no numbers", type);
+	}
+}
+
+/* Return a time of day, and what comes before it, with as many digits as there are. */
+static char *
+time_text(const char *before, int64 microseconds, const char *after)
+{
+	int64		fraction = microseconds % USECS_PER_SEC;
+	int64		seconds = microseconds / USECS_PER_SEC;
+	char	   *text = psprintf("%s%02d:%02d:%02d", before, (int) (seconds / SECS_PER_HOUR),
+								(int) (seconds / SECS_PER_MINUTE % 60), (int) (seconds % 60));
+	char	   *end;
+
+	if (fraction == 0)
+		return psprintf("%s%s", text, after);
+	text = psprintf("%s.%06d", text, (int) fraction);
+	for (end = text + strlen(text) - 1; *end == '0'; end--)
+		*end = '\0';
+	return psprintf("%s%s", text, after);
+}
+
+char *
+race_typed_text(Oid type, double number)
+{
+	char		buffer[Max(DOUBLE_SHORTEST_DECIMAL_LEN, MAXDATELEN + 1)];
+	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+	double		unit = type == DATEOID ? 1 : SECS_PER_DAY;
+	double		days = floor(number / unit);
+	int64		rest = (int64) rint((number - days * unit) * USECS_PER_SEC);
+	struct pg_tm date = {0};
+
+	/* rounding up reaches midnight */
+	if (type != DATEOID && rest >= USECS_PER_DAY)
+	{
+		days++;
+		rest = 0;
+	}
+	if (dated && days >= DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE && days < DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
+	{
+		j2date((int) days + POSTGRES_EPOCH_JDATE, &date.tm_year, &date.tm_mon, &date.tm_mday);
+		if (type == DATEOID || date.tm_year <= 0)
+			EncodeDateOnly(&date, USE_ISO_DATES, buffer);
+		else
+			snprintf(buffer, sizeof(buffer), "%04d-%02d-%02d ", date.tm_year, date.tm_mon, date.tm_mday);
+		if (type == DATEOID || date.tm_year <= 0)
+			return pstrdup(buffer);
+		return time_text(buffer, rest, type == TIMESTAMPTZOID ? "+00" : "");
+	}
+	if (type == INTERVALOID && fabs(days) < PG_INT32_MAX)
+		return time_text(psprintf("%d days ", (int) days), rest, "");
+	double_to_shortest_decimal_buf(number, buffer);
+	return pstrdup(buffer);
+}
+
+char *
+race_domain_number_text(const RaceDomain *domain, double number)
+{
+	size_t		i;
+
+	for (i = 0; i < lengthof(number_types); i++)
+		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
+			return race_typed_text(number_types[i], number);
+	return race_typed_text(FLOAT8OID, number);
+}
+
+/*
+ * Domains as jsonb.
+ */
+
+static void
+write_number(StringInfo text, const char *key, double number)
+{
+	char		buffer[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	double_to_shortest_decimal_buf(number, buffer);
+	appendStringInfo(text, ", \"%s\": %s", key, buffer);
+}
+
+void
+race_domain_write(StringInfo text, const RaceDomain *domain)
+{
+	uint32		i;
+
+	appendStringInfoString(text, "{\"name\": ");
+	escape_json(text, domain->name);
+	appendStringInfoString(text, ", \"type\": ");
+	escape_json(text, domain->type);
+	appendStringInfo(text, ", \"kind\": \"%s\"", domain->category ? "category" : "number");
+	if (domain->category)
+	{
+		appendStringInfoString(text, ", \"categories\": [");
+		for (i = 0; i < domain->n; i++)
+		{
+			if (i > 0)
+				appendStringInfoString(text, ", ");
+			escape_json(text, domain->categories[i]);
+		}
+		appendStringInfoChar(text, ']');
+	}
+	else
+	{
+		appendStringInfo(text, ", \"whole\": %s", domain->whole ? "true" : "false");
+		write_number(text, "lower", domain->lower);
+		write_number(text, "upper", domain->upper);
+		write_number(text, "start", domain->start);
+		write_number(text, "width", domain->width);
+		if (domain->step > 0)
+			write_number(text, "step", domain->step);
+	}
+	appendStringInfo(text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
+					 domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
+					 RaceDomainCells(domain), domain->group, RaceDomainSingle(domain));
+}
+
+static void
+refuse_domains(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("not the domains of columns"),
+			 errdetail("%s", detail)));
+}
+
+/* Return the value of a key, of a type of jsonb; NULL if it may be missing and is. */
+static JsonbValue *
+value_of(JsonbContainer *object, const char *key, enum jbvType type, bool may_be_missing)
+{
+	JsonbValue	name = {.type = jbvString};
+	JsonbValue *value;
+
+	name.val.string.val = unconstify(char *, key);
+	name.val.string.len = strlen(key);
+	value = findJsonbValueFromContainer(object, JB_FOBJECT, &name);
+	if (value == NULL && may_be_missing)
+		return NULL;
+	if (value == NULL || value->type != type)
+		refuse_domains(psprintf("A domain needs a key \"%s\" of another kind.", key));
+	return value;
+}
+
+static char *
+text_of(const JsonbValue *value)
+{
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+static double
+number_at(JsonbContainer *object, const char *key)
+{
+	JsonbValue *value = value_of(object, key, jbvNumeric, false);
+	double		number = race_number_of(NUMERICOID, NumericGetDatum(value->val.numeric));
+
+	if (!isfinite(number))
+		refuse_domains("A number is not finite.");
+	return number;
+}
+
+static uint32
+cells_at(JsonbContainer *object, const char *key)
+{
+	double		number = number_at(object, key);
+
+	if (!(number >= 1 && number <= RACE_COLUMN_CELLS) || number != floor(number))
+		refuse_domains(psprintf("The number of cells must be from 1 to %d.", RACE_COLUMN_CELLS));
+	return (uint32) number;
+}
+
+static void
+read_categories(RaceDomain *domain, JsonbContainer *object)
+{
+	JsonbContainer *list = value_of(object, "categories", jbvBinary, false)->val.binary.data;
+	JsonbIterator *iterator = JsonbIteratorInit(list);
+	JsonbValue	value;
+	uint32		i = 0;
+	int			token;
+
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
+		refuse_domains("The categories must be as many as there are cells for them.");
+	domain->categories = palloc(domain->n * sizeof(char *));
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token != WJB_ELEM)
+			continue;
+		if (value.type != jbvString)
+			refuse_domains("A category must be a text.");
+		domain->categories[i++] = text_of(&value);
+	}
+}
+
+static void
+read_number(RaceDomain *domain, JsonbContainer *object)
+{
+	RaceNumberCells cells;
+
+	domain->whole = value_of(object, "whole", jbvBool, false)->val.boolean;
+	domain->lower = number_at(object, "lower");
+	domain->upper = number_at(object, "upper");
+	domain->start = number_at(object, "start");
+	domain->width = number_at(object, "width");
+	if (value_of(object, "step", jbvNumeric, true) != NULL)
+		domain->step = number_at(object, "step");
+	if (!(domain->start <= domain->lower && domain->lower <= domain->upper && domain->width > 0))
+		refuse_domains("The bounds and cells of a number must be in order.");
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	if (!isfinite(race_cell_edge(&cells, domain->n)))
+		refuse_domains("A number is not finite.");
+}
+
+static void
+read_domain(RaceDomain *domain, JsonbContainer *object)
+{
+	char	   *kind = text_of(value_of(object, "kind", jbvString, false));
+	uint32		cells = cells_at(object, "cells");
+
+	domain->name = text_of(value_of(object, "name", jbvString, false));
+	domain->type = text_of(value_of(object, "type", jbvString, false));
+	domain->category = strcmp(kind, "category") == 0;
+	domain->has_null = value_of(object, "null", jbvBool, false)->val.boolean;
+	domain->has_other = value_of(object, "other", jbvBool, false)->val.boolean;
+	domain->group = cells_at(object, "group");
+	if ((!domain->category && strcmp(kind, "number") != 0) || cells <= RaceDomainSingle(domain))
+		refuse_domains("A domain is of kind number or category, and has ordinary cells.");
+	domain->n = cells - RaceDomainSingle(domain);
+	if (domain->group > domain->n)
+		refuse_domains("A group has no more cells than there are.");
+	if (domain->category)
+		read_categories(domain, object);
+	else
+		read_number(domain, object);
+}
+
+RaceDomain *
+race_domains_read(Jsonb *domains, int *n)
+{
+	JsonbContainer *list = &domains->root;
+	RaceDomain *result;
+	int			i;
+
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
+		JsonContainerSize(list) < 1 || JsonContainerSize(list) > RACE_DOMAINS)
+		refuse_domains(psprintf("They are an array of 1 to %d objects.", RACE_DOMAINS));
+	*n = JsonContainerSize(list);
+	result = palloc0(*n * sizeof(RaceDomain));
+	for (i = 0; i < *n; i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(list, i);
+
+		CHECK_FOR_INTERRUPTS();
+		if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
+			refuse_domains("They are an array of objects.");
+		read_domain(&result[i], value->val.binary.data);
+	}
+	return result;
+}
+
+/*
+ * _race_cells(domains, VARIADIC values): the cells of a row.
+ *
+ * It runs after the charge of a release: no value may raise an error.
+ */
+
+PG_FUNCTION_INFO_V1(race_cells);
+
+/* The bytes by which a category is found */
+typedef struct Key
+{
+	const char *bytes;
+	int			length;
+	union
+	{
+		int64		integer;
+		Oid			oid;
+		bool		boolean;
+	}			space;			/* of values that are no texts */
+} Key;
+
+typedef struct CellColumn
+{
+	Oid			type;
+	const RaceDomain *domain;
+	RaceNumberCells number;
+	Key		   *keys;			/* [n] of the categories, */
+	uint32	   *slots;			/* and their numbers, from 1, in a hash table; 0 where it is free */
+	uint32		mask;			/* the size of the table, a power of 2, less 1 */
+} CellColumn;
+
+typedef struct CellState
+{
+	MemoryContext context;
+	int			n;
+	CellColumn *columns;
+} CellState;
+
+/* Set the key of a value.  It may refer to the value. */
+static inline void
+set_key(Key *key, Oid type, Datum value)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			key->space.boolean = DatumGetBool(value);
+			key->length = sizeof(bool);
+			break;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			key->space.integer = type == INT2OID ? DatumGetInt16(value) :
+				type == INT4OID ? DatumGetInt32(value) : DatumGetInt64(value);
+			key->length = sizeof(int64);
+			break;
+		case UUIDOID:
+			key->bytes = (const char *) DatumGetUUIDP(value)->data;
+			key->length = UUID_LEN;
+			return;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			{
+				struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
+
+				key->bytes = VARDATA_ANY(text);
+				key->length = VARSIZE_ANY_EXHDR(text);
+				if (type == BPCHAROID)
+					key->length = bpchartruelen(unconstify(char *, key->bytes), key->length);
+				return;
+			}
+		default:				/* an enum */
+			key->space.oid = DatumGetObjectId(value);
+			key->length = sizeof(Oid);
+			break;
+	}
+	key->bytes = (const char *) &key->space;
+}
+
+/* Return the slot of a key: its own, or the free one where it belongs. */
+static inline uint32
+find_slot(const CellColumn *column, const Key *key)
+{
+	uint32		slot = hash_bytes((const unsigned char *) key->bytes, key->length) & column->mask;
+
+	for (;; slot = (slot + 1) & column->mask)
+	{
+		const Key  *other;
+
+		if (column->slots[slot] == 0)
+			return slot;
+		other = &column->keys[column->slots[slot] - 1];
+		if (other->length == key->length && memcmp(other->bytes, key->bytes, key->length) == 0)
+			return slot;
+	}
+}
+
+/*
+ * Set the key of a category that is written as a text; false if there is no such value.  The label of an
+ * enum may have been renamed meanwhile.
+ */
+static bool
+set_category_key(Key *key, Oid type, const char *category)
+{
+	HeapTuple	tuple;
+
+	if (race_type_is_whole(type))
+		set_key(key, INT8OID, DirectFunctionCall1(int8in, CStringGetDatum(category)));
+	else if (type == BOOLOID)
+		set_key(key, type, DirectFunctionCall1(boolin, CStringGetDatum(category)));
+	else if (type == UUIDOID)
+		set_key(key, type, DirectFunctionCall1(uuid_in, CStringGetDatum(category)));
+	else if (get_typtype(type) != TYPTYPE_ENUM)
+		set_key(key, type, CStringGetTextDatum(category));
+	else
+	{
+		tuple = strlen(category) >= NAMEDATALEN ? NULL :
+			SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(type), CStringGetDatum(category));
+		if (!HeapTupleIsValid(tuple))
+			return false;
+		set_key(key, type, ObjectIdGetDatum(((Form_pg_enum) GETSTRUCT(tuple))->oid));
+		ReleaseSysCache(tuple);
+	}
+	return true;
+}
+
+static void
+prepare_categories(CellColumn *column)
+{
+	const RaceDomain *domain = column->domain;
+	uint32		size = 4;
+	uint32		i;
+
+	while (size < 2 * domain->n)
+		size *= 2;
+	column->mask = size - 1;
+	column->slots = palloc0(size * sizeof(uint32));
+	column->keys = palloc(domain->n * sizeof(Key));
+	for (i = 0; i < domain->n; i++)
+	{
+		uint32		slot;
+
+		if (!set_category_key(&column->keys[i], column->type, domain->categories[i]))
+			continue;
+		slot = find_slot(column, &column->keys[i]);
+		if (column->slots[slot] == 0)
+			column->slots[slot] = i + 1;
+	}
+}
+
+static void
+prepare_column(CellColumn *column, const RaceDomain *domain, Oid type)
+{
+	column->type = OidIsValid(type) ? getBaseType(type) : InvalidOid;
+	column->domain = domain;
+	if (domain->category ? !race_type_is_category(column->type) : !race_type_is_number(column->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" has a type that does not go with its domain", domain->name)));
+	if (domain->category)
+		prepare_categories(column);
+	else
+		race_number_cells_set(&column->number, domain->lower, domain->upper,
+							  domain->start, domain->width, domain->n);
+}
+
+static CellState *
+prepare_cells(FunctionCallInfo fcinfo)
+{
+	CellState  *state;
+	RaceDomain *domains;
+	MemoryContext context;
+	MemoryContext caller;
+	int			i;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("domains must not be NULL")));
+	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "race cells", ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	state = palloc0(sizeof(CellState));
+	state->context = context;
+	domains = race_domains_read(PG_GETARG_JSONB_P_COPY(0), &state->n);
+	if (PG_NARGS() != state->n + 1 || get_fn_expr_variadic(fcinfo->flinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected one value for each of %d domains", state->n)));
+	state->columns = palloc0(state->n * sizeof(CellColumn));
+	for (i = 0; i < state->n; i++)
+		prepare_column(&state->columns[i], &domains[i], race_argument_type(fcinfo->flinfo, i + 1));
+	MemoryContextSwitchTo(caller);
+	return state;
+}
+
+/*
+ * Where NULL has no cell it is clipped to the first one, as NOT NULL and constraints do not hold
+ * everywhere, and other values to the last one.
+ */
+static inline uint32
+cell_of(const CellColumn *column, Datum value, bool isnull)
+{
+	const RaceDomain *domain = column->domain;
+	Key			key;
+	uint32		found;
+
+	if (isnull)
+		return domain->has_null ? domain->n : 0;
+	if (!domain->category)
+		return race_cell_of_number(&column->number, race_number_of(column->type, value));
+	set_key(&key, column->type, value);
+	found = column->slots[find_slot(column, &key)];
+	if (found > 0)
+		return found - 1;
+	return domain->has_other ? domain->n + (uint32) domain->has_null : domain->n - 1;
+}
+
+Datum
+race_cells(PG_FUNCTION_ARGS)
+{
+	CellState  *state = fcinfo->flinfo->fn_extra;
+	ArrayType  *record;
+	Size		size;
+	float4	   *cells;
+	int			i;
+
+	if (state != NULL && !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
+	{
+		fcinfo->flinfo->fn_extra = NULL;
+		MemoryContextDelete(state->context);
+		state = NULL;
+	}
+	if (state == NULL)
+		fcinfo->flinfo->fn_extra = state = prepare_cells(fcinfo);
+	size = ARR_OVERHEAD_NONULLS(1) + state->n * sizeof(float4);
+	record = palloc0(size);
+	SET_VARSIZE(record, size);
+	record->ndim = 1;
+	record->elemtype = FLOAT4OID;
+	ARR_DIMS(record)[0] = state->n;
+	ARR_LBOUND(record)[0] = 1;
+	cells = (float4 *) ARR_DATA_PTR(record);
+	for (i = 0; i < state->n; i++)
+		cells[i] = (float4) cell_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1));
+	PG_RETURN_ARRAYTYPE_P(record);
+}

@@ -1,0 +1,73 @@
+/*
+ * domain.h
+ *		Public domains of columns, and the cells of their values
+ *
+ * A domain says which values a column is counted by: equal cells between two bounds, or categories.
+ * The ordinary cells come first, then those of NULL and of all other values, where there are such.
+ * As jsonb, domains are stored with a release, and are an argument of _race_cells().
+ */
+#ifndef RACE_DOMAIN_H
+#define RACE_DOMAIN_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/jsonb.h"
+
+#include "cells.h"
+
+typedef struct RaceDomain
+{
+	char	   *name;			/* of the column */
+	char	   *type;			/* name of its type, without SQL domains */
+	bool		category;		/* categories, else a number */
+	bool		whole;			/* of a number: has it no fractions? */
+	bool		has_null;		/* has NULL a cell? */
+	bool		has_other;		/* have values that are no category a cell? */
+	double		lower;			/* of a number */
+	double		upper;
+	double		start;			/* of the first cell, */
+	double		width;			/* and of each */
+	double		step;			/* that was asked for, or 0 */
+	uint32		n;				/* ordinary cells */
+	char	  **categories;		/* [n] */
+	uint32		group;			/* ordinary cells of a group */
+} RaceDomain;
+
+/* Cells of a column, and those at the end that are groups of their own */
+#define RaceDomainSingle(domain)	((uint32) (domain)->has_null + (uint32) (domain)->has_other)
+#define RaceDomainCells(domain)		((domain)->n + RaceDomainSingle(domain))
+
+/* Groups of a column */
+#define RaceDomainGroups(domain) \
+	(((domain)->n + (domain)->group - 1) / (domain)->group + RaceDomainSingle(domain))
+
+/* Most columns of a release: arguments of a function, but for one */
+#define RACE_DOMAINS		(FUNC_MAX_ARGS - 1)
+
+/* Can values of a base type have numbers, or have they names as categories? */
+extern bool race_type_is_number(Oid type);
+extern bool race_type_is_category(Oid type);
+
+/* Are its numbers whole? */
+extern bool race_type_is_whole(Oid type);
+
+/*
+ * Return the number of a value: dates are days and timestamps seconds since 2000-01-01, in UTC;
+ * intervals seconds, with months of 30 days.  No value raises an error; what is too large is infinite.
+ */
+extern double race_number_of(Oid type, Datum value);
+
+/* Return a number as a text of its type, whatever the session's settings are. */
+extern char *race_typed_text(Oid type, double number);
+
+/* The same of a domain that was read, whose type goes by its name */
+extern char *race_domain_number_text(const RaceDomain *domain, double number);
+
+/* Append a domain as JSON. */
+extern void race_domain_write(StringInfo text, const RaceDomain *domain);
+
+/* Return the domains in a jsonb array, *n of them; 22023 if it is none. */
+extern RaceDomain *race_domains_read(Jsonb *domains, int *n);
+
+#endif

@@ -1,0 +1,7 @@
+-- ------------------------------------------------------------------------
+-- From the values of a row to cells of public domains
+
+CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS real[]
+	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
+	'the numbers of the cells that the values of a row are in, by their domains; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';

@@ -1,0 +1,1175 @@
+/*
+ * columns.c
+ *		Public domains of columns: what the schema says of them, and what their owner does
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "parser/parsetree.h"
+#include "optimizer/tlist.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "../core/domain.h"
+#include "../core/server.h"
+#include "ledger.h"
+#include "lineage.h"
+#include "release.h"
+
+/*
+ * What a condition says of a column.
+ *
+ * Conditions of CHECK constraints belong to owners of tables and types.  They are read and never
+ * evaluated: only constants in them count, compared by operators of PostgreSQL's own.
+ */
+
+typedef struct Facts
+{
+	bool		not_null;
+	bool		has_lower;
+	bool		has_upper;
+	bool		has_categories;
+	double		lower;			/* included, as upper */
+	double		upper;
+	List	   *categories;		/* of char * */
+} Facts;
+
+/* What conditions are about: a column, or a value of a SQL domain */
+typedef struct Subject
+{
+	AttrNumber	column;			/* 0: the value of a SQL domain */
+	Oid			type;			/* without SQL domains */
+	bool		whole;
+} Subject;
+
+static Facts facts_of(const Subject *subject, Node *condition);
+
+/* Does a cast from one type to another keep all values apart and in order? */
+static bool
+is_widening(Oid from, Oid to)
+{
+	static const Oid ladder[] = {INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT8OID};
+	int			place[2] = {-1, -1};
+	size_t		i;
+
+	for (i = 0; i < lengthof(ladder); i++)
+	{
+		if (ladder[i] == from)
+			place[0] = (int) i;
+		if (ladder[i] == to)
+			place[1] = (int) i;
+	}
+	return (place[0] >= 0 && place[0] < place[1]) || (from == FLOAT4OID && to == FLOAT8OID) ||
+		(from == DATEOID && to == TIMESTAMPOID);
+}
+
+/* Return an expression without casts that keep values as they are. */
+static Node *
+strip_casts(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else if (IsA(node, ArrayCoerceExpr) && IsA(strip_casts((Node *) ((ArrayCoerceExpr *) node)->elemexpr), CaseTestExpr))
+			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
+		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid < FirstGenbkiObjectId &&
+				 ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
+				 list_length(((FuncExpr *) node)->args) == 1 &&
+				 is_widening(exprType(linitial(((FuncExpr *) node)->args)), ((FuncExpr *) node)->funcresulttype))
+			node = linitial(((FuncExpr *) node)->args);
+		else
+			return node;
+	}
+}
+
+static bool
+is_subject(const Subject *subject, Node *node)
+{
+	node = strip_casts(node);
+	if (subject->column == 0)
+		return IsA(node, CoerceToDomainValue);
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno == subject->column;
+}
+
+/* The number of a constant, as values of the subject have it; false if it has none */
+static bool
+number_of(const Subject *subject, Oid type, Datum value, double *number)
+{
+	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
+
+	if (!race_type_is_number(type) || !race_type_is_number(subject->type))
+		return false;
+	*number = race_number_of(type, value);
+	if (subject->type == TIMESTAMPOID && type == DATEOID)
+		*number *= SECS_PER_DAY;
+	else if (subject->type == DATEOID && type == TIMESTAMPOID)
+		*number /= SECS_PER_DAY;
+	else if (type != subject->type &&
+			 (dated || subject->type == DATEOID || subject->type == TIMESTAMPOID ||
+			  subject->type == TIMESTAMPTZOID || subject->type == INTERVALOID))
+		return false;
+	return isfinite(*number);
+}
+
+/* The text of a constant that is a category of the subject; NULL if it is none */
+static char *
+category_of(const Subject *subject, Oid type, Datum value)
+{
+	bool		textual = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
+	double		number;
+
+	switch (subject->type)
+	{
+		case TEXTOID:
+		case VARCHAROID:
+			return textual ? TextDatumGetCString(value) : NULL;
+		case BPCHAROID:
+			return textual ? TextDatumGetCString(DirectFunctionCall1(rtrim1, value)) : NULL;
+		case BOOLOID:
+			return type != BOOLOID ? NULL : DatumGetBool(value) ? "true" : "false";
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return number_of(subject, type, value, &number) && number == rint(number) && fabs(number) < 0x1p53 ?
+				psprintf(INT64_FORMAT, (int64) number) : NULL;
+		case UUIDOID:
+			return type == UUIDOID ? DatumGetCString(DirectFunctionCall1(uuid_out, value)) : NULL;
+		default:
+			return type == subject->type && get_typtype(type) == TYPTYPE_ENUM ?
+				OidOutputFunctionCall(F_ENUM_OUT, value) : NULL;
+	}
+}
+
+static bool
+has_category(const List *categories, const char *category)
+{
+	ListCell   *cell;
+
+	CHECK_FOR_INTERRUPTS();
+	foreach(cell, categories)
+		if (strcmp(lfirst(cell), category) == 0)
+			return true;
+	return false;
+}
+
+/* The values are at least, or at most, x.  Of whole numbers, an open bound is the next one. */
+static void
+set_bound(const Subject *subject, Facts *facts, bool upper, double x, bool open)
+{
+	if (subject->whole && upper)
+		x = open ? ceil(x) - 1 : floor(x);
+	else if (subject->whole)
+		x = open ? floor(x) + 1 : ceil(x);
+	if (upper)
+	{
+		facts->has_upper = true;
+		facts->upper = x;
+	}
+	else
+	{
+		facts->has_lower = true;
+		facts->lower = x;
+	}
+}
+
+/* The values are some constants. */
+static void
+set_values(const Subject *subject, Facts *facts, Oid type, Datum *values, bool *nulls, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		x;
+		char	   *category;
+
+		if (nulls[i])
+			continue;
+		category = category_of(subject, type, values[i]);
+		if (category != NULL)
+			facts->categories = lappend(facts->categories, category);
+		facts->has_categories |= category != NULL;
+		if (race_type_is_category(subject->type) || !number_of(subject, type, values[i], &x))
+			continue;
+		set_bound(subject, facts, false, facts->has_lower ? Min(facts->lower, x) : x, false);
+		set_bound(subject, facts, true, facts->has_upper ? Max(facts->upper, x) : x, false);
+	}
+}
+
+/* The name of an operator of PostgreSQL's own; else an empty text */
+static const char *
+own_operator(Oid operator)
+{
+	return operator < FirstGenbkiObjectId ? get_opname(operator) : "";
+}
+
+/* x < 5, 5 > x, x = 5 */
+static Facts
+facts_of_comparison(const Subject *subject, OpExpr *comparison)
+{
+	const char *operator = own_operator(comparison->opno);
+	Facts		facts = {0};
+	bool		turned;
+	Const	   *constant;
+	double		x;
+
+	if (list_length(comparison->args) != 2)
+		return facts;
+	turned = is_subject(subject, lsecond(comparison->args));
+	if (!turned && !is_subject(subject, linitial(comparison->args)))
+		return facts;
+	constant = (Const *) strip_casts(turned ? linitial(comparison->args) : lsecond(comparison->args));
+	if (!IsA(constant, Const) || constant->constisnull)
+		return facts;
+	if (strcmp(operator, "=") == 0)
+		set_values(subject, &facts, constant->consttype, &constant->constvalue, &constant->constisnull, 1);
+	else if ((operator[0] == '<' || operator[0] == '>') && (operator[1] == '\0' || strcmp(operator + 1, "=") == 0) &&
+			 number_of(subject, constant->consttype, constant->constvalue, &x))
+		set_bound(subject, &facts, (operator[0] == '<') != turned, x, operator[1] == '\0');
+	return facts;
+}
+
+/* x IN (...), x = ANY (ARRAY[...]) */
+static Facts
+facts_of_list(const Subject *subject, ScalarArrayOpExpr *comparison)
+{
+	Facts		facts = {0};
+	Node	   *list = strip_casts(lsecond(comparison->args));
+	ListCell   *cell;
+
+	if (!comparison->useOr || strcmp(own_operator(comparison->opno), "=") != 0 ||
+		!is_subject(subject, linitial(comparison->args)))
+		return facts;
+	if (IsA(list, Const) && !((Const *) list)->constisnull)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
+		int16		length;
+		bool		by_value;
+		char		align;
+		Datum	   *values;
+		bool	   *nulls;
+		int			n;
+
+		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls, &n);
+		set_values(subject, &facts, ARR_ELEMTYPE(array), values, nulls, n);
+	}
+	else if (IsA(list, ArrayExpr))
+		foreach(cell, ((ArrayExpr *) list)->elements)
+		{
+			Const	   *constant = (Const *) strip_casts(lfirst(cell));
+
+			if (!IsA(constant, Const))
+				return (Facts) {0};
+			set_values(subject, &facts, constant->consttype, &constant->constvalue, &constant->constisnull, 1);
+		}
+	return facts;
+}
+
+/* Both hold. */
+static void
+add_facts(Facts *facts, const Facts *more)
+{
+	facts->not_null |= more->not_null;
+	if (more->has_lower && !(facts->has_lower && facts->lower >= more->lower))
+	{
+		facts->has_lower = true;
+		facts->lower = more->lower;
+	}
+	if (more->has_upper && !(facts->has_upper && facts->upper <= more->upper))
+	{
+		facts->has_upper = true;
+		facts->upper = more->upper;
+	}
+	if (more->has_categories && facts->has_categories)
+	{
+		List	   *common = NIL;
+		ListCell   *cell;
+
+		foreach(cell, facts->categories)
+			if (has_category(more->categories, lfirst(cell)))
+				common = lappend(common, lfirst(cell));
+		facts->categories = common;
+	}
+	else if (more->has_categories)
+	{
+		facts->has_categories = true;
+		facts->categories = more->categories;
+	}
+}
+
+/* One of both holds. */
+static void
+join_facts(Facts *facts, const Facts *other)
+{
+	facts->not_null &= other->not_null;
+	facts->has_lower &= other->has_lower;
+	facts->lower = Min(facts->lower, other->lower);
+	facts->has_upper &= other->has_upper;
+	facts->upper = Max(facts->upper, other->upper);
+	facts->has_categories &= other->has_categories;
+	facts->categories = list_concat(facts->categories, other->categories);
+}
+
+/* A constraint holds for NULL, too: x IS NULL OR x > 0 says no more than x > 0, but of NULL. */
+static Facts
+facts_of_any(const Subject *subject, const List *conditions)
+{
+	Facts		facts = {0};
+	bool		first = true;
+	bool		null = false;
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		NullTest   *test = lfirst(cell);
+
+		if (IsA(test, NullTest) && test->nulltesttype == IS_NULL && is_subject(subject, (Node *) test->arg))
+			null = true;
+		else
+		{
+			Facts		one = facts_of(subject, (Node *) test);
+
+			if (first)
+				facts = one;
+			else
+				join_facts(&facts, &one);
+			first = false;
+		}
+	}
+	facts.not_null &= !null;
+	return facts;
+}
+
+static Facts
+facts_of(const Subject *subject, Node *condition)
+{
+	Facts		facts = {0};
+	ListCell   *cell;
+
+	check_stack_depth();
+	switch (nodeTag(condition))
+	{
+		case T_OpExpr:
+			return facts_of_comparison(subject, (OpExpr *) condition);
+		case T_ScalarArrayOpExpr:
+			return facts_of_list(subject, (ScalarArrayOpExpr *) condition);
+		case T_NullTest:
+			facts.not_null = ((NullTest *) condition)->nulltesttype == IS_NOT_NULL &&
+				is_subject(subject, (Node *) ((NullTest *) condition)->arg);
+			return facts;
+		case T_BoolExpr:
+			if (((BoolExpr *) condition)->boolop == OR_EXPR)
+				return facts_of_any(subject, ((BoolExpr *) condition)->args);
+			if (((BoolExpr *) condition)->boolop == AND_EXPR)
+				foreach(cell, ((BoolExpr *) condition)->args)
+				{
+					Facts		more = facts_of(subject, lfirst(cell));
+
+					add_facts(&facts, &more);
+				}
+			return facts;
+		default:
+			return facts;
+	}
+}
+
+/*
+ * What the schema says of a column.
+ */
+
+typedef struct Column
+{
+	Oid			relation;
+	AttrNumber	number;
+	char	   *name;
+	Subject		subject;
+	Facts		facts;
+	bool		enforced;		/* does the server hold them? */
+	const char *source;			/* of what is known, or NULL */
+} Column;
+
+/*
+ * Add what validated CHECK constraints say, of a relation or of a SQL domain.  Those that are not
+ * inherited say nothing of rows of children.
+ */
+static void
+add_constraints(Column *column, const Subject *subject, bool domain, Oid object)
+{
+	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, domain ? Anum_pg_constraint_contypid : Anum_pg_constraint_conrelid,
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
+	scan = systable_beginscan(constraints, domain ? ConstraintTypidIndexId : ConstraintRelidTypidNameIndexId,
+							  true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_constraint constraint = (Form_pg_constraint) GETSTRUCT(tuple);
+		bool		isnull;
+		Datum		condition = heap_getattr(tuple, Anum_pg_constraint_conbin,
+											 RelationGetDescr(constraints), &isnull);
+		Facts		facts;
+
+		if (isnull || constraint->contype != CONSTRAINT_CHECK || !constraint->convalidated ||
+			constraint->connoinherit)
+			continue;
+#if PG_VERSION_NUM >= 180000
+		if (!constraint->conenforced)
+			continue;
+#endif
+		facts = facts_of(subject, stringToNode(TextDatumGetCString(condition)));
+		add_facts(&column->facts, &facts);
+		if (facts.has_lower || facts.has_upper || facts.has_categories)
+			column->source = domain ? "domain" : "check";
+	}
+	systable_endscan(scan);
+	table_close(constraints, AccessShareLock);
+}
+
+/* Add what SQL domains say, the innermost first; the subject's type becomes that under them. */
+static void
+add_domains(Column *column, Oid type, int32 typmod)
+{
+	Oid			base = getBaseTypeAndTypmod(type, &typmod);
+	Subject		value = {0, base, race_type_is_whole(base)};
+
+	/* a scale of 0, as numeric_in() finds it in the modifier */
+	if (base == NUMERICOID && typmod >= (int32) VARHDRSZ)
+		value.whole = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 <= 0;
+	column->subject = value;
+	while (get_typtype(type) == TYPTYPE_DOMAIN)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "a type was dropped");
+		column->facts.not_null |= ((Form_pg_type) GETSTRUCT(tuple))->typnotnull;
+		add_constraints(column, &value, true, type);
+		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+		ReleaseSysCache(tuple);
+	}
+}
+
+/* Which column of a relation is a column of a query?  False if it is none. */
+static bool
+trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
+{
+	Node	   *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
+
+	for (;;)
+	{
+		RangeTblEntry *entry;
+		Var		   *var = (Var *) strip_casts(node);
+
+		if (!IsA(var, Var) || var->varlevelsup > 0 || var->varattno <= 0)
+			return false;
+		entry = rt_fetch(var->varno, query->rtable);
+		switch (entry->rtekind)
+		{
+			case RTE_RELATION:
+				*relation = entry->relid;
+				*column = var->varattno;
+				return true;
+			case RTE_SUBQUERY:
+				return trace_query(entry->subquery, var->varattno, relation, column);
+			case RTE_JOIN:
+				node = list_nth(entry->joinaliasvars, var->varattno - 1);
+				break;
+			default:
+				return false;
+		}
+	}
+}
+
+/*
+ * Add what is known of a column of a table, or of the table's column that a column of a view is.  An outer
+ * join makes NULLs.
+ */
+static void
+add_table(Column *column)
+{
+	Oid			relation = column->relation;
+	Subject		subject = column->subject;
+	bool		nulls = false;
+	HeapTuple	tuple;
+
+	subject.column = column->number;
+	while (get_rel_relkind(relation) == RELKIND_VIEW)
+	{
+		Relation	view = relation_open(relation, AccessShareLock);
+		bool		found = trace_query(race_view_query(view), subject.column, &relation, &subject.column);
+
+		relation_close(view, AccessShareLock);
+		nulls = true;
+		if (!found)
+			return;
+	}
+	tuple = SearchSysCacheAttNum(relation, subject.column);
+	if (!HeapTupleIsValid(tuple))
+		return;
+	/* another type has other bounds: those of a cast */
+	if (getBaseType(((Form_pg_attribute) GETSTRUCT(tuple))->atttypid) == subject.type)
+	{
+		column->enforced = get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE;
+		column->facts.not_null |= ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+		add_constraints(column, &subject, false, relation);
+	}
+	column->facts.not_null &= !nulls && column->enforced;
+	ReleaseSysCache(tuple);
+}
+
+/* Return the labels of an enum in their order, those that are among the facts' categories. */
+static List *
+enum_labels(Oid type, const Facts *facts)
+{
+	Relation	labels = table_open(EnumRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	scan = systable_beginscan(labels, EnumTypIdSortOrderIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		char	   *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
+
+		if (!facts->has_categories || has_category(facts->categories, label))
+			result = lappend(result, pstrdup(label));
+	}
+	systable_endscan(scan);
+	table_close(labels, AccessShareLock);
+	return result;
+}
+
+/* Of some types the values are few, and integers may have bounds beside their list. */
+static void
+add_values_of_type(Column *column)
+{
+	Oid			type = column->subject.type;
+	Facts	   *facts = &column->facts;
+
+	if (type == BOOLOID && !facts->has_categories)
+	{
+		facts->categories = list_make2("false", "true");
+		facts->has_categories = true;
+		column->source = "boolean";
+	}
+	else if (get_typtype(type) == TYPTYPE_ENUM)
+	{
+		facts->categories = enum_labels(type, facts);
+		if (!facts->has_categories)
+			column->source = "enum";
+		facts->has_categories = true;
+	}
+	else if (race_type_is_whole(type) && facts->has_categories)
+	{
+		List	   *within = NIL;
+		ListCell   *cell;
+
+		foreach(cell, facts->categories)
+		{
+			double		x = strtod(lfirst(cell), NULL);
+
+			if (!(facts->has_lower && x < facts->lower) && !(facts->has_upper && x > facts->upper))
+				within = lappend(within, lfirst(cell));
+		}
+		facts->categories = within;
+	}
+}
+
+static void
+read_schema(Column *column, Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
+	Form_pg_attribute attribute;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column number %d does not exist", number)));
+	memset(column, 0, sizeof(Column));
+	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
+	column->relation = relation;
+	column->number = number;
+	column->name = pstrdup(NameStr(attribute->attname));
+	column->enforced = true;
+	add_domains(column, attribute->atttypid, attribute->atttypmod);
+	ReleaseSysCache(tuple);
+	add_table(column);
+	add_values_of_type(column);
+}
+
+/*
+ * From what is known to cells.
+ */
+
+#define MOST_VALUES			1024	/* cells of whole numbers: more values share cells */
+#define NUMBER_CELLS		256		/* of others, without a step */
+#define NUMBER_GROUPS		32		/* in tables of two columns */
+#define CATEGORY_GROUPS		128
+
+/* Why a column has no domain, and what the owner can say of it */
+typedef struct Reason
+{
+	const char *why;
+	const char *arguments;		/* of race_describe() */
+} Reason;
+
+static void
+set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
+{
+	double		span = domain->upper - domain->lower;
+	double		n;
+
+	domain->start = domain->lower;
+	if (domain->step > 0)
+		domain->width = domain->step;
+	else if (domain->whole)
+	{
+		domain->width = span < MOST_VALUES ? 1 : race_round_width(ceil((span + 1) / MOST_VALUES));
+		if (aligned)
+			domain->start = floor(domain->lower / domain->width) * domain->width;
+	}
+	else
+		domain->width = span > 0 ? span / NUMBER_CELLS : 1;
+	if (domain->whole)
+		n = floor((domain->upper - domain->start) / domain->width) + 1;
+	else
+		n = domain->step > 0 ? floor(span / domain->step) : span > 0 ? NUMBER_CELLS : 1;
+	if (!(n < RACE_COLUMN_CELLS) || !(domain->width > 0))
+	{
+		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
+		reason->arguments = "step => ...";
+		return;
+	}
+	domain->n = (uint32) Max(n, 1);
+	if (!domain->whole && domain->step > 0)
+	{
+		RaceNumberCells cells;
+
+		/* the upper bound is the end of the last cell, or in it */
+		race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+		while (race_cell_edge(&cells, domain->n) < domain->upper)
+			domain->n++;
+	}
+	domain->group = !domain->whole && domain->step == 0 && domain->n == NUMBER_CELLS ? NUMBER_CELLS / NUMBER_GROUPS :
+		(uint32) Min(race_round_width(ceil((double) domain->n / NUMBER_GROUPS)), domain->n);
+}
+
+/* Order the places of texts by the texts; equal ones stay in their order. */
+static int
+compare_texts(const void *a, const void *b, void *texts)
+{
+	uint32		i = *(const uint32 *) a;
+	uint32		j = *(const uint32 *) b;
+	int			order = strcmp(((char **) texts)[i], ((char **) texts)[j]);
+
+	return order != 0 ? order : i < j ? -1 : 1;
+}
+
+/* Drop texts that there are twice; return how many are left. */
+static uint32
+drop_equal(char **texts, uint32 n)
+{
+	uint32	   *places = palloc(n * sizeof(uint32));
+	bool	   *equal = palloc0(n * sizeof(bool));
+	uint32		left = 0;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		places[i] = i;
+	qsort_arg(places, n, sizeof(uint32), compare_texts, texts);
+	for (i = 1; i < n; i++)
+		equal[places[i]] = strcmp(texts[places[i]], texts[places[i - 1]]) == 0;
+	for (i = 0; i < n; i++)
+		if (!equal[i])
+			texts[left++] = texts[i];
+	return left;
+}
+
+static void
+set_categories(RaceDomain *domain, const List *categories, Reason *reason)
+{
+	ListCell   *cell;
+
+	domain->category = true;
+	if (list_length(categories) >= RACE_COLUMN_CELLS)
+	{
+		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
+		reason->arguments = "categories => ...";
+		return;
+	}
+	domain->categories = palloc(list_length(categories) * sizeof(char *));
+	foreach(cell, categories)
+		domain->categories[domain->n++] = lfirst(cell);
+	domain->n = drop_equal(domain->categories, domain->n);
+	domain->group = (domain->n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS;
+}
+
+/* Make the domain of a column; or say why there is none. */
+static void
+plan_domain(const Column *column, bool described, double step, RaceDomain *domain, Reason *reason)
+{
+	const Facts *facts = &column->facts;
+	bool		number = race_type_is_number(column->subject.type);
+
+	memset(domain, 0, sizeof(RaceDomain));
+	memset(reason, 0, sizeof(Reason));
+	domain->name = column->name;
+	domain->type = format_type_be(column->subject.type);
+	domain->has_null = !facts->not_null;
+	if (!number && !race_type_is_category(column->subject.type))
+		reason->why = "a column of this type cannot be counted";
+	else if (facts->has_categories && facts->categories == NIL)
+		reason->why = "its CHECK constraints allow no value";
+	else if (facts->has_categories)
+	{
+		set_categories(domain, facts->categories, reason);
+		domain->has_other = described || !column->enforced;
+		if (step > 0)
+			reason->why = "a step is for numbers, and it has categories";
+	}
+	else if (!number)
+	{
+		reason->why = "its categories are not known";
+		reason->arguments = "categories => '{...}'";
+	}
+	else if (!facts->has_lower || !facts->has_upper)
+	{
+		reason->why = facts->has_lower ? "its upper bound is not known" :
+			facts->has_upper ? "its lower bound is not known" : "its bounds are not known";
+		reason->arguments = "lower => ..., upper => ...";
+	}
+	else if (facts->lower > facts->upper)
+		reason->why = "its bounds allow no value";
+	else if (column->subject.whole && Max(fabs(facts->lower), fabs(facts->upper)) > 0x1p53)
+	{
+		reason->why = "its bounds are larger than 2^53";
+		reason->arguments = "lower => ..., upper => ...";
+	}
+	else if (column->subject.whole && step != rint(step))
+		reason->why = "its values are whole numbers, and the step is not";
+	else
+	{
+		domain->whole = column->subject.whole;
+		domain->lower = facts->lower;
+		domain->upper = facts->upper;
+		domain->step = step;
+		set_cells_of_number(domain, column->subject.type != DATEOID, reason);
+	}
+}
+
+/*
+ * What the owner says goes before the schema.  She may have said it of another type, which the column had then.
+ */
+static void
+add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
+{
+	Facts	   *facts = &column->facts;
+
+	if (!PG_ARGISNULL(2) && strcmp(text_to_cstring(PG_GETARG_TEXT_PP(2)), format_type_be(column->subject.type)) != 0)
+	{
+		reason->why = psprintf("it was described as %s, and is %s now", text_to_cstring(PG_GETARG_TEXT_PP(2)),
+							   format_type_be(column->subject.type));
+		reason->arguments = "...";
+	}
+	else if (!PG_ARGISNULL(3))
+	{
+		facts->has_categories = false;
+		facts->has_lower = facts->has_upper = true;
+		facts->lower = PG_GETARG_FLOAT8(3);
+		facts->upper = PG_GETARG_FLOAT8(4);
+		column->source = "described";
+	}
+	else if (!PG_ARGISNULL(6))
+	{
+		Datum	   *values;
+		int			n;
+		int			i;
+
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(6), TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &n);
+		facts->has_categories = true;
+		facts->categories = NIL;
+		for (i = 0; i < n; i++)
+			facts->categories = lappend(facts->categories, TextDatumGetCString(values[i]));
+		column->source = "described";
+	}
+}
+
+static void
+add_number(RaceResultRow *row, const Column *column, const RaceDomain *domain, double number)
+{
+	if (domain->category)
+		race_row_add_null(row);
+	else
+		race_row_add_text(row, race_typed_text(column->subject.type, number));
+}
+
+static Datum
+categories_array(const RaceDomain *domain)
+{
+	Datum	   *values = palloc(domain->n * sizeof(Datum));
+	uint32		i;
+
+	for (i = 0; i < domain->n; i++)
+		values[i] = CStringGetTextDatum(domain->categories[i]);
+	return PointerGetDatum(construct_array(values, domain->n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+PG_FUNCTION_INFO_V1(race_domain);
+
+/*
+ * race_domain(relation, column, type, lower, upper, step, categories): the domain of a column by its
+ * schema and what its owner says, in a row; with a reason if it has none
+ */
+Datum
+race_domain(PG_FUNCTION_ARGS)
+{
+	Column		column;
+	RaceDomain	domain;
+	Reason		reason = {0};
+	RaceResultRow row;
+	StringInfoData json;
+	Oid			type;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	read_schema(&column, PG_GETARG_OID(0), PG_GETARG_INT16(1));
+	type = column.subject.type;
+	add_described(&column, fcinfo, &reason);
+	if (reason.why == NULL)
+		plan_domain(&column, !PG_ARGISNULL(6), PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5), &domain, &reason);
+	race_row_start(&row, fcinfo);
+	race_row_add_text(&row, format_type_be(type));
+	if (reason.why != NULL)
+	{
+		while (row.n < 9)
+			race_row_add_null(&row);
+		race_row_add_text(&row, reason.why);
+		if (reason.arguments != NULL)
+			race_row_add_text(&row, reason.arguments);
+		else
+			race_row_add_null(&row);
+		PG_RETURN_DATUM(race_row_datum(&row));
+	}
+	initStringInfo(&json);
+	race_domain_write(&json, &domain);
+	race_row_add(&row, DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
+	race_row_add_text(&row, domain.category ? "category" : "number");
+	add_number(&row, &column, &domain, domain.lower);
+	add_number(&row, &column, &domain, domain.upper);
+	if (domain.category)
+		race_row_add_null(&row);
+	else
+		race_row_add_text(&row, race_typed_text(type == DATEOID ? INT4OID :
+												type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID : type,
+												domain.width));
+	race_row_add_if(&row, domain.category, domain.category ? categories_array(&domain) : (Datum) 0);
+	race_row_add(&row, Int32GetDatum(RaceDomainCells(&domain)));
+	race_row_add_text(&row, column.source);
+	race_row_add_null(&row);
+	race_row_add_null(&row);
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * race_describe: what the owner says of a column.
+ */
+
+PG_FUNCTION_INFO_V1(race_describe);
+PG_FUNCTION_INFO_V1(race_columns_seen);
+
+/* The arguments of race_describe() */
+enum
+{
+	DESCRIBED_DATASET, DESCRIBED_COLUMN, DESCRIBED_LOWER, DESCRIBED_UPPER, DESCRIBED_CATEGORIES, DESCRIBED_UNIT,
+	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE
+};
+
+static void
+refuse_description(const char *message, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s", message),
+			 errhint("%s", hint)));
+}
+
+/* Return an argument of any type as text, whatever the settings are. */
+static char *
+argument_text(FunctionCallInfo fcinfo, int i)
+{
+	Oid			type = race_argument_type(fcinfo->flinfo, i);
+	Oid			output;
+	bool		variable;
+	char	   *text;
+	int			level;
+
+	if (type == UNKNOWNOID)
+		return DatumGetCString(PG_GETARG_DATUM(i));
+	getTypeOutputInfo(type, &output, &variable);
+	level = NewGUCNestLevel();
+	race_set_plain();
+	text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i));
+	AtEOXact_GUC(true, level);
+	return text;
+}
+
+/* Return a bound of a column of a type. */
+static RaceParameter
+bound_argument(FunctionCallInfo fcinfo, int i, Oid type)
+{
+	RaceParameter bound = {FLOAT8OID, (Datum) 0, PG_ARGISNULL(i)};
+	Oid			input;
+	Oid			parameter;
+	double		x;
+
+	if (bound.isnull)
+		return bound;
+	if (!race_type_is_number(type))
+		refuse_description(psprintf("a column of type %s has no bounds", format_type_be(type)),
+						   "Give its categories.");
+	getTypeInputInfo(type, &input, &parameter);
+	x = race_number_of(type, OidInputFunctionCall(input, argument_text(fcinfo, i), parameter, -1));
+	if (!isfinite(x))
+		refuse_description("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
+	bound.value = Float8GetDatum(x);
+	return bound;
+}
+
+/* Return the width of cells of a column of a type: a number, or of times an interval. */
+static RaceParameter
+step_argument(FunctionCallInfo fcinfo, Oid type)
+{
+	RaceParameter step = {FLOAT8OID, (Datum) 0, PG_ARGISNULL(DESCRIBED_STEP)};
+	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
+	char	   *text;
+	char	   *end;
+	double		x;
+
+	if (step.isnull)
+		return step;
+	text = argument_text(fcinfo, DESCRIBED_STEP);
+	x = strtod(text, &end);
+	if (end == text || *end != '\0')
+	{
+		Interval   *interval;
+
+		if (!dated)
+			refuse_description("step must be a number", "It is the width of the cells that values are counted in.");
+		interval = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
+														 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+		if (interval->month != 0)
+			refuse_description("step must not have months, which are not equally long",
+							   "Give days or parts of a day: '30 days'.");
+		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) / (type == DATEOID ? SECS_PER_DAY : 1);
+	}
+	if (!(x > 0) || !isfinite(x))
+		refuse_description("step must be positive and finite", "It is the width of the cells that values are counted in.");
+	step.value = Float8GetDatum(x);
+	return step;
+}
+
+/* Return a category as values of a type are written. */
+static Datum
+category_as_written(Oid type, Datum category)
+{
+	Oid			input;
+	Oid			output;
+	Oid			parameter;
+	bool		variable;
+
+	if (type == TEXTOID || type == VARCHAROID)
+		return category;
+	if (type == BPCHAROID)
+		return DirectFunctionCall1(rtrim1, category);
+	getTypeInputInfo(type, &input, &parameter);
+	getTypeOutputInfo(type, &output, &variable);
+	return CStringGetTextDatum(OidOutputFunctionCall(output, OidInputFunctionCall(input, TextDatumGetCString(category),
+																				  parameter, -1)));
+}
+
+static RaceParameter
+categories_argument(FunctionCallInfo fcinfo, Oid type)
+{
+	RaceParameter categories = {TEXTARRAYOID, (Datum) 0, PG_ARGISNULL(DESCRIBED_CATEGORIES)};
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int			i;
+
+	if (categories.isnull)
+		return categories;
+	if (!race_type_is_category(type) || type == BOOLOID)
+		refuse_description(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
+						   "Numbers have bounds; a boolean needs no description.");
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(DESCRIBED_CATEGORIES), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("a category must not be NULL"),
+					 errhint("NULL has a cell of its own unless the column is NOT NULL.")));
+		values[i] = category_as_written(type, values[i]);
+	}
+	categories.value = PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
+	return categories;
+}
+
+/*
+ * Read the categories of a foreign key from the table that it refers to, which must have been declared
+ * public, with the rights of the caller.
+ */
+static void
+read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumber column, Oid table,
+				  RaceParameter *categories)
+{
+	RaceParameter parameters[] = {
+		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
+		{INT2OID, Int16GetDatum(column), false},
+		{OIDOID, ObjectIdGetDatum(table), false}
+	};
+	char	   *key;
+	int			level;
+	bool		isnull;
+
+	if (!list_member_oid(dataset->public_tables, table))
+		refuse_description("the table is not declared public", "race_protect has public_tables => '{...}'.");
+	race_ledger_run(ledger, "SELECT quote_ident(a.attname) FROM pg_constraint c"
+					" JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = c.confkey[1]"
+					" WHERE c.contype = 'f' AND c.conrelid = $1 AND c.conkey = ARRAY[$2] AND c.confrelid = $3 LIMIT 1",
+					lengthof(parameters), parameters);
+	if (SPI_processed == 0)
+		refuse_description("the column has no foreign key to this table", "Give its categories.");
+	key = race_ledger_text(1);
+	level = NewGUCNestLevel();
+	race_set_path(RACE_SAFE_PATH);
+	race_set_plain();
+	if (SPI_execute(psprintf("SELECT array_agg(k ORDER BY k COLLATE \"C\")"
+							 " FROM (SELECT DISTINCT %s::text FROM %s) v (k) WHERE k IS NOT NULL", key,
+							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table))),
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the public table could not be read");
+	AtEOXact_GUC(true, level);
+	categories->value = race_ledger_value(1, &isnull);
+	if (isnull)
+		refuse_description("the public table has no rows", "Fill it first, or give the categories.");
+	categories->isnull = false;
+}
+
+/* race_describe(dataset, column_name, lower, upper, categories, unit, step, description, public_table) */
+Datum
+race_describe(PG_FUNCTION_ARGS)
+{
+	RaceLedger	ledger;
+	RaceDataset *dataset;
+	AttrNumber	column;
+	Oid			type;
+	RaceParameter categories;
+
+	race_act_begin(&ledger, fcinfo, true);
+	if (PG_ARGISNULL(DESCRIBED_DATASET) || PG_ARGISNULL(DESCRIBED_COLUMN))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("dataset and column_name must not be NULL")));
+	dataset = race_ledger_dataset(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
+	race_act_check_owner(&ledger, dataset->relation);
+	column = get_attnum(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)), get_rel_name(dataset->relation))));
+	type = getBaseType(get_atttype(dataset->relation, column));
+	if (PG_ARGISNULL(DESCRIBED_LOWER) != PG_ARGISNULL(DESCRIBED_UPPER))
+		refuse_description("lower and upper go together", "Give both.");
+	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) + PG_ARGISNULL(DESCRIBED_TABLE) < 2)
+		refuse_description("bounds, categories and public_table exclude each other",
+						   "A number has bounds; a text has categories, or a public table that lists them.");
+	categories = categories_argument(fcinfo, type);
+	if (!PG_ARGISNULL(DESCRIBED_TABLE))
+	{
+		read_public_table(&ledger, dataset, column, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
+		if (!race_type_is_category(type))
+			refuse_description(psprintf("a column of type %s has no categories", format_type_be(type)), "Give its bounds.");
+	}
+	{
+		RaceParameter parameters[] = {
+			race_ledger_role(GetUserId()),
+			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_DATASET), false},
+			{NAMEOID, PG_GETARG_DATUM(DESCRIBED_COLUMN), false},
+			bound_argument(fcinfo, DESCRIBED_LOWER, type),
+			bound_argument(fcinfo, DESCRIBED_UPPER, type),
+			step_argument(fcinfo, type),
+			categories,
+			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_UNIT), PG_ARGISNULL(DESCRIBED_UNIT)},
+			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_DESCRIPTION), PG_ARGISNULL(DESCRIBED_DESCRIPTION)},
+			{REGCLASSOID, PG_GETARG_DATUM(DESCRIBED_TABLE), PG_ARGISNULL(DESCRIBED_TABLE)}
+		};
+
+		race_ledger_run(&ledger, "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+						lengthof(parameters), parameters);
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* race_columns_seen(): what is known of the columns of all datasets that the caller may read, as rows */
+Datum
+race_columns_seen(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller;
+	RaceLedger	ledger;
+	RaceParameter actor;
+	uint64		i;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function returns rows"),
+				 errhint("SELECT * FROM race_columns.")));
+	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = tuplestore_begin_heap(false, false, work_mem);
+	MemoryContextSwitchTo(caller);
+	race_act_begin(&ledger, fcinfo, false);
+	actor = race_ledger_role(GetUserId());
+	race_ledger_run(&ledger, "SELECT * FROM _racepriv._race_columns_of($1)", 1, &actor);
+	for (i = 0; i < SPI_processed; i++)
+		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
+	result->setDesc = CreateTupleDescCopy(result->expectedDesc);
+	SPI_finish();
+	return (Datum) 0;
+}

@@ -1,0 +1,253 @@
+-- ------------------------------------------------------------------------
+-- Public domains of columns: from the schema, and from what their owner says
+
+CREATE TABLE _racepriv.race_descriptions (
+	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
+	column_name name NOT NULL,
+	revision int NOT NULL CHECK (revision >= 1),
+	type text,
+	lower float8,
+	upper float8,
+	step float8 CHECK (step > 0.0),
+	categories text[],
+	unit text,
+	description text,
+	public_table text,
+	described_by name NOT NULL,
+	described_at timestamptz NOT NULL,
+	PRIMARY KEY (dataset, column_name, revision),
+	CHECK ((lower IS NULL) = (upper IS NULL))
+);
+COMMENT ON TABLE _racepriv.race_descriptions IS
+	'what owners have said of columns (race_describe), append-only: the last revision holds';
+COMMENT ON COLUMN _racepriv.race_descriptions.dataset IS 'the dataset';
+COMMENT ON COLUMN _racepriv.race_descriptions.column_name IS 'the column of its relation';
+COMMENT ON COLUMN _racepriv.race_descriptions.revision IS '1, and one more for each time';
+COMMENT ON COLUMN _racepriv.race_descriptions.type IS 'the type that the column had then, without SQL domains; NULL if nothing was said of its values';
+COMMENT ON COLUMN _racepriv.race_descriptions.lower IS 'the least value: of dates days, of timestamps seconds since 2000-01-01 in UTC, of intervals seconds; NULL if the schema says it';
+COMMENT ON COLUMN _racepriv.race_descriptions.upper IS 'the greatest value, in the same way';
+COMMENT ON COLUMN _racepriv.race_descriptions.step IS 'the width of the cells that values are counted in; NULL if it follows from the bounds';
+COMMENT ON COLUMN _racepriv.race_descriptions.categories IS 'the categories; NULL if the schema says them';
+COMMENT ON COLUMN _racepriv.race_descriptions.unit IS 'what the values are measured in';
+COMMENT ON COLUMN _racepriv.race_descriptions.description IS 'what the values mean';
+COMMENT ON COLUMN _racepriv.race_descriptions.public_table IS 'the public table that the categories were read from; NULL for none';
+COMMENT ON COLUMN _racepriv.race_descriptions.described_by IS 'the role that said it';
+COMMENT ON COLUMN _racepriv.race_descriptions.described_at IS 'when';
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_descriptions
+	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
+SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_descriptions', '');
+
+CREATE FUNCTION _racepriv._race_domain(
+	relation oid, column_number smallint, described_type text, described_lower float8, described_upper float8,
+	described_step float8, described_categories text[],
+	OUT type text, OUT domain jsonb, OUT kind text, OUT lower text, OUT upper text, OUT step text,
+	OUT categories text[], OUT cells int, OUT source text, OUT reason text, OUT arguments text)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_domain' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) IS
+	'the domain of a column by CHECK constraints, types and a description; if it has none the reason, and what race_describe needs. Conditions are read, never evaluated';
+
+CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid)
+	RETURNS TABLE (column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text, hint text, domain jsonb)
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+	SELECT a.attname, d.type, d.kind, d.lower, d.upper, d.step, d.categories,
+		(d.domain->>'null')::boolean, (d.domain->>'other')::boolean, d.cells, s.unit, s.description,
+		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table ELSE d.source END,
+		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', _race_columns_of_dataset.dataset, a.attname,
+			coalesce('public_table => ' || quote_literal(f.name), d.arguments)) END, d.domain
+	FROM pg_attribute a
+	LEFT JOIN LATERAL (
+		SELECT * FROM _racepriv.race_descriptions r
+		WHERE r.dataset = _race_columns_of_dataset.dataset AND r.column_name = a.attname
+		ORDER BY r.revision DESC LIMIT 1) s ON true
+	CROSS JOIN LATERAL _racepriv._race_domain(relation, a.attnum, s.type, s.lower, s.upper, s.step, s.categories) d
+	LEFT JOIN LATERAL (
+		SELECT _racepriv._race_relation_name(c.confrelid::regclass) AS name
+		FROM pg_constraint c JOIN _racepriv.race_datasets p ON p.dataset = _race_columns_of_dataset.dataset
+		WHERE d.arguments LIKE 'categories%' AND c.contype = 'f' AND c.conrelid = relation AND c.conkey = ARRAY[a.attnum]
+			AND _racepriv._race_relation_name(c.confrelid::regclass) = ANY (p.public_tables) LIMIT 1) f ON true
+	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped
+	ORDER BY a.attnum
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid) IS
+	'what is known of the columns of the relation of a dataset; where nothing is, the reason, and the statement that helps';
+
+CREATE FUNCTION _racepriv._race_columns_of(actor name)
+	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
+		c.source, concat_ws(': ', c.reason, c.hint)
+	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
+		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation) WITH ORDINALITY c
+	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
+	ORDER BY d.dataset COLLATE "C", c.ordinality
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of(name) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_columns_of(name) IS
+	'race_columns for a role';
+
+CREATE FUNCTION _racepriv._race_columns_seen()
+	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
+	AS 'MODULE_PATHNAME', 'race_columns_seen' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_columns_seen() IS
+	'the rows of race_columns: of datasets whose relation the caller may read';
+
+CREATE VIEW race_columns AS
+SELECT dataset, column_name, type, kind, lower, upper, step, categories, nulls, others, cells, unit, description, source,
+	nullif(reason, ''::text) AS reason
+FROM _racepriv._race_columns_seen();
+COMMENT ON VIEW race_columns IS
+	'the columns of the datasets whose relation you may read, and which values each is counted by: what the schema says, or its owner (race_describe)';
+COMMENT ON COLUMN race_columns.dataset IS 'the dataset';
+COMMENT ON COLUMN race_columns.column_name IS 'the column of its relation';
+COMMENT ON COLUMN race_columns.type IS 'its type, without SQL domains';
+COMMENT ON COLUMN race_columns.kind IS 'number or category; NULL if no domain is known';
+COMMENT ON COLUMN race_columns.lower IS 'the least number; smaller ones are counted as this one';
+COMMENT ON COLUMN race_columns.upper IS 'the greatest number; larger ones are counted as this one';
+COMMENT ON COLUMN race_columns.step IS 'the width of the cells that numbers are counted in';
+COMMENT ON COLUMN race_columns.categories IS 'the categories';
+COMMENT ON COLUMN race_columns.nulls IS 'whether NULL is counted for itself: unless the column is NOT NULL';
+COMMENT ON COLUMN race_columns.others IS 'whether values that are no category are counted, together: where the schema does not exclude them';
+COMMENT ON COLUMN race_columns.cells IS 'how many counters a table of this column has';
+COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';
+COMMENT ON COLUMN race_columns.description IS 'what the values mean';
+COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, or a public table';
+COMMENT ON COLUMN race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
+
+CREATE FUNCTION _racepriv._race_describe(
+	actor name, dataset text, column_name name, lower float8, upper float8, step float8, categories text[],
+	unit text, description text, public_table regclass) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+	most_bytes CONSTANT int := 200;		-- of a unit or a category
+	most_description CONSTANT int := 10000;
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	told CONSTANT boolean := lower IS NOT NULL OR step IS NOT NULL OR categories IS NOT NULL;
+	known record;
+BEGIN
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	IF octet_length(unit) > most_bytes OR EXISTS (SELECT FROM unnest(categories) c WHERE octet_length(c) > most_bytes) THEN
+		RAISE EXCEPTION 'a unit or a category can have at most % bytes', most_bytes USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	IF octet_length(description) > most_description THEN
+		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	PERFORM _racepriv._race_check_shown('a unit or a category', unit || categories);
+	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')]);
+	IF cardinality(categories) = 0 OR array_ndims(categories) <> 1
+		OR cardinality(categories) <> (SELECT count(DISTINCT c COLLATE "C") FROM unnest(categories) c)
+	THEN
+		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	PERFORM _racepriv._race_lock_tables('_racepriv.race_descriptions'::regclass, ARRAY[d.relation::regclass], true);
+	INSERT INTO _racepriv.race_descriptions
+	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
+			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
+		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
+		_racepriv._race_relation_name(public_table), actor, clock_timestamp()
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation) k WHERE k.column_name = _race_describe.column_name;
+	SELECT k.reason, k.hint INTO known
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation) k WHERE k.column_name = _race_describe.column_name;
+	IF told AND known.reason IS NOT NULL THEN
+		RAISE EXCEPTION 'column "%" has no domain so: %', column_name, known.reason USING ERRCODE = 'invalid_parameter_value',
+			HINT = coalesce(known.hint, 'Describe it otherwise.');
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) IS
+	'race_describe for a role that owns the relation';
+
+CREATE PROCEDURE race_describe(
+	dataset text, column_name name, lower anycompatible DEFAULT NULL, upper anycompatible DEFAULT NULL,
+	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
+	description text DEFAULT NULL, public_table regclass DEFAULT NULL)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) FROM PUBLIC;
+COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
+	'says which values a column of a dataset has, where its schema does not: bounds and a step, or categories, which must not depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
+
+-- What a release by columns needs to know
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], OUT domains jsonb, OUT units text[])
+	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	most_columns CONSTANT int := 99;
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	c record;
+BEGIN
+	IF array_position(columns, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'the name of a column must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF cardinality(columns) = 0 OR array_ndims(columns) <> 1
+		OR cardinality(columns) <> (SELECT count(DISTINCT n COLLATE "C") FROM unnest(columns) n)
+	THEN
+		RAISE EXCEPTION 'columns must be a list of different names' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example columns => ''{age,town}''; race_columns shows which there are.';
+	END IF;
+	IF cardinality(columns) > most_columns THEN
+		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	domains := '[]';
+	FOR c IN SELECT n.name, k.* FROM unnest(columns) WITH ORDINALITY n (name, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation) k ON k.column_name::text COLLATE "C" = n.name
+		ORDER BY n.place
+	LOOP
+		IF c.column_name IS NULL THEN
+			RAISE EXCEPTION 'dataset "%" has no column "%"', dataset, left(c.name, 64) USING ERRCODE = 'undefined_column',
+				HINT = 'race_columns shows which there are.';
+		ELSIF c.reason IS NOT NULL THEN
+			RAISE EXCEPTION 'column "%" of dataset "%" has no public domain', c.name, dataset USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
+				HINT = coalesce(format('Its owner can say it: %s', c.hint), 'Leave it out, or protect a view in which it has another type.');
+		END IF;
+		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		domains := domains || jsonb_build_array(c.domain);
+		units := units || c.unit;
+	END LOOP;
+	IF array_remove(units, NULL) = '{}' THEN
+		units := NULL;
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[]) IS
+	'the domains and units of columns of a dataset. Errors: 42703 for no such column, 22023 for a column without a domain';
+
+-- A version that counted other cells could not be compared with those before.
+CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, columns text[], domains jsonb) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	c record;
+BEGIN
+	SELECT o.domain->>'name' AS column_name, o.domain AS before, k.domain AS now, coalesce(k.reason, 'the column does not exist') AS reason INTO c
+	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
+	WHERE k.domain IS DISTINCT FROM o.domain
+	ORDER BY o.place LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = CASE WHEN c.now IS NULL THEN format('It has none now: %s.', c.reason)
+					ELSE format('It was %s, it is %s.', left(c.before::text, 500), left(c.now::text, 500)) END
+					|| ' Nothing was read and nothing charged.',
+				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) IS
+	'raises 55000 if a column has another domain than when a release was made';
+
+CREATE PROCEDURE race_release(
+	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL)
+	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text) FROM PUBLIC;
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
+	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
