@@ -115,53 +115,35 @@ set_size(const RaceContingency *tables, RaceTable *table)
 void
 race_contingency_first(const RaceContingency *tables, RaceTable *table)
 {
-	table->first = table->second = 0;
+	table->number = table->first = table->second = 0;
 	table->at = 0;
 	table->variance = tables->measured != NULL ? tables->measured[2] : 0;
 	set_size(tables, table);
 }
 
-/* The number of a pair or column in the order of tables, from the columns alone */
-static double
-place_of(double first, double second)
-{
-	return first == second ? first : (1 + first) * RACE_CONTINGENCY_COLUMNS + second;
-}
-
 bool
 race_contingency_next(const RaceContingency *tables, RaceTable *table)
 {
-	const double *next = tables->measured;
-	uint32_t	i;
-
 	table->at += table->counters;
-	if (next != NULL)
+	if (++table->number == race_contingency_tables(tables))
+		return false;
+	if (tables->measured != NULL)
 	{
-		double		place = place_of(table->first, table->second);
+		const double *next = tables->measured + table->number * RACE_MEASURED_NUMBERS;
 
-		/* tables of columns are in their places, and pairs are looked for from the first one on */
-		i = table->first == table->second ? table->first + 1 : tables->columns;
-		while (i < tables->n_measured && place_of(next[i * RACE_MEASURED_NUMBERS],
-												  next[i * RACE_MEASURED_NUMBERS + 1]) <= place)
-			i++;
-		if (i == tables->n_measured)
-			return false;
-		next += i * RACE_MEASURED_NUMBERS;
 		table->first = (uint32_t) next[0];
 		table->second = (uint32_t) next[1];
 		table->variance = next[2];
 	}
-	else if (table->first == table->second && table->first + 1 < tables->columns)
-		table->first = ++table->second;
-	else if (table->first == table->second)
+	else if (table->number < tables->columns)
+		table->first = table->second = table->number;
+	else if (table->number == tables->columns)
 	{
 		table->first = 0;
 		table->second = 1;
 	}
 	else if (++table->second == tables->columns)
 		table->second = ++table->first + 1;
-	if (table->second >= tables->columns)
-		return false;
 	set_size(tables, table);
 	return true;
 }
@@ -220,29 +202,38 @@ are_joined(const RaceContingency *tables)
 	return true;
 }
 
-/* One table of each column, then different pairs in order; all with noise */
+/* Is there the same table among the first n? */
+static bool
+is_there(const double *measured, uint32_t n, const double *table)
+{
+	uint32_t	i;
+
+	for (i = 0; i < n; i++, measured += RACE_MEASURED_NUMBERS)
+		if (measured[0] == table[0] && measured[1] == table[1])
+			return true;
+	return false;
+}
+
+/* One table of each column, then different pairs; all with noise */
 static bool
 are_measured(const RaceContingency *tables)
 {
 	const double *table = tables->measured;
-	double		last = -1;
+	double		most = tables->columns - 1.0;
 	uint32_t	i;
 
 	if (table == NULL)
 		return true;
+	if (tables->n_measured < tables->columns ||
+		tables->n_measured > tables->columns + RACE_CONTINGENCY_PAIRS)
+		return false;
 	for (i = 0; i < tables->n_measured; i++, table += RACE_MEASURED_NUMBERS)
-	{
-		double		most = tables->columns - 1.0;
-
-		if (i < tables->columns ? table[0] != i || table[1] != i :
-			!is_integer(table[1], 1, most) || !is_integer(table[0], 0, table[1] - 1) ||
-			place_of(table[0], table[1]) <= last)
+		if (!(table[2] > 0 && table[2] <= RACE_MAX_BOUND) ||
+			(i < tables->columns ? table[0] != i || table[1] != i :
+			 !is_integer(table[1], 1, most) || !is_integer(table[0], 0, table[1] - 1) ||
+			 is_there(tables->measured, i, table)))
 			return false;
-		if (!(table[2] > 0 && table[2] <= RACE_MAX_BOUND))
-			return false;
-		last = place_of(table[0], table[1]);
-	}
-	return tables->n_measured >= tables->columns;
+	return true;
 }
 
 uint32_t
@@ -282,7 +273,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	if (!are_joined(&tables))
 		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!are_measured(&tables))
-		return PROBLEM("measured tables must be one of each column, then pairs of columns in order, with a variance above 0");
+		return PROBLEM("measured tables must be one of each column, then at most %d pairs of columns, with a variance above 0",
+					   RACE_CONTINGENCY_PAIRS);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",

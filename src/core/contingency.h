@@ -13,7 +13,7 @@
  * and of a private value
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
  *	measured	[m][3]	the tables: both columns, and the variance of their noise.  First one of each
- *						column, as (j, j, variance); then of pairs, the lower column first, in order.
+ *						column, as (j, j, variance); then of pairs, the lower column first.
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...
  *
  * Counters are those of the tables one after the other; of a pair, [groups of first][groups of second].
@@ -28,6 +28,7 @@
 
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
+#define RACE_CONTINGENCY_PAIRS		512 /* that are measured */
 #define RACE_GROUP_NUMBERS			2	/* cells a group, single cells */
 #define RACE_MEASURED_NUMBERS		3	/* first, second, variance */
 
@@ -45,6 +46,7 @@ typedef struct RaceContingency
 
 typedef struct RaceTable
 {
+	uint32_t	number;			/* in the order of tables */
 	uint32_t	first;			/* columns, the same for a table of one column */
 	uint32_t	second;
 	double		variance;		/* of the noise of a counter, 0 in an exact value */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "measure.h"
 #include "moment_sums.h"
 #include "plan.h"
 
@@ -132,9 +133,23 @@ draw_rows(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void
 	add_noise(random, plan, n, counters);
 }
 
+/* The tables that were measured when the plan was made; of a noise share all of them */
 static void
 draw_tables(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
 			int64_t *counters)
+{
+	const RaceMeasuring *tables = plan->kept.tables;
+
+	if (tables == NULL)
+		draw_rows(random, exact, plan, workspace, counters);
+	else
+		memcpy(counters, tables->counters,
+			   race_contingency_counters(&tables->tables) * sizeof(int64_t));
+}
+
+static void
+draw_grid(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
+		  int64_t *counters)
 {
 	add_noise(random, plan, load_levels(exact, &plan->kept, workspace, counters), counters);
 }
@@ -272,6 +287,17 @@ choose_rows(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest
 							race_usual_mass(records));
 }
 
+static RaceKept
+choose_tables(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
+			  const RacePlan *plan, double records, int64_t *workspace)
+{
+	RaceKept	kept = plan->kept;
+
+	(void) n;
+	kept.tables = race_measure(random, exact, request, records, workspace);
+	return kept;
+}
+
 /* Of moments all is kept. */
 static RaceKept
 choose_all(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
@@ -296,6 +322,12 @@ no_words(const RaceParams *params)
 static size_t
 words_of_tables(const RaceParams *params)
 {
+	return race_measure_workspace(params) / sizeof(int64_t);
+}
+
+static size_t
+words_of_grid(const RaceParams *params)
+{
 	return 2 * (size_t) params->range;
 }
 
@@ -318,7 +350,8 @@ static const struct
 						 void *workspace, int64_t *counters);
 }			by_kind[RACE_SUMMARIES] = {
 	[RACE_SUMMARY_ROWS] = {no_words, choose_rows, draw_rows},
-	[RACE_SUMMARY_GRID] = {words_of_tables, choose_cells, draw_tables},
+	[RACE_SUMMARY_TABLES] = {words_of_tables, choose_tables, draw_tables},
+	[RACE_SUMMARY_GRID] = {words_of_grid, choose_cells, draw_grid},
 	[RACE_SUMMARY_MOMENTS] = {words_of_moments, choose_all, draw_moments}
 };
 

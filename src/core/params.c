@@ -722,6 +722,18 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 }
 
 RaceParams *
+race_params_measured(const RaceParams *params, const RaceContingency *tables)
+{
+	RaceDraft	draft;
+
+	race_draft_of(&draft, params);
+	draft.arrays[RACE_KEY_JOINED] = tables->joined;
+	draft.part.joined = tables->n_joined;
+	race_draft_set_matrix(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured);
+	return race_params_assemble(&draft, 1, NULL);
+}
+
+RaceParams *
 race_params_as_grid(const RaceParams *params)
 {
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);

@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
+#include "contingency.h"
 #include "lsh.h"
 #include "server.h"
 
@@ -49,6 +50,9 @@ extern bool race_params_check(const RaceParams *params, Node *escontext);
  * the kernel, the dims, a transform or missing bounds
  */
 extern RaceParams *race_params_as_grid(const RaceParams *params);
+
+/* Those of what was measured of contingency tables, palloc'd */
+extern RaceParams *race_params_measured(const RaceParams *params, const RaceContingency *tables);
 
 /* Raise 22023 unless the parameters are good enough to make a sketch. */
 extern void race_params_check_complete(const RaceParams *params);

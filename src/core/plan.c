@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "contingency.h"
 #include "count.h"
+#include "measure.h"
 #include "moment_sums.h"
 #include "plan.h"
 #include "table.h"
@@ -45,6 +47,9 @@
  * table the count would not change.  But where tables are split by class or shard, a
  * record may move from one sketch to another, and changes the counts of both.  That
  * costs half of each sketch's epsilon (Laplace) or rho (Gaussian).
+ *
+ * Of contingency tables, epsilon or rho is divided among the count, tables of columns, scores and tables
+ * of pairs (contingency_select.c), each of which a record changes by 1.
  *
  * test/unit/greybox_test.c holds all of this against exact counters of neighbors.
  */
@@ -182,6 +187,27 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	return true;
 }
 
+/* The budget is divided as tables are measured; none of it is spent twice (contingency_select.c). */
+static bool
+plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+{
+	double		cost = plan->kept.tables != NULL ? plan->kept.tables->cost :
+		race_measure_budget(request);
+	bool		pure = request->delta == 0;
+
+	plan->count_noise = race_measure_count(request, params, &plan->noise.counter_variance);
+	if (plan->count_noise == 0)
+		return false;
+	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+	plan->noise.delta = request->delta;
+	plan->noise.rho = pure ? race_rho_of_pure(cost) : cost;
+	plan->noise.epsilon = fmin(request->epsilon, pure ? cost :
+							   race_epsilon_of_rho(cost, request->delta));
+	plan->noise.count_variance = pure ? race_discrete_laplace_variance(plan->count_noise) :
+		(double) plan->count_noise;
+	return true;
+}
+
 /*
  * The next coarser integers, while there are some, for noise that is too large for a sampler.
  * To round costs little: less than the noise of some of the last bits.
@@ -246,6 +272,8 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept
 				  RacePlan *plan)
 {
 	start_plan(request, params, kept, RACE_STATUS_PRIVATE, plan);
+	if (race_is_contingency(params))
+		return plan_tables(request, params, plan);
 	while (!(request->delta == 0 ? plan_pure(request, params, plan) :
 			 plan_gaussian(request, params, plan)))
 		if (!make_coarser(params, plan))
@@ -361,7 +389,7 @@ race_choose_kept(const RaceRequest *request, const RaceParams *params, double ma
 	RaceKept	kept = {1, {0, 1}, 0, NULL};
 	RaceCells	cells;
 
-	if (race_is_moments(params))
+	if (!race_summary_kind(params)->densities)
 		return kept;
 	if (race_is_grid(params))
 	{

@@ -11,7 +11,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "contingency.h"
 #include "loss_rows.h"
+#include "measure.h"
 #include "moment_sums.h"
 #include "noise.h"
 #include "noise_state.h"
@@ -30,12 +32,15 @@
 PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
-/* Parameters of a release, which keeps fewer rows or cells; rows are counted apart */
+/* Parameters of a release, which keeps fewer rows, cells or tables; rows are counted apart */
 static const RaceParams *
 kept_params(const RaceParams *params, const RaceKept *kept)
 {
-	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
+	RaceParams *copy;
 
+	if (kept->tables != NULL)
+		return race_params_measured(params, &kept->tables->tables);
+	copy = race_params_copy(params, CurrentMemoryContext);
 	if (race_is_grid(params))
 		race_grid_apply(copy, kept->grid);
 	return copy;
@@ -286,7 +291,9 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.fit = fit;
 	request.epsilon = checked_epsilon(epsilon);
 	request.delta = race_checked_delta(delta);
-	request.rows = rows == NULL ? 0 : checked_rows(*rows, params->rows);
+	/* tables are chosen, whatever rows are asked for */
+	request.rows = rows == NULL || race_is_contingency(params) ? 0 :
+		checked_rows(*rows, params->rows);
 	request.max_contributions = checked_contributions(max_contributions);
 	request.neighbors = checked_neighbors(neighbors);
 	return request;
@@ -427,7 +434,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	params = race_params_arg(PG_GETARG_DATUM(0));
 	if (!race_read_request(fcinfo, params, 3, 7, &request))
 		PG_RETURN_NULL();
-	sums = !race_is_moments(params);
+	sums = race_summary_kind(params)->densities;
 	if (request.rows == 0 && !has_records && sums && (request.delta == 0 || race_is_grid(params)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -1,0 +1,434 @@
+/*
+ * measure.c
+ *		Measuring contingency tables: noisy tables of columns, then of some pairs: plain C
+ *
+ * What depends on data here: the noisy tables, and the noisy scores, by which pairs are chosen
+ * (contingency_select.c).  A record adds 1 to one counter of each table.  A score is the sum of the
+ * distances of a table's counters from a reference that is a function of private numbers, so a
+ * record changes it by at most 1, too.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "counters.h"
+#include "measure.h"
+
+/* Numbers that are drawn between two looks at interrupts */
+#define DRAWS_A_STEP	4096
+
+#define WORK_ALIGNMENT	16		/* of sets of columns */
+#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a mean that is rounded to an integer */
+
+const RaceReference *race_reference = NULL;
+
+/* Everything that the workspace holds; arrays follow */
+typedef struct Work
+{
+	RaceMeasuring result;
+	RaceSelect	select;
+	const RaceExact *exact;
+	RaceContingency exact_tables;
+	RaceMechanism mechanism;
+	RaceRandom *random;
+	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
+	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
+	bool		ordered[RACE_CONTINGENCY_COLUMNS];
+	double	   *joined;			/* [finest of all columns] */
+	double	   *measured;		/* [columns + RACE_SELECT_PAIRS][RACE_MEASURED_NUMBERS] */
+	int64_t    *scores;			/* [pairs] */
+	int64_t    *table;			/* [counters of the largest pair] exact ones, */
+	double	   *shares;			/* and what the reference says */
+	double	   *marginals[2];	/* [finest of the largest column] */
+	size_t		counters;		/* that were measured */
+	uint64_t	score_noise;
+} Work;
+
+/* ------------------------------------------------------------------ sizes */
+
+/* All groups of all columns before any are joined */
+static uint32_t
+all_groups(const RaceContingency *tables)
+{
+	uint32_t	n = 0;
+	uint32_t	j;
+
+	for (j = 0; j < tables->columns; j++)
+		n += race_contingency_finest(tables, j);
+	return n;
+}
+
+static uint32_t
+most_groups(const RaceContingency *tables)
+{
+	uint32_t	most = 0;
+	uint32_t	j;
+
+	for (j = 0; j < tables->columns; j++)
+		most = race_contingency_finest(tables, j) > most ? race_contingency_finest(tables, j) : most;
+	return most;
+}
+
+static size_t
+largest_table(const RaceContingency *tables)
+{
+	RaceTable	table;
+	size_t		largest = 0;
+
+	race_contingency_first(tables, &table);
+	do
+		largest = table.counters > largest ? table.counters : largest;
+	while (race_contingency_next(tables, &table));
+	return largest;
+}
+
+size_t
+race_measure_workspace(const RaceParams *params)
+{
+	RaceContingency tables;
+	size_t		words;
+
+	race_contingency_of(params, &tables);
+	words = 2 * (size_t) all_groups(&tables) + 2 * (size_t) most_groups(&tables) +
+		RACE_MEASURED_NUMBERS * ((size_t) tables.columns + RACE_SELECT_PAIRS) +
+		race_contingency_tables(&tables) + 2 * largest_table(&tables) + params->range;
+	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
+}
+
+double
+race_measure_budget(const RaceRequest *request)
+{
+	return request->delta == 0 ? request->epsilon :
+		race_rho_allowed(request->epsilon, request->delta);
+}
+
+/* Begin to select: the noise of the number of records. */
+static uint64_t
+begin_select(const RaceRequest *request, const RaceContingency *tables, Work *work)
+{
+	RaceSelect *select = &work->select;
+	uint32_t	j;
+
+	for (j = 0; j < tables->columns; j++)
+	{
+		work->cells[j] = (uint32_t) tables->cells[j];
+		work->finest[j] = race_contingency_finest(tables, j);
+		work->ordered[j] = tables->groups[j] > 1;
+	}
+	select->columns = tables->columns;
+	select->cells = work->cells;
+	select->finest = work->finest;
+	select->ordered = work->ordered;
+	select->pure = request->delta == 0;
+	select->budget = race_measure_budget(request);
+	select->max_contributions = request->max_contributions;
+	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	return race_select_count(select);
+}
+
+uint64_t
+race_measure_count(const RaceRequest *request, const RaceParams *params, double *variance)
+{
+	RaceContingency tables;
+	Work		work;
+	uint64_t	noise;
+
+	memset(&work, 0, sizeof(work));
+	race_contingency_of(params, &tables);
+	noise = begin_select(request, &tables, &work);
+	if (noise == 0 || !race_select_one_ways(&work.select, 1))
+		return 0;
+	*variance = race_select_variance(&work.select, work.select.one_way[0]);
+	return noise;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* The exact counters of a table, with groups as they are joined by now */
+static void
+load_table(const Work *work, const RaceTable *from, int64_t *counters)
+{
+	const RaceExact *exact = work->exact;
+	const RaceContingency *joined = &work->result.tables;
+	uint32_t	rows = race_contingency_finest(joined, from->first);
+	uint32_t	columns = race_contingency_finest(joined, from->second);
+	const uint32_t *row = work->select.group_of[from->first];
+	const uint32_t *column = work->select.group_of[from->second];
+	size_t		width = work->select.groups[from->second];
+	int64_t		counter;
+	uint32_t	i;
+	uint32_t	j;
+
+	if (from->first == from->second)
+	{
+		race_counters_load(exact->counters, exact->width, from->at, from->counters, counters);
+		return;
+	}
+	memset(counters, 0, work->select.groups[from->first] * width * sizeof(int64_t));
+	for (i = 0; i < rows; i++)
+		for (j = 0; j < columns; j++)
+		{
+			race_counters_load(exact->counters, exact->width, from->at + (size_t) i * columns + j, 1,
+							   &counter);
+			counters[row[i] * width + column[j]] += counter;
+		}
+}
+
+/* Add a table to those that were measured, with noise. */
+static void
+measure_table(Work *work, const RaceTable *exact, uint64_t noise)
+{
+	RaceContingency *tables = &work->result.tables;
+	double	   *row = work->measured + RACE_MEASURED_NUMBERS * tables->n_measured++;
+	int64_t    *counters = work->result.counters + work->counters;
+	size_t		n = exact->first == exact->second ? exact->counters :
+		(size_t) work->select.groups[exact->first] * work->select.groups[exact->second];
+	size_t		i;
+
+	row[0] = exact->first;
+	row[1] = exact->second;
+	row[2] = race_select_variance(&work->select, noise);
+	load_table(work, exact, counters);
+	for (i = 0; i < n; i++)
+	{
+		if (i % DRAWS_A_STEP == 0)
+			race_look_for_interrupts();
+		counters[i] = race_clamped_sum(race_noisy(work->random, counters[i], work->mechanism, noise), 0);
+	}
+	work->counters += n;
+}
+
+/* Measure the tables of all columns; returns the exact table of the first pair, if there is one. */
+static bool
+measure_columns(Work *work, RaceTable *table)
+{
+	bool		more;
+
+	race_contingency_first(&work->exact_tables, table);
+	do
+	{
+		measure_table(work, table, work->select.one_way[table->first]);
+		more = race_contingency_next(&work->exact_tables, table);
+	} while (more && table->first == table->second);
+	return more;
+}
+
+/* Groups that were joined, numbered in the order in which they begin */
+static void
+join_groups(Work *work)
+{
+	RaceContingency *tables = &work->result.tables;
+	double	   *joined = work->joined;
+	uint32_t	j;
+	uint32_t	i;
+
+	race_select_groups(&work->select, work->result.counters);
+	for (j = 0; j < tables->columns; j++)
+	{
+		uint32_t   *group_of = work->select.group_of[j];
+		double	   *number = work->marginals[0];
+		double		n = 0;
+
+		memset(number, 0, work->finest[j] * sizeof(double));
+		for (i = 0; i < work->finest[j]; i++)
+		{
+			if (number[group_of[i]] == 0)
+				number[group_of[i]] = ++n;
+			*joined = number[group_of[i]] - 1;
+			group_of[i] = (uint32_t) *joined++;
+		}
+	}
+	tables->joined = work->joined;
+	tables->n_joined = (uint32_t) (joined - work->joined);
+}
+
+/* ------------------------------------------------------------------ scores */
+
+/* The share of each group of a column, by its noisy table */
+static void
+group_shares(const Work *work, uint32_t column, double *shares)
+{
+	const RaceContingency *tables = &work->result.tables;
+	const int64_t *counters = work->result.counters;
+	double		sum = 0;
+	uint32_t	j;
+	uint32_t	i;
+
+	memset(shares, 0, work->select.groups[column] * sizeof(double));
+	for (j = 0; j < column; j++)
+		counters += work->cells[j];
+	for (i = 0; i < work->cells[column]; i++)
+	{
+		double		counter = counters[i] > 0 ? (double) counters[i] : 0;
+
+		shares[race_contingency_group(tables, column, i)] += counter;
+		sum += counter;
+	}
+	for (i = 0; i < work->select.groups[column]; i++)
+		shares[i] = sum > 0 ? shares[i] / sum : 1.0 / work->select.groups[column];
+}
+
+/* The reference where columns are taken to be independent */
+static void
+independent_shares(const Work *work, uint32_t first, uint32_t second, double *shares)
+{
+	double	   *of_first = work->marginals[0];
+	double	   *of_second = work->marginals[1];
+	uint32_t	i;
+	uint32_t	j;
+
+	group_shares(work, first, of_first);
+	group_shares(work, second, of_second);
+	for (i = 0; i < work->select.groups[first]; i++)
+		for (j = 0; j < work->select.groups[second]; j++)
+			*shares++ = of_first[i] * of_second[j];
+}
+
+/* The distance of an exact table from so many records by the reference, in integers */
+static int64_t
+distance(const Work *work, size_t n)
+{
+	int64_t		sum = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		expected = fmin(work->shares[i] * work->select.total, (double) RACE_MAX_COUNT);
+		int64_t		difference = work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5);
+
+		sum = race_clamped_sum(sum, difference < 0 ? -difference : difference);
+	}
+	return sum;
+}
+
+/* Draw a noisy score of each pair. */
+static void
+draw_scores(Work *work, RaceTable table)
+{
+	const RaceReference *reference = work->result.tables.n_measured > work->select.columns ?
+		race_reference : NULL;
+	void	   *state = reference != NULL ? reference->begin(&work->result) : NULL;
+	int64_t    *score = work->scores;
+
+	do
+	{
+		race_look_for_interrupts();
+		if (reference != NULL)
+			reference->pair(state, table.first, table.second, work->shares);
+		else
+			independent_shares(work, table.first, table.second, work->shares);
+		load_table(work, &table, work->table);
+		*score++ = race_clamped_sum(race_noisy(work->random,
+											   distance(work, (size_t) work->select.groups[table.first] *
+														work->select.groups[table.second]),
+											   work->mechanism, work->score_noise), 0);
+	} while (race_contingency_next(&work->exact_tables, &table));
+	if (reference != NULL)
+		reference->end(state);
+}
+
+/* Measure the tables that were chosen after the first so many. */
+static void
+measure_chosen(Work *work, RaceTable first, uint32_t from)
+{
+	uint32_t	i;
+
+	for (i = from; i < work->select.measured; i++)
+	{
+		const RaceSelectPair *pair = &work->select.pairs[i];
+		RaceTable	table = first;
+
+		if (pair->noise == 0)
+			continue;			/* it would be too large */
+		while (table.first != pair->first || table.second != pair->second)
+			race_contingency_next(&work->exact_tables, &table);
+		measure_table(work, &table, pair->noise);
+	}
+}
+
+/* Lay out the arrays behind the structure. */
+static Work *
+make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request, void *workspace)
+{
+	Work	   *work = (Work *) (((uintptr_t) workspace + WORK_ALIGNMENT - 1) & ~(uintptr_t) (WORK_ALIGNMENT - 1));
+	RaceContingency *tables = &work->exact_tables;
+	uint32_t   *groups;
+	uint32_t	n;
+	uint32_t	j;
+
+	memset(work, 0, sizeof(Work));
+	work->exact = exact;
+	work->random = random;
+	work->mechanism = request->delta == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+	race_contingency_of(exact->params, tables);
+	n = all_groups(tables);
+	work->joined = (double *) (work + 1);
+	work->measured = work->joined + n;
+	work->scores = (int64_t *) (work->measured +
+								RACE_MEASURED_NUMBERS * (tables->columns + RACE_SELECT_PAIRS));
+	work->table = work->scores + race_contingency_tables(tables);
+	work->shares = (double *) (work->table + largest_table(tables));
+	work->marginals[0] = work->shares + largest_table(tables);
+	work->marginals[1] = work->marginals[0] + most_groups(tables);
+	work->result.counters = (int64_t *) (work->marginals[1] + most_groups(tables)) + n;
+	groups = (uint32_t *) (work->result.counters - n);
+	for (j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
+		work->select.group_of[j] = groups;
+	work->result.tables = *tables;
+	work->result.tables.measured = work->measured;
+	return work;
+}
+
+/* Draw each table of a column once more, and keep the mean, weighed by precision. */
+static void
+measure_again(Work *work, const uint64_t *noise)
+{
+	int64_t    *counters = work->result.counters;
+	RaceTable	table;
+
+	race_contingency_first(&work->exact_tables, &table);
+	do
+	{
+		double	   *variance = &work->measured[RACE_MEASURED_NUMBERS * table.first + 2];
+		double		second = race_select_variance(&work->select, noise[table.first]);
+		double		weight = *variance / (*variance + second);
+		size_t		i;
+
+		load_table(work, &table, work->table);
+		for (i = 0; i < table.counters; i++, counters++)
+		{
+			double		drawn = (double) race_noisy(work->random, work->table[i], work->mechanism,
+													noise[table.first]);
+
+			*counters = race_clamped_sum((int64_t) floor(*counters + (drawn - *counters) * weight + 0.5), 0);
+		}
+		*variance = *variance * second / (*variance + second) + ROUNDING_VARIANCE;
+	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
+}
+
+const RaceMeasuring *
+race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *request, double records,
+			 void *workspace)
+{
+	Work	   *work = make_work(exact, random, request, workspace);
+	uint64_t	again[RACE_GRAPH_COLUMNS];
+	RaceTable	pair;
+
+	begin_select(request, &work->exact_tables, work);
+	race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT));
+	if (measure_columns(work, &pair))
+	{
+		join_groups(work);
+		while ((work->score_noise = race_select_scores(&work->select)) > 0)
+		{
+			uint32_t	before = work->select.measured;
+
+			draw_scores(work, pair);
+			race_select_choose(&work->select, work->scores);
+			measure_chosen(work, pair, before);
+		}
+	}
+	if (race_select_rest(&work->select, again))
+		measure_again(work, again);
+	work->result.cost = work->select.cost;
+	return &work->result;
+}

@@ -1,0 +1,53 @@
+/*
+ * measure.h
+ *		Measuring contingency tables: noisy tables of columns, then of some pairs
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+#ifndef RACE_MEASURE_H
+#define RACE_MEASURE_H
+
+#include "contingency.h"
+#include "contingency_select.h"
+#include "plan.h"
+
+/* What was measured of exact tables.  All of it is private. */
+typedef struct RaceMeasuring
+{
+	double		cost;			/* epsilon or rho, with that of the count, rounded up, at most the budget */
+	RaceContingency tables;		/* with joined groups and measured tables */
+	int64_t    *counters;
+} RaceMeasuring;
+
+/*
+ * The reference of scores: what the tables that were measured say of a pair of columns.  It is
+ * computed from private numbers alone, and any function of them may take its place.  _PG_init() sets
+ * it to the graphical model; NULL: columns are independent.
+ */
+typedef struct RaceReference
+{
+	void	   *(*begin) (const RaceMeasuring *measuring);
+	void		(*pair) (void *reference, uint32_t first, uint32_t second, double *shares);
+	void		(*end) (void *reference);
+} RaceReference;
+
+extern const RaceReference *race_reference;
+
+/* The budget of a request: epsilon, or rho with a delta; 0 if there is none */
+extern double race_measure_budget(const RaceRequest *request);
+
+/*
+ * The noise of the number of records, and the variance of that of the table of the first column.  0 if
+ * noise would be too large for a counter.
+ */
+extern uint64_t race_measure_count(const RaceRequest *request, const RaceParams *params,
+								   double *variance);
+
+/* The bytes of the workspace, which is aligned to 8 and holds the result */
+extern size_t race_measure_workspace(const RaceParams *params);
+
+/* Measure exact tables with so many records, which is a private number, where race_measure_count() is not 0. */
+extern const RaceMeasuring *race_measure(RaceRandom *random, const RaceExact *exact,
+										 const RaceRequest *request, double records, void *workspace);
+
+#endif
