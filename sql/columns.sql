@@ -50,7 +50,7 @@ CREATE FOREIGN DATA WRAPPER nothing;
 CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
 CREATE FOREIGN TABLE far (site int NOT NULL CHECK (site BETWEEN 1 AND 4), level text CHECK (level IN ('low', 'high'))) SERVER nowhere;
 SELECT c.relname, d.column_name, d.lower, d.upper, d.categories, d.nulls, d.others, d.source, d.reason
-FROM pg_class c, _racepriv._race_columns_of_dataset('', c.oid) d WHERE c.relname IN ('logs', 'of_logs', 'of_view', 'plain', 'far') ORDER BY 1, 2;
+FROM pg_class c, _racepriv._race_columns_of_dataset('', c.oid, NULL) d WHERE c.relname IN ('logs', 'of_logs', 'of_view', 'plain', 'far') ORDER BY 1, 2;
 
 -- ------------------------------------------------------------ what owners say
 CALL race_describe('schemas', 'id', 1, 2000000, unit => 'number', description => 'given by the clinic');
@@ -117,7 +117,7 @@ CALL race_describe('hostile', 'a', public_table => 'towns');
 -- ------------------------------------------------------------ cells
 -- as texts: numbers in the units of their type
 CREATE FUNCTION domain_of(wanted name) RETURNS jsonb LANGUAGE sql AS $$
-	SELECT jsonb_build_array(domain) FROM _racepriv._race_columns_of_dataset('schemas', 'columns.schemas'::regclass) WHERE column_name = wanted
+	SELECT jsonb_build_array(domain) FROM _racepriv._race_columns_of_dataset('schemas', 'columns.schemas'::regclass, ARRAY[wanted::text])
 $$;
 SELECT domain_of('age'), domain_of('later');
 SELECT domain_of('txt'), domain_of('tz');
@@ -154,6 +154,106 @@ EXCEPTION WHEN invalid_parameter_value THEN
 	RETURN detail;
 END $$;
 SELECT d, refuses(CASE WHEN d LIKE '{%' THEN jsonb_build_array(domain_of('age')->0 || d::jsonb) ELSE d::jsonb END)
-FROM unnest(ARRAY['1', '{}', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"}', '{"cells": 0}', '{"cells": 1}', '{"cells": 1.5}', '{"cells": 1e9}', '{"null": null}', '{"group": 0}', '{"group": 500}',
+FROM unnest(ARRAY['1', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"}', '{"cells": 0}', '{"cells": 1}', '{"cells": 1.5}', '{"cells": 1e9}', '{"null": null}', '{"group": 0}', '{"group": 500}',
 	'{"lower": 1e400}', '{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"step": "a"}', '{"kind": "category"}', '{"kind": "category", "cells": 3, "group": 1, "categories": ["a"]}',
 	'{"kind": "category", "cells": 2, "group": 1, "categories": [1]}', '{"kind": "category", "cells": 2, "group": 1, "categories": {"a": 1}}']) d;
+
+-- ------------------------------------------------------------ releases by columns
+-- At an enormous epsilon there is no noise to speak of.
+\set vast 1000000
+CREATE TABLE visits (age int CHECK (age BETWEEN 0 AND 120), town text NOT NULL CHECK (town IN ('Paris', 'Rome')), pressure numeric, m mood, "we""ird é" int CHECK ("we""ird é" BETWEEN 1 AND 3));
+INSERT INTO visits SELECT nullif(i % 100, 0), (ARRAY['Paris', 'Rome'])[1 + i % 2], CASE i % 3 WHEN 0 THEN 'NaN' WHEN 1 THEN 1e500 ELSE i END, 'ok', 1 + i % 3 FROM generate_series(1, 1000) i;
+CALL race_protect('visits', 'visits', 1e9);
+-- refused before the charge
+CALL race_release(NULL, 'visits', '{age}', 1);
+CALL race_release('r', NULL, '{age}', 1);
+CALL race_release('r', 'visits', NULL, 1);
+CALL race_release('r', 'visits', '{age}', NULL);
+CALL race_release('r', 'nothing', '{age}', 1);
+CALL race_release('r', 'visits', '{}', 1);
+CALL race_release('r', 'visits', '{age,age}', 1);
+CALL race_release('r', 'visits', '{age,NULL}', 1);
+CALL race_release('r', 'visits', '{{age,town}}', 1);
+CALL race_release('r', 'visits', '{age,toun}', 1);
+CALL race_release('r', 'visits', '{AGE}', 1);
+CALL race_release('r', 'visits', '{age,ctid}', 1);
+CALL race_release('r', 'visits', '{age,pressure,town}', 1);
+CALL race_release('r', 'visits', '{age}', -1);
+CALL race_release('r', 'visits', '{age}', 1, description => '<b>');
+SELECT charges, spent_epsilon FROM race_budget_status WHERE budget = 'visits';
+CALL race_describe('visits', 'pressure', 0, 200, step => 10, unit => 'mmHg');
+CALL race_release('r', 'visits', '{age,town,pressure,m,"we\"ird é"}', :vast, description => 'All of it');
+-- the same again costs nothing
+CALL race_release('r', 'visits', '{age,town,pressure,m,"we\"ird é"}', :vast, description => 'All of it');
+CALL race_release('r', 'visits', '{age,town}', :vast);
+SELECT name, version, columns, units, description, round(race_count(sketch)) AS count, substring(race_params(sketch)::text, 'cells=[0-9,{}]* groups=[0-9,{}]*') AS params
+FROM _racepriv.race_releases WHERE name = 'r';
+SELECT jsonb_pretty(domains) FROM race_catalog WHERE name = 'r';
+SELECT charges, spent_epsilon FROM race_budget_status WHERE budget = 'visits';
+CALL race_release_next('r');
+-- one column
+CALL race_release('one', 'visits', '{age}', :vast);
+SELECT columns, round(race_count(sketch)) AS count FROM _racepriv.race_releases WHERE name = 'one';
+
+-- a domain that changes between versions; only what it is, not what is said of it
+CALL race_describe('visits', 'age', unit => 'years', description => 'at the visit');
+CALL race_release_next('r');
+CALL race_describe('visits', 'pressure', 0, 250, step => 10);
+CALL race_release_next('r');
+CALL race_describe('visits', 'pressure', 0, 200, step => 10);
+ALTER TYPE mood ADD VALUE 'glad';
+CALL race_release_next('r');
+ALTER TABLE visits ALTER m TYPE text, ALTER age TYPE bigint;
+CALL race_release_next('r');
+ALTER TABLE visits DROP CONSTRAINT visits_age_check;
+CALL race_release_next('r');
+ALTER TABLE visits DROP age;
+CALL race_release_next('r');
+CALL race_release_next('one');
+SELECT charges, spent_epsilon FROM race_budget_status WHERE budget = 'visits';
+SELECT version, round(race_count(race_released('r'))) FROM race_latest_releases WHERE name = 'r';
+
+-- what is hostile
+CREATE TABLE hostiles (many text, constant int NOT NULL CHECK (constant = 5), nothing int CHECK (nothing BETWEEN 0 AND 3), outside int,
+	wide1 int CHECK (wide1 BETWEEN 0 AND 1000), wide2 int CHECK (wide2 BETWEEN 0 AND 1000), "a,b}" boolean, "$1" boolean, "--'" boolean, select_ boolean, "SELECT" boolean);
+CALL race_protect('hostiles', 'hostiles', 1e9);
+CALL race_release('empty', 'hostiles', '{nothing,constant}', 0.001);
+INSERT INTO hostiles SELECT 'item ' || i * 13 % 120000, 5, NULL, 1000000 * i FROM generate_series(1, 2000) i;
+DO $$
+DECLARE
+	items text[] := ARRAY(SELECT 'item ' || i FROM generate_series(1, 100000) i);
+BEGIN
+	CALL race_describe('hostiles', 'many', categories => items);
+END $$;
+CALL race_describe('hostiles', 'outside', 0, 9);
+CALL race_release('many', 'hostiles', '{many,constant,nothing,outside}', :vast);
+CALL race_release('many alone', 'hostiles', '{many}', 0.001);
+CALL race_release('odd names', 'hostiles', '{"a,b}",$1,--'',select_,SELECT}', :vast);
+SELECT name, round(race_count(sketch)) AS count, (SELECT string_agg((d->>'cells') || '/' || (d->>'group'), ' ') FROM jsonb_array_elements(domains) d) AS cells
+FROM _racepriv.race_releases WHERE name IN ('many', 'odd names') ORDER BY name;
+SELECT domains FROM _racepriv.race_releases WHERE name = 'many alone' \gset
+SELECT count(*) FILTER (WHERE cell = 100000) AS nulls, count(*) FILTER (WHERE cell = 100001) AS others, count(DISTINCT cell) AS cells, bool_and(cell = 100001 OR 'item ' || cell + 1 = many) AS right
+FROM (SELECT many, (_racepriv._race_cells(:'domains', many))[1] AS cell FROM hostiles) c;
+-- too large, and how large
+CALL race_describe('hostiles', 'wide1', 0, 999999, step => 1);
+CALL race_describe('hostiles', 'wide1', 0, 999998, step => 1);
+DO $$
+DECLARE
+	items text[] := ARRAY(SELECT i::text FROM generate_series(1, 1000) i);
+BEGIN
+	FOR i IN 1..40 LOOP
+		EXECUTE format('ALTER TABLE hostiles ADD c%s int CHECK (c%1$s BETWEEN 1 AND 900000), ADD t%1$s text', i);
+		CALL race_describe('hostiles', ('t' || i)::name, categories => items);
+		CALL race_describe('hostiles', ('c' || i)::name, step => 1);
+	END LOOP;
+END $$;
+SELECT 'CALL race_release(''large'', ''hostiles'', ''{' || string_agg(format('%s%s', t, i), ',') || '}'', 1)' FROM unnest('{c,t}'::text[]) t, generate_series(1, 40) i \gexec
+SELECT 'CALL race_release(''forty'', ''hostiles'', ''{' || string_agg(format('t%s', i), ',') || '}'', 1)' FROM generate_series(1, 40) i \gexec
+SELECT 'CALL race_release(''hundred'', ''hostiles'', ''{' || string_agg(format('t%s', i), ',') || '}'', 1)' FROM generate_series(1, 100) i \gexec
+-- views and partitions
+CALL race_protect('plain', 'plain', 1e9);
+INSERT INTO logs SELECT 1, (ARRAY['low', 'high', NULL])[1 + i % 3] FROM generate_series(1, 900) i;
+CALL race_release('plain', 'plain', '{level,site}', :vast);
+SELECT round(race_count(race_released('plain'))) AS count;
+DROP SCHEMA columns CASCADE;
+DROP FOREIGN DATA WRAPPER nothing CASCADE;

@@ -46,7 +46,7 @@ CREATE FUNCTION _racepriv._race_domain(
 COMMENT ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) IS
 	'the domain of a column by CHECK constraints, types and a description; if it has none the reason, and what race_describe needs. Conditions are read, never evaluated';
 
-CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid)
+CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, columns text[])
 	RETURNS TABLE (column_name name, type text, kind text, lower text, upper text, step text, categories text[],
 		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text, hint text, domain jsonb)
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
@@ -67,12 +67,12 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid)
 		FROM pg_constraint c JOIN _racepriv.race_datasets p ON p.dataset = _race_columns_of_dataset.dataset
 		WHERE d.arguments LIKE 'categories%' AND c.contype = 'f' AND c.conrelid = relation AND c.conkey = ARRAY[a.attnum]
 			AND _racepriv._race_relation_name(c.confrelid::regclass) = ANY (p.public_tables) LIMIT 1) f ON true
-	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped
+	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped AND (columns IS NULL OR a.attname::text COLLATE "C" = ANY (columns))
 	ORDER BY a.attnum
 $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid) IS
-	'what is known of the columns of the relation of a dataset; where nothing is, the reason, and the statement that helps';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) IS
+	'what is known of some columns, or all, of the relation of a dataset; where nothing is, the reason, and the statement that helps';
 
 CREATE FUNCTION _racepriv._race_columns_of(actor name)
 	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
@@ -82,7 +82,7 @@ CREATE FUNCTION _racepriv._race_columns_of(actor name)
 	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
 		c.source, concat_ws(': ', c.reason, c.hint)
 	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
-		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation) WITH ORDINALITY c
+		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c
 	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
 	ORDER BY d.dataset COLLATE "C", c.ordinality
 $$;
@@ -152,9 +152,9 @@ BEGIN
 			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
 		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
 		_racepriv._race_relation_name(public_table), actor, clock_timestamp()
-	FROM _racepriv._race_columns_of_dataset(dataset, d.relation) k WHERE k.column_name = _race_describe.column_name;
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	SELECT k.reason, k.hint INTO known
-	FROM _racepriv._race_columns_of_dataset(dataset, d.relation) k WHERE k.column_name = _race_describe.column_name;
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	IF told AND known.reason IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" has no domain so: %', column_name, known.reason USING ERRCODE = 'invalid_parameter_value',
 			HINT = coalesce(known.hint, 'Describe it otherwise.');
@@ -182,21 +182,21 @@ DECLARE
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
-	IF array_position(columns, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'the name of a column must not be NULL' USING ERRCODE = 'null_value_not_allowed';
-	END IF;
 	IF cardinality(columns) = 0 OR array_ndims(columns) <> 1
-		OR cardinality(columns) <> (SELECT count(DISTINCT n COLLATE "C") FROM unnest(columns) n)
+		OR EXISTS (SELECT FROM unnest(columns) n GROUP BY n COLLATE "C" HAVING count(*) > 1)
 	THEN
 		RAISE EXCEPTION 'columns must be a list of different names' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'For example columns => ''{age,town}''; race_columns shows which there are.';
+	END IF;
+	IF array_position(columns, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'the name of a column must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
 	IF cardinality(columns) > most_columns THEN
 		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	domains := '[]';
 	FOR c IN SELECT n.name, k.* FROM unnest(columns) WITH ORDINALITY n (name, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation) k ON k.column_name::text COLLATE "C" = n.name
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = n.name
 		ORDER BY n.place
 	LOOP
 		IF c.column_name IS NULL THEN
@@ -229,7 +229,7 @@ DECLARE
 BEGIN
 	SELECT o.domain->>'name' AS column_name, o.domain AS before, k.domain AS now, coalesce(k.reason, 'the column does not exist') AS reason INTO c
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
 	WHERE k.domain IS DISTINCT FROM o.domain
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN

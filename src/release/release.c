@@ -295,7 +295,8 @@ write_request(Release *release)
 	int			n = 0;
 	int			i;
 
-	written.asked.expression = release->checked->expression;
+	if (written.asked.domains == 0)
+		written.asked.expression = release->checked->expression;
 	written.asked.label = release->checked->label;
 	written.asked.value = release->checked->value;
 	initStringInfo(&text);
@@ -313,16 +314,18 @@ write_request(Release *release)
 	release->request = race_ledger_value(1, &isnull);
 }
 
-/* Is there a release of that name and request?  Error 42710 if of another request. */
+/* Is there a release of that name, request and domains?  Error 42710 if of others. */
 static bool
 exists(const Release *release)
 {
 	RaceParameter parameters[] = {
-		argument(release, NAME), {JSONBOID, release->request, false}
+		argument(release, NAME), {JSONBOID, release->request, false},
+		{JSONBOID, release->asked.domains, release->asked.domains == 0}
 	};
 	bool		isnull;
 
 	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version}'::text[]) = $2, false)"
+					" AND r.domains IS NOT DISTINCT FROM $3"
 					" FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
 					" WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1",
 					lengthof(parameters), parameters);
@@ -865,7 +868,7 @@ check_counters(Release *release, const RaceDomain *domains, int n)
 				 errdetail("Columns: %d, pairs of them: %d, counters: %.0f. Nothing was read and nothing charged.",
 						   n, pairs, counters),
 				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
-	release->told = psprintf("release \"%s\" counts %d columns and %d pairs of them: %.0f counters, at most %.0f MB",
+	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, counters: %.0f (at most %.0f MB)",
 							 release->asked.name, n, pairs, counters, megabytes);
 }
 
@@ -878,7 +881,6 @@ use_domains(Release *release)
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData expression;
-	char	   *written = JsonbToCString(NULL, &DatumGetJsonbP(asked->domains)->root, 0);
 	RaceDomain *domains;
 	int			n;
 	int			i;
@@ -889,7 +891,7 @@ use_domains(Release *release)
 	initStringInfo(&groups);
 	initStringInfo(&single);
 	initStringInfo(&expression);
-	appendStringInfo(&expression, RACE_SCHEMA "._race_cells(%s::pg_catalog.jsonb", quote_literal_cstr(written));
+	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
 	for (i = 0; i < n; i++)
 	{
 		const char *comma = i == 0 ? "" : ",";

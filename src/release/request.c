@@ -65,7 +65,7 @@ typedef struct Template
 	const RaceLedger *ledger;
 	const RaceAsked *asked;
 	RaceChecked *checked;
-	bool		in_expression;	/* of the caller's, which has no parameters */
+	bool		in_expression;	/* of the caller's, which has no parameters but RACE_GIVE_DOMAINS */
 } Template;
 
 /* ------------------------------------------------------------- the record */
@@ -150,8 +150,10 @@ give_node(ParseState *pstate, ParamRef *parameter)
 	const RaceAsked *asked = template->asked;
 	Node	   *node = NULL;
 
+	/* of others, the parser says that there is none */
 	if (template->in_expression)
-		return NULL;			/* the parser says that there is none */
+		return asked->domains != 0 && parameter->number == RACE_GIVE_DOMAINS ?
+			(Node *) makeConst(JSONBOID, -1, InvalidOid, -1, asked->domains, false, false) : NULL;
 	template->in_expression = true;
 	switch (parameter->number)
 	{

@@ -43,6 +43,9 @@ typedef struct RaceAsked
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
 
+/* The parameter that the expression of a release by columns has in place of its domains */
+#define RACE_GIVE_DOMAINS		1
+
 /* How many sketches each label has: one, or one for each bound of the value */
 #define RaceHalvesOf(asked)		((asked)->value == NULL ? 1 : (int) RACE_HALVES)
 
