@@ -8,9 +8,11 @@
 #define RACE_CORE_H
 
 #include "cells.h"
+#include "contingency.h"
 #include "counters.h"
 #include "factor.h"
 #include "loss_rows.h"
+#include "measure.h"
 #include "lsh.h"
 #include "noise_state.h"
 #include "normal.h"
