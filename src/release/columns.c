@@ -67,7 +67,7 @@ typedef struct Subject
 
 static Facts facts_of(const Subject *subject, Node *condition);
 
-/* Does a cast from one type to another keep all values apart and in order? */
+/* Does a cast from one type to another keep values in order? */
 static bool
 is_widening(Oid from, Oid to)
 {
@@ -82,8 +82,8 @@ is_widening(Oid from, Oid to)
 		if (ladder[i] == to)
 			place[1] = (int) i;
 	}
-	return (place[0] >= 0 && place[0] < place[1]) || (from == FLOAT4OID && to == FLOAT8OID) ||
-		(from == DATEOID && to == TIMESTAMPOID);
+	return (place[0] >= 0 && (place[0] < place[1] || to == FLOAT4OID)) ||
+		(from == FLOAT4OID && to == FLOAT8OID) || (from == DATEOID && to == TIMESTAMPOID);
 }
 
 /* Return an expression without casts that keep values as they are. */

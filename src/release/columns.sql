@@ -205,7 +205,7 @@ BEGIN
 		ELSIF c.reason IS NOT NULL THEN
 			RAISE EXCEPTION 'column "%" of dataset "%" has no public domain', c.name, dataset USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
-				HINT = coalesce(format('Its owner can say it: %s', c.hint), 'Leave it out, or protect a view in which it has another type.');
+				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
 		PERFORM _racepriv._race_check_shown('a category', c.categories);
 		domains := domains || jsonb_build_array(c.domain);

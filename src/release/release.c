@@ -63,6 +63,7 @@ typedef struct Release
 	int			version;
 	RaceChecked *checked;
 	Datum		request;		/* jsonb: equal requests are equal */
+	char	   *told;			/* how large a release by columns is, or NULL */
 	RaceCharge	charge;
 } Release;
 
@@ -783,7 +784,11 @@ make_unless_exists(Release *release)
 	release->checked = check(release);
 	write_request(release);
 	if (!exists(release))
+	{
+		if (release->told != NULL)
+			ereport(NOTICE, (errmsg_internal("%s", release->told)));
 		charge_and_make(release);
+	}
 	SPI_finish();
 }
 
@@ -833,11 +838,11 @@ look_up_domains(Release *release)
 }
 
 /*
- * Raise 54000 unless the counters of all columns and of all pairs fit into a value; else tell how many there
- * are.  That depends on the domains alone.
+ * Raise 54000 unless the counters of all columns and of all pairs fit into a value; else note how many there
+ * are, to be told before the charge.  That depends on the domains alone.
  */
 static void
-check_counters(const Release *release, const RaceDomain *domains, int n)
+check_counters(Release *release, const RaceDomain *domains, int n)
 {
 	double		counters = 0;
 	int			pairs = n * (n - 1) / 2;
@@ -860,9 +865,8 @@ check_counters(const Release *release, const RaceDomain *domains, int n)
 				 errdetail("Columns: %d, pairs of them: %d, counters: %.0f. Nothing was read and nothing charged.",
 						   n, pairs, counters),
 				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
-	ereport(NOTICE,
-			(errmsg("release \"%s\" counts %d columns and %d pairs of them: %.0f counters, at most %.0f MB",
-					release->asked.name, n, pairs, counters, megabytes)));
+	release->told = psprintf("release \"%s\" counts %d columns and %d pairs of them: %.0f counters, at most %.0f MB",
+							 release->asked.name, n, pairs, counters, megabytes);
 }
 
 /* Set parameters and expression of what counts the cells of the columns. */

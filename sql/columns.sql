@@ -1,0 +1,159 @@
+-- domains of columns, and releases by columns
+\set SHOW_CONTEXT never
+CREATE SCHEMA columns;
+SET search_path = columns, public;
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE DOMAIN percent AS numeric CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE DOMAIN age AS positive CHECK (VALUE <= 120) NOT NULL;
+CREATE TABLE towns (code char(3) PRIMARY KEY);
+INSERT INTO towns VALUES ('par'), ('rom');
+
+-- ------------------------------------------------------------ what schemas say
+CREATE TABLE schemas (
+	id bigint PRIMARY KEY, age int CHECK (age BETWEEN 0 AND 120), age_of_domain age,
+	small smallint CHECK (small >= 1) CHECK (6 > small), large bigint CHECK (large >= 0 AND large < 100000),
+	aligned int CHECK (aligned BETWEEN 1950 AND 4050), few int CHECK (few IN (3, 1, 2)), within int CHECK (within IN (1, 5, 9) AND within < 9),
+	pressure float8 CHECK (pressure >= 0 AND pressure <= 300), f4 real CHECK (f4 IS NULL OR f4 >= -1.5 AND f4 <= 2), two real CHECK (two IN (0.5, 1.5)),
+	price numeric(6,2) CHECK (0 <= price AND price < 1000.5), whole numeric(5) CHECK (whole > 0.5 AND whole < 6), p percent,
+	town text CHECK (town IN ('Paris', 'Rome')), v varchar(9) NOT NULL CHECK (v = 'x' OR v = 'y' OR v IN ('y', 'z')), c char(3) CHECK (c = ANY ('{a,b}')), one text CHECK (one = 'only'),
+	code char(3) REFERENCES towns, m mood, some_m mood CHECK (some_m IN ('happy', 'sad')), yes boolean NOT NULL, not_null int CHECK (not_null IS NOT NULL AND not_null BETWEEN 1 AND 2),
+	day date CHECK (day >= '2020-01-01' AND day <= '2020-12-31'), later date CHECK (later > '2020-01-01' AND later < 'infinity'),
+	t timestamp CHECK (t BETWEEN '2020-01-01' AND date '2020-01-02'), tz timestamptz, i interval CHECK (i >= '0' AND i <= '1 day'),
+	u uuid, place point, txt text, lower_only int CHECK (lower_only >= 0), none int CHECK (none > 5 AND none < 3), "we""ird é" int CHECK ("we""ird é" BETWEEN 1 AND 3));
+CALL race_protect('schemas', 'schemas', 1000, public_tables => '{towns}');
+SELECT column_name, type, kind, coalesce(lower || ' to ' || upper || ' by ' || step, categories::text) AS domain, nulls, others, cells, source, reason FROM race_columns;
+
+-- Conditions are read and not evaluated; what is not a constant, a validated constraint, an operator of
+-- PostgreSQL or inherited says nothing.
+CREATE FUNCTION trap(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'trap % was called', $1; END $$;
+CREATE FUNCTION trap_less(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'trap was called'; END $$;
+CREATE OPERATOR <= (LEFTARG = int, RIGHTARG = int, FUNCTION = trap_less);
+CREATE TABLE hostile (
+	a int CHECK (a BETWEEN trap(0) AND trap(1)), b int CHECK (b OPERATOR(columns.<=) 5 AND b >= 0), c int CHECK (c BETWEEN 0 AND 5) NO INHERIT,
+	d int CHECK (d >= e), e int CHECK (abs(e) < 5), f int CHECK (NOT f BETWEEN 0 AND 5), g int CHECK (g BETWEEN 0 AND 5 OR g IS NOT NULL),
+	h int CHECK (h BETWEEN 0 AND 5 OR h BETWEEN 3 AND 9), i int CHECK (i <> ALL ('{1,2}')), j int CHECK (CASE WHEN j > 0 THEN true ELSE false END), k int);
+ALTER TABLE hostile ADD CHECK (k BETWEEN 0 AND 5) NOT VALID;
+CALL race_protect('hostile', 'hostile', 1000);
+SELECT column_name, lower, upper, source, split_part(reason, ':', 1) AS reason FROM race_columns WHERE dataset = 'hostile';
+ALTER TABLE hostile VALIDATE CONSTRAINT hostile_k_check;
+SELECT column_name, lower, upper, source FROM race_columns WHERE dataset = 'hostile' AND column_name = 'k';
+DROP OPERATOR columns.<= (int, int);
+
+-- views, partitions and foreign tables
+CREATE TABLE logs (site int NOT NULL CHECK (site BETWEEN 1 AND 4), level text CHECK (level IN ('low', 'high'))) PARTITION BY LIST (site);
+CREATE TABLE logs1 PARTITION OF logs FOR VALUES IN (1);
+CREATE VIEW of_logs AS SELECT level AS grade, l.site, l.site + 1 AS next, q.site AS again FROM logs l LEFT JOIN (SELECT site, level FROM logs1) q USING (level);
+CREATE VIEW of_view AS SELECT grade, site FROM of_logs;
+CREATE VIEW plain AS SELECT site, level FROM logs;
+CREATE FOREIGN DATA WRAPPER nothing;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+CREATE FOREIGN TABLE far (site int NOT NULL CHECK (site BETWEEN 1 AND 4), level text CHECK (level IN ('low', 'high'))) SERVER nowhere;
+SELECT c.relname, d.column_name, d.lower, d.upper, d.categories, d.nulls, d.others, d.source, d.reason
+FROM pg_class c, _racepriv._race_columns_of_dataset('', c.oid) d WHERE c.relname IN ('logs', 'of_logs', 'of_view', 'plain', 'far') ORDER BY 1, 2;
+
+-- ------------------------------------------------------------ what owners say
+CALL race_describe('schemas', 'id', 1, 2000000, unit => 'number', description => 'given by the clinic');
+CALL race_describe('schemas', 'pressure', lower => 0, upper => 299.5, step => 0.1, unit => 'mmHg');
+CALL race_describe('schemas', 'day', step => 7);
+CALL race_describe('schemas', 'later', date '2020-01-05', date '2021-01-03', step => '1 week');
+CALL race_describe('schemas', 'tz', '2020-01-01 00:00+00', '2020-02-01 00:00+00', step => '1 hour');
+CALL race_describe('schemas', 'i', '0', '36 hours', step => interval '90 minutes');
+CALL race_describe('schemas', 'txt', categories => '{a,b,"c d",é}');
+CALL race_describe('schemas', 'u', categories => '{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}');
+CALL race_describe('schemas', 'few', categories => '{+1,02}');
+CALL race_describe('schemas', 'm', categories => '{happy}');
+CALL race_describe('schemas', 'code', public_table => 'towns');
+CALL race_describe('schemas', 'age', unit => 'years');
+CALL race_describe('schemas', 'we"ird é', lower => 0, upper => 9);
+SELECT column_name, coalesce(lower || ' to ' || upper || ' by ' || step, categories::text) AS domain, nulls, others, cells, unit, description, source, reason
+FROM race_columns WHERE dataset = 'schemas' AND (source !~ 'check|domain|enum|boolean' OR unit IS NOT NULL OR column_name = 'day');
+-- the last one holds; with nothing said the schema does again
+CALL race_describe('schemas', 'we"ird é', lower => -1, upper => 1);
+CALL race_describe('schemas', 'm');
+SELECT column_name, lower, upper, categories, source FROM race_columns WHERE column_name IN ('we"ird é', 'm') AND dataset = 'schemas';
+SELECT column_name, revision, type, lower, upper, described_by = current_user AS mine FROM _racepriv.race_descriptions WHERE column_name = 'we"ird é' ORDER BY revision;
+
+-- what cannot be said, and what to type instead
+CALL race_describe('schemas', 'nothing', 0, 1);
+CALL race_describe('nothing', 'age', 0, 1);
+CALL race_describe('schemas', NULL, 0, 1);
+CALL race_describe('schemas', 'ctid', 0, 1);
+CALL race_describe('schemas', 'age', lower => 0);
+CALL race_describe('schemas', 'age', upper => '5');
+CALL race_describe('schemas', 'age', 5, 1);
+CALL race_describe('schemas', 'age', 0, 1, categories => '{1}');
+CALL race_describe('schemas', 'age', 0.5, 1);
+CALL race_describe('schemas', 'age', 'a', 'b');
+CALL race_describe('schemas', 'pressure', 'NaN', '1');
+CALL race_describe('schemas', 'pressure', '0', 'infinity');
+CALL race_describe('schemas', 'pressure', 0, 1, step => 0);
+CALL race_describe('schemas', 'pressure', 0, 1, step => '1 day');
+CALL race_describe('schemas', 'pressure', 0, 1, step => 1e-7);
+CALL race_describe('schemas', 'age', 0, 10, step => 1.5);
+CALL race_describe('schemas', 'id', 0, 9223372036854775807);
+CALL race_describe('schemas', 'later', '2020-01-01', '2021-01-01', step => '1 month');
+CALL race_describe('schemas', 'later', '2020-01-01', 'infinity');
+CALL race_describe('schemas', 'later', '2020-01-01', '5');
+CALL race_describe('schemas', 'town', 0, 1);
+CALL race_describe('schemas', 'town', step => 1);
+CALL race_describe('schemas', 'txt', step => 1);
+CALL race_describe('schemas', 'town', categories => '{}');
+CALL race_describe('schemas', 'town', categories => '{a,a}');
+CALL race_describe('schemas', 'town', categories => '{a,NULL}');
+CALL race_describe('schemas', 'town', categories => E'{a,"b\x01"}');
+CALL race_describe('schemas', 'town', categories => '{<b>}', unit => 'x');
+CALL race_describe('schemas', 'town', unit => repeat('x', 201));
+CALL race_describe('schemas', 'age', categories => '{a}');
+CALL race_describe('schemas', 'm', categories => '{angry}');
+CALL race_describe('schemas', 'yes', categories => '{true}');
+CALL race_describe('schemas', 'price', categories => '{1}');
+CALL race_describe('schemas', 'place', categories => '{1}');
+CALL race_describe('schemas', 'place', '(0,0)', '(1,1)');
+CALL race_describe('schemas', 'town', public_table => 'towns');
+CALL race_describe('schemas', 'code', public_table => 'logs');
+CALL race_describe('hostile', 'a', public_table => 'towns');
+
+-- ------------------------------------------------------------ cells
+-- as texts: numbers in the units of their type
+CREATE FUNCTION domain_of(wanted name) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_array(domain) FROM _racepriv._race_columns_of_dataset('schemas', 'columns.schemas'::regclass) WHERE column_name = wanted
+$$;
+SELECT domain_of('age'), domain_of('later');
+SELECT domain_of('txt'), domain_of('tz');
+SELECT v, _racepriv._race_cells(domain_of('age'), v) FROM unnest('{-2147483648,-1,0,1,119,120,121,2147483647,NULL}'::int[]) v;
+SELECT left(v::text, 9) AS v, _racepriv._race_cells(domain_of('price'), v) FROM unnest('{-1e500,-0.01,0,3.90,3.91,999.99,1e500,NaN,NULL}'::numeric[]) v;
+SELECT v, _racepriv._race_cells(domain_of('pressure'), v) FROM unnest('{-inf,0,0.1,0.3,0.7,29.9,299.4,299.5,inf,NaN,NULL}'::float8[]) v;
+SELECT v, _racepriv._race_cells(domain_of('later'), v) FROM unnest('{-infinity,2020-01-05,2020-01-11,2020-01-12,2021-01-02,2021-01-03,infinity,NULL}'::date[]) v;
+SET timezone = 'Asia/Tokyo';
+SELECT v AT TIME ZONE 'UTC' AS v, _racepriv._race_cells(domain_of('tz'), v) FROM unnest('{-infinity,2020-01-01 00:59:59.999999Z,2020-01-01 01:00Z,infinity,NULL}'::timestamptz[]) v;
+RESET timezone;
+SELECT v, _racepriv._race_cells(domain_of('i'), v) FROM unnest('{-1 hour,89 minutes,90 minutes,1 day,36 hours,178000000 years,NULL}'::interval[]) v;
+SELECT v, _racepriv._race_cells(domain_of('txt'), v) FROM unnest('{a,é,"c d",A,"a ","",NULL}'::text[]) v;
+SELECT v, _racepriv._race_cells(domain_of('v'), v) FROM unnest('{x,z,w,NULL}'::varchar[]) v;
+SELECT v, _racepriv._race_cells(domain_of('c'), v) FROM unnest('{a,"b  ",c,NULL}'::char(3)[]) v;
+SELECT v, _racepriv._race_cells(domain_of('m'), v) FROM unnest('{sad,happy,NULL}'::mood[]) v;
+SELECT v, _racepriv._race_cells(domain_of('few'), v) FROM unnest('{1,2,3,NULL}'::int[]) v;
+SELECT v, _racepriv._race_cells(domain_of('yes'), v) FROM unnest('{f,t,NULL}'::boolean[]) v;
+SELECT v, _racepriv._race_cells(domain_of('u'), v) FROM unnest('{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,00000000-9c0b-4ef8-bb6d-6bb9bd380a11,NULL}'::uuid[]) v;
+SELECT _racepriv._race_cells(domain_of('age') || domain_of('txt') || domain_of('p'), 7::age, 'b'::text, 50::percent);
+-- domains that are no constants; what are no domains
+SELECT _racepriv._race_cells(d, 3) FROM (VALUES (domain_of('age')), (domain_of('small'))) v (d);
+SELECT _racepriv._race_cells(domain_of('age'), 'a'::text);
+SELECT _racepriv._race_cells(domain_of('txt'), 1.5);
+SELECT _racepriv._race_cells(domain_of('age'), 1, 2);
+SELECT _racepriv._race_cells(domain_of('age'), VARIADIC '{1}'::int[]);
+SELECT _racepriv._race_cells(NULL, 1);
+CREATE FUNCTION refuses(domains jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	RETURN _racepriv._race_cells(domains, 1);
+EXCEPTION WHEN invalid_parameter_value THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail;
+END $$;
+SELECT d, refuses(CASE WHEN d LIKE '{%' THEN jsonb_build_array(domain_of('age')->0 || d::jsonb) ELSE d::jsonb END)
+FROM unnest(ARRAY['1', '{}', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"}', '{"cells": 0}', '{"cells": 1}', '{"cells": 1.5}', '{"cells": 1e9}', '{"null": null}', '{"group": 0}', '{"group": 500}',
+	'{"lower": 1e400}', '{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"step": "a"}', '{"kind": "category"}', '{"kind": "category", "cells": 3, "group": 1, "categories": ["a"]}',
+	'{"kind": "category", "cells": 2, "group": 1, "categories": [1]}', '{"kind": "category", "cells": 2, "group": 1, "categories": {"a": 1}}']) d;
