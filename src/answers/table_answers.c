@@ -17,26 +17,30 @@
 
 /* ---------------------------------------------------------- opened releases */
 
+static void
+release_model(void *model)
+{
+	race_derived_release(model);
+}
+
 void
 race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 	int			i;
 
 	race_tables_view(sketch, &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
 	open->model = race_table_model_acquire(&open->view);
+	callback->func = release_model;
+	callback->arg = open->model;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	for (i = 0; i < open->columns; i++)
 		if (open->columns != (int) open->model->tables.columns ||
 			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("these are not the domains of these tables")));
-}
-
-void
-race_tables_close(RaceOpenTables *open)
-{
-	race_derived_release(open->model);
 }
 
 int
@@ -59,9 +63,8 @@ race_tables_column(const RaceOpenTables *open, const char *name)
 	return 0;					/* not reached */
 }
 
-/* The lower edge of an ordinary cell of a number, within the bounds */
-static double
-edge_of(const RaceDomain *domain, uint32 cell)
+double
+race_tables_edge(const RaceDomain *domain, uint32 cell)
 {
 	RaceNumberCells cells;
 
@@ -149,8 +152,8 @@ choose_range(const RaceDomain *domain, double from, double to, double *weights)
 
 	for (i = 0; i < domain->n; i++)
 	{
-		double		low = edge_of(domain, i);
-		double		high = edge_of(domain, i + 1);
+		double		low = race_tables_edge(domain, i);
+		double		high = race_tables_edge(domain, i + 1);
 		double		a = i == 0 && from <= domain->lower ? low : Max(from, low);
 		double		b = i + 1 == domain->n && to > domain->upper ? high : Min(to, high);
 
@@ -388,7 +391,6 @@ race_tables_count(PG_FUNCTION_ARGS)
 	race_row_start(&row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
 	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence, &answer);
-	race_tables_close(&open);
 	add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -476,8 +478,8 @@ add_label(RaceResultRow *row, const RaceDomain *domain, const Line *line)
 
 	if (!domain->category && line->first < domain->n)
 	{
-		low = edge_of(domain, line->first);
-		high = edge_of(domain, line->last + 1);
+		low = race_tables_edge(domain, line->first);
+		high = race_tables_edge(domain, line->last + 1);
 	}
 	if (line->first >= domain->n && domain->has_null && line->first == domain->n)
 		race_row_add_null(row);

@@ -21,12 +21,17 @@ typedef struct RaceOpenTables
 	RaceTableModel *model;
 } RaceOpenTables;
 
-/* Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others. */
+/*
+ * Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others.
+ * It stays open as long as the current memory context.
+ */
 extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
-extern void race_tables_close(RaceOpenTables *open);
 
 /* The number of a column; 42703 if there is none of this name */
 extern int	race_tables_column(const RaceOpenTables *open, const char *name);
+
+/* The lower edge of an ordinary cell of a number, which may be beyond its bounds */
+extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
 
 /*
  * Weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else NULL.  22023 for
