@@ -13,6 +13,7 @@
 
 #include "core/cache.h"
 #include "answers/fit.h"
+#include "answers/table_model.h"
 #include "core/lsh.h"
 #include "release/remote.h"
 #include "release/request.h"
@@ -59,6 +60,7 @@ _PG_init(void)
 	race_distributed_init();
 	race_release_can_fit = race_fit_has_bounds;
 	race_release_fit = race_fit_private;
+	race_reference = &race_graphical_reference;
 	DefineCustomIntVariable("racepriv.cache_size",
 							"Memory that a session may keep for sketches it has asked before.",
 							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",

@@ -18,6 +18,7 @@
 #include "fit.h"
 #include "fit_flow.h"
 #include "row_estimator.h"
+#include "table_model.h"
 
 /*
  * race_fit, the function and the aggregate, and race_points.
@@ -839,7 +840,7 @@ race_fit_has_bounds(const RaceParams *params)
 {
 	RaceFitRequest request;
 
-	return race_fit_bounds(params, NULL, NULL, &request);
+	return race_is_contingency(params) || race_fit_bounds(params, NULL, NULL, &request);
 }
 
 Datum
@@ -848,7 +849,9 @@ race_fit_private(Datum sketch)
 	RaceView	view;
 	RaceFitRequest request = {0};
 
-	race_sketch_view(sketch, &view);
+	race_sketch_view_any(sketch, &view);
+	if (race_is_contingency(view.params))
+		return PointerGetDatum(race_tables_fit(&view));
 	race_fit_bounds(view.params, NULL, NULL, &request);
 	return PointerGetDatum(race_fit_box(&view, &request));
 }

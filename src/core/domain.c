@@ -172,6 +172,25 @@ race_domain_number_text(const RaceDomain *domain, double number)
 	return race_typed_text(FLOAT8OID, number);
 }
 
+bool
+race_domain_number_read(const RaceDomain *domain, char *text, double *number)
+{
+	Oid			type = FLOAT8OID;
+	Oid			input;
+	Oid			parameter;
+	size_t		i;
+
+	for (i = 0; i < lengthof(number_types); i++)
+		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
+			type = number_types[i];
+	/* an integer may be compared with a number that has fractions */
+	if (type != DATEOID && race_type_is_whole(type))
+		type = NUMERICOID;
+	getTypeInputInfo(type, &input, &parameter);
+	*number = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
+	return !isnan(*number);
+}
+
 /*
  * Domains as jsonb.
  */

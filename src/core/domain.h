@@ -64,6 +64,9 @@ extern char *race_typed_text(Oid type, double number);
 /* The same of a domain that was read, whose type goes by its name */
 extern char *race_domain_number_text(const RaceDomain *domain, double number);
 
+/* Read such a text; raises what the input function of the type raises.  False for a NaN */
+extern bool race_domain_number_read(const RaceDomain *domain, char *text, double *number);
+
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);
 

@@ -292,7 +292,7 @@ distance(const Work *work, size_t n)
 
 	for (i = 0; i < n; i++)
 	{
-		double		expected = fmin(work->shares[i] * work->select.total, (double) RACE_MAX_COUNT);
+		double		expected = fmin(work->shares[i] * work->result.total, (double) RACE_MAX_COUNT);
 		int64_t		difference = work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5);
 
 		sum = race_clamped_sum(sum, difference < 0 ? -difference : difference);
@@ -306,8 +306,11 @@ draw_scores(Work *work, RaceTable table)
 {
 	const RaceReference *reference = work->result.tables.n_measured > work->select.columns ?
 		race_reference : NULL;
-	void	   *state = reference != NULL ? reference->begin(&work->result) : NULL;
 	int64_t    *score = work->scores;
+	void	   *state;
+
+	work->result.total = work->select.total;
+	state = reference != NULL ? reference->begin(&work->result) : NULL;
 
 	do
 	{

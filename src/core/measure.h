@@ -15,6 +15,7 @@
 typedef struct RaceMeasuring
 {
 	double		cost;			/* epsilon or rho, with that of the count, rounded up, at most the budget */
+	double		total;			/* estimate of the number of records */
 	RaceContingency tables;		/* with joined groups and measured tables */
 	int64_t    *counters;
 } RaceMeasuring;

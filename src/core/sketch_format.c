@@ -19,6 +19,7 @@
 #include "moment_sums.h"
 #include "server.h"
 #include "sketch.h"
+#include "contingency.h"
 #include "sketch_format.h"
 
 /*
@@ -477,6 +478,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		MALFORMED("A sketch does not state its dimensions.");
 	if (race_is_moments(&params->params) && (wire.header.noise.half != RACE_WHOLE || wire.model_size > 0))
 		MALFORMED("Moments have neither halves nor models.");
+	if (race_is_contingency(&params->params) && wire.header.noise.half != RACE_WHOLE)
+		MALFORMED("Tables have no halves.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||
@@ -857,6 +860,18 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	return NULL;
 }
 
+/* The same of contingency tables: a number for each counter */
+static const char *
+log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
+{
+	if (model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
+		model->residual_variance != 0 ||
+		size != offsetof(RaceModel, words) + model->points * sizeof(double))
+		return "The size of a model does not fit its tables.";
+	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA, RACE_MAX_THETA) ?
+		NULL : "A number of a model is out of range.";
+}
+
 const char *
 race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
@@ -866,6 +881,8 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 	bool		bad = false;
 	int			i = 0;
 
+	if (race_is_contingency(params))
+		return log_linear_problem(model, size, params);
 	if (size < offsetof(RaceModel, words) || size > RACE_MAX_MODEL_BYTES ||
 		size % sizeof(uint64) != 0 || model->points < 1 ||
 		model->points > RACE_MAX_POINTS || model->text_size > size ||

@@ -22,6 +22,9 @@
  * (a part of the kernel after the other), and for points that are not vectors by
  * themselves their texts.  Only a stored or flat sketch has a model: to change a sketch
  * is to drop it.
+ *
+ * The model of contingency tables has a number for each counter in place of weights and points: the
+ * parameters of the log-linear model (src/answers/graphical_model.h).
  */
 
 /*
@@ -54,6 +57,7 @@ typedef struct RaceModel
 #define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
 #define RACE_MAX_RESIDUAL_VARIANCE	1e300
 #define RACE_UNTESTED			1e6
+#define RACE_MAX_THETA			1e6		/* of the model of contingency tables, which has the logarithms of shares */
 
 /* The size of a model of n points, whose sets have so many elements all together */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,

@@ -1,0 +1,648 @@
+/*
+ * table_answers.c
+ *		Counts, histograms and cross tables from private contingency tables
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+#include "../core/core.h"
+#include "table_answers.h"
+
+/* ---------------------------------------------------------- opened releases */
+
+static void
+release_model(void *model)
+{
+	race_derived_release(model);
+}
+
+void
+race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
+{
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+	int			i;
+
+	race_tables_view(sketch, &open->view);
+	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
+	open->model = race_table_model_acquire(&open->view);
+	callback->func = release_model;
+	callback->arg = open->model;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	for (i = 0; i < open->columns; i++)
+		if (open->columns != (int) open->model->tables.columns ||
+			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("these are not the domains of these tables")));
+}
+
+int
+race_tables_column(const RaceOpenTables *open, const char *name)
+{
+	StringInfoData names;
+	int			i;
+
+	initStringInfo(&names);
+	for (i = 0; i < open->columns; i++)
+	{
+		if (strcmp(open->domains[i].name, name) == 0)
+			return i;
+		appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", open->domains[i].name);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the release has no column \"%s\"", race_cut(name)),
+			 errhint("Its columns are %s.", names.data)));
+	return 0;					/* not reached */
+}
+
+double
+race_tables_edge(const RaceDomain *domain, uint32 cell)
+{
+	RaceNumberCells cells;
+
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	return race_cell_edge(&cells, cell);
+}
+
+/* ------------------------------------------------------------------- where */
+
+static void
+refuse_value(const RaceDomain *domain, const char *found)
+{
+	StringInfoData list;
+	uint32		i;
+
+	initStringInfo(&list);
+	for (i = 0; domain->category && i < Min(domain->n, 10); i++)
+		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : ", ", domain->categories[i]);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("column \"%s\" of the release cannot be %s", domain->name, found),
+			 domain->category ?
+			 errhint("Its values are %s%s: write one of them, or an array of some.", list.data,
+					 domain->n > 10 ? ", ..." : "") :
+			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s, %s]}.",
+					 domain->name, race_domain_number_text(domain, domain->lower),
+					 race_domain_number_text(domain, domain->upper))));
+}
+
+/* The text of a scalar of jsonb, as types of PostgreSQL read it */
+static char *
+scalar_text(const JsonbValue *value)
+{
+	if (value->type == jbvString)
+		return pnstrdup(value->val.string.val, value->val.string.len);
+	if (value->type == jbvNumeric)
+		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+	if (value->type == jbvBool)
+		return pstrdup(value->val.boolean ? "true" : "false");
+	return pstrdup("null");
+}
+
+/* The weight 1 for the cell of a category, or of NULL */
+static void
+choose_category(const RaceDomain *domain, const JsonbValue *value, double *weights)
+{
+	char	   *text = scalar_text(value);
+	uint32		i;
+
+	if (value->type == jbvNull && domain->has_null)
+	{
+		weights[domain->n] = 1;
+		return;
+	}
+	for (i = 0; i < domain->n && value->type != jbvNull; i++)
+		if (strcmp(domain->categories[i], text) == 0 ||
+			(value->type == jbvBool && domain->categories[i][0] == text[0] && domain->categories[i][1] == '\0'))
+		{
+			weights[i] = 1;
+			return;
+		}
+	refuse_value(domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
+}
+
+/* The number that a scalar stands for; dates are strings */
+static double
+number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
+{
+	double		number = 0;
+
+	if (value->type == jbvNull)
+		return if_null;
+	if (value->type != jbvNumeric && value->type != jbvString)
+		refuse_value(domain, "of another type");
+	if (!race_domain_number_read(domain, scalar_text(value), &number))
+		refuse_value(domain, psprintf("\"%s\"", race_cut(scalar_text(value))));
+	return number;
+}
+
+/* Weights of cells by how much of each lies in [from, to).  Values beyond the bounds are in the last cells. */
+static void
+choose_range(const RaceDomain *domain, double from, double to, double *weights)
+{
+	uint32		i;
+
+	for (i = 0; i < domain->n; i++)
+	{
+		double		low = race_tables_edge(domain, i);
+		double		high = race_tables_edge(domain, i + 1);
+		double		a = i == 0 && from <= domain->lower ? low : Max(from, low);
+		double		b = i + 1 == domain->n && to > domain->upper ? high : Min(to, high);
+
+		weights[i] = Max(weights[i], a < b ? (b - a) / (high - low) : 0);
+	}
+}
+
+/* Weights of the cells of a column by what a key of "where" says */
+static double *
+choose_cells(const RaceDomain *domain, JsonbValue *value)
+{
+	double	   *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
+	bool		is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
+	uint32		n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
+	uint32		i;
+
+	if (value->type == jbvBinary && !is_array)
+		refuse_value(domain, "an object");
+	if (domain->category && !is_array)
+		choose_category(domain, value, weights);
+	for (i = 0; domain->category && i < n; i++)
+		choose_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i), weights);
+	if (domain->category)
+		return weights;
+	if (value->type == jbvNull && domain->has_null)
+		weights[domain->n] = 1;
+	else if (is_array && n == 2)
+		choose_range(domain,
+					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY),
+					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY),
+					 weights);
+	else if (!is_array && value->type != jbvNull && domain->whole)
+		choose_range(domain, number_of(domain, value, 0), number_of(domain, value, 0) + 1, weights);
+	else
+		refuse_value(domain, is_array ? "such an array" : "a single value");
+	return weights;
+}
+
+const double **
+race_tables_where(const RaceOpenTables *open, Datum where)
+{
+	const double **weights = palloc0(open->columns * sizeof(double *));
+	Jsonb	   *object = DatumGetJsonbP(where);
+	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbValue	value;
+	int			column = 0;
+	int			token;
+
+	if (!JB_ROOT_IS_OBJECT(object))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"where\" must be a JSON object"),
+				 errhint("Write columns and values, as in {\"age\": [30, 40], \"town\": \"Paris\"}.")));
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			column = race_tables_column(open, pnstrdup(value.val.string.val, value.val.string.len));
+		else if (token == WJB_VALUE)
+			weights[column] = choose_cells(&open->domains[column], &value);
+	}
+	return weights;
+}
+
+/* -------------------------------------------------------------- estimates */
+
+/* Sum of the noisy counters of a table with these weights, and its variance */
+static void
+sum_table(const RaceOpenTables *open, const RaceTable *table, const double *first,
+		  const double *second, RaceTableAnswer *answer)
+{
+	const RaceContingency *tables = &open->model->tables;
+	uint32		rows = second == NULL ? (uint32) tables->cells[table->first] :
+		race_contingency_groups(tables, table->first);
+	uint32		columns = second == NULL ? 1 : race_contingency_groups(tables, table->second);
+	uint32		i;
+	uint32		j;
+
+	answer->count = 0;
+	answer->variance = 0;
+	for (i = 0; i < rows; i++)
+		for (j = 0; j < columns; j++)
+		{
+			double		weight = first[i] * (second == NULL ? 1 : second[j]);
+			int64		counter;
+
+			if (weight == 0)
+				continue;
+			race_counters_load(open->view.counters, open->view.width,
+							   table->at + (Size) i * columns + j, 1, &counter);
+			answer->count += weight * (double) counter;
+			answer->variance += weight * weight * table->variance;
+		}
+}
+
+/* Weights of groups, if all cells of each group have the same weight; else NULL */
+static double *
+group_weights(const RaceContingency *tables, uint32 column, const double *weights)
+{
+	double	   *of_groups = palloc(race_contingency_groups(tables, column) * sizeof(double));
+	uint32		cells = (uint32) tables->cells[column];
+	uint32		i;
+
+	for (i = 0; i < cells; i++)
+		of_groups[race_contingency_group(tables, column, i)] = weights[i];
+	for (i = 0; i < cells; i++)
+		if (of_groups[race_contingency_group(tables, column, i)] != weights[i])
+		{
+			pfree(of_groups);
+			return NULL;
+		}
+	return of_groups;
+}
+
+/* What a measured table says of one or two of the columns that have weights; false if none does */
+static bool
+ask_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
+		  RaceTableAnswer *answer)
+{
+	const RaceContingency *tables = &open->model->tables;
+	double	   *first;
+	double	   *second;
+
+	if (weights[table->first] == NULL || weights[table->second] == NULL)
+		return false;
+	if (table->first == table->second)
+	{
+		sum_table(open, table, weights[table->first], NULL, answer);
+		return true;
+	}
+	first = group_weights(tables, table->first, weights[table->first]);
+	second = first == NULL ? NULL : group_weights(tables, table->second, weights[table->second]);
+	if (second == NULL)
+		return false;
+	sum_table(open, table, first, second, answer);
+	pfree(first);
+	pfree(second);
+	return true;
+}
+
+/*
+ * Bounds of the number of records in several columns' cells, from measured tables: no more than in some
+ * of these columns, and no fewer than all records without those that are outside of a column.
+ */
+static void
+bound_by_tables(const RaceOpenTables *open, const double *const *weights, double z,
+				RaceTableAnswer *answer)
+{
+	const RaceTableModel *model = open->model;
+	double		outside = 0;	/* of all columns, at most */
+	uint32		i;
+
+	answer->lower = 0;
+	answer->upper = model->total + z * sqrt(model->total_variance);
+	for (i = 0; i < model->n; i++)
+	{
+		RaceTableAnswer part;
+
+		if (!ask_table(open, &model->table[i], weights, &part))
+			continue;
+		answer->upper = Min(answer->upper, Max(part.count, 0) + z * sqrt(part.variance));
+		if (model->table[i].first == model->table[i].second)
+			outside += Max(model->total - part.count + z * sqrt(part.variance + model->total_variance), 0);
+	}
+	answer->lower = Max(model->total - outside, 0);
+	answer->lower = Min(answer->lower, answer->upper);
+	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
+}
+
+void
+race_tables_ask(const RaceOpenTables *open, const double *const *weights, double confidence,
+				RaceTableAnswer *answer)
+{
+	const RaceTableModel *model = open->model;
+	double		z = race_inverse_normal((1 + confidence) / 2);
+	int			constrained = 0;
+	bool		found = false;
+	uint32		i;
+
+	for (i = 0; i < model->tables.columns; i++)
+		constrained += weights[i] != NULL;
+	if (constrained == 0)
+	{
+		answer->count = model->total;
+		answer->variance = model->total_variance;
+		found = true;
+	}
+	for (i = 0; i < model->n && !found && constrained <= 2; i++)
+		found = (model->table[i].first == model->table[i].second) == (constrained == 1) &&
+			ask_table(open, &model->table[i], weights, answer);
+	answer->measured = found;
+	if (found)
+	{
+		answer->lower = Max(answer->count - z * sqrt(answer->variance), 0);
+		answer->upper = Max(answer->count + z * sqrt(answer->variance), 0);
+		answer->count = Max(answer->count, 0);
+		return;
+	}
+	answer->count = model->total * race_graph_event(model->graph, weights, 0, NULL);
+	bound_by_tables(open, weights, z, answer);
+}
+
+static void
+add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
+{
+	race_row_add(row, Float8GetDatum(answer->count));
+	race_row_add(row, Float8GetDatum(answer->lower));
+	race_row_add(row, Float8GetDatum(answer->upper));
+	race_row_add_text(row, answer->measured ? "measured" : "model");
+}
+
+static double
+confidence_arg(FunctionCallInfo fcinfo, int arg)
+{
+	double		confidence = PG_GETARG_FLOAT8(arg);
+
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("confidence must be a number between 0 and 1")));
+	return confidence;
+}
+
+PG_FUNCTION_INFO_V1(race_tables_count);
+PG_FUNCTION_INFO_V1(race_tables_crosstab);
+
+/* _race_tables_count(sketch, domains, where, confidence) */
+Datum
+race_tables_count(PG_FUNCTION_ARGS)
+{
+	double		confidence = confidence_arg(fcinfo, 3);
+	RaceOpenTables open;
+	RaceTableAnswer answer;
+	RaceResultRow row;
+
+	race_row_start(&row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence, &answer);
+	add_answer(&row, &answer);
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/* ----------------------------------------------------------- cross tables */
+
+/* The cells of a column that are one line of a table: a cell, or the ordinary cells of a group */
+typedef struct Line
+{
+	uint32		first;			/* cells first to last */
+	uint32		last;
+	int			group;			/* of a pair's table, if it has these cells alone; else -1 */
+	double		count;			/* in the table of the column, and its variance */
+	double		variance;
+} Line;
+
+typedef struct Crosstab
+{
+	RaceOpenTables open;
+	int			column[2];		/* the lower one first; of a histogram both are the same */
+	bool		swapped;		/* was the higher one asked for first? */
+	Line	   *lines[2];
+	uint32		n[2];
+	double		z;
+	const RaceTable *table;		/* of both columns, or NULL */
+	double	   *shares;			/* [cells][cells] of the model, if some lines need it */
+	RaceResultRow row;
+} Crosstab;
+
+/* Find the group that has the cells of a line and no others. */
+static int
+group_of_line(const RaceContingency *tables, uint32 column, const Line *line)
+{
+	uint32		group = race_contingency_group(tables, column, line->first);
+	uint32		i;
+
+	for (i = 0; i < (uint32) tables->cells[column]; i++)
+		if ((race_contingency_group(tables, column, i) == group) != (i >= line->first && i <= line->last))
+			return -1;
+	return (int) group;
+}
+
+/* Numbers in tables of two columns have a line for each group, else for each cell. */
+static void
+list_lines(Crosstab *crosstab, int side, bool groups)
+{
+	const RaceOpenTables *open = &crosstab->open;
+	uint32		column = crosstab->column[side];
+	const RaceDomain *domain = &open->domains[column];
+	const RaceTable *table = &open->model->table[column];
+	uint32		step = groups && !domain->category ? domain->group : 1;
+	uint32		cells = RaceDomainCells(domain);
+	Line	   *lines = palloc_extended(cells * sizeof(Line), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32		n = 0;
+	uint32		i;
+
+	for (i = 0; i < cells; i = lines[n++].last + 1)
+	{
+		Line	   *line = &lines[n];
+		uint32		k;
+
+		CHECK_FOR_INTERRUPTS();
+		line->first = i;
+		line->last = i < domain->n ? Min(i + step, domain->n) - 1 : i;
+		line->group = groups ? group_of_line(&open->model->tables, column, line) : -1;
+		for (k = line->first; k <= line->last; k++)
+		{
+			int64		counter;
+
+			race_counters_load(open->view.counters, open->view.width, table->at + k, 1, &counter);
+			line->count += (double) counter;
+			line->variance += table->variance;
+		}
+	}
+	crosstab->lines[side] = lines;
+	crosstab->n[side] = n;
+}
+
+/* Add what a line is called: a category, a number or a range; NULL */
+static void
+add_label(RaceResultRow *row, const RaceDomain *domain, const Line *line)
+{
+	double		low = 0;
+	double		high = 0;
+
+	if (!domain->category && line->first < domain->n)
+	{
+		low = race_tables_edge(domain, line->first);
+		high = race_tables_edge(domain, line->last + 1);
+	}
+	if (line->first >= domain->n && domain->has_null && line->first == domain->n)
+		race_row_add_null(row);
+	else if (line->first >= domain->n)
+		race_row_add_text(row, "other");
+	else if (domain->category)
+		race_row_add_text(row, domain->categories[line->first]);
+	else if (domain->whole && high - low == 1)
+		race_row_add_text(row, race_domain_number_text(domain, low));
+	else
+		race_row_add_text(row, psprintf("[%s,%s)", race_domain_number_text(domain, low),
+										race_domain_number_text(domain, high)));
+}
+
+/* The share of records in both lines, by the model */
+static double
+share_of_lines(const Crosstab *crosstab, const Line *first, const Line *second)
+{
+	Size		cells = (Size) crosstab->open.model->tables.cells[crosstab->column[1]];
+	double		sum = 0;
+	uint32		i;
+	uint32		j;
+
+	for (i = first->first; i <= first->last; i++)
+		for (j = second->first; j <= second->last; j++)
+			sum += crosstab->shares[i * cells + j];
+	return sum;
+}
+
+static void
+bound_measured(double count, double variance, double z, RaceTableAnswer *answer)
+{
+	answer->measured = true;
+	answer->count = Max(count, 0);
+	answer->lower = Max(count - z * sqrt(variance), 0);
+	answer->upper = Max(count + z * sqrt(variance), 0);
+}
+
+/* Records in the lines of two columns */
+static void
+ask_lines(const Crosstab *crosstab, const Line *first, const Line *second, RaceTableAnswer *answer)
+{
+	const RaceTableModel *model = crosstab->open.model;
+	double		z = crosstab->z;
+	int64		counter;
+
+	if (crosstab->table != NULL && first->group >= 0 && second->group >= 0)
+	{
+		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
+
+		race_counters_load(crosstab->open.view.counters, crosstab->open.view.width,
+						   crosstab->table->at + first->group * width + second->group, 1, &counter);
+		bound_measured((double) counter, crosstab->table->variance, z, answer);
+		return;
+	}
+	answer->measured = false;
+	answer->upper = Max(Min(first->count + z * sqrt(first->variance),
+							second->count + z * sqrt(second->variance)), 0);
+	answer->lower = first->count + second->count - model->total -
+		z * sqrt(first->variance + second->variance + model->total_variance);
+	answer->lower = Min(Max(answer->lower, 0), answer->upper);
+	answer->count = model->total * share_of_lines(crosstab, first, second);
+	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
+}
+
+/* The table of two columns, the first of which has the lower number; NULL if it was not measured */
+static const RaceTable *
+find_table(const RaceTableModel *model, uint32 first, uint32 second)
+{
+	uint32		i;
+
+	for (i = model->tables.columns; i < model->n; i++)
+		if (model->table[i].first == first && model->table[i].second == second)
+			return &model->table[i];
+	return NULL;
+}
+
+/* Prepare the lines of a cross table, and what the model says of them where a table was not measured. */
+static void
+prepare_crosstab(Crosstab *crosstab)
+{
+	RaceTableModel *model = crosstab->open.model;
+	Size		cells[2];
+	int			side;
+
+	if (crosstab->swapped)
+	{
+		int			first = crosstab->column[0];
+
+		crosstab->column[0] = crosstab->column[1];
+		crosstab->column[1] = first;
+	}
+	for (side = 0; side < 2; side++)
+	{
+		list_lines(crosstab, side, true);
+		cells[side] = (Size) model->tables.cells[crosstab->column[side]];
+	}
+	crosstab->table = find_table(model, crosstab->column[0], crosstab->column[1]);
+	if (cells[0] * cells[1] * sizeof(double) > RACE_MAX_SKETCH_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the cross table would have more than %llu cells",
+						(unsigned long long) (RACE_MAX_SKETCH_BYTES / sizeof(double)))));
+	crosstab->shares = palloc_extended(cells[0] * cells[1] * sizeof(double), MCXT_ALLOC_HUGE);
+	race_graph_pair(model->graph, crosstab->column[0], crosstab->column[1], true, crosstab->shares);
+}
+
+static void
+start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
+	int			side;
+
+	crosstab->z = race_inverse_normal((1 + confidence_arg(fcinfo, 4)) / 2);
+	race_row_start(&crosstab->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
+	for (side = 0; side < 2; side++)
+		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
+			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));
+	crosstab->swapped = crosstab->column[0] > crosstab->column[1];
+	if (crosstab->column[0] != crosstab->column[1])
+		prepare_crosstab(crosstab);
+	else
+	{
+		list_lines(crosstab, 0, false);
+		crosstab->n[1] = 1;
+	}
+	call->user_fctx = crosstab;
+	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];
+}
+
+/* Rows are in the order of the first column that was asked for. */
+static Datum
+next_of_crosstab(void *state, uint64 i)
+{
+	Crosstab   *crosstab = state;
+	const RaceDomain *domains = crosstab->open.domains;
+	uint32		n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
+	uint32		place[2] = {i / n, i % n};
+	int			side = crosstab->swapped ? 1 : 0;
+	const Line *first = &crosstab->lines[side][place[0]];
+	RaceTableAnswer answer;
+
+	add_label(&crosstab->row, &domains[crosstab->column[side]], first);
+	if (crosstab->column[0] == crosstab->column[1])
+	{
+		race_row_add_null(&crosstab->row);
+		bound_measured(first->count, first->variance, crosstab->z, &answer);
+	}
+	else
+	{
+		const Line *second = &crosstab->lines[1 - side][place[1]];
+
+		add_label(&crosstab->row, &domains[crosstab->column[1 - side]], second);
+		ask_lines(crosstab, side == 0 ? first : second, side == 0 ? second : first, &answer);
+	}
+	add_answer(&crosstab->row, &answer);
+	return race_row_datum(&crosstab->row);
+}
+
+/* _race_tables_crosstab(sketch, domains, column1, column2, confidence) */
+Datum
+race_tables_crosstab(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_crosstab, next_of_crosstab);
+}

@@ -1,0 +1,255 @@
+/*
+ * table_model.c
+ *		The graphical model of contingency tables: fitting, storing, caching
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../core/core.h"
+#include "table_model.h"
+
+#define ITERATIONS				1000	/* of a fit, at most */
+#define ITERATIONS_OF_REFERENCE	200		/* between rounds, where less will do */
+
+/* Sets of columns are aligned to more than what palloc aligns to. */
+#define ALIGNMENT	sizeof(RaceColumnSet)
+
+static void *
+allocate(void *context, size_t size)
+{
+	char	   *chunk = MemoryContextAllocExtended(context, size + ALIGNMENT,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	return (void *) TYPEALIGN(ALIGNMENT, chunk);
+}
+
+/* What a graph is made of, in the current memory context */
+typedef struct Description
+{
+	RaceGraphColumns columns;
+	RaceMarginal *marginals;	/* [n] */
+	uint32		n;
+} Description;
+
+static Description *
+describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
+{
+	Description *description = palloc(sizeof(Description));
+	uint32	   *cells = palloc(tables->columns * sizeof(uint32));
+	uint32	   *groups = palloc(tables->columns * sizeof(uint32));
+	uint32	  **group_of = palloc(tables->columns * sizeof(uint32 *));
+	uint32		i;
+	uint32		j;
+
+	for (j = 0; j < tables->columns; j++)
+	{
+		cells[j] = (uint32) tables->cells[j];
+		groups[j] = race_contingency_groups(tables, j);
+		group_of[j] = palloc_extended(cells[j] * sizeof(uint32), MCXT_ALLOC_HUGE);
+		for (i = 0; i < cells[j]; i++)
+			group_of[j][i] = race_contingency_group(tables, j, i);
+	}
+	description->columns.columns = tables->columns;
+	description->columns.cells = cells;
+	description->columns.groups = groups;
+	description->columns.group_of = (const uint32 *const *) group_of;
+	description->marginals = palloc0(n * sizeof(RaceMarginal));
+	description->n = n;
+	for (i = 0; i < n; i++)
+	{
+		description->marginals[i].first = table[i].first;
+		description->marginals[i].second = table[i].second;
+		description->marginals[i].variance = table[i].variance;
+	}
+	return description;
+}
+
+/* Fit a graph to counters, in the current memory context. */
+static RaceGraph *
+fit(Description *description, const RaceTable *table, const void *counters, int width,
+	double total, uint32 iterations)
+{
+	RaceGraph  *graph;
+	uint32		i;
+	Size		k;
+
+	for (i = 0; i < description->n; i++)
+	{
+		double	   *counts = palloc_extended(table[i].counters * sizeof(double), MCXT_ALLOC_HUGE);
+		int64	   *loaded = palloc_extended(table[i].counters * sizeof(int64), MCXT_ALLOC_HUGE);
+
+		race_counters_load(counters, width, table[i].at, table[i].counters, loaded);
+		for (k = 0; k < table[i].counters; k++)
+			counts[k] = (double) loaded[k];
+		pfree(loaded);
+		description->marginals[i].counts = counts;
+	}
+	graph = race_graph_create(&description->columns, description->n, description->marginals,
+							  allocate, CurrentMemoryContext);
+	race_graph_fit(graph, total, iterations);
+	return graph;
+}
+
+/* All tables, those without noise of their own with that of the value; *n is how many */
+static RaceTable *
+list_tables(const RaceContingency *tables, double variance, uint32 *n)
+{
+	RaceTable  *list = palloc(race_contingency_tables(tables) * sizeof(RaceTable));
+	RaceTable	next;
+
+	*n = 0;
+	race_contingency_first(tables, &next);
+	do
+	{
+		list[*n] = next;
+		if (next.variance == 0)
+			list[*n].variance = variance;
+		(*n)++;
+	} while (race_contingency_next(tables, &next));
+	return list;
+}
+
+/* -------------------------------------------------------------- evaluators */
+
+/* The number of records, of the noisy count and the sums of tables of columns */
+static void
+estimate_total(RaceTableModel *model, const RaceView *view)
+{
+	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
+	double		sum = precision * (double) view->header->count;
+	uint32		j;
+	Size		k;
+
+	for (j = 0; j < model->tables.columns; j++)
+	{
+		const RaceTable *table = &model->table[j];
+		double		of_table = 0;
+		double		weight = 1 / (table->variance * (double) table->counters);
+
+		for (k = 0; k < table->counters; k++)
+		{
+			int64		counter;
+
+			race_counters_load(view->counters, view->width, table->at + k, 1, &counter);
+			of_table += (double) counter;
+		}
+		sum += weight * of_table;
+		precision += weight;
+	}
+	model->total = Max(sum / precision, 1);
+	model->total_variance = 1 / precision;
+}
+
+static void *
+create_model(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceTableModel *model = palloc0(sizeof(RaceTableModel));
+	Description *description;
+
+	(void) question;
+	race_known_init(&model->known, view, context);
+	race_contingency_of(model->known.params, &model->tables);
+	model->table = list_tables(&model->tables, view->header->noise.counter_variance, &model->n);
+	estimate_total(model, view);
+	description = describe(&model->tables, model->table, model->n);
+	if (view->model != NULL)
+	{
+		Size		n;
+
+		model->graph = race_graph_create(&description->columns, description->n, description->marginals,
+										 allocate, context);
+		memcpy(race_graph_theta(model->graph, &n), view->model->words, view->model->points * sizeof(double));
+		Assert(n == view->model->points);
+		race_graph_calibrate(model->graph);
+	}
+	else
+		model->graph = fit(description, model->table, view->counters, view->width, model->total, ITERATIONS);
+	MemoryContextSwitchTo(old);
+	*size = MemoryContextMemAllocated(context, true);
+	return model;
+}
+
+static const RaceDerivedKind table_model = {"model of tables", create_model, NULL};
+
+RaceTableModel *
+race_table_model_acquire(const RaceView *view)
+{
+	if (view->header->noise.status == RACE_STATUS_EXACT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tables without noise are not asked"),
+				 errhint("Release them, or make them private by race_privatize.")));
+	race_check_askable(&view->header->noise);
+	return race_derived_acquire(&table_model, view, NULL);
+}
+
+uint32
+race_table_cells(const RaceTableModel *model, uint32 column)
+{
+	return (uint32) model->tables.cells[column];
+}
+
+RaceSketchDatum *
+race_tables_fit(const RaceView *view)
+{
+	RaceTableModel *model = race_table_model_acquire(view);
+	Size		n;
+	double	   *theta = race_graph_theta(model->graph, &n);
+	Size		size = offsetof(RaceModel, words) + n * sizeof(double);
+	RaceModel  *stored = palloc0(size);
+	RaceSketchDatum *flat;
+
+	stored->points = n;
+	memcpy(stored->words, theta, n * sizeof(double));
+	flat = race_flat_create(view, stored, size);
+	race_derived_release(model);
+	pfree(stored);
+	return flat;
+}
+
+/* --------------------------------------------------------------- reference */
+
+typedef struct Reference
+{
+	MemoryContext context;
+	RaceGraph  *graph;
+} Reference;
+
+static void *
+begin_reference(const RaceMeasuring *measuring)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "reference of scores",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Reference  *reference = palloc(sizeof(Reference));
+	Description *description;
+	RaceTable  *tables;
+	uint32		n;
+
+	tables = list_tables(&measuring->tables, 1, &n);
+	description = describe(&measuring->tables, tables, n);
+	reference->context = context;
+	reference->graph = fit(description, tables, measuring->counters, sizeof(int64),
+						   measuring->total, ITERATIONS_OF_REFERENCE);
+	MemoryContextSwitchTo(old);
+	return reference;
+}
+
+static void
+pair_of_reference(void *reference, uint32_t first, uint32_t second, double *shares)
+{
+	race_graph_pair(((Reference *) reference)->graph, first, second, false, shares);
+}
+
+static void
+end_reference(void *reference)
+{
+	MemoryContextDelete(((Reference *) reference)->context);
+}
+
+const RaceReference race_graphical_reference = {begin_reference, pair_of_reference, end_reference};

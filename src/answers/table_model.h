@@ -1,0 +1,40 @@
+/*
+ * table_model.h
+ *		The distribution of records that private contingency tables tell of
+ */
+#ifndef RACE_TABLE_MODEL_H
+#define RACE_TABLE_MODEL_H
+
+#include "postgres.h"
+
+#include "../core/core.h"
+#include "graphical_model.h"
+
+/* Private tables, and their model, as a session has them */
+typedef struct RaceTableModel
+{
+	RaceKnown	known;			/* must be first */
+	RaceContingency tables;
+	uint32		n;				/* tables */
+	RaceTable  *table;			/* [n]; variances are never 0 */
+	RaceGraph  *graph;			/* calibrated */
+	double		total;			/* records: the count and the sums of tables, weighed by precision */
+	double		total_variance;
+} RaceTableModel;
+
+/*
+ * The model of private tables; valid until race_derived_release().  If they come without one, it is
+ * fitted, which takes seconds.  Raises 55000 for exact tables, and for too few noise shares.
+ */
+extern RaceTableModel *race_table_model_acquire(const RaceView *view);
+
+/* A private value with the fitted model in it */
+extern RaceSketchDatum *race_tables_fit(const RaceView *view);
+
+/* The number of cells of a column */
+extern uint32 race_table_cells(const RaceTableModel *model, uint32 column);
+
+/* The reference of scores, while tables are measured */
+extern const RaceReference race_graphical_reference;
+
+#endif
