@@ -25,6 +25,10 @@ CALL race_release_sketch('people', 'seen', '$params', 'x', 1, 1e-7);
 CALL race_release_next('people');
 CALL race_release_sketch('staff', 'staff', '$params', 'x', 0.5, 1e-7);
 CALL race_budget_limit('staff', 1, 1e-6);
+CALL race_describe('staff', 'id', 1, 100, unit => 'number');
+CALL race_describe('staff', 'site', categories => '{0,1}');
+CALL race_describe('staff', 'id', 1, 200, unit => 'number');
+CALL race_release('columns', 'staff', '{id,site}', 0.1);
 END
 
 # All that must not get lost
@@ -34,9 +38,10 @@ sub ledger
 	return $cluster->sql(<<'END', $name);
 SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM _racepriv.race_budgets ORDER BY 1;
 SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM _racepriv.race_charges ORDER BY 1;
-SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at FROM _racepriv.race_releases ORDER BY 1, 2, 3;
+SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at, domains FROM _racepriv.race_releases ORDER BY 1, 2, 3;
 SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbors, public_tables, budget FROM _racepriv.race_datasets ORDER BY 1;
 SELECT table_name, relation, budget FROM _racepriv.race_budget_tables ORDER BY 1;
+SELECT * FROM _racepriv.race_descriptions ORDER BY column_name, revision;
 SELECT race_posterior(label, sketch, '{3}'), race_kde(race_released('people'), '{3}'), race_count(race_released('staff')) FROM race_latest_releases WHERE name = 'sites';
 END
 }

@@ -67,15 +67,15 @@ is(as('analyst', 'SELECT DISTINCT (race_info(sketch)).status FROM _racepriv.race
 
 # --------------------------------------------------------- what nobody else may
 
-my @tables = qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges _racepriv.race_releases);
+my @tables = qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges _racepriv.race_releases _racepriv.race_descriptions);
 my @writes = map {
 	("INSERT INTO $_ SELECT FROM generate_series(1, 0)", "UPDATE $_ SET " . (/budget|charge/ ? 'budget' : 'dataset') . ' = NULL', "DELETE FROM $_",
 		"TRUNCATE $_", "BEGIN; LOCK TABLE $_", "COPY $_ FROM STDIN", "ALTER TABLE $_ DISABLE TRIGGER ALL", "DROP TABLE $_",
 		"CREATE TRIGGER t BEFORE INSERT ON $_ EXECUTE FUNCTION _racepriv._race_refuse_change()")
 } @tables;
 
-my @owner_acts = ("CALL race_protect('more', 'visits', 4)", "CALL race_budget_limit('visits', 9, 0)", "CALL race_budget_adopt('visits')");
-my @curator_acts = (release('more', 'visits', 0.1), "CALL race_release_next('people')", "SELECT race_refreshes_left('people')");
+my @owner_acts = ("CALL race_protect('more', 'visits', 4)", "CALL race_budget_limit('visits', 9, 0)", "CALL race_budget_adopt('visits')", "CALL race_describe('visits', 'id', 1, 100)");
+my @curator_acts = (release('more', 'visits', 0.1), "CALL race_release('more', 'visits', '{site}', 0.1)", "CALL race_release_next('people')", "SELECT race_refreshes_left('people')");
 my @internal_acts = (
 	"SELECT _racepriv._race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _racepriv._race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
 	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_enter_new_tables('{visits}', 'visits')", "SELECT _racepriv._race_own_budget('data_owner', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",

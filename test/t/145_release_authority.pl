@@ -63,7 +63,7 @@ sub ledger
 {
 	return $cluster->sql('SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_datasets),'
 		  . ' (SELECT count(*) FROM _racepriv.race_releases), (SELECT count(*) FROM _racepriv.race_budget_tables),'
-		  . ' (SELECT sum(spent_epsilon) FROM _racepriv.race_budgets), (SELECT sum(epsilon_limit) FROM _racepriv.race_budgets)');
+		  . ' (SELECT count(*) FROM _racepriv.race_descriptions), (SELECT sum(spent_epsilon) FROM _racepriv.race_budgets), (SELECT sum(epsilon_limit) FROM _racepriv.race_budgets)');
 }
 
 sub spent
@@ -86,7 +86,9 @@ my %calls = (
 	race_protect => "CALL race_protect('more', 'shared.visits', 10)",
 	race_budget_limit => "CALL race_budget_limit('anna', 99, 0)",
 	race_budget_adopt => "CALL race_budget_adopt('anna')",
-	race_release => release('more', 'anna'),
+	race_describe => "CALL race_describe('anna', 'id', 1, 100)",
+	race_release => "CALL race_release('columns', 'anna', '{id}', 1)",
+	race_release_sketch => release('more', 'anna'),
 	race_release_next => "CALL race_release_next('of anna')",
 	race_refreshes_left => "SELECT race_refreshes_left('of anna')");
 
@@ -99,8 +101,8 @@ WHERE proname ~ '^_?race_' AND has_function_privilege('$role', oid, 'EXECUTE') A
 END
 }
 
-is(granted('bert'), 'race_budget_adopt race_budget_limit race_protect race_refreshes_left', 'what an owner is granted');
-is(granted('bert_curator'), 'race_refreshes_left race_release race_release_next', 'what a curator is granted');
+is(granted('bert'), 'race_budget_adopt race_budget_limit race_describe race_protect race_refreshes_left', 'what an owner is granted');
+is(granted('bert_curator'), 'race_refreshes_left race_release race_release_next race_release_sketch', 'what a curator is granted');
 
 # Nobody holds a row of the ledger or a table
 sub nothing_is_locked
@@ -128,9 +130,9 @@ for my $role ('bert', 'bert_curator')
 }
 is(ledger(), $before, 'the ledger is as it was');
 # controls: they work for whom they are
-as('anna', "$calls{race_protect}; $calls{race_budget_limit}; $calls{race_budget_adopt}; CALL race_budget_limit('anna', 10, 0)");
-as('anna_curator', "$calls{race_release_next}; $calls{race_refreshes_left}; $calls{race_release}");
-is(ledger(), '10|3|4|2|4|20', 'control: they work for those whose dataset it is');
+as('anna', "$calls{race_protect}; $calls{race_describe}; $calls{race_budget_limit}; $calls{race_budget_adopt}; CALL race_budget_limit('anna', 10, 0)");
+as('anna_curator', "$calls{race_release_next}; $calls{race_refreshes_left}; $calls{race_release_sketch}; $calls{race_release}");
+is(ledger(), '11|3|5|2|1|5|20', 'control: they work for those whose dataset it is');
 
 # ------------------------------------------------------------ names of tables
 
