@@ -227,11 +227,10 @@ BEGIN
 END $$;
 CALL race_describe('hostiles', 'outside', 0, 9);
 CALL race_release('many', 'hostiles', '{many,constant,nothing,outside}', :vast);
-CALL race_release('many alone', 'hostiles', '{many}', 0.001);
 CALL race_release('odd names', 'hostiles', '{"a,b}",$1,--'',select_,SELECT}', :vast);
 SELECT name, round(race_count(sketch)) AS count, (SELECT string_agg((d->>'cells') || '/' || (d->>'group'), ' ') FROM jsonb_array_elements(domains) d) AS cells
 FROM _racepriv.race_releases WHERE name IN ('many', 'odd names') ORDER BY name;
-SELECT domains FROM _racepriv.race_releases WHERE name = 'many alone' \gset
+SELECT jsonb_build_array(domains->0) AS domains FROM _racepriv.race_releases WHERE name = 'many' \gset
 SELECT count(*) FILTER (WHERE cell = 100000) AS nulls, count(*) FILTER (WHERE cell = 100001) AS others, count(DISTINCT cell) AS cells, bool_and(cell = 100001 OR 'item ' || cell + 1 = many) AS right
 FROM (SELECT many, (_racepriv._race_cells(:'domains', many))[1] AS cell FROM hostiles) c;
 -- too large, and how large
@@ -239,7 +238,7 @@ CALL race_describe('hostiles', 'wide1', 0, 999999, step => 1);
 CALL race_describe('hostiles', 'wide1', 0, 999998, step => 1);
 DO $$
 DECLARE
-	items text[] := ARRAY(SELECT i::text FROM generate_series(1, 1000) i);
+	items text[] := ARRAY(SELECT i::text FROM generate_series(1, 20) i);
 BEGIN
 	FOR i IN 1..40 LOOP
 		EXECUTE format('ALTER TABLE hostiles ADD c%s int CHECK (c%1$s BETWEEN 1 AND 900000), ADD t%1$s text', i);
