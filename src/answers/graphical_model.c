@@ -624,7 +624,84 @@ typedef struct Fit
 } Fit;
 
 double		race_graph_tau_pair = 1;
-double		race_graph_tau_one = 5;
+double		race_graph_tau_one = 1;
+
+/* The sums of a measured table over groups of one of its columns */
+static void
+table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t column, double *margin)
+{
+	size_t		columns = table->first == table->second ? 1 : graph->columns->groups[table->second];
+
+	memset(margin, 0, graph->columns->groups[column] * sizeof(double));
+	for (size_t i = 0; i < table->cells; i++)
+		margin[table->first == table->second ? group_of(graph, column, (uint32_t) i) :
+			   column == table->first ? i / columns : i % columns] += target[i];
+}
+
+/* How many cells of a measured table are in a group of one of its columns: all groups of the other column */
+static void
+margin_cells(const RaceGraph *graph, const Table *table, uint32_t column, double *cells)
+{
+	uint32_t	other = column == table->first ? table->second : table->first;
+
+	for (uint32_t g = 0; g < graph->columns->groups[column]; g++)
+		cells[g] = other == column ? 0 : graph->columns->groups[other];
+	for (uint32_t i = 0; other == column && i < graph->columns->cells[column]; i++)
+		cells[group_of(graph, column, i)]++;
+}
+
+/*
+ * Make the tables of one column agree, as their mean in proportion to precision.  Else theta would grow along
+ * directions in which the distribution stays as it is.
+ */
+static void
+make_consistent(Fit *fit, uint32_t column)
+{
+	RaceGraph  *graph = fit->graph;
+	uint32_t	groups = graph->columns->groups[column];
+	double	   *mean;
+	double	   *precision;
+	double	   *margin;
+	double	   *cells;
+
+	graph->scratch_used = 0;
+	mean = scratch(graph, 4 * (size_t) groups);
+	precision = mean + groups;
+	margin = precision + groups;
+	cells = margin + groups;
+	memset(mean, 0, 2 * groups * sizeof(double));
+	for (int adjust = 0; adjust < 2; adjust++)
+	{
+		double		sum = 0;
+
+		for (uint32_t t = 0; t < graph->tables; t++)
+		{
+			const Table *table = &graph->table[t];
+			double	   *target = fit->target + (table->theta - graph->theta);
+			uint32_t	second = graph->columns->groups[table->second];
+
+			if (table->first != column && table->second != column)
+				continue;
+			table_margin(graph, table, target, column, margin);
+			margin_cells(graph, table, column, cells);
+			for (uint32_t g = 0; g < groups; g++)
+				if (adjust == 0)
+				{
+					mean[g] += margin[g] / (cells[g] * graph->marginals[t].variance);
+					precision[g] += 1 / (cells[g] * graph->marginals[t].variance);
+				}
+				else
+					margin[g] = (mean[g] - margin[g]) / cells[g];
+			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
+				target[i] += margin[table->first == table->second ? group_of(graph, column, (uint32_t) i) :
+									column == table->first ? i / second : i % second];
+		}
+		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
+			sum += mean[g] /= precision[g];
+		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
+			mean[g] += (1 - sum) / groups;
+	}
+}
 
 static void
 set_targets(Fit *fit, double total)
@@ -637,16 +714,25 @@ set_targets(Fit *fit, double total)
 		const RaceMarginal *marginal = &graph->marginals[t];
 		size_t		cells = graph->table[t].cells;
 		double		shift = (1 - sum_of(marginal->counts, cells) / total) / (double) cells;
-		double		sigma = sqrt(marginal->variance);
-		double		tau = marginal->first == marginal->second ? race_graph_tau_one : race_graph_tau_pair;
 
 		for (size_t i = 0; i < cells; i++, at++)
-		{
-			double		count = fmax(marginal->counts[i], sigma);
-
 			fit->target[at] = marginal->counts[i] / total + shift;
-			fit->ridge[at] = marginal->variance / (tau * tau * total * count);
-			fit->scale[at] = 1 / sqrt(count / total + fit->ridge[at]);
+	}
+	for (uint32_t i = 0; i < graph->columns->columns; i++)
+		make_consistent(fit, i);
+	at = 0;
+	for (uint32_t t = 0; t < graph->tables; t++)
+	{
+		const RaceMarginal *marginal = &graph->marginals[t];
+		double		sigma = sqrt(marginal->variance) / total;
+		double		tau = marginal->first == marginal->second ? race_graph_tau_one : race_graph_tau_pair;
+
+		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
+		{
+			double		share = fmax(fit->target[at], sigma);
+
+			fit->ridge[at] = sigma * sigma / (tau * tau * share);
+			fit->scale[at] = 1 / sqrt(share + fit->ridge[at]);
 		}
 	}
 }
@@ -808,6 +894,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 			if (next <= value + 1e-4 * length * slope || length < 1e-6)
 				break;
 		}
+
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
 		remember(&fit, fit.trial, length);
 		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
@@ -1043,10 +1130,25 @@ race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, do
 
 /*
  * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by
- * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes the number
- * frac(start + k golden) for its cell: it is uniform, and numbers of rows side by side are evenly spread.
+ * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes number k of van
+ * der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine & Karras 2011): each number is
+ * uniform, numbers of rows side by side are evenly spread, and the variance of any frequency is at most e times that of
+ * independent rows.  Without random digits, columns that repeat at regular distances would come out dependent.
  */
-#define GOLDEN	0.6180339887498949
+static double
+scrambled(uint32_t k, uint32_t seed)
+{
+	uint32_t	reversed = 0;
+
+	k ^= k * UINT32_C(0x3D20ADEA);
+	k += seed;
+	k *= seed >> 16 | 1;
+	k ^= k * UINT32_C(0x05526C56);
+	k ^= k * UINT32_C(0x53A22864);
+	for (int i = 0; i < 32; i++)
+		reversed |= (k >> i & 1) << (31 - i);
+	return (reversed + 0.5) * 0x1p-32;
+}
 
 typedef struct Sample
 {
@@ -1144,7 +1246,7 @@ search(const double *cumulative, uint32_t n, double x)
 /* Draw a column of all rows, given columns of the same clique that were drawn before. */
 static void
 sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint32_t column,
-			  double start, Sample *sample)
+			  uint32_t seed, Sample *sample)
 {
 	uint32_t	columns = graph->columns->columns;
 	uint32_t	groups = graph->columns->groups[column];
@@ -1202,8 +1304,7 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 				cumulative[g] = sum += factor[code / own_step * own_step * groups + code % own_step + g * own_step];
 			last = code;
 		}
-		u = start + (double) k * GOLDEN;
-		u = (u - floor(u)) * cumulative[groups - 1];
+		u = scrambled(k, seed) * cumulative[groups - 1];
 		*group = search(cumulative, groups, u);
 		below = *group == 0 ? 0 : cumulative[*group - 1];
 		first = within.start[*group];
@@ -1212,8 +1313,8 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 			within.cell[first + search(within.cumulative + first, within.start[*group + 1] - first, u)];
 	}
 	for (uint32_t k = 0; k < sample->n; k++)
-		sample->codes[k] = sample->groups[(size_t) k * columns + column];
-	sort_rows(graph, sample, groups);
+		sample->codes[k] = sample->rows[(size_t) k * columns + column];
+	sort_rows(graph, sample, graph->columns->cells[column]);
 	race_look_for_interrupts();
 }
 
@@ -1260,7 +1361,8 @@ race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint3
 
 			if (!(clique->set & ~drawn & RACE_COLUMN(column)))
 				continue;
-			sample_column(graph, clique, clique->set & drawn, column, uniform(arg), &sample);
+			sample_column(graph, clique, clique->set & drawn, column,
+						  (uint32_t) (uniform(arg) * 0x1p32), &sample);
 			drawn |= RACE_COLUMN(column);
 		}
 	}

@@ -13,6 +13,7 @@
 #include "table_model.h"
 
 #define ITERATIONS				1000	/* of a fit, at most */
+#define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */
 #define ITERATIONS_OF_REFERENCE	200		/* between rounds, where less will do */
 
 /* Sets of columns are aligned to more than what palloc aligns to. */
@@ -63,7 +64,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	{
 		description->marginals[i].first = table[i].first;
 		description->marginals[i].second = table[i].second;
-		description->marginals[i].variance = table[i].variance;
+		description->marginals[i].variance = Max(table[i].variance, LEAST_VARIANCE);
 	}
 	return description;
 }

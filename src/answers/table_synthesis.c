@@ -21,7 +21,7 @@
 
 PG_FUNCTION_INFO_V1(race_tables_rows);
 
-#define ROWS_AT_ONCE	16384	/* that are drawn, evenly spread over the model's distribution */
+#define ROWS_AT_ONCE	16384
 #define MOST_ROWS		1000000000
 
 /* How a column of the result is filled */
@@ -44,6 +44,7 @@ typedef struct Synthesis
 	bool	   *nulls;
 	int64		seed;
 	uint64		draws;
+	uint64		rows;			/* that are asked for */
 	uint32		n;				/* rows that were drawn and are left */
 	uint32	   *cells;			/* [ROWS_AT_ONCE][columns] */
 	MemoryContext row_context;
@@ -175,7 +176,32 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errmsg("type %s has no column of the release", format_type_be(type)),
 				 errhint("Columns are found by their names: race_catalog shows those of the release.")));
 	call->user_fctx = synthesis;
-	call->max_calls = n;
+	call->max_calls = synthesis->rows = n;
+}
+
+/* Draw rows, evenly spread over the model's distribution, and shuffle them. */
+static void
+draw_rows(Synthesis *synthesis, uint32 n)
+{
+	Size		columns = synthesis->open.columns;
+	uint32		i;
+	uint32		j;
+
+	race_graph_sample(synthesis->open.model->graph, uniform, synthesis, n, synthesis->cells);
+	for (i = n - 1; i > 0; i--)
+	{
+		uint32	   *row = synthesis->cells + i * columns;
+		uint32	   *other = synthesis->cells + (Size) (uniform(synthesis) * (i + 1)) * columns;
+
+		for (j = 0; j < columns; j++)
+		{
+			uint32		cell = row[j];
+
+			row[j] = other[j];
+			other[j] = cell;
+		}
+	}
+	synthesis->n = n;
 }
 
 static Datum
@@ -186,12 +212,8 @@ next_row(void *state, uint64 number)
 	MemoryContext old;
 	int			i;
 
-	(void) number;
 	if (synthesis->n == 0)
-	{
-		race_graph_sample(synthesis->open.model->graph, uniform, synthesis, ROWS_AT_ONCE, synthesis->cells);
-		synthesis->n = ROWS_AT_ONCE;
-	}
+		draw_rows(synthesis, (uint32) Min(synthesis->rows - number, ROWS_AT_ONCE));
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
 	MemoryContextReset(synthesis->row_context);
 	old = MemoryContextSwitchTo(synthesis->row_context);

@@ -11,15 +11,16 @@
 
 double		race_select_knob[16] = {
 	0.02,						/* 0: share of count */
-	0.3,						/* 1: one-way share */
+	1.5,						/* 1: one-way share */
 	0.1,						/* 2: scores, each round of the rest */
 	2,							/* 3: rounds */
 	0.5,						/* 4: share of round of the rest */
 	1,							/* 5: margin, score deviations */
-	3,							/* 6: merge threshold, pair sigmas */
+	6,							/* 6: merge threshold, pair sigmas */
 	1,							/* 7: round 0 a forest */
 	1,							/* 8: times marginal noise */
 	1000000,					/* 9: clique cells */
+	0.25, 0.8,
 };
 #define KNOB race_select_knob
 
@@ -120,12 +121,14 @@ bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
 	double		left = select->budget - select->allotted;
-	double		share = select->columns == 1 ? 1 : KNOB[1];
+	double		share;
 	double		sum = 0;
 
 	select->total = fmax((double) count, 1);
 	for (uint32_t i = 0; i < select->columns; i++)
 		sum += share_weight(select, select->cells[i]);
+	share = KNOB[1] * pow(total_noise(select, sum, left) / (2 * select->columns * select->total), KNOB[10]);
+	share = select->columns == 1 ? 1 : fmin(fmax(share, 0.05), KNOB[11]);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
 		double		part = share_weight(select, select->cells[i]) / sum * (1 - 1e-12);
@@ -244,6 +247,13 @@ fits(RaceSelect *select, uint32_t i, uint32_t j, bool forest)
 	return good;
 }
 
+/* The expected distance, in L1, between a column's noisy table and the exact one */
+static double
+deviation_of(const RaceSelect *select, uint32_t column)
+{
+	return 0.8 * sqrt(race_select_variance(select, select->one_way[column])) * select->cells[column];
+}
+
 void
 race_select_choose(RaceSelect *select, const int64_t *scores)
 {
@@ -269,7 +279,8 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 
 				if (refused[k] || select->neighbors[i] & RACE_COLUMN(j))
 					continue;
-				gain = (double) scores[k] - KNOB[5] * select->score_deviation -
+				gain = (double) scores[k] -
+					KNOB[12] * (deviation_of(select, i) + deviation_of(select, j)) - KNOB[5] * select->score_deviation -
 					KNOB[8] * (total_noise(select, weights + weight, amount) - total_noise(select, weights, amount));
 				if (gain > best)
 				{
