@@ -46,11 +46,12 @@ CREATE TABLE logs1 PARTITION OF logs FOR VALUES IN (1);
 CREATE VIEW of_logs AS SELECT level AS grade, l.site, l.site + 1 AS next, q.site AS again FROM logs l LEFT JOIN (SELECT site, level FROM logs1) q USING (level);
 CREATE VIEW of_view AS SELECT grade, site FROM of_logs;
 CREATE VIEW plain AS SELECT site, level FROM logs;
+CREATE VIEW of_union AS SELECT site, level FROM logs UNION ALL SELECT 9, 'none';
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
 CREATE FOREIGN TABLE far (site int NOT NULL CHECK (site BETWEEN 1 AND 4), level text CHECK (level IN ('low', 'high'))) SERVER nowhere;
 SELECT c.relname, d.column_name, d.lower, d.upper, d.categories, d.nulls, d.others, d.source, d.reason
-FROM pg_class c, _racepriv._race_columns_of_dataset('', c.oid, NULL) d WHERE c.relname IN ('logs', 'of_logs', 'of_view', 'plain', 'far') ORDER BY 1, 2;
+FROM pg_class c, _racepriv._race_columns_of_dataset('', c.oid, NULL) d WHERE c.relname IN ('logs', 'of_logs', 'of_view', 'plain', 'far', 'of_union') ORDER BY 1, 2;
 
 -- ------------------------------------------------------------ what owners say
 CALL race_describe('schemas', 'id', 1, 2000000, unit => 'number', description => 'given by the clinic');
@@ -249,6 +250,10 @@ SELECT 'CALL race_release(''hundred'', ''hostiles'', ''{' || string_agg(format('
 CALL race_protect('plain', 'plain', 1e9);
 INSERT INTO logs SELECT 1, (ARRAY['low', 'high', NULL])[1 + i % 3] FROM generate_series(1, 900) i;
 CALL race_release('plain', 'plain', '{level,site}', :vast);
-SELECT round(race_count(race_released('plain'))) AS count;
+CALL race_protect('logs', 'logs', 1e9);
+CALL race_release('logs', 'logs', '{site,level}', :vast);
+CALL race_protect('by unit', 'hostiles', 1e9, unit_column => 'constant', max_contributions => 7);
+CALL race_release('by unit', 'by unit', '{constant,nothing}', :vast);
+SELECT n, round(race_count(race_released(n))) AS count FROM unnest('{plain,logs,by unit}'::text[]) n;
 DROP SCHEMA columns CASCADE;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;

@@ -485,7 +485,7 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 {
 	Node	   *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
 
-	for (;;)
+	while (query->setOperations == NULL)
 	{
 		RangeTblEntry *entry;
 		Var		   *var = (Var *) strip_casts(node);
@@ -508,6 +508,7 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 				return false;
 		}
 	}
+	return false;
 }
 
 /*

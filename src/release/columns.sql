@@ -43,6 +43,7 @@ CREATE FUNCTION _racepriv._race_domain(
 	OUT type text, OUT domain jsonb, OUT kind text, OUT lower text, OUT upper text, OUT step text,
 	OUT categories text[], OUT cells int, OUT source text, OUT reason text, OUT arguments text)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_domain' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) IS
 	'the domain of a column by CHECK constraints, types and a description; if it has none the reason, and what race_describe needs. Conditions are read, never evaluated';
 
@@ -171,7 +172,7 @@ CREATE PROCEDURE race_describe(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) FROM PUBLIC;
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
-	'says which values a column of a dataset has, where its schema does not: bounds and a step, or categories, which must not depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
+	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
 
 -- What a release by columns needs to know
 CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], OUT domains jsonb, OUT units text[])
