@@ -218,13 +218,11 @@ look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *
 {
 	int64_t    *space = nodes + exact->params->range;
 	RaceCellsSeen seen;
-	RaceGridLook look;
 
 	load_nodes(exact, n, nodes, space);
-	race_grid_look(exact->params, halvings, nodes, space, &look);
 	seen.halvings = halvings;
-	seen.detail = noisy(random, (int64_t) look.detail, plan, plan->choice_noise);
-	seen.spread = noisy(random, (int64_t) look.spread, plan, plan->choice_noise);
+	seen.detail = noisy(random, (int64_t) race_grid_look(exact->params, halvings, nodes, space), plan,
+						plan->choice_noise);
 	seen.scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR;
 	return seen;
 }
@@ -243,7 +241,7 @@ choose_cells(RaceRandom *random, const RaceExact *exact, int n, const RaceReques
 	int			most;
 
 	race_cells_list(request, params, race_usual_mass(records) * part, &cells);
-	halvings = plan->choice_noise > 0 ? race_cells_look_at(params, &cells) : 0;
+	halvings = plan->choice_noise > 0 ? race_cells_look_at(params) : 0;
 	kept = cells.usual;
 	if (halvings > 0)
 	{

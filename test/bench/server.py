@@ -1,4 +1,5 @@
 """The server under measurement: sessions, tables, and a backend's memory."""
+import os
 import subprocess
 
 import numpy as np
@@ -98,6 +99,13 @@ def memory(pid, field):
             if line.startswith(field + ':'):
                 return int(line.split()[1]) * 1024
     raise KeyError(field)
+
+
+def cpu_time(pid):
+    """Seconds that a process has used"""
+    with open(f'/proc/{pid}/stat') as stat:
+        fields = stat.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def peak_memory(session, sql):
