@@ -38,7 +38,7 @@
  * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
  * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
  * the same whatever rows are chosen, so that all three add up.  Of a grid that is to choose its cells
- * it is two norms, of what coarser cells lose and of nodes (lsh/grid_look.c).
+ * it is the norm of what coarser cells lose (table_select.c).
  *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
@@ -473,7 +473,7 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
  * What is lost when cells grow to this width, in bandwidths, by dims.  Test: test/bench/cells.py,
  * where narrower and wider ones made errors of 22 kinds of tables larger on average.
  */
-static const double look_width[RACE_GRID_DIMS + 1] = {0, 0.5, 1, 1};
+static const double look_width[RACE_GRID_DIMS + 1] = {0, 0.5, 1, 2};
 
 int
 race_cells_look_at(const RaceParams *params)
@@ -493,7 +493,7 @@ race_cells_look_at(const RaceParams *params)
  * records share are found in their nodes (point_masses.h).  Of powers of two around these, they made
  * errors least (test/bench/cells.py).
  */
-static const double where_asked[RACE_GRID_DIMS + 1] = {0, 5, 12, 500};
+static const double where_asked[RACE_GRID_DIMS + 1] = {0, 5, 12, 32};
 
 #define WHERE_MASSES_ARE_FOUND	0.5
 

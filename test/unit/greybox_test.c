@@ -243,13 +243,13 @@ hash_places(Kind *kind)
 	}
 }
 
-/* The middle, or a node beside it */
+/* A node beside the middle, where a wavelet of fine or of coarse cells lies */
 static double
 middle(double lower, double upper, double cells, int number)
 {
-	static const int nodes[] = {0, 1, 2, 4};
+	static const int nodes[] = {1, 2};
 
-	return (lower + upper) / 2 + (upper - lower) * nodes[number % 4] / cells;
+	return (lower + upper) / 2 + (upper - lower) * nodes[number % 2] / cells;
 }
 
 /* Corners are the largest vectors, and a record in the middle of a grid changes most of a look. */
