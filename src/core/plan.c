@@ -521,10 +521,9 @@ lost_after(const RaceParams *params, const RaceCellsSeen *seen, int halvings)
 
 /* The square of what cells lose of a table with so many records */
 static double
-lost_squared(const RaceParams *params, const RaceCellsSeen *seen, RaceGridChoice choice, double records,
-			 bool masses)
+lost_squared(const RaceParams *params, const RaceCellsSeen *seen, RaceGridChoice choice, double records)
 {
-	double		where = params->dims == 1 && choice.levels == 1 && masses &&
+	double		where = params->dims == 1 && choice.levels == 1 &&
 		race_grid_width(params, choice.halvings) <= RACE_GRID_MASSES ?
 		WHERE_MASSES_ARE_FOUND : where_asked[params->dims];
 	double		lost = where * pow(lost_after(params, seen, choice.halvings), 2) +
@@ -543,7 +542,7 @@ lost_squared(const RaceParams *params, const RaceCellsSeen *seen, RaceGridChoice
 
 RaceKept
 race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCellsSeen *seen,
-				  double records, double part)
+				  double records)
 {
 	RaceKept	best = cells->usual;
 	double		least = INFINITY;
@@ -551,8 +550,8 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 
 	for (i = 0; i < cells->n; i++)
 	{
-		double		error = cells->noise[i] + part * part *
-			lost_squared(params, seen, cells->kept[i].grid, records, part == 1);
+		double		error = cells->noise[i] +
+			lost_squared(params, seen, cells->kept[i].grid, records);
 
 		if (error < least)
 		{

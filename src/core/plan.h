@@ -135,9 +135,9 @@ typedef struct RaceCellsSeen
 	double		scale;
 } RaceCellsSeen;
 
-/* The best, where sums are asked of `part` of a table with so many records */
+/* The best for a table with so many records */
 extern RaceKept race_cells_choose(const RaceParams *params, const RaceCells *cells,
-								  const RaceCellsSeen *seen, double records, double part);
+								  const RaceCellsSeen *seen, double records);
 
 /*
  * What a release draws: noisy counts, by which, and by a noisy look, it chooses what it

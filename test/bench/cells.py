@@ -23,7 +23,7 @@ def errors(session, source, epsilon, rows, truth, releases):
     lines = session.run(
         f'WITH r AS MATERIALIZED (SELECT race_privatize(s, {epsilon}, 0, rows => {rows}, fit => true) AS s '
         f'FROM ({source}) e, generate_series(1, {releases})) SELECT a.* FROM r, LATERAL '
-        '(SELECT array_agg(density ORDER BY id) FROM q, race_estimate(r.s, q.x)) a')[0]
+        '(SELECT array_agg(coalesce(density, 0) ORDER BY id) FROM q, race_estimate(r.s, q.x)) a')[0]
     return rms(np.array([line.strip('{}').split(',') for line in lines], float), truth).mean()
 
 
