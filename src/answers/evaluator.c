@@ -959,7 +959,12 @@ derive_levels(Levels *levels, int most, MemoryContext context, Size *size)
 	}
 }
 
-/* Means of values are ratios of two halves, which must not see different heaps. */
+/*
+ * In coarser cells than this, a cluster is often narrower than a cell, and a heap is not known from it.
+ * Means of values are ratios of two halves, which must not see different heaps.
+ */
+#define COARSEST_FOR_HEAPS	0.25	/* of a bandwidth */
+
 static bool
 has_heaps(const RaceView *view, const RaceGrid *grid)
 {
@@ -967,7 +972,8 @@ has_heaps(const RaceView *view, const RaceGrid *grid)
 
 	return params->dims == 1 && race_grid_levels(params) == 1 &&
 		view->header->noise.half == RACE_WHOLE &&
-		grid->mean_step * params->power <= RACE_GRID_MASSES;
+		grid->mean_step * params->power <=
+		COARSEST_FOR_HEAPS;
 }
 
 /* Take heaps out of the only level of a sketch. */

@@ -218,19 +218,18 @@ look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *
 {
 	int64_t    *space = nodes + exact->params->range;
 	RaceCellsSeen seen;
+	RaceGridLook look;
 
 	load_nodes(exact, n, nodes, space);
+	race_grid_look(exact->params, halvings, nodes, space, &look);
 	seen.halvings = halvings;
-	seen.detail = noisy(random, (int64_t) race_grid_look(exact->params, halvings, nodes, space), plan,
-						plan->choice_noise);
+	seen.detail = noisy(random, (int64_t) look.detail, plan, plan->choice_noise);
+	seen.spread = noisy(random, (int64_t) look.spread, plan, plan->choice_noise);
 	seen.scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR;
 	return seen;
 }
 
-/*
- * Halves of a grid are exact in fewer halvings.  They have the usual cells: what a look saw of both made errors
- * of conditional means at epsilon .1 a third larger (gate.py, made: 13.7 for 10.1).
- */
+/* Halves of a grid are exact in fewer halvings. */
 static RaceKept
 choose_cells(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
 			 const RacePlan *plan, double records, int64_t *workspace)
@@ -244,13 +243,13 @@ choose_cells(RaceRandom *random, const RaceExact *exact, int n, const RaceReques
 	int			most;
 
 	race_cells_list(request, params, race_usual_mass(records) * part, &cells);
-	halvings = plan->choice_noise > 0 && !exact->is_half ? race_cells_look_at(params) : 0;
+	halvings = plan->choice_noise > 0 ? race_cells_look_at(params, &cells) : 0;
 	kept = cells.usual;
 	if (halvings > 0)
 	{
 		RaceCellsSeen seen = look_at_grid(random, exact, n, plan, halvings, workspace);
 
-		kept = race_cells_choose(params, &cells, &seen, records);
+		kept = race_cells_choose(params, &cells, &seen, records, part);
 	}
 	if (exact->is_half)
 	{

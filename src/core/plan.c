@@ -38,7 +38,7 @@
  * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
  * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
  * the same whatever rows are chosen, so that all three add up.  Of a grid that is to choose its cells
- * it is the norm of what coarser cells lose (table_select.c).
+ * it is two norms, of what coarser cells lose and of nodes (lsh/grid_look.c).
  *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
@@ -448,11 +448,13 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 				RaceCells *cells)
 {
 	RaceKept	kept = {1, {0, 1}, 0};
+	RaceKept	of_one_level = kept;
 	double		least = INFINITY;
 
 	cells->n = 0;
 	cells->usual = kept;
 	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
+	{
 		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid) &&
 			 cells->n < RACE_MOST_CELLS; kept.grid.halvings++)
 		{
@@ -467,50 +469,131 @@ race_cells_list(const RaceRequest *request, const RaceParams *params, double mas
 				cells->usual = kept;
 			}
 		}
+		if (kept.grid.levels == 1)
+			of_one_level = cells->usual;
+	}
+	cells->halvings = of_one_level.grid.halvings;
+	cells->loss = sqrt(race_expected_sampling(request, params, of_one_level, mass));
 }
 
 /*
- * What is lost when cells grow to this width, in bandwidths, by dims.  Test: test/bench/cells.py,
- * where narrower and wider ones made errors of 22 kinds of tables larger on average.
+ * In two and three dimensions what is seen is large beside its noise from the next coarser cells
+ * on.  In one dimension, where numbers are often round, it is better to see what the usual cells lose.
  */
-static const double look_width[RACE_GRID_DIMS + 1] = {0, 0.5, 1, 2};
-
 int
-race_cells_look_at(const RaceParams *params)
+race_cells_look_at(const RaceParams *params, const RaceCells *cells)
 {
-	double		width = look_width[params->dims] * (1 + 1e-6);
-	int			halvings = race_grid_looks_at(params, 1) ? 1 : 0;
+	int			halvings = cells->halvings + (params->dims > 1 ? 1 : 0);
 
-	while (halvings > 0 && race_grid_looks_at(params, halvings + 1) &&
-		   race_grid_width(params, halvings + 1) <= width)
-		halvings++;
+	if (halvings < 1)
+		halvings = 1;
+	while (halvings > 0 && !race_grid_looks_at(params, halvings))
+		halvings--;
 	return halvings;
 }
 
-/*
- * The square of what is lost where questions are asked, half of them where records are, over that on
- * average over the box, by dims; and in one dimension if cells are so narrow that places which many
- * records share are found in their nodes (point_masses.h).  Of powers of two around these, they made
- * errors least (test/bench/cells.py).
- */
-static const double where_asked[RACE_GRID_DIMS + 1] = {0, 5, 12, 32};
-
-#define WHERE_MASSES_ARE_FOUND	0.5
+/* ------------------------------------------------------- what cells may lose */
 
 /*
- * What is lost after so many halvings, on average over the box.  Details have the norm that was seen, or that
- * of its noise if it is larger: as large in narrower cells, as if records share places, and in
- * wider ones growing by this power of their width.
+ * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of these.
+ * A smooth table loses with the fourth power of cells, few places with the first.
  */
-#define GROWTH_OF_DETAILS	0.5
+#define FACTORS			73		/* of A, from 2^-9 to 2^9 */
+#define STEPS			4		/* to the next power of 2 */
+#define DEVIATION		2.0		/* of its logarithm to base 2 */
+
+static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
+
+#define POWERS			((int) (sizeof(powers) / sizeof(powers[0])))
+
+/* What is seen is the true loss but for such a part, beside its noise. */
+#define OFF				0.2
+
+typedef struct Losses
+{
+	double		usual;			/* on average over the box, after `from` halvings */
+	int			from;
+	double		concentration;	/* of records, at least */
+	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
+} Losses;
 
 static double
-lost_after(const RaceParams *params, const RaceCellsSeen *seen, int halvings)
+factor_of(int factor)
 {
-	int			wider = halvings > seen->halvings ? halvings - seen->halvings : 0;
+	return exp2((double) (factor - FACTORS / 2) / STEPS);
+}
 
-	return race_grid_loss(params, halvings) * fmax(seen->detail, seen->scale) *
-		exp2(GROWTH_OF_DETAILS * wider);
+static double
+loss(const Losses *losses, int factor, int power, int halvings)
+{
+	return losses->usual * factor_of(factor) *
+		exp2(powers[power] * (halvings - losses->from));
+}
+
+#define USUAL_CONCENTRATION		(RACE_GRID_CONCENTRATION * RACE_GRID_CONCENTRATION)
+
+/*
+ * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
+ * records are often near a line, which may lose little.
+ */
+static double
+concentration(const RaceParams *params, const RaceCellsSeen *seen, double records)
+{
+	double		norm = race_grid_spread_of(params, seen->spread - seen->scale);
+	RaceGrid	grid;
+	int			i;
+
+	race_grid_of(params, &grid);
+	for (i = 0; i < seen->halvings; i++)
+		race_grid_halve(&grid);
+	return fmax(pow(fmax(norm, 0) / records, 2) * grid.nodes,
+				params->dims > 1 ? USUAL_CONCENTRATION : 1);
+}
+
+/* The square of losses where questions are asked, over that on average over the box */
+static double
+where_asked(double concentration)
+{
+	return (1 + concentration) / 2;
+}
+
+/*
+ * A table that loses less than usual has its records less close together: the square of what is lost
+ * grows with their concentration.
+ */
+static double
+where_asked_after(const Losses *losses, int factor)
+{
+	double		less = fmin(pow(factor_of(factor), 2), 1);
+
+	return where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
+}
+
+static void
+weigh(Losses *losses, const RaceParams *params, const RaceCellsSeen *seen, double part)
+{
+	double		seen_loss = race_grid_loss(params, seen->halvings) * part;
+	double		scale = hypot(seen->scale, OFF * seen->detail);
+	double		most = -INFINITY;
+	double		sum = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+		{
+			double		off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
+			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
+
+			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
+			most = fmax(most, losses->weight[i][j]);
+		}
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+			sum += losses->weight[i][j] = exp(losses->weight[i][j] - most);
+	for (i = 0; i < FACTORS; i++)
+		for (j = 0; j < POWERS; j++)
+			losses->weight[i][j] /= sum;
 }
 
 /*
@@ -519,39 +602,61 @@ lost_after(const RaceParams *params, const RaceCellsSeen *seen, int halvings)
  */
 #define WITHOUT_PEAK	0.15
 
-/* The square of what cells lose of a table with so many records */
+/* The square of what is lost near bounds, if all records lie evenly */
 static double
-lost_squared(const RaceParams *params, const RaceCellsSeen *seen, RaceGridChoice choice, double records)
+lost_at_bounds(const RaceParams *params, RaceGridChoice choice, double records)
 {
-	double		where = params->dims == 1 && choice.levels == 1 &&
-		race_grid_width(params, choice.halvings) <= RACE_GRID_MASSES ?
-		WHERE_MASSES_ARE_FOUND : where_asked[params->dims];
-	double		lost = where * pow(lost_after(params, seen, choice.halvings), 2) +
-		pow(race_grid_loss_at_bounds(params, choice.halvings) * records, 2);
+	double		lost = pow(race_grid_loss_at_bounds(params, choice.halvings) * records, 2);
 
 	if (choice.levels > 1)
-	{
-		int			coarse = choice.halvings + RACE_GRID_LEVEL_HALVINGS;
-
-		lost += pow(WITHOUT_PEAK, 2) *
-			(where * pow(lost_after(params, seen, coarse), 2) +
-			 pow(race_grid_loss_at_bounds(params, coarse) * records, 2));
-	}
+		lost += pow(WITHOUT_PEAK * records *
+					race_grid_loss_at_bounds(params, choice.halvings + RACE_GRID_LEVEL_HALVINGS), 2);
 	return lost;
+}
+
+/* The expected error: a root, so that great losses that are unlikely do not decide. */
+static double
+expected_error(const Losses *losses, RaceGridChoice choice, double variance)
+{
+	double		sum = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < FACTORS; i++)
+	{
+		double		where = where_asked_after(losses, i);
+
+		for (j = 0; j < POWERS; j++)
+		{
+			double		lost = loss(losses, i, j, choice.halvings);
+			double		coarse = choice.levels == 1 ? 0 : WITHOUT_PEAK *
+				loss(losses, i, j, choice.halvings + RACE_GRID_LEVEL_HALVINGS);
+
+			sum += losses->weight[i][j] *
+				sqrt(variance + where * (lost * lost + coarse * coarse));
+		}
+	}
+	return sum;
 }
 
 RaceKept
 race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCellsSeen *seen,
-				  double records)
+				  double records, double part)
 {
 	RaceKept	best = cells->usual;
 	double		least = INFINITY;
+	Losses		losses;
 	int			i;
 
+	losses.usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
+	losses.from = cells->halvings;
+	losses.concentration = concentration(params, seen, records);
+	weigh(&losses, params, seen, part);
 	for (i = 0; i < cells->n; i++)
 	{
-		double		error = cells->noise[i] +
-			lost_squared(params, seen, cells->kept[i].grid, records);
+		RaceGridChoice choice = cells->kept[i].grid;
+		double		error = expected_error(&losses, choice, cells->noise[i] +
+										   lost_at_bounds(params, choice, records * part));
 
 		if (error < least)
 		{

@@ -105,8 +105,8 @@ extern double race_usual_mass(double records);
  *
  * Fine cells have more noise in a kernel sum, and coarse ones lose more of the table.  How much
  * that is depends on the table: a flat one loses nothing for cells that a line cannot do with.  So a
- * pure release looks at what cells of about a bandwidth would lose, with noise, and takes those for
- * which noise and what they are then expected to lose are least together.
+ * pure release looks at what cells a little coarser than usual would lose, with noise, and takes
+ * those whose error is then expected to be least.
  */
 
 #define RACE_MOST_CELLS		32	/* more than there are choices of halvings and levels */
@@ -117,7 +117,9 @@ typedef struct RaceCells
 	int			n;
 	RaceKept	kept[RACE_MOST_CELLS];
 	double		noise[RACE_MOST_CELLS];
-	RaceKept	usual;			/* the best of tables as they usually are */
+	RaceKept	usual;			/* the best of tables as they usually are; */
+	int			halvings;		/* the best of one level, */
+	double		loss;			/* and what these tables are expected to lose then */
 } RaceCells;
 
 /* `mass` is how many records a typical kernel sum is. */
@@ -125,19 +127,20 @@ extern void race_cells_list(const RaceRequest *request, const RaceParams *params
 							RaceCells *cells);
 
 /* After how many halvings to look at what the last one loses; 0: there is nothing to see */
-extern int	race_cells_look_at(const RaceParams *params);
+extern int	race_cells_look_at(const RaceParams *params, const RaceCells *cells);
 
 /* What was seen there, with discrete Laplace noise of a scale, which is given as a real number */
 typedef struct RaceCellsSeen
 {
 	int			halvings;
-	double		detail;			/* as race_grid_look() returns it */
+	double		detail;			/* as in RaceGridLook */
+	double		spread;
 	double		scale;
 } RaceCellsSeen;
 
-/* The best for a table with so many records */
+/* The best, where sums are asked of `part` of a table with so many records */
 extern RaceKept race_cells_choose(const RaceParams *params, const RaceCells *cells,
-								  const RaceCellsSeen *seen, double records);
+								  const RaceCellsSeen *seen, double records, double part);
 
 /*
  * What a release draws: noisy counts, by which, and by a noisy look, it chooses what it

@@ -137,23 +137,19 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
-/* The width of cells after so many halvings, in bandwidths, or in parts of them where a kernel is sharper */
-extern double race_grid_width(const RaceParams *params, int halvings);
-
 /*
  * What cells after so many halvings change in a kernel sum, as a root mean square over the box: for
- * each record of a detail that the last halving loses (race_grid_look); and near the bounds, for each
+ * each record of a detail that the last halving loses (RaceGridLook); and near the bounds, for each
  * record of a table that is uniform
  */
 extern double race_grid_loss(const RaceParams *params, int halvings);
 extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 
 /*
- * Places that many records share are found in nodes of one dimension whose cells have this width, in
- * bandwidths, or less (point_masses.h).  In wider ones a cluster is often narrower than a cell, and is
- * not told from them.
+ * Half of all questions are taken to be asked where records are.  So many times as much as on average
+ * over the box is lost there, or as much more often as records lie closer together.
  */
-#define RACE_GRID_MASSES	0.25
+#define RACE_GRID_CONCENTRATION	3.3
 
 /*
  * The variance that cells as they are give a kernel sum at a place, from the squares of details that one
@@ -163,14 +159,25 @@ extern double race_grid_lost(const RaceParams *params, double squares);
 
 /*
  * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
- * halvings, as a norm that has 60 for a record within; in records, rounded down.  The weight is what a
- * record changes of it, at most; 0 if there is no halving.
+ * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
+ * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
+ * record changes of both together, at most; 0 if there is no halving.
  *
  * `nodes` are those of the parameters, and are changed; `space` has as many.
  */
+typedef struct RaceGridLook
+{
+	uint64_t	detail;
+	uint64_t	spread;
+} RaceGridLook;
+
 extern uint32_t race_grid_look_weight(const RaceParams *params);
 extern bool race_grid_looks_at(const RaceParams *params, int halvings);
-extern uint64_t race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space);
+
+/* The norm of the nodes, in records, from a spread; 0 if it is not looked at */
+extern double race_grid_spread_of(const RaceParams *params, double spread);
+extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
+						   RaceGridLook *look);
 
 /*
  * Details themselves: the products of nodes with the wavelets along an axis.  `space` has room for all

@@ -218,12 +218,6 @@ halved(const RaceParams *params, int halvings)
 	return grid;
 }
 
-double
-race_grid_width(const RaceParams *params, int halvings)
-{
-	return halved(params, halvings).mean_step;
-}
-
 static double
 peak_of(const RaceParams *params)
 {
@@ -310,6 +304,9 @@ static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
  */
 static const uint32_t most_detail[RACE_GRID_DIMS + 1] = {0, 61, 72, 89};
 
+/* A node is one unit in the other norm, which counts so many times: enough to tell it apart. */
+static const uint32_t times_spread[RACE_GRID_DIMS + 1] = {0, 0, 0, 30};
+
 /* Nodes and products beyond count as these, so that sums stay within 64 bits, of roots, and 128. */
 #define MOST_NODE		(INT64_C(1) << 48)
 #define MOST_PRODUCT	(INT64_C(1) << 51)
@@ -332,7 +329,13 @@ race_grid_looks_at(const RaceParams *params, int halvings)
 uint32_t
 race_grid_look_weight(const RaceParams *params)
 {
-	return race_grid_looks_at(params, 1) ? most_detail[params->dims] : 0;
+	return race_grid_looks_at(params, 1) ? most_detail[params->dims] + times_spread[params->dims] : 0;
+}
+
+double
+race_grid_spread_of(const RaceParams *params, double spread)
+{
+	return times_spread[params->dims] == 0 ? 0 : spread / times_spread[params->dims];
 }
 
 static int64_t
@@ -429,11 +432,21 @@ squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t
 	return sum;
 }
 
-uint64_t
-race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space)
+static uint64_t
+norm_in_units(unsigned __int128 squares, uint64_t times, uint64_t unit)
 {
+	return (uint64_t) ((unsigned __int128) race_integer_root(squares) * times / unit);
+}
+
+void
+race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
+			   RaceGridLook *look)
+{
+	uint64_t	unit = race_grid_unit(params);
 	unsigned __int128 detail = 0;
+	unsigned __int128 spread = 0;
 	RaceGrid	grid;
+	uint64_t	i;
 	uint32_t	axis;
 
 	race_grid_of(params, &grid);
@@ -445,7 +458,12 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 	}
 	for (axis = 0; axis < grid.dims; axis++)
 		detail += squares_along(&grid, axis, nodes, space);
-	return race_integer_root(detail) / race_grid_unit(params);
+	race_grid_coarsen(&grid, nodes, nodes);
+	race_grid_halve(&grid);
+	for (i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
+		spread += square(clamp(nodes[i], MOST_PRODUCT));
+	look->detail = norm_in_units(detail, 1, unit);
+	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
 }
 
 /* A product has so many times the variance of a node, and a node that two others were joined to */

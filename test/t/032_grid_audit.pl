@@ -2,9 +2,8 @@
 #
 # A record puts its unit M into each level that is kept, split over the nodes around it.
 # So the attacker looks at all of these nodes, and at the count.  What is kept of a grid depends
-# on the noisy count and on a noisy look at what coarser cells lose.  Here kernels are so wide that it is the
-# same for counts up to 1,000 away, which noise of a count (scale 19) exceeds once in 1e22 draws, and for
-# what is seen up to 30 scales of its noise.
+# on the noisy count and on a noisy look at what coarser cells lose.  Here it is the same for counts up
+# to 1,000 away, which noise of a count (scale 19) exceeds once in 1e22 draws, and whatever was seen.
 #
 # False alarms: 3.4e-11 a run of this file (all tests: 030_audit.pl):
 #
@@ -43,8 +42,8 @@ sub grid_pairs {
 		{%line, name => '1-d, in a cell', record => '{1.5}', cells => 2},
 		{%line, name => '1-d, substituted', record => '{4}', cells => 2, factor => 2,
 			arguments => q(, rows => 1, neighbors => 'substitute')},
-		{%line, name => '1-d, coarser cells', size => 14, bandwidth => 140, records => 3000,
-			record => '{7}', cells => 2, levels => [7], look => 61, %chosen},
+		{%line, name => '1-d, coarser cells', size => 16, bandwidth => 16, records => 3000,
+			record => '{7}', cells => 2, levels => [8], look => 61, %chosen},
 		{%square, name => '2-d, one level', levels => [8], record => '{1.5,2.5}', cells => 4,
 			arguments => ', rows => 1', look => undef, pilot => 20_000, draws => 70_000},
 		{%square, name => '2-d, two levels, on a node', record => '{8,8}', cells => 2},

@@ -243,13 +243,13 @@ hash_places(Kind *kind)
 	}
 }
 
-/* A node beside the middle, where a wavelet of fine or of coarse cells lies */
+/* The middle, or a node beside it */
 static double
 middle(double lower, double upper, double cells, int number)
 {
-	static const int nodes[] = {1, 2};
+	static const int nodes[] = {0, 1, 2, 4};
 
-	return (lower + upper) / 2 + (upper - lower) * nodes[number % 2] / cells;
+	return (lower + upper) / 2 + (upper - lower) * nodes[number % 4] / cells;
 }
 
 /* Corners are the largest vectors, and a record in the middle of a grid changes most of a look. */

@@ -284,15 +284,17 @@ test_dither(void)
 	ok(sure, "with share 1 all go up, with 0 none");
 }
 
-/* What a look sees of so many halvings */
+/* What a look sees of so many halvings, both norms together */
 static uint64_t
 seen(const RaceParams *params, int halvings, const int64_t *counters)
 {
 	static int64_t nodes[MOST_NODES];
 	static int64_t space[MOST_NODES];
+	RaceGridLook look;
 
 	memcpy(nodes, counters, params->range * sizeof(int64_t));
-	return race_grid_look(params, halvings, nodes, space);
+	race_grid_look(params, halvings, nodes, space, &look);
+	return look.detail + look.spread;
 }
 
 /*
