@@ -893,6 +893,12 @@ make_kernel(Level *level, const RaceParams *params, double coarser, MemoryContex
  */
 static const double without_more[RACE_GRID_DIMS + 1] = {0, 8, 2, 1.5};
 
+/*
+ * Levels between two that the sketch has, by dims: a level leaves no more of the kernel than the next, or
+ * what is left to a coarser one beyond its reach would be lost.
+ */
+static const int derived_between[RACE_GRID_DIMS + 1] = {0, 0, 1, 1};
+
 static Level *
 add_level(Levels *levels, const RaceGrid *grid, bool derived, MemoryContext context,
 		  Size *size)
@@ -1037,8 +1043,8 @@ make_levels(const RaceView *view, double records, Levels *levels, MemoryContext 
 		if (has_heaps(view, &grid))
 			take_heaps(levels, view, context, size);
 		if (euclidean)
-			derive_levels(levels, last ? MOST_LEVELS - levels->n :
-						  RACE_GRID_LEVEL_HALVINGS - 1, context, size);
+			derive_levels(levels, last ? MOST_LEVELS - levels->n : derived_between[grid.dims],
+						  context, size);
 		from += grid.nodes;
 		for (halvings = 0; !last && halvings < RACE_GRID_LEVEL_HALVINGS; halvings++)
 			race_grid_halve(&grid);

@@ -100,6 +100,12 @@ def memory(pid, field):
     raise KeyError(field)
 
 
+def cpu_time(pid):
+    """Seconds that a process of one thread has run"""
+    with open(f'/proc/{pid}/schedstat') as stat:
+        return int(stat.read().split()[0]) / 1e9
+
+
 def peak_memory(session, sql):
     """By how many bytes a statement raises the memory of its backend at most.
     Shared buffers count once a backend has touched them, so it must have
