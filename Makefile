@@ -111,7 +111,7 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,kernels normal sequences rows row_params hash% table table_% summary moment_sums loss_rows \
 	factor noise_samplers noise_budget counters count plan draw noisy) \
-	$(addprefix answers/,distributions solver point_masses peaks waves moments_psd)
+	$(addprefix answers/,distributions solver point_masses peaks cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # The grey-box audit has its own race_noisy(), which notes what it is given.
 test/unit/greybox_test: REPLACED = src/core/noisy.o

@@ -343,8 +343,8 @@ typedef struct Sums
 	double		aa;
 	double		ab;
 	double		bb;
-	double		pooled;			/* of P with itself */
 	double		witness;		/* of P times the square of D */
+	double		lags[RACE_SQUARE_LAGS + 1]; /* of products of P with itself, shifted by buckets */
 } Sums;
 
 /* Load the counters of a row of one sketch, divided by its records. */
@@ -360,25 +360,29 @@ load_row(const RacePair *pair, int side, uint32 number, double *x)
 			pair->records[side];
 }
 
+/* Add a row; p has space for RACE_SQUARE_LAGS buckets more, which repeat the first ones. */
 static void
-add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b)
+add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, double *p)
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	uint32		range = pair->view[0]->params->range;
 	uint32		i;
+	int			lag;
 
 	CHECK_FOR_INTERRUPTS();
 	load_row(pair, 0, number, a);
 	if (pair->view[1] != NULL)
 		load_row(pair, 1, number, b);
-	for (i = 0; i < pair->view[0]->params->range; i++)
+	for (i = 0; i < range + RACE_SQUARE_LAGS; i++)
+		p[i] = share * a[i % range] + (1 - share) * b[i % range];
+	for (i = 0; i < range; i++)
 	{
-		double		p = share * a[i] + (1 - share) * b[i];
-
 		sums->aa += a[i] * a[i];
 		sums->ab += a[i] * b[i];
 		sums->bb += b[i] * b[i];
-		sums->pooled += p * p;
-		sums->witness += p * (a[i] - b[i]) * (a[i] - b[i]);
+		sums->witness += p[i] * (a[i] - b[i]) * (a[i] - b[i]);
+		for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
+			sums->lags[lag] += p[i] * p[i + lag];
 	}
 }
 
@@ -390,11 +394,13 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 	uint32		range = pair->view[0]->params->range;
 	double	   *a = palloc0(range * sizeof(double));
 	double	   *b = palloc0(range * sizeof(double));
+	double	   *p = palloc(((Size) range + RACE_SQUARE_LAGS) * sizeof(double));
 	Sums		sums;
 	double		before = 0;
 	double		squares = 0;
 	uint64		row = 0;
 	uint32		i;
+	int			lag;
 
 	memset(&sums, 0, sizeof(Sums));
 	for (i = 0; i < blocks; i++)
@@ -404,7 +410,7 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 		double		difference;
 
 		for (; row < end; row++)
-			add_row(&sums, pair, row, a, b);
+			add_row(&sums, pair, row, a, b, p);
 		difference = sums.aa - 2 * sums.ab + sums.bb;
 		squares += pow((difference - before) / (end - first), 2);
 		before = difference;
@@ -413,11 +419,35 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 	sums.aa /= rows;
 	sums.ab /= rows;
 	sums.bb /= rows;
-	sums.pooled /= rows;
 	sums.witness /= rows;
+	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
+		sums.lags[lag] /= rows;
 	pfree(a);
 	pfree(b);
+	pfree(p);
 	return sums;
+}
+
+/*
+ * Return the mean of the squared kernel of different records.  As the rows stand for the kernel,
+ * its square is larger by the variance of their mean.
+ */
+static double
+kernel_square(const RacePair *pair, const Sums *sums, double kernel, uint32 rows)
+{
+	const RaceParams *params = pair->view[0]->params;
+	const double *square = race_kernel_type(params->kernel)->square;
+	double		sum;
+	int			lag;
+
+	if (square == NULL || params->rehash != RACE_REHASH_FOLD ||
+		params->range <= 2 * RACE_SQUARE_LAGS)
+		return kernel;
+	sum = square[0] * kernel;
+	for (lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
+		sum += square[lag] * 2 * sums->lags[lag];
+	sum = Max(Min(sum, kernel), kernel * kernel);
+	return sum + (kernel - sum) / rows;
 }
 
 /* Check if both sketches have the same content. */
@@ -455,7 +485,7 @@ row_products(const RacePair *pair, RaceProducts *products)
 	double		n = pair->records[0] + pair->records[1];
 	Cumulants noise = noise_of_difference(pair);
 	Sums		sums = sum_rows(pair, rows, &products->rows_variance);
-	double		kernel = (sums.pooled - range * noise_of_pooled(pair) - 1 / n) / (1 - 1 / n);
+	double		kernel = (sums.lags[0] - range * noise_of_pooled(pair) - 1 / n) / (1 - 1 / n);
 
 	products->aa = sums.aa - range * noise_of(pair, 0);
 	products->bb = sums.bb - range * noise_of(pair, 1);
@@ -466,7 +496,7 @@ row_products(const RacePair *pair, RaceProducts *products)
 	products->with_difference = noise.second / rows *
 		Max(sums.aa - 2 * sums.ab + sums.bb - range * noise.second, 0);
 	products->kernel = Max(Min(kernel, 1), 0);
-	products->kernel_square = products->kernel;
+	products->kernel_square = kernel_square(pair, &sums, products->kernel, rows);
 	products->with_record = noise.second / rows;
 	products->with_both = products->with_record * products->kernel;
 	products->difference_square = Max(sums.witness - noise.second, 0);
