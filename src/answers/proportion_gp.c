@@ -15,6 +15,7 @@
 #include "proportion_gp.h"
 #include "row_estimator.h"
 #include "solver.h"
+#include "table_error.h"
 
 /* ------------------------------------------------------------- observations */
 
@@ -98,37 +99,6 @@ coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 	return nodes;
 }
 
-/* Smooth nodes with the weights 1/4, 1/2, 1/4 along each axis. */
-static void
-smooth_nodes(const RaceGrid *grid, double *v)
-{
-	Size		step = grid->nodes;
-	uint32		axis;
-	Size		i;
-	uint32		k;
-
-	CHECK_FOR_INTERRUPTS();
-	for (axis = 0; axis < grid->dims; axis++)
-	{
-		uint32		side = grid->cells[axis] + 1;
-
-		step /= side;
-		for (i = 0; i < grid->nodes; i++)
-		{
-			double		before = v[i];
-
-			for (k = 0; k < side && i / step % side == 0; k++)
-			{
-				double		here = v[i + k * step];
-				double		after = k + 1 < side ? v[i + (k + 1) * step] : here;
-
-				v[i + k * step] = before / 4 + here / 2 + after / 4;
-				before = here;
-			}
-		}
-	}
-}
-
 /*
  * Estimate how many records nodes have: of ever smoother local means the first one that is significant.
  * Where none is, the number stays 0.
@@ -151,7 +121,7 @@ estimate_records(Observations *observations, const RaceGrid *grid)
 
 		for (; done < smoothings[i]; done++)
 		{
-			smooth_nodes(grid, mean);
+			race_grid_average(grid, mean);
 			/* squares of binomial coefficients: C(4 s, 2 s) / 2^(4 s) after s smoothings */
 			left *= (4.0 * done + 1) / (4.0 * done + 2) * (4.0 * done + 3) / (4.0 * done + 4);
 		}

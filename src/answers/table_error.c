@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "table_error.h"
 
 struct RaceLost
@@ -40,15 +42,15 @@ add_squares(const RaceGrid *fine, uint32 axis, const int64 *nodes, int64 *space,
 	}
 }
 
-/* Average over neighbors with the weights 1/4, 1/2, 1/4 along each axis; at the bounds 1/2, 1/2. */
-static void
-average_neighbors(const RaceGrid *grid, double *squares)
+void
+race_grid_average(const RaceGrid *grid, double *v)
 {
 	Size		stride = grid->nodes;
 	uint32		axis;
 	Size		i;
 	uint32		k;
 
+	CHECK_FOR_INTERRUPTS();
 	for (axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		n = grid->cells[axis] + 1;
@@ -56,14 +58,14 @@ average_neighbors(const RaceGrid *grid, double *squares)
 		stride /= n;
 		for (i = 0; i < grid->nodes; i++)
 		{
-			double		before = squares[i];
+			double		before = v[i];
 
 			for (k = 0; k < n && i / stride % n == 0; k++)
 			{
-				double		here = squares[i + k * stride];
-				double		after = k + 1 < n ? squares[i + (k + 1) * stride] : here;
+				double		here = v[i + k * stride];
+				double		after = k + 1 < n ? v[i + (k + 1) * stride] : here;
 
-				squares[i + k * stride] = (before + 2 * here + after) / 4;
+				v[i + k * stride] = (before + 2 * here + after) / 4;
 				before = here;
 			}
 		}
@@ -88,6 +90,9 @@ see_squares(const RaceView *view, const RaceGrid *fine, double noise, double *sq
 	pfree(space);
 }
 
+/* Standard deviations of noise from which a node counts by itself */
+#define SIGNIFICANT		4
+
 RaceLost *
 race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 {
@@ -95,6 +100,7 @@ race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 	double		noise;
 	RaceLost   *lost;
 	RaceGrid	fine;
+	double	   *own;
 	Size		i;
 
 	if (!race_grid_looks_at(view->params, 1))
@@ -109,9 +115,13 @@ race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	*size += sizeof(RaceLost) + lost->grid.nodes * sizeof(double);
 	see_squares(view, &fine, noise, lost->variance);
-	average_neighbors(&lost->grid, lost->variance);
+	own = palloc_extended(lost->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	memcpy(own, lost->variance, lost->grid.nodes * sizeof(double));
+	race_grid_average(&lost->grid, lost->variance);
 	for (i = 0; i < lost->grid.nodes; i++)
-		lost->variance[i] = race_grid_lost(view->params, Max(lost->variance[i], 0));
+		/* where records share a place, more is lost than around it */
+		lost->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise, lost->variance[i]), 0));
+	pfree(own);
 	return lost;
 }
 
