@@ -87,23 +87,7 @@ matrix_of(RaceFitWork *fit)
 	return (float *) fit->gram.dense;
 }
 
-/* The Gram matrix of the exact kernel */
-static void
-find_gram_of_kernel(RaceFitWork *fit)
-{
-	Size		n = fit->points->n;
-	uint32		dims = fit->view->params->dims;
-	double	   *places = palloc_extended(n * dims * sizeof(double), MCXT_ALLOC_HUGE);
-	Size		i;
-
-	for (i = 0; i < n; i++)
-		race_radial_place(fit->radial, fit->view->params,
-						  fit->points->parts[0].numbers + i * dims, places + i, n);
-	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
-	pfree(places);
-}
-
-/* The same for points that are a grid over the box */
+/* Multiply by transforms: the points are a grid over the box. */
 void
 race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 {
@@ -129,78 +113,81 @@ race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 	fit->gram.lattice = lattice;
 }
 
-/* What a grid answers at the points, and their Gram matrix */
+/* Ask a grid at the points, and find the Gram matrix of the exact kernel. */
 static void
-look_in_grid(RaceFitWork *fit)
+ask_grid(RaceFitWork *fit)
 {
 	const double *x = fit->points->parts[0].numbers;
-	Size		i;
-
-	for (i = 0; i < fit->points->n; i++)
-		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * fit->view->params->dims);
-	if (fit->gram.lattice == NULL)
-		find_gram_of_kernel(fit);
-}
-
-/* Balanced rows are few, and quicker than a matrix. */
-static void
-use_rows(RaceFitWork *fit, uint32 rows)
-{
+	const RaceParams *params = fit->view->params;
 	Size		n = fit->points->n;
-	Size		line = race_gram_line(rows);
-	uint16	   *codes = palloc_extended(rows * n * sizeof(uint16), MCXT_ALLOC_HUGE);
-	uint32		r;
+	double	   *places;
 	Size		i;
 
-	if (fit->gram.codes != NULL)
-		pfree((void *) fit->gram.codes);
-	for (r = 0; r < rows; r++)
-		for (i = 0; i < n; i++)
-			codes[r * n + i] = fit->codes[i * line + r];
-	fit->gram.codes = codes;
-	fit->gram.rows = rows;
-	if (fit->gram.sums == NULL)
-		fit->gram.sums = palloc(RACE_GRAM_CODES * sizeof(double));
+	for (i = 0; i < n; i++)
+		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
+	if (fit->gram.lattice != NULL)
+		return;
+	places = palloc_extended(n * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+		race_radial_place(fit->radial, params, x + i * params->dims, places + i, n);
+	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
+	pfree(places);
 }
 
-/* What rows first ... end - 1 answer at the points, and the Gram matrix that they have */
+/* Ask rows first ... end - 1 at the points, and find the Gram matrix of these rows. */
 static void
-look_in_rows(RaceFitWork *fit, uint32 first, uint32 end)
+ask_rows(RaceFitWork *fit, uint32 first, uint32 end)
 {
 	Size		line = race_gram_line(end);
-	Size		code_line = race_gram_line(end - first);
+	Size		rows = end - first;
+	Size		points = fit->points->n;
 	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
+	uint16	   *by_row;
 	uint32		from;
-	uint32		i;
+	Size		i;
+	Size		r;
 
-	for (from = 0; from < fit->points->n; from += RACE_RECORDS_TOGETHER)
+	for (from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(fit->points->n - from, RACE_RECORDS_TOGETHER);
+		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
 
 		race_work_hash(fit, fit->points, from, n, end, buckets);
 		for (i = 0; i < n; i++)
 		{
 			fit->answers[from + i] = race_answers_mean(fit->view, NULL, buckets + i * line,
 													   first, end);
-			race_gram_pack(buckets + i * line + first, end - first, from + i,
-						   fit->codes + (from + i) * code_line);
+			race_gram_pack(buckets + i * line + first, rows, from + i,
+						   fit->codes + (from + i) * race_gram_line(rows));
 		}
 	}
 	pfree(buckets);
-	if (race_is_balanced(fit->view->params))
-		use_rows(fit, end - first);
-	else
-		race_gram_of_codes(fit->codes, fit->points->n, end - first, matrix_of(fit));
+	if (!race_is_balanced(fit->view->params))
+	{
+		race_gram_of_codes(fit->codes, points, rows, matrix_of(fit));
+		return;
+	}
+	/* balanced rows are few, and quicker than a matrix */
+	by_row = palloc_extended(rows * points * sizeof(uint16), MCXT_ALLOC_HUGE);
+	for (r = 0; r < rows; r++)
+		for (i = 0; i < points; i++)
+			by_row[r * points + i] = fit->codes[i * race_gram_line(rows) + r];
+	if (fit->gram.codes != NULL)
+		pfree((void *) fit->gram.codes);
+	fit->gram.codes = by_row;
+	fit->gram.rows = rows;
+	if (fit->gram.sums == NULL)
+		fit->gram.sums = palloc(RACE_GRAM_CODES * sizeof(double));
 }
 
 static void
-look_at_points(RaceFitWork *fit, uint32 first, uint32 end)
+ask_at_points(RaceFitWork *fit, uint32 first, uint32 end)
 {
 	if (fit->gridded != NULL)
-		look_in_grid(fit);
+		ask_grid(fit);
 	else
-		look_in_rows(fit, first, end);
+		ask_rows(fit, first, end);
+	fit->gram.m = fit->points->n;
 }
 
 void
@@ -208,8 +195,7 @@ race_work_explain(RaceFitWork *fit, double strictness)
 {
 	double		noise = fit->view->header->noise.counter_variance;
 
-	look_at_points(fit, 0, fit->rows);
-	fit->gram.m = fit->points->n;
+	ask_at_points(fit, 0, fit->rows);
 	race_work_spread(fit, fit->second);
 	race_entropy_weights(&fit->gram, fit->answers, fit->records,
 						 strictness * noise / fit->rows / fit->records, fit->second, fit->weights,
@@ -220,7 +206,6 @@ race_work_explain(RaceFitWork *fit, double strictness)
 static void
 improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
 {
-	fit->gram.m = fit->points->n;
 	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
 					   fit->space);
 }
@@ -228,7 +213,7 @@ improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
 void
 race_work_round(RaceFitWork *fit)
 {
-	look_at_points(fit, fit->first, fit->end);
+	ask_at_points(fit, fit->first, fit->end);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
 }
 
@@ -246,7 +231,7 @@ race_work_spread(const RaceFitWork *fit, double *weights)
 static void
 solve_half(RaceFitWork *fit, uint32 first, uint32 end, double *weights)
 {
-	look_at_points(fit, first, end);
+	ask_at_points(fit, first, end);
 	race_work_spread(fit, weights);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
 	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
@@ -280,40 +265,15 @@ is_heavy(const RaceFitWork *fit, uint32 i)
 	return fit->weights[i] > 0 || fit->second[i] > 0;
 }
 
-static uint32
-count_heavy(const RaceFitWork *fit)
-{
-	uint32		n = 0;
-	uint32		i;
-
-	for (i = 0; i < fit->points->n; i++)
-		n += is_heavy(fit, i);
-	return n;
-}
-
-/* Append a value of a part of point i to the words of a model. */
-static uint64 *
-write_value(uint64 *next, const RaceRecordsPart *part, uint32 i)
-{
-	const void *from = part->kind == RACE_RECORD_VECTOR ?
-		(const void *) (part->numbers + (Size) i * part->width) :
-		(const void *) (part->elements + (part->kind == RACE_RECORD_SET ?
-										  part->starts[i] : (Size) i * part->width));
-	Size		n = part->kind == RACE_RECORD_SET ?
-		part->starts[i + 1] - part->starts[i] : part->width;
-
-	if (n > 0)
-		memcpy(next, from, n * sizeof(uint64));
-	return next + n;
-}
-
+/* Append a part of all points to the words of a model. */
 static uint64 *
 write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 {
+	bool		is_set = part->kind == RACE_RECORD_SET;
 	uint64		start = 0;
 	uint32		i;
 
-	if (part->kind == RACE_RECORD_SET)
+	if (is_set)
 	{
 		*next++ = 0;
 		for (i = 0; i < fit->points->n; i++)
@@ -321,8 +281,18 @@ write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 				*next++ = start += part->starts[i + 1] - part->starts[i];
 	}
 	for (i = 0; i < fit->points->n; i++)
-		if (is_heavy(fit, i))
-			next = write_value(next, part, i);
+	{
+		Size		from = is_set ? part->starts[i] : (Size) i * part->width;
+		Size		n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
+
+		if (!is_heavy(fit, i) || n == 0)
+			continue;
+		if (part->kind == RACE_RECORD_VECTOR)
+			memcpy(next, part->numbers + from, n * sizeof(uint64));
+		else
+			memcpy(next, part->elements + from, n * sizeof(uint64));
+		next += n;
+	}
 	return next;
 }
 
@@ -359,7 +329,7 @@ race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
 {
 	uint64		elements = 0;
 	uint64		text_size = 0;
-	uint32		heavy = count_heavy(fit);
+	uint32		heavy = 0;
 	RaceModel  *model;
 	uint64	   *next;
 	uint32		i;
@@ -368,6 +338,7 @@ race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
 	for (i = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
 		{
+			heavy++;
 			elements += race_records_sets_size(fit->points, i, 1) / sizeof(uint64);
 			text_size += texts == NULL ? 0 : strlen(texts[i]);
 		}
