@@ -21,15 +21,14 @@
  * Cached evaluator of a sketch.
  */
 
-struct RaceReady
+struct RaceEvaluator
 {
 	RaceKnown	known;			/* must be first */
 	RaceGridded *gridded;		/* or NULL */
-	/* NULL without a model; then all that follows is not there */
-	RaceModel  *model;
-	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points, */
-	double	   *weights;		/* what they weigh, */
-	double	   *differences;	/* and how much more by the first half of the rows */
+	RaceModel  *model;			/* or NULL; then all that follows is not there */
+	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
+	double	   *weights;		/* of its points */
+	double	   *differences;	/* of their weights by the first and the second half of the rows */
 	/* for kernels that are functions of a distance; else NULL */
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
@@ -41,22 +40,22 @@ struct RaceReady
 };
 
 static void
-place_points(RaceReady *ready, MemoryContext context)
+place_points(RaceEvaluator *evaluator, MemoryContext context)
 {
-	const RaceModel *model = ready->model;
+	const RaceModel *model = evaluator->model;
 	uint64		i;
 
-	if (!race_radial_can(ready->known.params))
+	if (!race_radial_can(evaluator->known.params))
 		return;
-	ready->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-	race_radial_init(ready->radial, ready->known.params);
-	ready->place = MemoryContextAlloc(context, ready->radial->dims * sizeof(double));
-	ready->places = MemoryContextAllocHuge(context, model->points * ready->radial->dims *
+	evaluator->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
+	race_radial_init(evaluator->radial, evaluator->known.params);
+	evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
+	evaluator->places = MemoryContextAllocHuge(context, model->points * evaluator->radial->dims *
 											sizeof(double));
 	for (i = 0; i < model->points; i++)
-		race_radial_place(ready->radial, ready->known.params,
-						  ready->columns[0].numbers + i * ready->known.params->dims,
-						  ready->places + i, model->points);
+		race_radial_place(evaluator->radial, evaluator->known.params,
+						  evaluator->columns[0].numbers + i * evaluator->known.params->dims,
+						  evaluator->places + i, model->points);
 }
 
 /*
@@ -64,9 +63,9 @@ place_points(RaceReady *ready, MemoryContext context)
  * weight by the other half of the rows.
  */
 static void
-find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
+find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
-	const RaceParams *params = ready->known.params;
+	const RaceParams *params = evaluator->known.params;
 	bool		together = race_rows_together(params);
 	uint32		line = together ? TYPEALIGN(RACE_LANES, params->rows) : RACE_LANES;
 	uint32		at_once = together ? 1 : RACE_RECORDS_TOGETHER;
@@ -84,31 +83,31 @@ find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 
 	PG_TRY();
 	{
-		ready->residuals = MemoryContextAllocExtended(context, RaceCounters(params) * sizeof(float),
+		evaluator->residuals = MemoryContextAllocExtended(context, RaceCounters(params) * sizeof(float),
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		for (row = 0; row < params->rows; row += line)
 		{
 			Size		end = Min(row + line, params->rows);
 
-			for (from = 0; from < ready->model->points; from += at_once)
+			for (from = 0; from < evaluator->model->points; from += at_once)
 			{
-				uint32		n = Min(ready->model->points - from, at_once);
+				uint32		n = Min(evaluator->model->points - from, at_once);
 
 				CHECK_FOR_INTERRUPTS();
 				for (k = 0; k < race_params_parts(params); k++)
-					columns[k] = race_column_from(&ready->columns[k], from);
+					columns[k] = race_column_from(&evaluator->columns[k], from);
 				if (together)
 					race_rows_hash_one(race_rows_of(rows), params->rows, columns, buckets);
 				else
 					race_rows_hash(race_rows_of(rows), row / RACE_LANES, columns, n, buckets);
 				for (i = 0; i < n; i++)
 					for (r = row; r < end; r++)
-						ready->residuals[r * range + buckets[i * line + r - row]] += (float)
-							race_model_weights(ready->model, r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST)[from + i];
+						evaluator->residuals[r * range + buckets[i * line + r - row]] += (float)
+							race_model_weights(evaluator->model, r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST)[from + i];
 			}
 			for (c = row * range; c < end * range; c++)
-				ready->residuals[c] = (float)
-					((double) race_counters_get(view->counters, view->width, c) - ready->residuals[c]);
+				evaluator->residuals[c] = (float)
+					((double) race_counters_get(view->counters, view->width, c) - evaluator->residuals[c]);
 		}
 	}
 	PG_FINALLY();
@@ -130,75 +129,75 @@ race_check_model(const RaceView *view)
 }
 
 static void
-place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
+place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
 	uint64		i;
 
 	race_check_model(view);
-	ready->model = MemoryContextAllocHuge(context, view->model_size);
-	memcpy(ready->model, view->model, view->model_size);
-	race_model_columns(ready->model, ready->known.params, ready->columns);
-	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
-	ready->differences = MemoryContextAlloc(context, ready->model->points * sizeof(double));
-	for (i = 0; i < ready->model->points; i++)
+	evaluator->model = MemoryContextAllocHuge(context, view->model_size);
+	memcpy(evaluator->model, view->model, view->model_size);
+	race_model_columns(evaluator->model, evaluator->known.params, evaluator->columns);
+	evaluator->weights = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
+	evaluator->differences = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
+	for (i = 0; i < evaluator->model->points; i++)
 	{
-		ready->weights[i] = race_model_weight(ready->model, i);
-		ready->differences[i] = race_model_weights(ready->model, RACE_HALF_FIRST)[i] -
-			race_model_weights(ready->model, RACE_HALF_SECOND)[i];
+		evaluator->weights[i] = race_model_weight(evaluator->model, i);
+		evaluator->differences[i] = race_model_weights(evaluator->model, RACE_HALF_FIRST)[i] -
+			race_model_weights(evaluator->model, RACE_HALF_SECOND)[i];
 	}
-	place_points(ready, context);
-	ready->size += view->model_size + (ready->radial == NULL ? 0 :
-									   2 * sizeof(RaceRadial) + ready->model->points *
-									   ready->radial->dims * sizeof(double));
-	if (ready->gridded != NULL)
+	place_points(evaluator, context);
+	evaluator->size += view->model_size + (evaluator->radial == NULL ? 0 :
+									   2 * sizeof(RaceRadial) + evaluator->model->points *
+									   evaluator->radial->dims * sizeof(double));
+	if (evaluator->gridded != NULL)
 		return;
-	find_residuals(ready, view, context);
-	ready->size += RaceCounters(view->params) * sizeof(float);
+	find_residuals(evaluator, view, context);
+	evaluator->size += RaceCounters(view->params) * sizeof(float);
 }
 
 bool
-race_needs_ready(const RaceView *view)
+race_needs_evaluator(const RaceView *view)
 {
 	return view->model != NULL || race_is_grid(view->params);
 }
 
-RaceReady *
-race_ready_create(const RaceView *view, MemoryContext context)
+RaceEvaluator *
+race_evaluator_create(const RaceView *view, MemoryContext context)
 {
-	RaceReady  *ready = MemoryContextAllocZero(context, sizeof(RaceReady));
+	RaceEvaluator *evaluator = MemoryContextAllocZero(context, sizeof(RaceEvaluator));
 
-	race_known_init(&ready->known, view, context);
+	race_known_init(&evaluator->known, view, context);
 	if (race_is_grid(view->params))
-		ready->gridded = race_gridded_create(view, context, &ready->size);
+		evaluator->gridded = race_gridded_create(view, context, &evaluator->size);
 	if (view->model != NULL)
-		place_model(ready, view, context);
-	return ready;
+		place_model(evaluator, view, context);
+	return evaluator;
 }
 
 const RaceGridded *
-race_ready_grid(const RaceReady *ready)
+race_evaluator_grid(const RaceEvaluator *evaluator)
 {
-	return ready->gridded;
+	return evaluator->gridded;
 }
 
 /* ------------------------------------------------------------------- cache */
 
 static void *
-create_ready(const RaceView *view, void *question, MemoryContext context, Size *size)
+create_evaluator(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	RaceReady  *ready = race_ready_create(view, context);
+	RaceEvaluator *evaluator = race_evaluator_create(view, context);
 
 	(void) question;
-	*size = ready->size;
-	return ready;
+	*size = evaluator->size;
+	return evaluator;
 }
 
-static const RaceDerivedKind evaluator = {"evaluator", create_ready, NULL};
+static const RaceDerivedKind evaluator_kind = {"evaluator", create_evaluator, NULL};
 
-RaceReady *
-race_ready_at(RaceCallSite *site, const RaceView *view)
+RaceEvaluator *
+race_evaluator_at(RaceCallSite *site, const RaceView *view)
 {
-	return race_derived_at(site, &evaluator, view, NULL);
+	return race_derived_at(site, &evaluator_kind, view, NULL);
 }
 
 /* --------------------------------------------------------------- questions */
@@ -222,9 +221,9 @@ normalized(const RaceColumn *record, size_t starts[2])
 
 /* Any kernel: point by point.  What each of them adds goes to `each`, if it is not NULL. */
 static double
-sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights, double *each)
+sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights, double *each)
 {
-	const RaceParams *params = ready->known.params;
+	const RaceParams *params = evaluator->known.params;
 	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
@@ -239,11 +238,11 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights
 		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
 			!race_column_is_any(&record[parts]) ?
 			normalized(&record[parts], starts[parts]) : record[parts];
-	for (i = 0; i < ready->model->points; i++)
+	for (i = 0; i < evaluator->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
-			points[k] = race_column_from(&ready->columns[k], i);
+			points[k] = race_column_from(&evaluator->columns[k], i);
 		added = weights[i] * race_kernel_value(params, points, columns);
 		sum += added;
 		if (each != NULL)
@@ -256,19 +255,19 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights
 }
 
 static double
-sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
+sum_with(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
-	if (ready->radial == NULL)
-		return sum_of_kernels(ready, record, weights, NULL);
-	race_radial_place(ready->radial, ready->known.params, record[0].numbers, ready->place, 1);
-	return race_radial_sum(ready->radial, ready->place, ready->places,
-						   weights, ready->model->points);
+	if (evaluator->radial == NULL)
+		return sum_of_kernels(evaluator, record, weights, NULL);
+	race_radial_place(evaluator->radial, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	return race_radial_sum(evaluator->radial, evaluator->place, evaluator->places,
+						   weights, evaluator->model->points);
 }
 
 double
-race_ready_sum(RaceReady *ready, const RaceColumn *record)
+race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *record)
 {
-	return sum_with(ready, record, ready->weights);
+	return sum_with(evaluator, record, evaluator->weights);
 }
 
 /*
@@ -278,49 +277,49 @@ race_ready_sum(RaceReady *ready, const RaceColumn *record)
 #define SHARP_POWER		8
 
 bool
-race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
+race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, double *sum)
 {
-	if (ready->radial == NULL || ready->gridded != NULL)
+	if (evaluator->radial == NULL || evaluator->gridded != NULL)
 		return false;
-	if (ready->sharp == NULL)
+	if (evaluator->sharp == NULL)
 	{
-		RaceParams *params = race_params_copy(ready->known.params, CurrentMemoryContext);
-		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(ready),
+		RaceParams *params = race_params_copy(evaluator->known.params, CurrentMemoryContext);
+		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(evaluator),
 											   sizeof(RaceRadial));
 
 		params->power = Max(params->power, SHARP_POWER);
 		race_radial_init(sharp, params);
-		ready->sharp = sharp;
+		evaluator->sharp = sharp;
 		pfree(params);
 	}
-	race_radial_place(ready->sharp, ready->known.params, record[0].numbers, ready->place, 1);
-	*sum = race_radial_sum(ready->sharp, ready->place, ready->places, ready->weights,
-						   ready->model->points);
+	race_radial_place(evaluator->sharp, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	*sum = race_radial_sum(evaluator->sharp, evaluator->place, evaluator->places, evaluator->weights,
+						   evaluator->model->points);
 	return true;
 }
 
 double
-race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each)
+race_evaluator_sum_each(RaceEvaluator *evaluator, const RaceColumn *record, double *each)
 {
-	return sum_of_kernels(ready, record, ready->weights, each);
+	return sum_of_kernels(evaluator, record, evaluator->weights, each);
 }
 
 double
-race_ready_disagreement(RaceReady *ready, const RaceColumn *record)
+race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record)
 {
-	return sum_with(ready, record, ready->differences);
+	return sum_with(evaluator, record, evaluator->differences);
 }
 
 double
-race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
+race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets, uint32 from,
 					uint32 to)
 {
-	Size		range = ready->known.params->range;
+	Size		range = evaluator->known.params->range;
 	double		sum = 0;
 	uint32		row;
 
 	for (row = from; row < to; row++)
-		sum += ready->residuals[row * range + buckets[row]];
+		sum += evaluator->residuals[row * range + buckets[row]];
 	return sum;
 }
 
@@ -861,7 +860,7 @@ struct RaceGridded
 	Levels	levels;
 	double		noise;
 	double		bias;			/* relative, squared */
-	RaceLost   *lost;			/* or NULL */
+	RaceTableError *table_error;			/* or NULL */
 	RaceRecordCount count;
 };
 
@@ -923,7 +922,7 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);
 	/* means of values are ratios of two halves, where it nearly cancels */
 	if (view->header->noise.half == RACE_WHOLE)
-		gridded->lost = race_lost_create(view, context, size);
+		gridded->table_error = race_table_error_create(view, context, size);
 	return gridded;
 }
 
@@ -1029,5 +1028,5 @@ double
 race_gridded_bias(const RaceGridded *gridded, const double *x, double sum)
 {
 	return gridded->bias * sum * sum +
-		(gridded->lost == NULL ? 0 : race_lost_near(gridded->lost, x));
+		(gridded->table_error == NULL ? 0 : race_table_error_at(gridded->table_error, x));
 }

@@ -358,26 +358,26 @@ typedef struct Residuals
 } Residuals;
 
 static void
-add_residuals(const RaceView *view, RaceReady  *ready, const RaceColumn *record,
+add_residuals(const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
 			  const uint32 *buckets, Residuals *sum)
 {
 	uint32		rows = view->params->rows;
 	uint32		half = race_model_first_rows(view->params);
 	double		noise = view->header->noise.counter_variance;
-	double		mean = race_answers_mean(view, ready, buckets, 0, rows);
-	double		first = race_answers_mean(view, ready, buckets, 0, half);
+	double		mean = race_estimator_mean(view, evaluator, buckets, 0, rows);
+	double		first = race_estimator_mean(view, evaluator, buckets, 0, half);
 	double		second = half == rows ? first :
-		race_answers_mean(view, ready, buckets, half, rows);
+		race_estimator_mean(view, evaluator, buckets, half, rows);
 
 	sum->square += (first * first + second * second) / 2;
 	sum->noise += (noise / half + noise / Max(rows - half, 1)) / 2;
-	sum->variance += race_answers_variance(view, ready, buckets, 0, rows, mean, noise / rows);
-	sum->answer += pow(race_ready_sum(ready, record), 2);
-	sum->disagreement += pow(race_ready_disagreement(ready, record), 2);
+	sum->variance += race_estimator_variance(view, evaluator, buckets, 0, rows, mean, noise / rows);
+	sum->answer += pow(race_evaluator_sum(evaluator, record), 2);
+	sum->disagreement += pow(race_evaluator_disagreement(evaluator, record), 2);
 }
 
 static Residuals
-measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
+measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 				  const RaceRecords *tests)
 {
 	uint32		rows = fit->view->params->rows;
@@ -388,23 +388,23 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
 	RaceView	view = *fit->view;
 	Residuals	sum = {0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
-	RaceReady  *ready;
+	RaceEvaluator *evaluator;
 	uint32		from;
 	uint32		i;
 
 	view.model = model;
 	view.model_size = size;
-	ready = race_ready_create(&view, CurrentMemoryContext);
+	evaluator = race_evaluator_create(&view, CurrentMemoryContext);
 	for (from = 0; from < tests->n; from += together)
 	{
 		uint32		n = Min(tests->n - from, together);
 
-		race_work_hash(fit, tests, from, n, rows, buckets);
+		race_fit_state_hash(fit, tests, from, n, rows, buckets);
 		for (i = 0; i < n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			race_records_columns(tests, from + i, record);
-			add_residuals(&view, ready, record, buckets + i * line, &sum);
+			add_residuals(&view, evaluator, record, buckets + i * line, &sum);
 		}
 	}
 	pfree(buckets);
@@ -429,7 +429,7 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
  * that variance is not known well where all answers vary together.
  */
 static void
-test_by_rows(const RaceFitWork *fit, const RaceRecords *tests, RaceModel *model, Size size)
+test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model, Size size)
 {
 	const RaceParams *params = fit->view->params;
 	Residuals	residuals = measure_residuals(fit, model, size, tests);
@@ -460,7 +460,7 @@ test_by_rows(const RaceFitWork *fit, const RaceRecords *tests, RaceModel *model,
  * line, and the grid by itself is good: its model is not asked.
  */
 static void
-test_by_noise(const RaceFitWork *fit, RaceModel *model)
+test_by_noise(const RaceFitState *fit, RaceModel *model)
 {
 	const RaceParams *params = fit->view->params;
 	RaceGridChoice selection = {0, race_grid_levels(params)};
@@ -490,7 +490,7 @@ test_by_noise(const RaceFitWork *fit, RaceModel *model)
 
 /* Make the model, and find out how much it misses. */
 RaceSketchDatum *
-race_fit_finish(const RaceFitWork *fit, const RaceRecords *tests, char *const *texts)
+race_fit_finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts)
 {
 	Size		size;
 	RaceModel  *model = race_fit_model(fit, texts, &size);
@@ -568,7 +568,7 @@ race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
 
 /* Place a grid of at most n points, if they may be one.  Returns whether they are. */
 static bool
-place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
+place_grid(RaceFitState *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
@@ -585,13 +585,13 @@ place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
 											  race_records_vector(fit->points, 0), sides);
 	pfree(widths);
 	if (fit->points->n > 0 && fit->gridded != NULL)
-		race_work_use_lattice(fit, box, sides);
+		race_fit_state_use_lattice(fit, box, sides);
 	return fit->points->n > 0;
 }
 
 /* Draw test points around those of the model. */
 static RaceRecords *
-place_tests(const RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
+place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request)
 {
 	RaceRecords *tests = race_records_create(fit->view->params, CurrentMemoryContext);
 	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
@@ -615,7 +615,7 @@ place_tests(const RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *re
  * Then as many are drawn around all, by weight, and flow.
  */
 static void
-move_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
 	double	   *x = race_records_vector(fit->points, 0);
 	double	   *drawn;
@@ -623,12 +623,12 @@ move_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *reque
 
 	race_candidates_uniform(box, request->seed, STREAM_START, n, x);
 	fit->points->n = n;
-	race_work_spread(fit, fit->weights);
+	race_fit_state_spread(fit, fit->weights);
 	for (round = 1; round < RACE_FIT_ROUNDS; round++)
 	{
 		uint32		kept;
 
-		race_work_round(fit);
+		race_fit_state_round(fit);
 		race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
 		kept = race_candidates_keep(box->dims, (n + 1) / 2, x, fit->weights, n, fit->space);
 		race_candidates_around(box, request->seed, round, race_candidates_jitter(box, n, round), x,
@@ -646,11 +646,11 @@ move_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *reque
 
 /* Half of n points, and their weights, for each half of the rows */
 static void
-move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
 	uint32		rows = race_model_first_rows(fit->view->params);
 	Size		numbers = (Size) (n / 2) * box->dims;
-	RaceFitWork half = *fit;
+	RaceFitState half = *fit;
 	RaceFitRequest of_half = *request;
 	int			i;
 
@@ -667,7 +667,7 @@ move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request,
 		half.end = i == 0 ? rows : fit->rows;
 		of_half.seed = (int64) ((uint64) request->seed + i * SEED_OF_SECOND);
 		move_particles(&half, box, &of_half, n / 2);
-		race_work_solve(&half, half.weights);
+		race_fit_state_solve(&half, half.weights);
 		memcpy(fit->points->parts[0].numbers + i * numbers, half.points->parts[0].numbers,
 			   numbers * sizeof(double));
 	}
@@ -701,10 +701,10 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	RaceRecords *points = race_records_create(params, context);
 	RaceSketchDatum *flat;
 	bool		has_moments = false;
-	RaceFitWork fit;
+	RaceFitState fit;
 
 	race_records_reserve(points, Max(n, moved));
-	race_work_start(&fit, view, points, Max(n, moved));
+	race_fit_state_start(&fit, view, points, Max(n, moved));
 	fit.complete = place_grid(&fit, &box, n);
 	if (race_is_surrogate(params))
 		has_moments = race_normal_place(&fit, &box, request->seed, n);
@@ -715,7 +715,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	if (race_is_surrogate(params) || fit.complete)
 	{
 		if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
-			race_work_solve_halves(&fit);
+			race_fit_state_solve_halves(&fit);
 	}
 	/* halves of few rows are too few, and one point has no halves */
 	else if (moved >= 2 && race_model_halves_move(params))
@@ -723,7 +723,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	else
 	{
 		move_particles(&fit, &box, request, moved);
-		race_work_solve_halves(&fit);
+		race_fit_state_solve_halves(&fit);
 	}
 	flat = race_fit_finish(&fit, place_tests(&fit, &box, request), NULL);
 	return race_fit_leave(context, old, flat);
@@ -770,7 +770,7 @@ typedef struct Scored
 /* Candidates by number: those that are active, and the others in order */
 typedef struct ActiveSet
 {
-	RaceFitWork *fit;
+	RaceFitState *fit;
 	const RaceRecords *candidates;
 	char *const *texts;
 	uint32	   *order;			/* [candidates->n]: at random, but always the same */
@@ -837,7 +837,7 @@ place_points(ActiveSet *active)
 static Scored *
 score(const ActiveSet *active, uint32 from, uint32 n)
 {
-	const RaceFitWork *fit = active->fit;
+	const RaceFitState *fit = active->fit;
 	Scored	   *scored = palloc_extended(n * sizeof(Scored), MCXT_ALLOC_HUGE);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit round",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -847,13 +847,13 @@ score(const ActiveSet *active, uint32 from, uint32 n)
 	RaceRecords *records = race_records_create(view.params, context);
 	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceColumn	columns[RACE_MAX_PARTS];
-	RaceReady  *ready;
+	RaceEvaluator *evaluator;
 	uint32		i;
 
 	race_records_reserve(records, n);
 	copy_candidates(active->candidates, active->order + from, n, records);
 	view.model = race_fit_model(fit, active->point_texts, &view.model_size);
-	ready = race_ready_create(&view, context);
+	evaluator = race_evaluator_create(&view, context);
 	for (i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -862,11 +862,11 @@ score(const ActiveSet *active, uint32 from, uint32 n)
 		if (fit->gridded != NULL)
 		{
 			scored[i].score = race_gridded_sum(fit->gridded, columns[0].numbers) -
-				race_ready_sum(ready, columns);
+				race_evaluator_sum(evaluator, columns);
 			continue;
 		}
-		race_work_hash(fit, records, i, 1, rows, buckets);
-		scored[i].score = race_answers_mean(&view, ready, buckets, 0, rows);
+		race_fit_state_hash(fit, records, i, 1, rows, buckets);
+		scored[i].score = race_estimator_mean(&view, evaluator, buckets, 0, rows);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
@@ -883,7 +883,7 @@ do_round(ActiveSet *active, uint32 from, uint32 n)
 	Scored	   *scored;
 	uint32		i;
 
-	race_work_round(active->fit);
+	race_fit_state_round(active->fit);
 	memcpy(active->fit->second, weights, CHOSEN_POINTS * sizeof(double));
 	scored = score(active, from, n);
 	for (i = 0; i < CHOSEN_POINTS; i++)
@@ -904,7 +904,7 @@ do_round(ActiveSet *active, uint32 from, uint32 n)
 }
 
 static char *const *
-choose_points(RaceFitWork *fit, const RaceRecords *candidates, char *const *texts)
+choose_points(RaceFitState *fit, const RaceRecords *candidates, char *const *texts)
 {
 	ActiveSet	active = {fit, candidates, texts, NULL, NULL, NULL};
 	uint32		from = CHOSEN_POINTS;
@@ -917,7 +917,7 @@ choose_points(RaceFitWork *fit, const RaceRecords *candidates, char *const *text
 	if (texts != NULL)
 		active.point_texts = palloc(CHOSEN_POINTS * sizeof(char *));
 	place_points(&active);
-	race_work_spread(fit, fit->weights);
+	race_fit_state_spread(fit, fit->weights);
 	for (round = 1; round <= ROUNDS; round++)
 	{
 		uint32		end = CHOSEN_POINTS + (uint32) ((uint64) others * round / ROUNDS);
@@ -1065,7 +1065,7 @@ compare_holders(const void *a, const void *b)
  * weights say, at random places.
  */
 static void
-draw_column(const RaceFitWork *fit, uint32 column, const uint32 *chosen, Holder *holders,
+draw_column(const RaceFitState *fit, uint32 column, const uint32 *chosen, Holder *holders,
 			uint32 *source)
 {
 	uint32		n = fit->points->n;
@@ -1094,7 +1094,7 @@ draw_column(const RaceFitWork *fit, uint32 column, const uint32 *chosen, Holder 
 }
 
 static char *const *
-place_marginals(RaceFitWork *fit, const RaceRecords *candidates, char *const *texts)
+place_marginals(RaceFitState *fit, const RaceRecords *candidates, char *const *texts)
 {
 	uint32		dims = fit->view->params->dims;
 	uint32		n = marginals_points(fit->view->params);
@@ -1120,7 +1120,7 @@ place_marginals(RaceFitWork *fit, const RaceRecords *candidates, char *const *te
 			of_chosen[i] = texts[chosen[i]];
 		return of_chosen;
 	}
-	race_work_explain(fit, LOOSE);
+	race_fit_state_explain(fit, LOOSE);
 	for (i = 0; i < dims; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -1145,18 +1145,18 @@ fit_marginals(const RaceView *view, RaceRecords *records, char *const *texts)
 	RaceRecords *points = records;
 	Size		size;
 	RaceModel  *model;
-	RaceFitWork fit;
+	RaceFitState fit;
 
 	if (recombined)
 	{
 		points = race_records_create(view->params, CurrentMemoryContext);
 		race_records_reserve(points, most);
 	}
-	race_work_start(&fit, view, points, recombined ? most : records->n);
+	race_fit_state_start(&fit, view, points, recombined ? most : records->n);
 	fit.complete = !recombined;
 	if (recombined)
 		texts = place_marginals(&fit, records, texts);
-	race_work_explain(&fit, STRICTNESS);
+	race_fit_state_explain(&fit, STRICTNESS);
 	model = race_fit_model(&fit, texts, &size);
 	model->misfit = RACE_UNTESTED;
 	model->residual_variance = view->header->noise.counter_variance / fit.rows +
@@ -1173,7 +1173,7 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 	RaceRecords *points = records;
 	RaceRecords *tests = records;
 	RaceSketchDatum *flat;
-	RaceFitWork fit;
+	RaceFitState fit;
 
 	if (race_is_balanced(view->params))
 		return race_fit_leave(context, old, fit_marginals(view, records, texts));
@@ -1183,11 +1183,11 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 		race_records_reserve(points, CHOSEN_POINTS);
 		tests = choose_tests(records, view->params);
 	}
-	race_work_start(&fit, view, points, points == records ? records->n : CHOSEN_POINTS);
+	race_fit_state_start(&fit, view, points, points == records ? records->n : CHOSEN_POINTS);
 	fit.complete = points == records;
 	if (!fit.complete)
 		texts = choose_points(&fit, records, texts);
-	race_work_solve_halves(&fit);
+	race_fit_state_solve_halves(&fit);
 	flat = race_fit_finish(&fit, tests, texts);
 	return race_fit_leave(context, old, flat);
 }

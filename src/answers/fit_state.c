@@ -15,11 +15,11 @@
 #define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
 
 void
-race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
+race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
 {
 	Size		line;
 
-	memset(fit, 0, sizeof(RaceFitWork));
+	memset(fit, 0, sizeof(RaceFitState));
 	fit->view = view;
 	if (race_is_grid(view->params))
 	{
@@ -31,7 +31,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 	race_call_site_hold_rows(fit->site, view->params);
 	fit->rows = Min(view->params->rows, RACE_MAX_FITTED_ROWS);
 	fit->end = fit->rows;
-	fit->records = race_answers_divisor(race_answers_count(view, fit->gridded));
+	fit->records = race_count_divisor(race_record_count(view, fit->gridded));
 	fit->points = points;
 	line = race_gram_line(fit->rows);
 	fit->weights = palloc(capacity * sizeof(double));
@@ -45,7 +45,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 
 /* The buckets of some records in the first rows, [n][line] */
 void
-race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, uint32 n,
+race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 from, uint32 n,
 			 uint32 rows, uint32 *buckets)
 {
 	Size		line = race_gram_line(rows);
@@ -78,7 +78,7 @@ race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, 
 
 /* The matrix, when it is needed first.  The number of points stays. */
 static float *
-matrix_of(RaceFitWork *fit)
+matrix_of(RaceFitState *fit)
 {
 	Size		n = fit->points->n;
 
@@ -89,7 +89,7 @@ matrix_of(RaceFitWork *fit)
 
 /* Multiply by transforms: the points are a grid over the box. */
 void
-race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
+race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
 {
 	const RaceParams *params = fit->view->params;
 	Size		all[RACE_FOURIER_DIMS] = {1, sides[0], sides[1]};
@@ -115,7 +115,7 @@ race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 
 /* Ask a grid at the points, and find the Gram matrix of the exact kernel. */
 static void
-ask_grid(RaceFitWork *fit)
+ask_grid(RaceFitState *fit)
 {
 	const double *x = fit->points->parts[0].numbers;
 	const RaceParams *params = fit->view->params;
@@ -136,7 +136,7 @@ ask_grid(RaceFitWork *fit)
 
 /* Ask rows first ... end - 1 at the points, and find the Gram matrix of these rows. */
 static void
-ask_rows(RaceFitWork *fit, uint32 first, uint32 end)
+ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 {
 	Size		line = race_gram_line(end);
 	Size		rows = end - first;
@@ -152,10 +152,10 @@ ask_rows(RaceFitWork *fit, uint32 first, uint32 end)
 	{
 		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
 
-		race_work_hash(fit, fit->points, from, n, end, buckets);
+		race_fit_state_hash(fit, fit->points, from, n, end, buckets);
 		for (i = 0; i < n; i++)
 		{
-			fit->answers[from + i] = race_answers_mean(fit->view, NULL, buckets + i * line,
+			fit->answers[from + i] = race_estimator_mean(fit->view, NULL, buckets + i * line,
 													   first, end);
 			race_gram_pack(buckets + i * line + first, rows, from + i,
 						   fit->codes + (from + i) * race_gram_line(rows));
@@ -181,7 +181,7 @@ ask_rows(RaceFitWork *fit, uint32 first, uint32 end)
 }
 
 static void
-ask_at_points(RaceFitWork *fit, uint32 first, uint32 end)
+ask_at_points(RaceFitState *fit, uint32 first, uint32 end)
 {
 	if (fit->gridded != NULL)
 		ask_grid(fit);
@@ -191,12 +191,12 @@ ask_at_points(RaceFitWork *fit, uint32 first, uint32 end)
 }
 
 void
-race_work_explain(RaceFitWork *fit, double strictness)
+race_fit_state_explain(RaceFitState *fit, double strictness)
 {
 	double		noise = fit->view->header->noise.counter_variance;
 
 	ask_at_points(fit, 0, fit->rows);
-	race_work_spread(fit, fit->second);
+	race_fit_state_spread(fit, fit->second);
 	race_entropy_weights(&fit->gram, fit->answers, fit->records,
 						 strictness * noise / fit->rows / fit->records, fit->second, fit->weights,
 						 fit->space);
@@ -204,14 +204,14 @@ race_work_explain(RaceFitWork *fit, double strictness)
 }
 
 static void
-improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
+improve(RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights)
 {
 	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
 					   fit->space);
 }
 
 void
-race_work_round(RaceFitWork *fit)
+race_fit_state_round(RaceFitState *fit)
 {
 	ask_at_points(fit, fit->first, fit->end);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
@@ -219,7 +219,7 @@ race_work_round(RaceFitWork *fit)
 
 /* All points weigh the same. */
 void
-race_work_spread(const RaceFitWork *fit, double *weights)
+race_fit_state_spread(const RaceFitState *fit, double *weights)
 {
 	uint32		i;
 
@@ -229,23 +229,23 @@ race_work_spread(const RaceFitWork *fit, double *weights)
 
 /* Find the weights from some of the rows. */
 static void
-solve_half(RaceFitWork *fit, uint32 first, uint32 end, double *weights)
+solve_half(RaceFitState *fit, uint32 first, uint32 end, double *weights)
 {
 	ask_at_points(fit, first, end);
-	race_work_spread(fit, weights);
+	race_fit_state_spread(fit, weights);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
 	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
 }
 
 void
-race_work_solve(RaceFitWork *fit, double *weights)
+race_fit_state_solve(RaceFitState *fit, double *weights)
 {
 	solve_half(fit, fit->first, fit->end, weights);
 }
 
 /* One row has no halves. */
 void
-race_work_solve_halves(RaceFitWork *fit)
+race_fit_state_solve_halves(RaceFitState *fit)
 {
 	uint32		half = race_model_first_rows(fit->view->params);
 
@@ -260,14 +260,14 @@ race_work_solve_halves(RaceFitWork *fit)
 
 /* Does a point have a weight? */
 static bool
-is_heavy(const RaceFitWork *fit, uint32 i)
+is_heavy(const RaceFitState *fit, uint32 i)
 {
 	return fit->weights[i] > 0 || fit->second[i] > 0;
 }
 
 /* Append a part of all points to the words of a model. */
 static uint64 *
-write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
+write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 {
 	bool		is_set = part->kind == RACE_RECORD_SET;
 	uint64		start = 0;
@@ -297,7 +297,7 @@ write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 }
 
 static void
-write_texts(uint64 *offsets, const RaceFitWork *fit, char *const *texts, uint32 heavy)
+write_texts(uint64 *offsets, const RaceFitState *fit, char *const *texts, uint32 heavy)
 {
 	char	   *bytes = (char *) (offsets + heavy + 1);
 	uint64		at = 0;
@@ -325,7 +325,7 @@ race_fit_check_size(Size size)
 
 /* A model of the points that have a weight.  Nothing is known of residuals yet. */
 RaceModel *
-race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
+race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 {
 	uint64		elements = 0;
 	uint64		text_size = 0;

@@ -219,7 +219,7 @@ static double
 sum_of_rows(RaceQuestion *question, const double *x, double *variance)
 {
 	const RaceView *view = &question->view;
-	RaceReady  *ready = race_ready_at(question->site, view);
+	RaceEvaluator *evaluator = race_evaluator_at(question->site, view);
 	double		p = race_collision_probability(view->params);
 	RaceColumn	record[RACE_MAX_PARTS];
 
@@ -227,8 +227,8 @@ sum_of_rows(RaceQuestion *question, const double *x, double *variance)
 					view->model->residual_variance) / ((1 - p) * (1 - p));
 	race_ask_about_vector(question, x);
 	race_question_record(question, record);
-	return race_ready_sum(ready, record) +
-		race_answers_correct(view->params, race_answers_mean(view, ready, question->buckets, 0,
+	return race_evaluator_sum(evaluator, record) +
+		race_correct_collisions(view->params, race_estimator_mean(view, evaluator, question->buckets, 0,
 															 view->params->rows), 0);
 }
 
@@ -684,7 +684,7 @@ test_prediction(const RaceProportion *proportion, const RaceQuestion *questions,
 		if (race_is_grid(questions[half].view.params))
 		{
 			const RaceGridded *gridded =
-				race_ready_grid(race_ready_at(questions[half].site, &questions[half].view));
+				race_evaluator_grid(race_evaluator_at(questions[half].site, &questions[half].view));
 
 			sums[half] = race_gridded_sum(gridded, x);
 			variances[half] = race_gridded_noise(gridded);
