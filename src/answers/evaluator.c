@@ -102,8 +102,12 @@ find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext con
 					race_rows_hash(race_rows_of(rows), row / RACE_LANES, columns, n, buckets);
 				for (i = 0; i < n; i++)
 					for (r = row; r < end; r++)
+					{
+						RaceHalf	other = r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST;
+
 						evaluator->residuals[r * range + buckets[i * line + r - row]] += (float)
-							race_model_weights(evaluator->model, r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST)[from + i];
+							race_model_weights(evaluator->model, other)[from + i];
+					}
 			}
 			for (c = row * range; c < end * range; c++)
 				evaluator->residuals[c] = (float)

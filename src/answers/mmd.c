@@ -682,7 +682,10 @@ add_level(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 	int			side;
 
 	for (side = 0; side < 2; side++)
-		find_noise_moments(nodes, nodes->halved[side], &trace[side], &squares[side]);
+		if (side == 0 || nodes->halved[1] != nodes->halved[0])
+			find_noise_moments(nodes, nodes->halved[side], &trace[side], &squares[side]);
+	if (nodes->halved[1] == nodes->halved[0])
+		trace[1] = trace[0];
 	for (i = 0; i < nodes->grid.nodes; i++)
 	{
 		double		a = nodes->sums[0][i];

@@ -609,7 +609,8 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 		for (i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
 		for (i = 0; i < n; i++)
-			equations.right[i] = race_dot(weighted + (Size) i * proportion->n, residuals, proportion->n) / noise;
+			equations.right[i] = race_dot(weighted + (Size) i * proportion->n, residuals,
+										  proportion->n) / noise;
 		average_posteriors(&proportion->basis, &equations, proportion->coefficients,
 						   round == ROUNDS - 1 ? proportion->covariance : NULL);
 	}

@@ -119,8 +119,9 @@ race_table_error_create(const RaceView *view, MemoryContext context, Size *size)
 	memcpy(own, error->variance, error->grid.nodes * sizeof(double));
 	race_grid_average(&error->grid, error->variance);
 	for (i = 0; i < error->grid.nodes; i++)
-		/* where records share a place, more is lost than around it */
-		error->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise, error->variance[i]), 0));
+		/* where records share a place, the error there is larger than around it */
+		error->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise,
+																  error->variance[i]), 0));
 	pfree(own);
 	return error;
 }
