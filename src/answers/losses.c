@@ -81,7 +81,7 @@ race_loss_noise(const RaceView *view)
 	uint32		queries = race_kernel_type(view->params->kernel)->queries;
 
 	return sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
-		race_answers_divisor(race_answers_count(view, NULL));
+		race_count_divisor(race_record_count(view, NULL));
 }
 
 /* Space for the queries of a theta, and theta itself, from an argument */
