@@ -477,6 +477,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		MALFORMED("A sketch does not state its dimensions.");
 	if (race_is_moments(&params->params) && (wire.header.noise.half != RACE_WHOLE || wire.model_size > 0))
 		MALFORMED("Moments have neither halves nor models.");
+	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !race_is_moments(&params->params))
+		MALFORMED("Noise of Wishart matrices is for moments.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||

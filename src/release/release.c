@@ -806,7 +806,8 @@ params_of_text(const RaceLedger *ledger, Datum written)
 
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
- * by its name), and the arguments of its request; error 42704 if there is none.
+ * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
+ * request; error 42704 if there is none.
  */
 static void
 read_last(Release *release)
