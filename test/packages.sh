@@ -252,10 +252,6 @@ need_numpy() {
 	need python3-numpy /usr/bin/python3 -c 'import numpy'
 }
 
-need_scipy() {
-	need python3-scipy /usr/bin/python3 -c 'import scipy'
-}
-
 # Any BLAS has the header; the library itself is what is linked.
 links() {
 	echo 'int main(void) { return 0; }' | "$(compiler)" -x c -o /dev/null - "$1"
@@ -357,8 +353,8 @@ There is no apt-get here.  Install them as your system does it, and set PG_CONFI
 		{ cat "$WORK/apt.log" >&2; die "could not install $packages"; }
 }
 
-# provide KIND ...: installs what is missing of build, server, tests, node, clients, numpy,
-# scipy and openblas.  What PostgreSQL itself asks for is known when it is there, so that a
+# provide KIND ...: installs what is missing of build, server, tests, node, clients, numpy
+# and openblas.  What PostgreSQL itself asks for is known when it is there, so that a
 # second round may be needed.
 provide() {
 	for round in 1 2; do

@@ -136,7 +136,8 @@ BEGIN
 	EXECUTE format('ALTER SCHEMA _racepriv OWNER TO %s', keeper::regrole);
 	PERFORM set_config('search_path', path, true);
 END $$;
--- Roles and schemas go by their OIDs, beside their names.
+-- Roles and schemas go by their OIDs, beside their names.  Who charged stays NULL, unknown: the name
+-- may be another role's by now.
 -- covers: TABLE race_budget_tables PRIMARY
 -- covers: TABLE race_budget_tables owner_id
 -- covers: TABLE race_budget_tables schema_id
@@ -149,7 +150,6 @@ ALTER TABLE _racepriv.race_datasets ADD COLUMN owner_id oid;
 ALTER TABLE _racepriv.race_charges ADD COLUMN charged_by_id oid;
 ALTER TABLE _racepriv.race_budget_tables DISABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_datasets DISABLE TRIGGER race_append_only;
-ALTER TABLE _racepriv.race_charges DISABLE TRIGGER race_append_only;
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
@@ -161,12 +161,10 @@ BEGIN
 			to_regnamespace(quote_ident((parse_ident(b.table_name))[1])));
 	UPDATE _racepriv.race_datasets d SET
 		owner_id = coalesce((SELECT relowner FROM pg_class WHERE oid = d.relation), to_regrole(quote_ident(d.owner)));
-	UPDATE _racepriv.race_charges c SET charged_by_id = to_regrole(quote_ident(c.charged_by));
 	PERFORM set_config('search_path', path, true);
 END $$;
 ALTER TABLE _racepriv.race_budget_tables ENABLE TRIGGER race_append_only;
 ALTER TABLE _racepriv.race_datasets ENABLE TRIGGER race_append_only;
-ALTER TABLE _racepriv.race_charges ENABLE TRIGGER race_append_only;
 -- Moments are sketches, with the same bits: the column of their releases goes.
 -- covers: TYPE race_sketch
 -- covers: TABLE race_releases CHECK

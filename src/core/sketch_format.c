@@ -480,6 +480,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		MALFORMED("Moments have neither halves nor models.");
 	if (race_is_contingency(&params->params) && wire.header.noise.half != RACE_WHOLE)
 		MALFORMED("Tables have no halves.");
+	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !race_is_moments(&params->params))
+		MALFORMED("Noise of Wishart matrices is for moments.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||

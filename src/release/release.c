@@ -962,7 +962,8 @@ request_columns(void)
 
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
- * by its name), and the arguments of its request; error 42704 if there is none.
+ * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
+ * request; error 42704 if there is none.
  */
 static void
 read_last(Release *release)

@@ -96,7 +96,7 @@ def main():
         results = list(pool.map(lambda task: measure(task, library, folder), TASKS))
     report = Report()
     with Session() as session:
-        report_all(report, results, session, os.path.dirname(path))
+        report_all(report, results, session)
     report.keep(path, start)
 
 

@@ -1,9 +1,6 @@
 """What accuracy.py says of what it measured, and the limits it is held to."""
-import os
-
 import numpy as np
 
-from accuracy_curves import draw
 from accuracy_models import PAPER_ROWS
 from accuracy_tasks import DEFAULT_ROWS, DELTA, EPSILONS, MANY_ROWS, RANGE, SEEDS
 
@@ -64,7 +61,7 @@ def report_ratios(report, task, ratios, on_ours):
                    ratio, NEVER_WORSE)
 
 
-def report_errors(report, m, folder):
+def report_errors(report, m):
     task = m.task
     paper, best = best_of_rows(m.paper)
     on_ours, _ = best_of_rows(m.paper_on_ours)
@@ -85,13 +82,6 @@ def report_errors(report, m, folder):
          for i, e in enumerate(EPSILONS)])
     report_ratios(report, task, {name: errors[name] / paper for name in names},
                   errors[PURE] / on_ours)
-
-    svg = f'accuracy-{task.name}.svg'
-    draw(os.path.join(folder, svg), task.name.capitalize(), task.what, EPSILONS,
-         {'paper, its best R': paper / task.unit,
-          **{f'racepriv, {name}': errors[name] / task.unit
-             for name in names if name != PURE_MANY}})
-    report.write(f'![{task.name}]({svg})')
 
 
 def report_rule(report, results):
@@ -175,10 +165,10 @@ def report_classifiers(report, session):
     report.table(('ε', 'δ', 'rows', 'mean', 'worst', 'best'), rows)
 
 
-def report_all(report, results, session, folder):
+def report_all(report, results, session):
     report.write(INTRODUCTION)
     for m in results:
-        report_errors(report, m, folder)
+        report_errors(report, m)
     report_rule(report, results)
     report_intervals(report, results)
     report_sequences(report, results)

@@ -15,7 +15,6 @@ import time
 import numpy as np
 
 from accuracy_tasks import DEFAULT_ROWS
-from fit_classify import build, classify, settings
 from fit_models import Models
 from fit_report import report_all
 from fit_tasks import ALL, FitAsked, available, load_mixtures
@@ -58,15 +57,12 @@ def main():
     with Session() as session, \
             concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         load_mixtures(session, folder)
-        build(session)
         releases, refusals = available(session)
         measured = {task.name: pool.submit(measure, task, library, releases)
                     for task in most_work_first(tasks)}
-        classified = [pool.submit(classify, *setting) for setting in settings(releases)]
         results = [measured[task.name].result() for task in tasks]
-        classified = [future.result() for future in classified]
         report = Report()
-        report_all(report, results, refusals, classified, session, releases)
+        report_all(report, results, refusals, session, releases)
     report.keep(path, start)
 
 

@@ -5,6 +5,7 @@ Histograms and features get a noisy count of the records like ours, for one of C
 budget.  A histogram may do without and take the sum of its cells; the better one counts.
 With δ noise may be Laplace as well as Gaussian: what is pure is private with δ, too.
 """
+import ctypes
 import itertools
 
 import numpy as np
@@ -13,7 +14,6 @@ from accuracy_models import PAPER_ROWS, paper_errors
 from accuracy_tasks import RANGE
 from fit_tasks import APPROXIMATE, GRID_DIMS, PURE, SEEDS
 from paper import Race
-from transforms import Kernel
 
 CELL_SIZES = 2 ** np.arange(-4, 1.25, 0.5)      # in bandwidths: 1/16 to 2
 MOST_CELLS = 1_200_000
@@ -21,6 +21,19 @@ COUNT_SHARES = (1 / 20, 1 / 8)                  # of the budget
 FEATURES = 2 ** np.arange(4, 12)                # pairs, 16 to 2048
 TABLE_STEP = 1 / 4000                           # of a bandwidth
 AT_ONCE = 2 ** 20                               # kernels, or features
+
+
+class Kernel:
+    """l2 of power 1 by distance in bandwidths, from a table"""
+    distances = np.concatenate([[0], np.geomspace(1e-4, 1e6, 8000)])
+
+    def __init__(self, library):
+        exact = library.lsh.race_l2_kernel
+        exact.restype, exact.argtypes = ctypes.c_double, [ctypes.c_double]
+        self.values = np.array([exact(c) for c in self.distances])
+
+    def __call__(self, distance):
+        return np.interp(distance, self.distances, self.values)
 
 
 class FastKernel:

@@ -2,7 +2,6 @@
 import numpy as np
 
 from accuracy_tasks import DEFAULT_ROWS, DELTA
-from fit_classify import report_classified
 from fit_tasks import (APPROXIMATE, MORE_DIMS, MORE_SEEDS, PURE, RELEASES, SEEDS,
                        coverage_of_releases, ours, width_over)
 from fit_times import report_times
@@ -14,7 +13,6 @@ LIMITS = {
     'pulsar': {PURE: {}, APPROXIMATE: {0.1: 1.0, 1: 0.35}}}
 OVER_OTHERS = 1.05          # of made-up tables
 COVERAGE = 93
-ACCURACY = {0.1: 94.5, 1: 95.8}
 TIMES = {'salaries': (0.5, 3), 'skin': (4, 30)}
 
 INTRODUCTION = f"""# Fits
@@ -153,7 +151,7 @@ def hold_coverage(report, m):
                         f'{"other " if misses else ""}cells', min(kept), COVERAGE, ' %')
 
 
-def report_all(report, results, refusals, classified, session, releases):
+def report_all(report, results, refusals, session, releases):
     report.write(INTRODUCTION)
     for name, text in refusals.items():
         report.write(f'\nNot measured: {name} ({text}).')
@@ -162,7 +160,5 @@ def report_all(report, results, refusals, classified, session, releases):
         hold_to_limits(report, m)
     report_harm(report, results)
     report_intervals(report, results)
-    larger = session.value('SELECT round(avg((class = 0)::int), 4) FROM pulsars WHERE quarter > 1')
-    report_classified(report, classified, larger, ACCURACY)
     report_times(report, session, [m.task for m in results], releases, TIMES)
     report.conclude()

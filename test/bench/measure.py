@@ -25,7 +25,7 @@ def timed(work):
 
 
 def dense(dims):
-    """The sequence that has a number for each element; vectors.py measures others"""
+    """The sequence that has a number for each element"""
     return 'sobol' if dims <= 20 else 'structured'
 
 

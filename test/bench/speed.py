@@ -15,17 +15,13 @@ import time
 from builds import scaling, throughput, toast
 from data import Data
 from footprint import memory_of_builds
-from groups import group_plans
 from kernels import throughput_of_kernels
 from lsh import Library
-from made_graphs import made_graphs
 from measure import Bare
 from packed import packed_parts
 from queries import make_sketches, sizes, statements, within_statement
 from report import Report, machine
 from server import Session
-from sets import evaluations
-from vectors import long_vectors
 from workers import worker_gains
 
 
@@ -52,7 +48,6 @@ def measure_all(report, session, bare, folder):
     scaling(report, data)
     toast(report, data)
     worker_gains(report, data)
-    group_plans(report, session)
     make_sketches(session)
     within_statement(report, data)
     statements(report, session)
@@ -60,9 +55,6 @@ def measure_all(report, session, bare, folder):
     sizes(report, session)
     packed_parts(report, session)
     memory_of_builds(report, session)
-    long_vectors(report, data)
-    evaluations(report, data)
-    made_graphs(report, session)
     report.compare()
     report.conclude()
 

@@ -293,7 +293,7 @@ choose_noise(uint64_t *header)
 
 	header[CONTRIBUTIONS] = one_of(contributions);
 	header[NEIGHBORS] = 1 + below(2);
-	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(4);
+	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(of_moments ? 4 : 3);
 	header[EPSILON] = BITS(one_of(epsilons));
 	header[DELTA] = header[MECHANISM] == LAPLACE || header[MECHANISM] == WISHART ? 0 :
 		BITS(one_of(deltas));

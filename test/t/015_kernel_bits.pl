@@ -23,7 +23,7 @@ SELECT i AS id, i % 7 AS part, CASE WHEN i % 11 > 0 THEN ARRAY[i % 251, i * 7919
        ARRAY(SELECT i % 50 + j * j FROM generate_series(1, i % 9 + CASE WHEN i % 500 = 0 THEN 300 ELSE 0 END) j) AS items,
        ARRAY(SELECT 'tag ' || (i * j) % 40 FROM generate_series(1, i % 5) j) AS tags,
        ARRAY['sex ' || i % 2, 'town ' || i % 17, CASE WHEN i % 13 = 0 THEN '' ELSE 'job' END] AS c
-FROM generate_series(1, 20000) i;
+FROM generate_series(1, 10000) i;
 ANALYZE records;
 CREATE TABLE points100 AS SELECT id, x || array_fill(id % 19 + 0.25::float8, ARRAY[97]) AS y FROM records WHERE x IS NOT NULL;
 END
@@ -116,7 +116,7 @@ for my $kernel (@kernels)
 	is_whole("$name: by 2 parallel workers", "SELECT $build FROM records", $parallel);
 	is_whole("$name: by race_merge over partitions", $merged);
 	is_whole("$name: by workers and race_merge", $merged, $parallel);
-	is_whole("$name: by + of two halves", "SELECT $build FILTER (WHERE id <= 9999) + $build FILTER (WHERE id > 9999) FROM records");
+	is_whole("$name: by + of two halves", "SELECT $build FILTER (WHERE id <= 4999) + $build FILTER (WHERE id > 4999) FROM records");
 	is_whole("$name: in another order", "SELECT @{[ $build =~ s/\)$/ ORDER BY part, id DESC)/r ]} FROM records");
 	is_whole("$name: as rows", 'SELECT ' . build($params, record_of($values)) . ' FROM records WHERE x IS NOT NULL')
 		if $values =~ /^\w+, \w+$/;

@@ -58,6 +58,11 @@ WITH made (r) AS (SELECT race_build_value('l2(dims=1, rows=2, range=16)', ARRAY[
 SELECT race_merge(overlay(h::raw::text PLACING repeat('0', 16) FROM 3 + 2 * 68)::raw::race_sketch) FROM made, unnest(ARRAY[(r).lower, (r).upper]) h;
 END
 
+# A private sketch of rows that says it has the noise of moments: written with its checksum, it is not read
+like(sql_fails(<<'END'), qr/\AERROR:  22P03: .*Noise of Wishart matrices is for moments/s, 'sketches of rows do not have noise of Wishart matrices');
+SELECT overlay(race_privatize(s, 1)::raw::text PLACING '04' FROM 3 + 2 * 5)::raw::race_sketch::text::race_sketch FROM now;
+END
+
 # Damage each byte of packed counters, and those that say how they are stored; look how many
 # uses are refused.  The values are read as they are, so the session survives by itself.
 my $ends = sql(<<'END');

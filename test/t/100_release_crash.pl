@@ -20,18 +20,8 @@ CREATE TABLE unflushed (id int);
 CREATE FUNCTION gate(value int[]) RETURNS int[] IMMUTABLE LANGUAGE plpgsql AS
 	'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN value; END';
 CALL race_protect('visits', 'visits', 100);
-CREATE VIEW ledger AS
-SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE act = 'release') AS charges,
-	(SELECT count(DISTINCT (name, version)) FROM _racepriv.race_releases) AS releases;
-CREATE VIEW mistakes AS
-SELECT 'a release without a charge' FROM _racepriv.race_releases LEFT JOIN _racepriv.race_charges USING (charge)
-	WHERE act IS DISTINCT FROM 'release'
-UNION ALL
-SELECT 'a sum that is wrong' FROM _racepriv.race_budgets
-	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges)
-UNION ALL
-SELECT 'a release with too few parts' FROM _racepriv.race_releases GROUP BY name, version HAVING count(*) <> 2;
 END
+$cluster->watch_ledger;
 
 # Releases by a session that would not wait for any commit
 sub release_statement

@@ -21,20 +21,8 @@ CREATE FUNCTION fail_alloc(bigint, bigint) RETURNS bigint LANGUAGE c AS '$module
 CREATE TABLE visits AS SELECT i AS id, CASE WHEN i = 31337 THEN 'hush' ELSE (i % 10)::text END AS note, ARRAY[i % 10] AS x
 FROM generate_series(31300, 31399) i;
 CALL race_protect('visits', 'visits', 1000000);
-CREATE VIEW ledger AS
-SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE act = 'release') AS charges,
-	(SELECT count(DISTINCT (name, version)) FROM _racepriv.race_releases) AS releases;
-CREATE VIEW mistakes AS
-SELECT 'a release without a charge' FROM _racepriv.race_releases LEFT JOIN _racepriv.race_charges USING (charge)
-	WHERE act IS DISTINCT FROM 'release'
-UNION ALL
-SELECT 'a sum that is wrong' FROM _racepriv.race_budgets
-	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges)
-UNION ALL
-SELECT 'a release with too few parts' FROM _racepriv.race_releases GROUP BY name, version HAVING count(*) <> 2
-UNION ALL
-SELECT 'a release that is not private' FROM _racepriv.race_releases WHERE (race_info(sketch)).status <> 'private';
 END
+$cluster->watch_ledger;
 like($cluster->sql_fails('SELECT note::int FROM visits'), $secret, 'control: outside of a release a record is told');
 like($cluster->log_text, $secret, 'control: and logged');
 my $log_before = length $cluster->log_text;

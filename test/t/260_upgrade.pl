@@ -171,6 +171,18 @@ sub test_update
 	test_old_catalog($version);
 	update($version);
 	is(changed_values($version), 'of 48', "values of $version: the same after the update");
+	is(sql('SELECT count(*) > 0, count(charged_by_id) FROM _racepriv.race_charges'), 't|0', 'who charged is unknown: a role may have taken the name');
+	sql(<<'OLD');
+ALTER TABLE _racepriv.race_charges DISABLE TRIGGER race_append_only;
+CREATE TABLE charged AS SELECT charge, identity FROM _racepriv.race_charges;
+UPDATE _racepriv.race_charges SET identity = _racepriv._race_identity();
+OLD
+	like(sql_fails("CALL race_release_next('people')"), qr/ERROR:  42501: .*is not known in this database/s, 'so that nobody refreshes a release that was made here');
+	sql(<<'OLD');
+UPDATE _racepriv.race_charges c SET identity = o.identity FROM charged o WHERE o.charge = c.charge;
+DROP TABLE charged;
+ALTER TABLE _racepriv.race_charges ENABLE TRIGGER race_append_only;
+OLD
 	sql("UPDATE kept SET sketch = (SELECT sketch FROM kept WHERE kind = 'l2' AND form = 'laplace') WHERE kind = 'l2' AND form = 'exact'");
 	is(changed_values($version), 'of 48, l2|exact', 'control: another value is noticed');
 	is(ledger(), $ledger, "a ledger of $version, and a view on it, survive the update");

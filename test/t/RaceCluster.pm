@@ -142,6 +142,27 @@ sub run_here
 	return $self->within(undef, sub { command(@command) });
 }
 
+# Views: ledger, the charges and the releases that there are; mistakes, what must not be where each release has two parts
+sub watch_ledger
+{
+	my ($self) = @_;
+	return $self->sql(<<'END');
+CREATE VIEW ledger AS
+SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE act = 'release') AS charges,
+	(SELECT count(DISTINCT (name, version)) FROM _racepriv.race_releases) AS releases;
+CREATE VIEW mistakes AS
+SELECT 'a release without a charge' FROM _racepriv.race_releases LEFT JOIN _racepriv.race_charges USING (charge)
+	WHERE act IS DISTINCT FROM 'release'
+UNION ALL
+SELECT 'a sum that is wrong' FROM _racepriv.race_budgets
+	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges)
+UNION ALL
+SELECT 'a release with too few parts' FROM _racepriv.race_releases GROUP BY name, version HAVING count(*) <> 2
+UNION ALL
+SELECT 'a release that is not private' FROM _racepriv.race_releases WHERE (race_info(sketch)).status <> 'private';
+END
+}
+
 sub log_text
 {
 	my ($self) = @_;

@@ -9,7 +9,7 @@
 #include "kernels.h"
 #include "tap.h"
 
-#define ROWS		100000
+#define ROWS		CASES(100000, 10000)
 #define LIMIT		6.7
 #define DISTANCES	10
 #define DIMS		3
@@ -65,7 +65,7 @@ test_kernel(RaceSequence sequence, RaceRehash rehash, uint32_t power,
 	rows = make_rows(&params);
 	ok(follows_kernel(rows, 1), "power %u, range %u, %s, %s: records meet as the kernel says",
 	   power, range, race_sequence_name(sequence), race_rehash_name(rehash));
-	ok(!follows_kernel(rows, 1.05), "control: not as for distances 5 %% longer");
+	ok(SANITIZED || !follows_kernel(rows, 1.05), "control: not as for distances 5 %% longer");
 	free(rows);
 }
 
@@ -239,7 +239,7 @@ test_recipe(const Recipe *recipe, bool has_control)
 	printf("# off by up to %.2f standard errors, a control by %.2f\n", worst, worst_control);
 	ok(worst < LIMIT, "%s: records meet as the kernel says", describe(params));
 	if (has_control)
-		ok(worst_control > LIMIT, "control: not as it says of others");
+		ok(SANITIZED || worst_control > LIMIT, "control: not as it says of others");
 	free(rows);
 	free(params);
 }

@@ -879,9 +879,9 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 	for (i = 0; i < 4; i++)
 		tight &= groups[i / 2][i % 2].count > 1 - ROUNDING &&
 			groups[i / 2][i % 2].counters > least_apart(params, i / 2 == 0, i % 2 == 1);
-	ok(tight && all.cost > 0.99, "and would be too far apart for a little less");
+	ok(SANITIZED || (tight && all.cost > 0.99), "and would be too far apart for a little less");
 	if (weight > 0 && reaches_look(params))
-		ok(all.look > 1 - 1 / weight, "a look that declares %g of a record and not %g would be found out",
+		ok(SANITIZED || all.look > 1 - 1 / weight, "a look that declares %g of a record and not %g would be found out",
 		   weight - 1, weight);
 	free_kind(&kind);
 }
@@ -1091,17 +1091,17 @@ test_met(void)
 		   met.pairs, met.mechanisms[RACE_MECHANISM_LAPLACE], met.mechanisms[RACE_MECHANISM_GAUSSIAN],
 		   met.mechanisms[RACE_MECHANISM_WISHART], met.fewer_rows, met.fewer_cells, met.levels,
 		   met.coarser, met.refused);
-	ok(met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 && met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
+	ok(SANITIZED || (met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 && met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
 	   met.mechanisms[RACE_MECHANISM_WISHART] > 100 && met.fewer_rows > 100 && met.fewer_cells > 100 &&
-	   met.levels > 100 && met.coarser > 100, "all that a release may choose was met");
+	   met.levels > 100 && met.coarser > 100), "all that a release may choose was met");
 }
 
 int
 main(void)
 {
-	test_rows(30);
-	test_grids(50);
-	test_moments(60);
+	test_rows(CASES(30, 6));
+	test_grids(CASES(50, 10));
+	test_moments(CASES(60, 12));
 	test_peeking();
 	test_met();
 	free(tape.draws);

@@ -17,6 +17,18 @@
 #include "../../src/core/moment_sums.h"
 #include "../../src/core/noise.h"
 
+/*
+ * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it
+ * there are fewer cases of each kind, and controls that need all of them are left out.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED		true
+#define CASES(n, fewer)	(fewer)
+#else
+#define SANITIZED		false
+#define CASES(n, fewer)	(n)
+#endif
+
 /* Real randomness, for a RaceRandom */
 static inline void
 fill_from_system(void *arg, uint8_t *bytes, size_t size)
@@ -57,6 +69,53 @@ fill_from_pattern(void *arg, uint8_t *bytes, size_t size)
 
 		bytes[i] = (uint8_t) (mix(n / 8 + 1) >> n % 8 * 8);
 	}
+}
+
+/* A sampler of noise, by its scale or its variance */
+typedef int64_t (*Sampler) (RaceRandom *random, uint64_t size);
+
+/* Are the first draws from a fixed tape these 12, and is this the digest of 10000, over several buffers? */
+static inline bool
+draws_are(Sampler sampler, uint64_t size, const int64_t *draws, uint64_t expected)
+{
+	uint64_t	position = 0;
+	RaceRandom	random = {.fill = fill_from_pattern, .arg = &position};
+	uint64_t	digest = 0;
+	bool		same = true;
+	int			i;
+
+	for (i = 0; i < 10000; i++)
+	{
+		int64_t		k = sampler(&random, size);
+
+		same &= i >= 12 || k == draws[i];
+		digest = mix(digest ^ (uint64_t) k);
+	}
+	return same && digest == expected;
+}
+
+/* Bytes that made a draw are secret: are those that were used wiped? */
+static inline bool
+wipes_bytes(Sampler sampler, uint64_t size)
+{
+	RaceRandom	random = {.fill = fill_from_system};
+	size_t		most = 0;
+	size_t		unwiped = 0;
+	size_t		j;
+	int			i;
+
+	/* the last draw may be one of the first from a new buffer */
+	for (i = 0; i < 100; i++)
+	{
+		size_t		used;
+
+		sampler(&random, size);
+		used = sizeof(random.buffer) - random.left;
+		most = used > most ? used : most;
+		for (j = 0; j < used; j++)
+			unwiped += random.buffer[j] != 0;
+	}
+	return most > 100 && unwiped == 0;
 }
 
 /* Of these bits, a number in (-1, 1) */

@@ -9,7 +9,7 @@
 #include "kernels.h"
 #include "tap.h"
 
-#define ROWS		500000
+#define ROWS		CASES(500000, 20000)
 #define RANGE		64
 #define SEED		3
 #define LIMIT		6.7
@@ -90,7 +90,7 @@ test_sizes(const RaceRows *rows)
 	}
 	printf("# off by up to %.2f standard errors, a control by %.2f\n", worst, worst_control);
 	ok(worst < LIMIT, "each of 0 ... n - 1 is the least at rate 1 / n");
-	ok(worst_control > LIMIT, "control: not of integers that are not mixed first");
+	ok(SANITIZED || worst_control > LIMIT, "control: not of integers that are not mixed first");
 }
 
 /*

@@ -8,13 +8,6 @@
 
 #define MAX_TEST_DIMS	8
 
-/* The sanitizers make vector code many times slower. */
-#ifdef __SANITIZE_ADDRESS__
-#define FEWER	5
-#else
-#define FEWER	1
-#endif
-
 /* The answers to all zeros, key and counter, and to digits of pi: Random123 */
 static void
 test_philox(void)
@@ -371,7 +364,7 @@ plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused
 
 /* Row functions against their definition, and all vector code against portable */
 #define ROWS			128
-#define PLAIN_RECORDS	3000
+#define PLAIN_RECORDS	CASES(3000, 500)
 #define MAX_PATHS		8
 #define MAX_BATCH		70		/* whole tiles of records, and some left over */
 
@@ -533,7 +526,7 @@ is_prefix(const RaceRows *rows, uint32_t few)
 	for (i = alone->blocks * functions; i-- > 0;)
 		race_rows_generate(alone, i / functions, i % functions);
 	buckets = make_buckets(alone);
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < CASES(1000, 50); i++)
 	{
 		RaceColumn	x[RACE_MAX_PARTS];
 
@@ -666,7 +659,7 @@ main(void)
 	test_philox_lanes();
 	test_known_answers();
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], (i < 4 ? 125000 : i < 16 ? 20000 : 1000) / FEWER);
+		test_paths(&shapes[i], CASES(i < 4 ? 125000 : i < 16 ? 20000 : 1000, i < 16 ? 2500 : 200));
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

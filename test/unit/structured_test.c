@@ -64,7 +64,7 @@ test_angles(uint32_t dims)
 static void
 test_lengths(uint32_t dims)
 {
-	const int	n = 1000000;
+	const int	n = CASES(1000000, 200000);
 	RaceParams	params = structured_params(L2, dims, 64);
 	double		d = race_structured_length(&params);
 	double		square = 0;
@@ -90,12 +90,7 @@ test_lengths(uint32_t dims)
 #define ROWS	16384
 #define LIMIT	6.7				/* standard errors of independent rows */
 
-/* The sanitizers make code many times slower. */
-#ifdef __SANITIZE_ADDRESS__
-#define SEEDS	40
-#else
-#define SEEDS	400
-#endif
+#define SEEDS	CASES(400, 10)
 
 /* In what share of rows x and y meet, over many seeds */
 static double
@@ -169,7 +164,7 @@ test_shape(const Shape *shape, RaceKernel kernel, uint32_t dims)
 		   sqrt(k * (1 - k) / ROWS / SEEDS));
 	ok(fabs(standard_errors(share, k, ROWS * SEEDS)) < LIMIT,
 	   "%s(%u), %s: as the kernel says", race_kernel_name(kernel), dims, shape->name);
-	ok(SEEDS < 400 || fabs(standard_errors(share, other, ROWS * SEEDS)) > LIMIT,
+	ok(SANITIZED || fabs(standard_errors(share, other, ROWS * SEEDS)) > LIMIT,
 	   "control: not if one were a little farther");
 }
 
