@@ -18,7 +18,7 @@
 
 #include "../core/core.h"
 #include "classify.h"
-#include "cosine_basis.h"
+#include "proportion_gp.h"
 #include "solver.h"
 
 /*

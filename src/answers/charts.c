@@ -13,9 +13,9 @@
 
 #include "../core/core.h"
 #include "charts.h"
+#include "distributions.h"
 #include "estimate.h"
 #include "row_estimator.h"
-#include "student.h"
 
 /*
  * Curves, heat maps and histograms of columns, from densities (charts.h).

@@ -18,7 +18,7 @@
  * A score, as race_scores_number() has it, says which class is best, and its lead.  A sketch
  * of scores is a grid: so it says how many records of a class have which best class and about
  * which lead, with noise.  Taken as they are, the largest of such shares would be too sure: it is
- * the one that noise made largest.  So shares are curves of the lead (cosine_basis.h): that of the best
+ * the one that noise made largest.  So shares are curves of the lead (proportion_gp.h): that of the best
  * class is expected to be the same whatever class that is, and the others to be shared out as
  * all records are.
  */

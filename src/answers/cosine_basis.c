@@ -1,385 +1,118 @@
 /*
  * cosine_basis.c
- *		Posterior of a Gaussian process in a cosine basis
+ *		Cosine basis of smooth functions over a box
  */
-#include "postgres.h"
-
 #include <math.h>
+#include <string.h>
 
-#include "miscadmin.h"
-
-#include "../core/core.h"
 #include "cosine_basis.h"
 
-/*
- * Posterior of a Gaussian process in a cosine basis.
- *
- * Coefficients are normal, a priori with the variances of a Matern process of smoothness 3/2
- * (Solin & Sarkka 2020), and so they are a posteriori.  Its deviation and length are not known:
- * the posteriors of all choices are averaged, weighted by their marginal likelihoods.
- */
+#define PI				3.14159265358979323846
+/* Cosines are flat where the box ends, so it ends beyond the places: by this part of their range */
+#define MARGIN			0.1
+#define SHRINK			0.9		/* of the highest squared frequency, until terms are few enough */
+#define SHORTEST		0.25	/* half of a wavelength, in bandwidths */
 
 /*
- * Lengths and deviations of the process that are tried; lengths in bandwidths.  The last deviation
- * is for the covariance alone: means with it would follow noise.
+ * Add the terms whose squared frequency is at most `limit`.  Along the axes before this one
+ * they have the frequencies of term basis->n, which is the next one.  Return whether there is
+ * space for all.
  */
-static const double lengths[RACE_POSTERIOR_LENGTHS] = {0.5, 1, 2, 4, 8, 16, 32};
-static const double deviations[RACE_POSTERIOR_DEVIATIONS] = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
-
-#define CHOICES			RACE_POSTERIOR_CHOICES
-#define MEAN_CHOICES	(CHOICES - RACE_POSTERIOR_LENGTHS)
-
-/* The standard deviation of each coefficient a priori, in choice number c */
-static void
-prior_deviations(const RaceWaves *waves, int c, double *prior)
+static int
+add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 {
-	double		deviation = deviations[c / RACE_POSTERIOR_LENGTHS];
-	double		length = lengths[c % RACE_POSTERIOR_LENGTHS];
-	double		sum = 0;
-	uint32		i;
+	uint8_t		term[RACE_COSINE_DIMS];
+	int			k;
 
-	for (i = 0; i < waves->n; i++)
+	if (axis == basis->dims)
 	{
-		prior[i] = pow(1 + waves->square[i] * length * length / 3, -(3.0 + waves->dims) / 2);
-		sum += prior[i];
+		if (basis->n == RACE_COSINE_TERMS)
+			return 0;
+		basis->square[basis->n++] = square;
+		if (basis->n < RACE_COSINE_TERMS)
+			memcpy(basis->frequency[basis->n], basis->frequency[basis->n - 1], sizeof(term));
+		return 1;
 	}
-	for (i = 0; i < waves->n; i++)
-		/* the constant is as uncertain again as all that varies */
-		prior[i] = deviation * sqrt(prior[i] / sum + (i == 0));
-}
-
-/* The lower triangle of 1 + prior gram prior */
-static void
-weigh_by_prior(const RaceEquations *equations, const double *prior, double *c)
-{
-	uint32		n = equations->n;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
-			c[i * n + j] = (i == j) + prior[i] * prior[j] * equations->gram[i * n + j];
-}
-
-/* The posterior mean of the coefficients, and the logarithm of the marginal likelihood */
-static double
-find_posterior(const RaceEquations *equations, const double *prior, double *mean)
-{
-	uint32		n = equations->n;
-	double	   *factor = equations->factor;
-	double		likelihood = 0;
-	uint32		i;
-
-	weigh_by_prior(equations, prior, factor);
-	race_factorize(factor, n, 1);
-	for (i = 0; i < n; i++)
-		mean[i] = prior[i] * equations->right[i];
-	race_solve_lower(factor, n, mean);
-	for (i = 0; i < n; i++)
-		likelihood += mean[i] * mean[i] / 2 - log(factor[i * n + i]);
-	race_solve_upper(factor, n, mean);
-	for (i = 0; i < n; i++)
-		mean[i] *= prior[i];
-	return likelihood;
-}
-
-/* Add a part of the covariance, and of the square of `apart`. */
-static void
-add_covariance(const RaceEquations *equations, const double *prior, const double *apart,
-			   double part, double *covariance)
-{
-	uint32		n = equations->n;
-	uint32		i;
-	uint32		j;
-
-	weigh_by_prior(equations, prior, equations->factor);
-	race_factorize(equations->factor, n, 1);
-	race_invert_lower(equations->factor, n);
-	race_root_product(equations->factor, n, equations->inverse);
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			covariance[i * n + j] += part * (prior[i] * prior[j] * equations->inverse[i * n + j] +
-											 apart[i] * apart[j]);
-}
-
-/*
- * Dense and sparse parts of a table are seldom alike, but the likelihood is mostly that of the
- * dense ones.  So the covariance doubts it: it counts to this power.
- */
-#define DOUBT		0.25
-
-/* A choice that has less of the likelihood than this is left out of the covariance. */
-#define LEAST_PART	1e-3
-
-/* A choice whose likelihood is less by this factor, as a logarithm, is not tried again. */
-#define UNLIKELY	100.0
-
-/* Parts of n choices that add up to 1, from logarithms of their likelihoods */
-static void
-share_out(const double *logs, int n, double power, double *parts)
-{
-	double		most = -INFINITY;
-	double		sum = 0;
-	int			c;
-
-	for (c = 0; c < n; c++)
-		most = Max(most, logs[c]);
-	for (c = 0; c < n; c++)
-		sum += parts[c] = exp(power * (logs[c] - most));
-	for (c = 0; c < n; c++)
-		parts[c] /= sum;
-}
-
-/* The posterior means of choices, [choices][n], and logarithms of their likelihoods */
-static void
-try_choices(const RaceWaves *waves, RaceEquations *equations, int choices, double *means,
-			double *logs)
-{
-	uint32		n = waves->n;
-	double	   *prior = palloc(n * sizeof(double));
-	double		most = -INFINITY;
-	int			c;
-
-	for (c = 0; c < choices; c++)
+	for (k = 0; k < RACE_COSINE_FREQUENCIES; k++)
 	{
-		logs[c] = -INFINITY;
-		if (equations->unlikely[c])
-			continue;
-		prior_deviations(waves, c, prior);
-		logs[c] = find_posterior(equations, prior, means + c * n);
-		most = Max(most, logs[c]);
-	}
-	for (c = 0; c < choices; c++)
-		equations->unlikely[c] = logs[c] < most - UNLIKELY;
-	pfree(prior);
-}
+		double		frequency = k == 0 ? 0 : PI * k / basis->range[axis];
+		double		sum = square + frequency * frequency;
 
-/* Add parts of the covariances of choices, and of what their means differ from the mean. */
-static void
-add_covariances(const RaceWaves *waves, const RaceEquations *equations, const double *mean,
-				const double *parts, double *means, double *covariance)
-{
-	uint32		n = waves->n;
-	double	   *prior = palloc(n * sizeof(double));
-	uint32		i;
-	int			c;
-
-	for (c = 0; c < CHOICES; c++)
-	{
-		if (parts[c] < LEAST_PART)
-			continue;
-		prior_deviations(waves, c, prior);
-		for (i = 0; i < n; i++)
-			means[c * n + i] -= mean[i];
-		add_covariance(equations, prior, means + c * n, parts[c], covariance);
+		if (!(sum <= limit))
+			break;
+		if (basis->n < RACE_COSINE_TERMS)
+			basis->frequency[basis->n][axis] = (uint8_t) k;
+		if (!add_terms(basis, axis + 1, sum, limit))
+			return 0;
 	}
-	pfree(prior);
+	return 1;
 }
 
 void
-race_posterior(const RaceWaves *waves, RaceEquations *equations, double *mean,
-			   double *covariance)
+race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n)
 {
-	uint32		n = waves->n;
-	double	   *means = palloc0((Size) CHOICES * n * sizeof(double));
-	double		logs[CHOICES];
-	double		parts[CHOICES];
-	uint32		i;
-	int			c;
+	double		limit = PI * PI / (SHORTEST * SHORTEST);
+	uint32_t	axis;
+	size_t		j;
 
-	try_choices(waves, equations, covariance == NULL ? MEAN_CHOICES : CHOICES, means, logs);
-	share_out(logs, MEAN_CHOICES, 1, parts);
-	memset(mean, 0, n * sizeof(double));
-	for (c = 0; c < MEAN_CHOICES; c++)
-		for (i = 0; i < n; i++)
-			mean[i] += parts[c] * means[c * n + i];
-	if (covariance != NULL)
+	memset(basis, 0, sizeof(RaceCosines));
+	basis->dims = dims;
+	for (axis = 0; axis < dims; axis++)
 	{
-		share_out(logs, CHOICES, DOUBT, parts);
-		add_covariances(waves, equations, mean, parts, means, covariance);
-	}
-	pfree(means);
-}
+		const double *x = places + axis * n;
+		double		least = x[0];
+		double		most = x[0];
 
-/*
- * Smoothed class probabilities along the score, from noisy counts of its nodes.
- */
-
-/*
- * Sizes of deviations that are tried, as shares of the standard deviation of one record: the
- * likelihood of all curves weighs them.
- */
-static const double sizes[] = {0.02, 0.04, 0.08, 0.16, 0.32, 0.64};
-
-#define SIZES	((int) lengthof(sizes))
-
-RaceCurves *
-race_curves_create(int n, uint32 cells, double variance)
-{
-	RaceCurves *curves = palloc(sizeof(RaceCurves));
-	Size		values = (Size) n * (cells + 1);
-
-	curves->n = n;
-	curves->cells = cells;
-	curves->variance = variance;
-	curves->records = palloc_extended(values * sizeof(double), MCXT_ALLOC_HUGE);
-	curves->having = palloc_extended(values * sizeof(double), MCXT_ALLOC_HUGE);
-	curves->shares = palloc_extended(values * sizeof(double), MCXT_ALLOC_HUGE);
-	return curves;
-}
-
-/* Space for one curve */
-typedef struct Work
-{
-	uint32		nodes;
-	double	   *process;		/* [nodes][nodes]: covariance of a deviation of size 1 */
-	double	   *weights;		/* [nodes][nodes]: what a deviation adds to each node */
-	double	   *seen;			/* [nodes][nodes]: covariance of what it adds, */
-	double	   *product;		/* [nodes][nodes]: and with it, [value][node] */
-	double	   *factor;			/* [nodes][nodes] */
-	double	   *apart;			/* [nodes]: what is not as expected */
-	double	   *solution;		/* [nodes] */
-} Work;
-
-static Work *
-make_work(uint32 cells)
-{
-	Work	   *work = palloc(sizeof(Work));
-	uint32		n = cells + 1;
-	uint32		i;
-	uint32		j;
-
-	work->nodes = n;
-	work->process = palloc(n * n * sizeof(double));
-	work->weights = palloc(n * n * sizeof(double));
-	work->seen = palloc(n * n * sizeof(double));
-	work->product = palloc(n * n * sizeof(double));
-	work->factor = palloc(n * n * sizeof(double));
-	work->apart = palloc(n * sizeof(double));
-	work->solution = palloc(n * sizeof(double));
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			/* a constant, and what changes along the line */
-			work->process[i * n + j] = 1 + exp(-fabs((double) i - j) / cells);
-	return work;
-}
-
-/* About how many records are between a node and the next */
-static double
-between(const double *records, uint32 cells, uint32 node)
-{
-	double		left = Max(records[node], 0) * (node > 0 ? 0.5 : 1);
-	double		right = Max(records[node + 1], 0) * (node + 1 < cells ? 0.5 : 1);
-
-	return left + right;
-}
-
-/*
- * The mean of the curve that a node sees: records are spread evenly between nodes, so that two
- * thirds are of the node itself, and the others of its neighbors.
- */
-static void
-mean_of_node(const double *records, uint32 cells, uint32 node, double *mean)
-{
-	double		before = node > 0 ? between(records, cells, node - 1) : 0;
-	double		after = node < cells ? between(records, cells, node) : 0;
-	double		part = before + after > 0 ? before / (before + after) :
-		node == 0 ? 0 : node == cells ? 1 : 0.5;
-
-	memset(mean, 0, (cells + 1) * sizeof(double));
-	mean[node] = 2.0 / 3;
-	if (node > 0)
-		mean[node - 1] = part / 3;
-	if (node < cells)
-		mean[node + 1] = (1 - part) / 3;
-}
-
-/* What is to be known of a curve, whatever the size of deviations */
-static void
-look_at(const RaceCurves *curves, int curve, Work *work)
-{
-	uint32		n = work->nodes;
-	const double *records = curves->records + (Size) curve * n;
-	const double *having = curves->having + (Size) curve * n;
-	const double *shares = curves->shares + (Size) curve * n;
-	uint32		i;
-	uint32		j;
-	uint32		k;
-
-	for (i = 0; i < n; i++)
-	{
-		double	   *row = work->weights + i * n;
-
-		mean_of_node(records, curves->cells, i, row);
-		work->apart[i] = having[i] - records[i] * race_dot(row, shares, n);
-		for (j = 0; j < n; j++)
-			row[j] *= Max(records[i], 0) * sqrt(shares[j] * (1 - shares[j]));
-	}
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			work->product[i * n + j] = race_dot(work->process + i * n, work->weights + j * n, n);
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+		for (j = 1; j < n; j++)
 		{
-			double		sum = 0;
-
-			for (k = 0; k < n; k++)
-				sum += work->weights[i * n + k] * work->product[k * n + j];
-			work->seen[i * n + j] = sum;
+			least = fmin(least, x[j]);
+			most = fmax(most, x[j]);
 		}
+		basis->lower[axis] = least - MARGIN * (most - least);
+		basis->range[axis] = (1 + 2 * MARGIN) * (most - least);
+	}
+	while (!add_terms(basis, 0, 0, limit))
+	{
+		basis->n = 0;
+		limit *= SHRINK;
+	}
 }
 
-/* The mean deviation if deviations have this size; returns the logarithm of the likelihood. */
-static double
-try_size(const RaceCurves *curves, int curve, double size, Work *work, double *deviation)
+int
+race_cosines_cover(const RaceCosines *basis, const double *place)
 {
-	uint32		n = work->nodes;
-	const double *shares = curves->shares + (Size) curve * n;
-	double		likelihood = 0;
-	uint32		i;
+	uint32_t	axis;
 
-	for (i = 0; i < n * n; i++)
-		work->factor[i] = size * size * work->seen[i] +
-			(i % (n + 1) == 0 ? curves->variance : 0);
-	race_factorize(work->factor, n, curves->variance);
-	memcpy(work->solution, work->apart, n * sizeof(double));
-	race_solve_lower(work->factor, n, work->solution);
-	for (i = 0; i < n; i++)
-		likelihood -= work->solution[i] * work->solution[i] / 2 + log(work->factor[i * n + i]);
-	race_solve_upper(work->factor, n, work->solution);
-	for (i = 0; i < n; i++)
-		deviation[i] = size * size * sqrt(shares[i] * (1 - shares[i])) *
-			race_dot(work->product + i * n, work->solution, n);
-	return likelihood;
+	for (axis = 0; axis < basis->dims; axis++)
+		if (!(place[axis] >= basis->lower[axis] &&
+			  place[axis] <= basis->lower[axis] + basis->range[axis]))
+			return 0;
+	return 1;
 }
 
 void
-race_curves_fit(RaceCurves *curves)
+race_cosines_at(const RaceCosines *basis, const double *place, size_t step, double *terms)
 {
-	Size		values = (Size) curves->n * (curves->cells + 1);
-	double	   *deviations = palloc_extended(SIZES * values * sizeof(double), MCXT_ALLOC_HUGE);
-	Work	   *work = make_work(curves->cells);
-	double		logs[SIZES] = {0};
-	double		most = -INFINITY;
-	double		sum = 0;
-	Size		i;
-	int			curve;
-	int			s;
+	double		cosines[RACE_COSINE_DIMS][RACE_COSINE_FREQUENCIES];
+	uint32_t	axis;
+	uint32_t	i;
+	int			k;
 
-	for (curve = 0; curve < curves->n; curve++)
+	for (axis = 0; axis < basis->dims; axis++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		look_at(curves, curve, work);
-		for (s = 0; s < SIZES; s++)
-			logs[s] += try_size(curves, curve, sizes[s], work,
-								deviations + s * values + (Size) curve * work->nodes);
+		double		angle = basis->range[axis] > 0 ?
+			PI * (place[axis * step] - basis->lower[axis]) / basis->range[axis] : 0;
+
+		cosines[axis][0] = 1;
+		cosines[axis][1] = cos(angle);
+		for (k = 2; k < RACE_COSINE_FREQUENCIES; k++)
+			cosines[axis][k] = 2 * cosines[axis][1] * cosines[axis][k - 1] -
+				cosines[axis][k - 2];
 	}
-	for (s = 0; s < SIZES; s++)
-		most = Max(most, logs[s]);
-	for (s = 0; s < SIZES; s++)
-		sum += logs[s] = exp(logs[s] - most);
-	for (s = 0; s < SIZES; s++)
-		for (i = 0; i < values; i++)
-			curves->shares[i] += logs[s] / sum * deviations[s * values + i];
-	pfree(deviations);
+	for (i = 0; i < basis->n; i++)
+	{
+		terms[i] = 1;
+		for (axis = 0; axis < basis->dims; axis++)
+			terms[i] *= cosines[axis][basis->frequency[i][axis]];
+	}
 }

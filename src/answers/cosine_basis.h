@@ -1,67 +1,42 @@
 /*
  * cosine_basis.h
- *		Posterior of a Gaussian process in a cosine basis
+ *		Cosine basis of smooth functions over a box
+ *
+ * Plain C99 without PostgreSQL headers.  A Gaussian process on a box is about a sum of its
+ * cosines with independent coefficients, whose variances are the spectral density at their
+ * frequencies (Solin & Sarkka 2020).  Places are in bandwidths.
  */
 #ifndef RACE_COSINE_BASIS_H
 #define RACE_COSINE_BASIS_H
 
-#include "postgres.h"
+#include <stddef.h>
+#include <stdint.h>
 
-#include "waves.h"
+#define RACE_COSINE_DIMS		8
+#define RACE_COSINE_TERMS		256 /* terms */
+#define RACE_COSINE_FREQUENCIES	64	/* along an axis */
 
-/*
- * Posterior of a Gaussian process in a cosine basis.
- */
-
-/* Lengths and deviations of the process that are tried */
-#define RACE_POSTERIOR_LENGTHS		7
-#define RACE_POSTERIOR_DEVIATIONS	6
-#define RACE_POSTERIOR_CHOICES		(RACE_POSTERIOR_LENGTHS * RACE_POSTERIOR_DEVIATIONS)
-
-/* Equations for the coefficients a of waves: gram a = right, with noise of covariance gram */
-typedef struct RaceEquations
+typedef struct RaceCosines
 {
-	uint32		n;				/* waves */
-	double	   *gram;			/* [n][n] */
-	double	   *right;			/* [n] */
-	double	   *factor;			/* [n][n]: space, for a Cholesky factor, */
-	double	   *inverse;		/* [n][n]: and for the inverse of what it is of */
-	/* choices that equations like these made so unlikely that they are not tried again */
-	bool		unlikely[RACE_POSTERIOR_CHOICES];
-} RaceEquations;
+	uint32_t	dims;
+	uint32_t	n;				/* terms; the first one is constant */
+	double		lower[RACE_COSINE_DIMS];
+	double		range[RACE_COSINE_DIMS];
+	uint8_t		frequency[RACE_COSINE_TERMS][RACE_COSINE_DIMS];	/* in half waves over the range */
+	double		square[RACE_COSINE_TERMS];	/* of the frequency, in radians a bandwidth */
+} RaceCosines;
 
 /*
- * The mean of the coefficients, and their covariance is added to `covariance` [n][n] if that is
- * not NULL.  Interruptible.
+ * The terms with the lowest frequencies, and none with half of a wavelength shorter than a quarter of a bandwidth.
+ * The box is that of n places, coordinate i of place j at places[i * n + j], and some more.
  */
-extern void race_posterior(const RaceWaves *waves, RaceEquations *equations, double *mean,
-						   double *covariance);
+extern void race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n);
 
-/*
- * Smoothed class probabilities along the score, from noisy counts of its nodes.
- *
- * Some of the records at a place of the line have a property: their share is a curve, linear
- * between nodes.  Records are split linearly over the two nodes around them.  So a node sees a
- * mean of the curve, not its value there: without regard to that coarse nodes would flatten it.
- *
- * A curve is what was expected of it and a deviation, a Gaussian process whose size is that of all
- * curves together: where noise is large, deviations are small.
- */
+/* Is a place in the box? */
+extern int	race_cosines_cover(const RaceCosines *basis, const double *place);
 
-typedef struct RaceCurves
-{
-	int			n;
-	uint32		cells;			/* between nodes */
-	double		variance;		/* of the noise of `having` */
-	double	   *records;		/* [n][cells + 1]: at each node, */
-	double	   *having;			/* [n][cells + 1]: and of these with the property */
-	double	   *shares;			/* [n][cells + 1]: expected, between 0 and 1 */
-} RaceCurves;
-
-/* Space for n curves */
-extern RaceCurves *race_curves_create(int n, uint32 cells, double variance);
-
-/* Replace expected shares by the likeliest ones, which noise may put a little beyond 0 and 1. */
-extern void race_curves_fit(RaceCurves *curves);
+/* The terms at a place, [basis->n]; coordinate i of it is at place[i * step]. */
+extern void race_cosines_at(const RaceCosines *basis, const double *place, size_t step,
+						  double *terms);
 
 #endif

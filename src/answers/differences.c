@@ -12,10 +12,10 @@
 #include "utils/memutils.h"
 
 #include "../core/core.h"
+#include "distributions.h"
 #include "estimate.h"
 #include "info.h"
 #include "row_estimator.h"
-#include "student.h"
 
 /*
  * race_difference: by how much two sketches differ at a query.

@@ -11,11 +11,11 @@
 #include "utils/memutils.h"
 
 #include "../core/core.h"
+#include "distributions.h"
 #include "estimate.h"
 #include "evaluator.h"
 #include "row_estimator.h"
 #include "solver.h"
-#include "student.h"
 
 /*
  * Kernel sums and densities: race_count, race_kernel_sum,

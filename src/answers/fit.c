@@ -607,18 +607,6 @@ race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
 					 errmsg("a lower bound is above the upper one, or too far from it")));
 }
 
-/* Is the box that of a grid sketch? */
-static bool
-covers_grid(const RaceFitWork *fit, const RaceBox *box)
-{
-	const RaceParams *params = fit->view->params;
-	Size		size = params->dims * sizeof(double);
-
-	return fit->gridded != NULL &&
-		memcmp(box->lower, race_array(params, RACE_ARRAY_LOWER), size) == 0 &&
-		memcmp(box->upper, race_array(params, RACE_ARRAY_UPPER), size) == 0;
-}
-
 /* Place a grid of at most n points, if they may be one.  Returns whether they are. */
 static bool
 place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
@@ -626,17 +614,14 @@ place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
 	const RaceParams *params = fit->view->params;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	double	   *widths = palloc(params->dims * sizeof(double));
-	Size		sides[RACE_LATTICE_DIMS];
+	Size		sides[RACE_MODEL_GRID_DIMS];
 	uint32		i;
 
 	for (i = 0; i < params->dims; i++)
 		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
 			params->power;
-	if (covers_grid(fit, box))
-		fit->points->n = race_candidates_nodes(box, widths, race_array(params, RACE_ARRAY_CELLS),
-											   n, race_records_vector(fit->points, 0), sides);
-	else if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
-			 race_kernel_type(params->kernel)->of_distance != NULL)
+	if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
+		race_kernel_type(params->kernel)->of_distance != NULL)
 		fit->points->n = race_candidates_grid(box, widths, n,
 											  race_records_vector(fit->points, 0), sides);
 	pfree(widths);

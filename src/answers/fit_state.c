@@ -11,8 +11,6 @@
 #include "row_estimator.h"
 #include "solver.h"
 
-StaticAssertDecl(RACE_MODEL_GRID_DIMS == RACE_LATTICE_DIMS, "a lattice has as many dimensions as a grid of points");
-
 #define ITERATIONS		60		/* in a round */
 #define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
 
@@ -110,24 +108,24 @@ void
 race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 {
 	const RaceParams *params = fit->view->params;
-	Size		space = race_lattice_space(sides) * sizeof(RaceComplex);
+	Size		all[RACE_FOURIER_DIMS] = {1, sides[0], sides[1]};
 	RaceLattice *lattice = palloc(sizeof(RaceLattice));
-	double		lower[RACE_LATTICE_DIMS];
-	double		upper[RACE_LATTICE_DIMS];
-	double		steps[RACE_LATTICE_DIMS] = {0, 0};
+	double		lower[RACE_FOURIER_DIMS];
+	double		upper[RACE_FOURIER_DIMS];
+	double		steps[RACE_FOURIER_DIMS] = {0, 0, 0};
 	uint32		axis;
 
 	race_radial_place(fit->radial, params, box->lower, lower, 1);
 	race_radial_place(fit->radial, params, box->upper, upper, 1);
 	for (axis = 0; axis < box->dims; axis++)
 	{
-		int			side = RACE_LATTICE_DIMS - box->dims + axis;
+		int			side = RACE_FOURIER_DIMS - box->dims + axis;
 
-		if (sides[side] > 1)
-			steps[side] = (upper[axis] - lower[axis]) / (sides[side] - 1);
+		if (all[side] > 1)
+			steps[side] = (upper[axis] - lower[axis]) / (all[side] - 1);
 	}
-	race_lattice_init(lattice, fit->radial, sides, steps,
-					  palloc_extended(space, MCXT_ALLOC_HUGE));
+	race_lattice_init(lattice, fit->radial, all, steps, false,
+					  palloc_extended(race_lattice_space(all) * sizeof(RaceComplex), MCXT_ALLOC_HUGE));
 	fit->gram.lattice = lattice;
 }
 

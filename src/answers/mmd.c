@@ -10,11 +10,11 @@
 #include "miscadmin.h"
 
 #include "../core/core.h"
+#include "distributions.h"
 #include "mmd.h"
 #include "question.h"
 #include "row_estimator.h"
 #include "solver.h"
-#include "tail.h"
 
 /*
  * race_similarity and race_distance: how alike the records of two sketches are.
@@ -37,6 +37,16 @@ PG_FUNCTION_INFO_V1(race_distance_sql);
 
 /* ------------------------------------------------------------------ sketches */
 
+/* Raise 22023 unless the sketches have the same parameters, but for rows and cells. */
+static void
+check_comparable(const RaceParams *a, const RaceParams *b)
+{
+	int			halvings[2];
+
+	if (!race_params_same_rows(a, b) && !race_params_common_cells(a, b, halvings))
+		race_params_check_same(a, b);
+}
+
 /* Return both sketches with their numbers of records, each at least `least`. */
 static RacePair
 pair_of(const RaceQuestion questions[2], double least)
@@ -44,7 +54,7 @@ pair_of(const RaceQuestion questions[2], double least)
 	RacePair	pair;
 	int			side;
 
-	race_check_comparable(&questions[0].view, &questions[1].view);
+	check_comparable(questions[0].view.params, questions[1].view.params);
 	for (side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
@@ -82,7 +92,7 @@ typedef struct Distance
 	double		p_value;
 } Distance;
 
-/* The null hypothesis: moments of the squared distance of two samples of one population */
+/* Null hypothesis: moments of the squared distance of two samples of one population */
 typedef struct Null
 {
 	double		variance;		/* of sampling and of the noise of counters */
@@ -105,75 +115,70 @@ count_variance(const RacePair *pair)
 }
 
 /*
- * The parts by which the noise of a count may be off: cells of the same width, in standard
- * deviations, to both sides.  Cells of the same probability would leave out the tails.
+ * The distribution of the relative error of a count, in cells of the same width in standard
+ * deviations.  Cells of the same probability would leave out the tails.
  */
-#define PARTS	40
-#define CELL	0.3
+#define ERROR_CELLS		40
+#define CELL_WIDTH		0.3
 
-typedef struct CountNoise
+typedef struct ErrorCell
 {
-	double		part;
+	double		error;
 	double		probability;
-} CountNoise;
-
-/* The probability that noise is beyond so many standard deviations, to one side */
-static double
-beyond(const RaceNoise *noise, double deviations)
-{
-	return noise->mechanism == RACE_MECHANISM_GAUSSIAN ? race_normal_tail(deviations) :
-		exp(-sqrt(2) * deviations) / 2;
-}
+} ErrorCell;
 
 static void
-find_parts(const RacePair *pair, int side, CountNoise parts[PARTS])
+set_error_cells(const RacePair *pair, int side, ErrorCell cells[ERROR_CELLS])
 {
 	const RaceNoise *noise = &pair->view[side]->header->noise;
+	bool		gaussian = noise->mechanism == RACE_MECHANISM_GAUSSIAN;
 	double		deviation = sqrt(noise->count_variance) / pair->records[side];
+	double		tail = 0.5;
 	int			i;
 
-	for (i = 0; i < PARTS / 2; i++)
+	for (i = 0; i < ERROR_CELLS; i += 2)
 	{
-		double		from = i * CELL;
-		double		outside = i + 1 == PARTS / 2 ? 0 : beyond(noise, from + CELL);
+		double		end = (i / 2 + 1) * CELL_WIDTH;
+		double		beyond = i + 2 == ERROR_CELLS ? 0 :
+			gaussian ? race_normal_tail(end) : exp(-sqrt(2) * end) / 2;
 
-		parts[2 * i].part = deviation * (from + CELL / 2);
-		parts[2 * i].probability = beyond(noise, from) - outside;
-		parts[2 * i + 1].part = -parts[2 * i].part;
-		parts[2 * i + 1].probability = parts[2 * i].probability;
+		cells[i].error = deviation * (end - CELL_WIDTH / 2);
+		cells[i].probability = tail - beyond;
+		cells[i + 1].error = -cells[i].error;
+		cells[i + 1].probability = tail - beyond;
+		tail = beyond;
 	}
 }
 
-/* The tail, if the counts are off by so many parts more in one sketch than in the other */
+/* Return the tail, given the difference of the relative errors of both counts. */
 static double
-tail_given(const Null *null, double squared, double off, double off_variance)
+tail_given_error(const Null *null, double squared, double error, double error_variance)
 {
-	double		variance = null->variance + 4 * off * off * null->with_shift;
+	double		variance = null->variance + 4 * error * error * null->with_shift;
 
 	if (!(variance > 0))
 		return squared > 0 ? 0 : 1;
-	return race_skew_tail(squared - null->kernel * (off * off - off_variance), variance,
+	return race_skew_tail(squared - null->kernel * (error * error - error_variance), variance,
 						  null->third / pow(variance, 1.5));
 }
 
 static double
 p_value(const RacePair *pair, const Null *null, double squared)
 {
-	CountNoise	parts[2][PARTS];
+	ErrorCell	cells[2][ERROR_CELLS];
 	double		variance = count_variance(pair);
 	double		sum = 0;
-	int			side;
 	int			i;
 	int			j;
 
 	if (variance == 0)
-		return tail_given(null, squared, 0, 0);
-	for (side = 0; side < 2; side++)
-		find_parts(pair, side, parts[side]);
-	for (i = 0; i < PARTS; i++)
-		for (j = 0; j < PARTS; j++)
-			sum += parts[0][i].probability * parts[1][j].probability *
-				tail_given(null, squared, parts[0][i].part - parts[1][j].part, variance);
+		return tail_given_error(null, squared, 0, 0);
+	set_error_cells(pair, 0, cells[0]);
+	set_error_cells(pair, 1, cells[1]);
+	for (i = 0; i < ERROR_CELLS; i++)
+		for (j = 0; j < ERROR_CELLS; j++)
+			sum += cells[0][i].probability * cells[1][j].probability *
+				tail_given_error(null, squared, cells[0][i].error - cells[1][j].error, variance);
 	return Min(sum, 1);
 }
 
@@ -189,11 +194,10 @@ find_null(const RacePair *pair, const RaceProducts *products)
 {
 	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
 	double		kernel = products->kernel;
-	double		of_densities = Max(products->density_square - kernel * kernel, 0);
 	double		with_density = Max(products->with_record - products->with_both, 0);
 	/* the centered kernel: the sum of its eigenvalues, and that of their squares */
 	double		first = 1 - kernel;
-	double		second = Max(products->kernel_square - kernel * kernel - 2 * of_densities, 0);
+	double		second = Max(products->kernel_square - kernel * kernel, 0);
 	Null		null;
 
 	null.kernel = kernel;
@@ -204,7 +208,7 @@ find_null(const RacePair *pair, const RaceProducts *products)
 	/* the sum of third powers lies between second^2 / first and second^1.5 */
 	if (first > 0 && second > 0)
 		null.third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
-	null.with_shift = products->with_both + samples * of_densities;
+	null.with_shift = products->with_both;
 	return null;
 }
 
@@ -274,25 +278,19 @@ race_distance_sql(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(distance.p_value));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
-
-/*
- * Sums of products of the counters of rows.
- */
-
-void
-race_check_comparable(const RaceView *a, const RaceView *b)
-{
-	int			halvings[2];
-
-	if (!race_params_same_rows(a->params, b->params) &&
-		!race_params_common_cells(a->params, b->params, halvings))
-		race_params_check_same(a->params, b->params);
-}
-
 /* -------------------------------------------------------------------- noise */
 
-double
-race_noise_of(const RacePair *pair, int side)
+/* Even cumulants of the noise in a counter of D, in parts of a whole */
+typedef struct Cumulants
+{
+	double		second;
+	double		fourth;
+	double		sixth;
+} Cumulants;
+
+/* Return the noise variance of a counter of a sketch, in parts of the whole; 0 without the sketch. */
+static double
+noise_of(const RacePair *pair, int side)
 {
 	const RaceView *view = pair->view[side];
 	double		unit;
@@ -303,48 +301,38 @@ race_noise_of(const RacePair *pair, int side)
 	return view->header->noise.counter_variance / (unit * unit);
 }
 
-double
-race_noise_of_pooled(const RacePair *pair)
+/* Return the noise variance of a counter of P. */
+static double
+noise_of_pooled(const RacePair *pair)
 {
 	double		n = pair->records[0] + pair->records[1];
 
-	return race_noise_of(pair, 0) * pow(pair->records[0] / n, 2) +
-		race_noise_of(pair, 1) * pow(pair->records[1] / n, 2);
+	return noise_of(pair, 0) * pow(pair->records[0] / n, 2) +
+		noise_of(pair, 1) * pow(pair->records[1] / n, 2);
 }
 
 /*
  * Laplace noise has an excess kurtosis of 3.  A merge of several releases has less, which is
  * not known, so this is an upper bound for it.
  */
-RaceCumulants
-race_noise_cumulants(const RacePair *pair, double first, double second)
+static Cumulants
+noise_of_difference(const RacePair *pair)
 {
-	double		variance[2] = {first, second};
-	RaceCumulants noise = {0, 0, 0};
+	Cumulants	noise = {0, 0, 0};
 	int			side;
 
 	for (side = 0; side < 2; side++)
 	{
-		noise.second += variance[side];
+		double		variance = noise_of(pair, side);
+
+		noise.second += variance;
 		if (pair->view[side] == NULL ||
 			pair->view[side]->header->noise.mechanism == RACE_MECHANISM_GAUSSIAN)
 			continue;
-		noise.fourth += 3 * pow(variance[side], 2);
-		noise.sixth += 30 * pow(variance[side], 3);
+		noise.fourth += 3 * pow(variance, 2);
+		noise.sixth += 30 * pow(variance, 3);
 	}
 	return noise;
-}
-
-RaceCumulants
-race_noise_of_difference(const RacePair *pair)
-{
-	return race_noise_cumulants(pair, race_noise_of(pair, 0), race_noise_of(pair, 1));
-}
-
-double
-race_noise_third(RaceCumulants noise)
-{
-	return noise.sixth + 12 * noise.fourth * noise.second + 8 * pow(noise.second, 3);
 }
 
 /* --------------------------------------------------------------------- rows */
@@ -356,7 +344,7 @@ typedef struct Sums
 	double		ab;
 	double		bb;
 	double		witness;		/* of P times the square of D */
-	double		lags[RACE_SQUARE_LAGS + 1]; /* of products of P with itself, shifted */
+	double		lags[RACE_SQUARE_LAGS + 1]; /* of products of P with itself, shifted by buckets */
 } Sums;
 
 /* Load the counters of a row of one sketch, divided by its records. */
@@ -365,19 +353,11 @@ load_row(const RacePair *pair, int side, uint32 number, double *x)
 {
 	const RaceView *view = pair->view[side];
 	uint32		range = view->params->range;
-	int64		counters[RACE_COUNTER_BLOCK];
-	uint32		from;
 	uint32		i;
 
-	for (from = 0; from < range; from += RACE_COUNTER_BLOCK)
-	{
-		uint32		n = Min(range - from, RACE_COUNTER_BLOCK);
-
-		CHECK_FOR_INTERRUPTS();
-		race_counters_load(view->counters, view->width, (Size) number * range + from, n, counters);
-		for (i = 0; i < n; i++)
-			x[from + i] = (double) counters[i] / pair->records[side];
-	}
+	for (i = 0; i < range; i++)
+		x[i] = (double) race_counters_get(view->counters, view->width, (Size) number * range + i) /
+			pair->records[side];
 }
 
 /* Add a row; p has space for RACE_SQUARE_LAGS buckets more, which repeat the first ones. */
@@ -389,6 +369,7 @@ add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, d
 	uint32		i;
 	int			lag;
 
+	CHECK_FOR_INTERRUPTS();
 	load_row(pair, 0, number, a);
 	if (pair->view[1] != NULL)
 		load_row(pair, 1, number, b);
@@ -400,10 +381,9 @@ add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, d
 		sums->ab += a[i] * b[i];
 		sums->bb += b[i] * b[i];
 		sums->witness += p[i] * (a[i] - b[i]) * (a[i] - b[i]);
-	}
-	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
-		for (i = 0; i < range; i++)
+		for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 			sums->lags[lag] += p[i] * p[i + lag];
+	}
 }
 
 /* Return means over all rows, and the variance of D's product by how blocks of rows differ. */
@@ -503,134 +483,94 @@ row_products(const RacePair *pair, RaceProducts *products)
 						   b == NULL ? PG_UINT32_MAX : b->params->rows);
 	double		range = pair->view[0]->params->range;
 	double		n = pair->records[0] + pair->records[1];
-	RaceCumulants noise = race_noise_of_difference(pair);
+	Cumulants noise = noise_of_difference(pair);
 	Sums		sums = sum_rows(pair, rows, &products->rows_variance);
-	double		kernel = (sums.lags[0] - range * race_noise_of_pooled(pair) - 1 / n) / (1 - 1 / n);
+	double		kernel = (sums.lags[0] - range * noise_of_pooled(pair) - 1 / n) / (1 - 1 / n);
 
-	products->aa = sums.aa - range * race_noise_of(pair, 0);
-	products->bb = sums.bb - range * race_noise_of(pair, 1);
-	products->ab = sums.ab - (products->same ? range * race_noise_of(pair, 0) : 0);
+	products->aa = sums.aa - range * noise_of(pair, 0);
+	products->bb = sums.bb - range * noise_of(pair, 1);
+	products->ab = sums.ab - (products->same ? range * noise_of(pair, 0) : 0);
 	products->noise_variance = range / rows * (noise.fourth + 2 * pow(noise.second, 2));
-	products->noise_third = range / rows / rows * race_noise_third(noise);
+	products->noise_third = range / rows / rows *
+		(noise.sixth + 12 * noise.fourth * noise.second + 8 * pow(noise.second, 3));
 	products->with_difference = noise.second / rows *
 		Max(sums.aa - 2 * sums.ab + sums.bb - range * noise.second, 0);
 	products->kernel = Max(Min(kernel, 1), 0);
 	products->kernel_square = kernel_square(pair, &sums, products->kernel, rows);
-	products->density_square = products->kernel * products->kernel;
 	products->with_record = noise.second / rows;
 	products->with_both = products->with_record * products->kernel;
 	products->difference_square = Max(sums.witness - noise.second, 0);
 }
 
-void
-race_products(const RacePair *pair, RaceProducts *products)
-{
-	memset(products, 0, sizeof(RaceProducts));
-	products->same = are_same(pair);
-	if (race_is_grid(pair->view[0]->params))
-		race_grid_products(pair, products);
-	else
-		row_products(pair, products);
-}
+/* -------------------------------------------------------------------- grids */
 
 /*
- * Sums of products of grids: convolutions with the kernel, by Fourier transforms.
+ * Products of grids are sums over pairs of nodes, A' K B.  K B is a convolution, by Fourier
+ * transforms (solver.h).  On average over places in a cell products estimate the kernel itself.
  *
- * A record is split linearly over the nodes around it.  Two records at random places of their
- * cells are some cells apart, blurred by both splits: by a cubic B-spline.  So the kernel between
- * nodes is divided by the transform of that spline (Unser 1999).  Then products estimate the
- * kernel itself, on average over places in a cell, and a record has 1 with itself.
- *
- * Transforms are on a torus that is longer than the nodes by the reach of the kernel, so that
- * pairs of nodes do not wrap around.  Products of a grid of two levels are sums over both levels, each with its
- * part of the kernel; its moments are of the fine nodes alone.
+ * Products of a grid of two levels are sums over both levels, each with its part of the kernel.
  */
 
 /* Elements of a transform (16 bytes each), above which cells are halved */
 #define MAX_TRANSFORM	((Size) 1 << 22)
 
-/* Cells beyond the reach of a kernel in which its spline's coefficients fade out: 0.27^12 < 1e-6 */
-#define FADING			12
-
 typedef struct Nodes
 {
 	RaceGrid	grid;			/* the cells that both sketches have */
 	int			halved[2];		/* halvings since noise was added */
-	double	   *parts[2];		/* counters of both in parts of the whole; or NULL */
-	size_t		nodes[RACE_FOURIER_DIMS];	/* 1 for axes that the grid does not have */
-	size_t		sizes[RACE_FOURIER_DIMS];	/* of a transform */
+	double	   *values[2];		/* counters of both in parts of the whole; 0 without a sketch */
+	double	   *sums[2];		/* the kernel times these */
 	double		smooth;			/* mean step of a second level, else 0 */
 	double		coarser;		/* mean step of the level that has the smooth rest, or 0 */
-	double		step[RACE_FOURIER_DIMS];
+	RaceLattice lattice;
 } Nodes;
 
-static Size
-volume(const size_t *sizes)
-{
-	return sizes[0] * sizes[1] * sizes[2];
-}
-
-/* Set at[] to the coordinates of element i of an array of these sizes. */
+/* Load the nodes of a sketch, or those of its second level, which follow the first. */
 static void
-coordinates(const size_t *sizes, Size i, size_t *at)
+load_nodes(const RacePair *pair, int side, bool second, Nodes *nodes)
 {
-	at[2] = i % sizes[2];
-	at[1] = i / sizes[2] % sizes[1];
-	at[0] = i / sizes[2] / sizes[1];
+	const RaceView *view = pair->view[side];
+	double		unit = (double) race_record_unit(view->params) * pair->records[side];
+	RaceGrid   *grid = &nodes->grid;
+	Size		from;
+	Size		i;
+	int			k;
+
+	race_grid_of(view->params, grid);
+	from = second ? grid->nodes : 0;
+	for (k = RACE_GRID_FACTOR; second && k > 1; k /= 2)
+		race_grid_halve(grid);
+	nodes->values[side] = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < grid->nodes; i++)
+		nodes->values[side][i] = race_counters_get(view->counters, view->width, from + i) / unit;
+	for (k = 0; k < nodes->halved[side]; k++)
+	{
+		race_grid_coarsen_real(grid, nodes->values[side], nodes->values[side]);
+		race_grid_halve(grid);
+	}
 }
 
-static Size
-index_of(const size_t *sizes, const size_t *at)
-{
-	return (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
-}
-
-/* Set the sizes of arrays for a grid. */
+/* Set the numbers of nodes along the axes, 1 for axes that the grid does not have; and their steps. */
 static void
-set_sizes(Nodes *nodes)
+set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 {
-	int			first = RACE_FOURIER_DIMS - nodes->grid.dims;
 	int			axis;
 
 	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
-		bool		used = axis >= first;
-		size_t		n = used ? nodes->grid.cells[axis - first] + 1 : 1;
-		double		step = used ? nodes->grid.step[axis - first] : 0;
-		double		reach = nodes->coarser == 0 ? n :
-			ceil(RACE_GRID_REACH * nodes->coarser / step) + FADING;
+		int			of_grid = axis - RACE_FOURIER_DIMS + (int) grid->dims;
 
-		nodes->nodes[axis] = n;
-		nodes->step[axis] = step;
-		nodes->sizes[axis] = used ? race_fourier_size(n + (size_t) Min(reach, n)) : 1;
+		sides[axis] = of_grid < 0 ? 1 : grid->cells[of_grid] + 1;
+		steps[axis] = of_grid < 0 ? 0 : grid->step[of_grid];
 	}
 }
 
-/* Halve the cells until a transform is small enough. */
+/* Load the finest cells that both sketches have, halved until a transform is small enough. */
 static void
-coarsen(Nodes *nodes)
+load_level(const RacePair *pair, bool second, double coarser, Nodes *nodes)
 {
-	int			side;
-
-	for (set_sizes(nodes); volume(nodes->sizes) > MAX_TRANSFORM && nodes->grid.halvings > 0;
-		 set_sizes(nodes))
-	{
-		for (side = 0; side < 2 && nodes->parts[side] != NULL; side++)
-		{
-			race_grid_coarsen_real(&nodes->grid, nodes->parts[side], nodes->parts[side]);
-			nodes->halved[side]++;
-		}
-		race_grid_halve(&nodes->grid);
-	}
-}
-
-/*
- * Load the nodes of both sketches, with the finest cells that both have; or those of the second
- * level, which follow the first.
- */
-static void
-load_nodes(const RacePair *pair, Nodes *nodes, bool second)
-{
+	size_t		sides[RACE_FOURIER_DIMS];
+	double		steps[RACE_FOURIER_DIMS];
 	int			side;
 
 	memset(nodes, 0, sizeof(Nodes));
@@ -638,419 +578,229 @@ load_nodes(const RacePair *pair, Nodes *nodes, bool second)
 		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
 										nodes->halved);
 	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
-	{
-		const RaceView *view = pair->view[side];
-		RaceGrid   *grid = &nodes->grid;
-		double		unit = (double) race_record_unit(view->params) * pair->records[side];
-		Size		from = 0;
-		double	   *parts;
-		Size		i;
-		int			k;
-
-		race_grid_of(view->params, grid);
-		from = second ? grid->nodes : 0;
-		for (k = RACE_GRID_FACTOR; second && k > 1; k /= 2)
-			race_grid_halve(grid);
-		parts = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-		for (i = 0; i < grid->nodes; i++)
-			parts[i] = (double) race_counters_get(view->counters, view->width, from + i) / unit;
-		for (k = 0; k < nodes->halved[side]; k++)
-		{
-			race_grid_coarsen_real(grid, parts, parts);
-			race_grid_halve(grid);
-		}
-		nodes->parts[side] = parts;
-	}
+		load_nodes(pair, side, second, nodes);
+	if (pair->view[1] == NULL)
+		nodes->values[1] = palloc_extended(nodes->grid.nodes * sizeof(double),
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	nodes->smooth = second ? nodes->grid.mean_step : 0;
-}
-
-/* --------------------------------------------------------------- transforms */
-
-static RaceComplex *
-allocate(const Nodes *nodes)
-{
-	return palloc_extended(volume(nodes->sizes) * sizeof(RaceComplex),
-						   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
-/* Transform in place; the inverse is divided by the number of elements. */
-static void
-transform(const Nodes *nodes, RaceComplex *x, bool inverse)
-{
-	RaceComplex *space = palloc(race_fourier_space(nodes->sizes) * sizeof(RaceComplex));
-	Size		n = volume(nodes->sizes);
-	Size		i;
-
-	race_fourier(x, nodes->sizes, inverse, space);
-	for (i = 0; i < n && inverse; i++)
+	nodes->coarser = coarser;
+	for (set_sides(&nodes->grid, sides, steps);
+		 race_lattice_volume(sides) > MAX_TRANSFORM && nodes->grid.halvings > 0;
+		 set_sides(&nodes->grid, sides, steps))
 	{
-		x[i].re /= n;
-		x[i].im /= n;
+		for (side = 0; side < 2; side++)
+		{
+			race_grid_coarsen_real(&nodes->grid, nodes->values[side], nodes->values[side]);
+			nodes->halved[side]++;
+		}
+		race_grid_halve(&nodes->grid);
 	}
-	pfree(space);
+	for (side = 0; side < 2; side++)
+		nodes->sums[side] = palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
 }
 
-/* Return the transform of node values a + ib; b may be NULL. */
-static RaceComplex *
-transform_nodes(const Nodes *nodes, const double *a, const double *b)
-{
-	RaceComplex *x = allocate(nodes);
-	size_t		at[RACE_FOURIER_DIMS];
-	Size		i;
-
-	for (i = 0; i < volume(nodes->nodes); i++)
-	{
-		RaceComplex *element;
-
-		coordinates(nodes->nodes, i, at);
-		element = &x[index_of(nodes->sizes, at)];
-		element->re = a[i];
-		element->im = b == NULL ? 0 : b[i];
-	}
-	transform(nodes, x, false);
-	return x;
-}
-
-/* Return |A|^2, |B|^2 and the real part of A* B at frequency i of the transform of a + ib. */
+/* Set the sums: the kernel, or its square, times the values of both sketches. */
 static void
-powers_at(const RaceComplex *x, const size_t *sizes, Size i, double *aa, double *bb, double *ab)
-{
-	RaceComplex c = x[i];
-	RaceComplex d;
-	size_t		at[RACE_FOURIER_DIMS];
-	double		sum;
-	double		re;
-	int			axis;
-
-	coordinates(sizes, i, at);
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		at[axis] = at[axis] == 0 ? 0 : sizes[axis] - at[axis];
-	d = x[index_of(sizes, at)];
-	sum = c.re * c.re + c.im * c.im + d.re * d.re + d.im * d.im;
-	re = c.re * d.re - c.im * d.im;
-	*aa = (sum + 2 * re) / 4;
-	*bb = (sum - 2 * re) / 4;
-	*ab = (c.re * d.im + c.im * d.re) / 2;
-}
-
-/*
- * Return the transforms of the kernel between nodes (re) and of its square (im); both are even
- * functions, so both transforms are real.
- */
-static RaceComplex *
-transform_kernel(const Nodes *nodes, const RaceParams *params)
+convolve(Nodes *nodes, const RaceParams *params, bool square)
 {
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
-	RaceComplex *x = allocate(nodes);
-	Size		n = volume(nodes->sizes);
-	size_t		at[RACE_FOURIER_DIMS];
-	Size		i;
-	int			axis;
+	size_t		sides[RACE_FOURIER_DIMS];
+	double		steps[RACE_FOURIER_DIMS];
+	int			i;
 
 	race_radial_init_shape(radial, params, nodes->smooth, nodes->coarser);
-	for (i = 0; i < n; i++)
-	{
-		double		sum = 0;
-
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		coordinates(nodes->sizes, i, at);
-		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		{
-			double		apart = Min(at[axis], nodes->sizes[axis] - at[axis]) * nodes->step[axis];
-
-			sum += radial->euclidean ? apart * apart : apart;
-		}
-		x[i].re = race_radial_value(radial, radial->euclidean ? sqrt(sum) : sum);
-		x[i].im = x[i].re * x[i].re;
-	}
-	transform(nodes, x, false);
-	for (i = 0; i < n; i++)
-	{
-		double		spline = 1;
-
-		coordinates(nodes->sizes, i, at);
-		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-			if (nodes->nodes[axis] > 1)
-				spline *= (2 + cos(2 * RACE_PI * at[axis] / nodes->sizes[axis])) / 3;
-		x[i].re /= spline;
-		x[i].im /= spline;
-	}
+	for (i = 0; i < race_radial_nodes() && square; i++)
+		*race_radial_node(radial, i) *= *race_radial_node(radial, i);
+	set_sides(&nodes->grid, sides, steps);
+	if (nodes->lattice.numbers == NULL)
+		nodes->lattice.numbers = palloc_extended(race_lattice_space(sides) * sizeof(RaceComplex),
+												 MCXT_ALLOC_HUGE);
+	race_lattice_init(&nodes->lattice, radial, sides, steps, true, nodes->lattice.numbers);
+	race_lattice_multiply(&nodes->lattice, nodes->values[0], nodes->values[1], nodes->sums[0],
+						  nodes->sums[1]);
 	pfree(radial);
-	return x;
 }
 
-/* -------------------------------------------------------------------- noise */
-
 /*
- * Set the covariance along an axis, of nodes and of neighbors, of noise that had variance 1
- * before cells were halved.
+ * Set the trace of K C, which is the mean of noise's product with itself, and the sum of the
+ * squares of its elements.  K is the kernel that was last convolved.  C is the covariance matrix of noise
+ * that had variance 1 before cells were halved: along each axis, of a node with itself and
+ * with its neighbors.
  */
 static void
-covariance_of(int halvings, double covariance[2])
+find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squares)
 {
+	const RaceLattice *lattice = &nodes->lattice;
+	Size		n = race_lattice_volume(lattice->sides);
 	double		h = ldexp(1, halvings);
-
-	covariance[0] = (2 * h * h + 1) / (3 * h);
-	covariance[1] = (h * h - 1) / (6 * h);
-}
-
-/* Return the mean of noise's product with itself: the trace of the kernel times its covariance. */
-static void
-noise_trace(const Nodes *nodes, const RaceComplex *kernel, int halvings, double *of_kernel,
-			double *of_square)
-{
-	double		covariance[2];
-	int			offset;
-
-	covariance_of(halvings, covariance);
-	*of_kernel = *of_square = 0;
-	for (offset = 0; offset < 1 << RACE_FOURIER_DIMS; offset++)
-	{
-		size_t		at[RACE_FOURIER_DIMS];
-		double		pairs = 1;
-		int			axis;
-
-		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		{
-			double		n = (double) nodes->nodes[axis];
-
-			at[axis] = offset >> axis & 1;
-			/* nodes at the bounds have half of the fine ones */
-			if (n > 1)
-				pairs *= at[axis] == 0 ? n * covariance[0] - (covariance[0] - 1) :
-					2 * (n - 1) * covariance[1];
-			else if (at[axis] > 0)
-				break;
-		}
-		if (axis < RACE_FOURIER_DIMS)
-			continue;
-		*of_kernel += pairs * kernel[index_of(nodes->sizes, at)].re;
-		*of_square += pairs * kernel[index_of(nodes->sizes, at)].im;
-	}
-}
-
-/*
- * Return the sum over pairs of nodes of the squares of the kernel times the covariance of noise,
- * from the transform of the kernel.
- */
-static double
-noise_squares(const Nodes *nodes, const RaceComplex *transformed, int halvings)
-{
-	RaceComplex *x = allocate(nodes);
-	double		covariance[2];
-	double		sum = 0;
-	Size		n = volume(nodes->sizes);
+	double		covariance[2] = {(2 * h * h + 1) / (3 * h), (h * h - 1) / (6 * h)};
 	size_t		at[RACE_FOURIER_DIMS];
 	Size		i;
 	int			axis;
 
-	covariance_of(halvings, covariance);
 	for (i = 0; i < n; i++)
 	{
-		x[i].re = transformed[i].re;
-		coordinates(nodes->sizes, i, at);
+		RaceComplex element = {lattice->spectrum[i].re / n, 0};
+
+		race_lattice_at(lattice->sizes, i, at);
 		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-			if (nodes->nodes[axis] > 1)
-				x[i].re *= covariance[0] +
-					2 * covariance[1] * cos(2 * RACE_PI * at[axis] / nodes->sizes[axis]);
+			if (lattice->sides[axis] > 1)
+				element.re *= covariance[0] +
+					2 * covariance[1] * cos(2 * RACE_PI * at[axis] / lattice->sizes[axis]);
+		lattice->numbers[i] = element;
 	}
-	transform(nodes, x, true);
+	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
+	*trace = lattice->numbers[0].re * nodes->grid.nodes;
+	*squares = 0;
 	for (i = 0; i < n; i++)
 	{
 		double		pairs = 1;
 
-		coordinates(nodes->sizes, i, at);
+		race_lattice_at(lattice->sizes, i, at);
 		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-			pairs *= Max((double) nodes->nodes[axis] -
-						 Min(at[axis], nodes->sizes[axis] - at[axis]), 0);
-		sum += pairs * x[i].re * x[i].re;
+			pairs *= Max((double) lattice->sides[axis] -
+						 Min(at[axis], lattice->sizes[axis] - at[axis]), 0);
+		*squares += pairs * pow(lattice->numbers[i].re, 2);
 	}
-	pfree(x);
-	return sum;
 }
 
-/* ----------------------------------------------------------------- products */
-
-/* Add the products, and with_difference and with_both with noise in them. */
+/* Add the products of a level, and the moments of its noise. */
 static void
-add_powers(const RacePair *pair, const Nodes *nodes, const RaceComplex *kernel,
-		   RaceProducts *products)
+add_level(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 {
-	RaceComplex *both = transform_nodes(nodes, nodes->parts[0], nodes->parts[1]);
-	double		noise = race_noise_of_difference(pair).second;
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	Size		n = volume(nodes->sizes);
+	Cumulants	noise = noise_of_difference(pair);
+	int			most = nodes->halved[1] > nodes->halved[0];
+	double		trace[2];
+	double		squares[2];
+	/* nodes that noise was added to, and what each adds to the trace */
+	double		n = nodes->grid.nodes * ldexp(1, (int) nodes->grid.dims * nodes->halved[most]);
+	double		self;
+	double		difference_squares = 0;
+	double		pooled_squares = 0;
 	Size		i;
+	int			side;
 
-	for (i = 0; i < n; i++)
+	for (side = 0; side < 2; side++)
+		find_noise_moments(nodes, nodes->halved[side], &trace[side], &squares[side]);
+	for (i = 0; i < nodes->grid.nodes; i++)
 	{
-		double		aa;
-		double		bb;
-		double		ab;
-		double		weight = kernel[i].re / n;
-		double		of_noise = noise * kernel[i].re * weight;
+		double		a = nodes->sums[0][i];
+		double		b = nodes->sums[1][i];
 
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		powers_at(both, nodes->sizes, i, &aa, &bb, &ab);
-		products->aa += weight * aa;
-		products->ab += weight * ab;
-		products->bb += weight * bb;
-		products->with_difference += of_noise * (aa - 2 * ab + bb);
-		products->with_both += of_noise *
-			(share * share * aa + 2 * share * (1 - share) * ab + (1 - share) * (1 - share) * bb);
+		products->aa += nodes->values[0][i] * a;
+		products->ab += nodes->values[0][i] * b;
+		products->bb += nodes->values[1][i] * b;
+		difference_squares += (a - b) * (a - b);
+		pooled_squares += pow(share * a + (1 - share) * b, 2);
 	}
-	pfree(both);
+	products->aa -= noise_of(pair, 0) * trace[0];
+	products->bb -= noise_of(pair, 1) * trace[1];
+	products->ab -= products->same ? noise_of(pair, 0) * trace[0] : 0;
+	products->with_difference += noise.second * (difference_squares - noise.second * squares[most]);
+	products->with_both += noise.second * (pooled_squares - noise_of_pooled(pair) * squares[most]);
+	products->with_record += noise.second * squares[most] / nodes->grid.nodes;
+	self = trace[most] / n;
+	products->noise_variance += n * self * self * noise.fourth +
+		2 * squares[most] * pow(noise.second, 2);
+	products->noise_third += n * pow(self, 3) * (noise.sixth + 12 * noise.fourth * noise.second);
+	/* the sum of cubed eigenvalues lies between its bounds by their sum and their squares */
+	if (trace[most] > 0)
+		products->noise_third += 8 * pow(noise.second, 3) * sqrt(pow(squares[most], 3.5) / trace[most]);
 }
 
 /*
- * Find the moments of P.  The shares of noise are subtracted, and pairs of a record with itself;
- * bounds hold whatever noise is left.  The transform of P + iD times that of the kernel is what
- * both answer at the nodes.
+ * Set the moments of P from the sums of fine nodes with the whole kernel.  Pairs of a record with
+ * itself are subtracted, and the shares of noise; of difference_square as if no cells were halved,
+ * which is too little, so it is an upper bound.
  */
 static void
-find_table_moments(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
+set_moments(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 {
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
-	double		noise = race_noise_of_pooled(pair);
-	Size		count = nodes->grid.nodes;
-	double	   *p = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
-	double	   *d = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
 	double		least = products->kernel * products->kernel;
-	RaceComplex *kernel = transform_kernel(nodes, pair->view[0]->params);
-	/* of noise as if no cells were halved: too little, so difference_square is an upper bound */
-	double		squares = noise_squares(nodes, kernel, 0);
+	double		differences = 0;
+	double		kernels = 0;
 	double		trace;
-	double		self;
-	double		of_squares = 0;
-	double		of_densities = 0;
-	double		of_differences = 0;
-	double		of_answers = 0;
-	double		of_square;
-	RaceComplex *both;
-	size_t		at[RACE_FOURIER_DIMS];
+	double		squares;
 	Size		i;
 
-	for (i = 0; i < count; i++)
-	{
-		p[i] = share * nodes->parts[0][i] + (1 - share) * nodes->parts[1][i];
-		d[i] = nodes->parts[0][i] - nodes->parts[1][i];
-	}
-	both = transform_nodes(nodes, p, d);
-	for (i = 0; i < volume(nodes->sizes); i++)
-	{
-		double		pp;
-		double		dd;
-		double		pd;
-
-		powers_at(both, nodes->sizes, i, &pp, &dd, &pd);
-		of_squares += kernel[i].im * pp / volume(nodes->sizes);
-	}
-	for (i = 0; i < volume(nodes->sizes); i++)
-	{
-		both[i].re *= kernel[i].re;
-		both[i].im *= kernel[i].re;
-	}
-	transform(nodes, both, true);
-	for (i = 0; i < count; i++)
-	{
-		RaceComplex answer;
-
-		coordinates(nodes->nodes, i, at);
-		answer = both[index_of(nodes->sizes, at)];
-		of_densities += p[i] * answer.re * answer.re;
-		of_answers += answer.re;
-		of_differences += p[i] * answer.im * answer.im;
-	}
-	transform(nodes, kernel, true);
-	self = kernel[0].re;
-	noise_trace(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]), &of_square, &trace);
-	products->kernel_square = (of_squares - noise * trace - 1 / n) / (1 - 1 / n);
-	products->kernel_square = Max(Min(products->kernel_square, products->kernel), least);
-	of_densities -= noise * (squares / count + 2 * self * of_answers) +
-		(products->kernel_square + 2 * products->kernel) / n;
-	products->density_square = Max(Min(of_densities, (products->kernel_square + least) / 2), least);
+	find_noise_moments(nodes, 0, &trace, &squares);
+	for (i = 0; i < nodes->grid.nodes; i++)
+		differences += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
+			pow(nodes->sums[0][i] - nodes->sums[1][i], 2);
 	products->difference_square =
-		Max(of_differences - race_noise_of_difference(pair).second * squares / count, 0);
-	pfree(kernel);
-	pfree(p);
-	pfree(d);
-	pfree(both);
+		Max(differences - noise_of_difference(pair).second * squares / nodes->grid.nodes, 0);
+
+	convolve(nodes, pair->view[0]->params, true);
+	find_noise_moments(nodes, Max(nodes->halved[0], nodes->halved[1]), &trace, &squares);
+	for (i = 0; i < nodes->grid.nodes; i++)
+		kernels += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
+			(share * nodes->sums[0][i] + (1 - share) * nodes->sums[1][i]);
+	kernels = (kernels - noise_of_pooled(pair) * trace - 1 / n) / (1 - 1 / n);
+	products->kernel_square = Max(Min(kernels, products->kernel), least);
 }
 
-/* Add the products of a level, and what noise does to them. */
 static void
-add_level(const RacePair *pair, Nodes *nodes, RaceProducts *products)
+free_nodes(Nodes *nodes)
 {
-	RaceCumulants noise = race_noise_of_difference(pair);
-	RaceComplex *kernel;
-	double		trace[2];
-	double		of_square;
-	double		count;
-	double		self;
-	double		squares;
 	int			side;
 
-	coarsen(nodes);
-	count = nodes->grid.nodes;
-	kernel = transform_kernel(nodes, pair->view[0]->params);
-	add_powers(pair, nodes, kernel, products);
-	squares = noise_squares(nodes, kernel, Max(nodes->halved[0], nodes->halved[1]));
-	transform(nodes, kernel, true);
-	self = kernel[0].re;
 	for (side = 0; side < 2; side++)
-		noise_trace(nodes, kernel, nodes->halved[side], &trace[side], &of_square);
-	pfree(kernel);
-
-	products->aa -= race_noise_of(pair, 0) * trace[0];
-	products->bb -= race_noise_of(pair, 1) * trace[1];
-	products->ab -= products->same ? race_noise_of(pair, 0) * trace[0] : 0;
-	products->noise_variance += count * self * self * noise.fourth +
-		2 * squares * pow(noise.second, 2);
-	products->noise_third += count * pow(self, 3) *
-		(noise.sixth + 12 * noise.fourth * noise.second);
-	/* the sum of cubed eigenvalues lies between its bounds by their sum and their squares */
-	if (Max(trace[0], trace[1]) > 0)
-		products->noise_third += 8 * pow(noise.second, 3) *
-			sqrt(pow(squares, 3.5) / Max(trace[0], trace[1]));
-	products->with_record += noise.second * squares / count;
-	products->with_difference -= pow(noise.second, 2) * squares;
-	products->with_both -= noise.second * race_noise_of_pooled(pair) * squares;
+	{
+		pfree(nodes->values[side]);
+		pfree(nodes->sums[side]);
+	}
+	pfree(nodes->lattice.numbers);
 }
 
-void
-race_grid_products(const RacePair *pair, RaceProducts *products)
+static void
+table_products(const RacePair *pair, RaceProducts *products)
 {
 	const RaceParams *params = pair->view[0]->params;
 	bool		two = race_grid_levels(params) > 1 &&
 		(pair->view[1] == NULL || race_params_same(params, pair->view[1]->params));
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
+	double		coarser = 0;
 	Nodes		nodes;
-	Nodes		second;
-	int			side;
 
-	load_nodes(pair, &nodes, false);
 	if (two)
 	{
-		load_nodes(pair, &second, true);
-		nodes.coarser = second.smooth;
-		add_level(pair, &second, products);
-		for (side = 0; side < 2 && second.parts[side] != NULL; side++)
-			pfree(second.parts[side]);
+		load_level(pair, true, 0, &nodes);
+		convolve(&nodes, params, false);
+		add_level(pair, &nodes, products);
+		coarser = nodes.smooth;
+		free_nodes(&nodes);
 	}
+	load_level(pair, false, coarser, &nodes);
+	convolve(&nodes, params, false);
 	add_level(pair, &nodes, products);
 	products->with_difference = Max(products->with_difference, 0);
 	products->with_both = Max(products->with_both, 0);
 	products->kernel = (share * share * products->aa + 2 * share * (1 - share) * products->ab +
 						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
-	nodes.coarser = 0;
-	coarsen(&nodes);
+	if (two)
+	{
+		nodes.coarser = 0;
+		convolve(&nodes, params, false);
+	}
 	if (pair->view[1] != NULL)
-		find_table_moments(pair, &nodes, products);
-	for (side = 0; side < 2 && nodes.parts[side] != NULL; side++)
-		pfree(nodes.parts[side]);
+		set_moments(pair, &nodes, products);
+	free_nodes(&nodes);
+}
+
+/* ------------------------------------------------------------------ products */
+
+void
+race_products(const RacePair *pair, RaceProducts *products)
+{
+	memset(products, 0, sizeof(RaceProducts));
+	products->same = are_same(pair);
+	if (race_is_grid(pair->view[0]->params))
+		table_products(pair, products);
+	else
+		row_products(pair, products);
 }

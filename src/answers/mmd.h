@@ -1,6 +1,6 @@
 /*
  * mmd.h
- *		Distance of two releases: maximum mean discrepancy
+ *		Sums of products of sketches, for the maximum mean discrepancy
  *
  * The mean over rows of the sum over buckets of A[r, b] B[r, b] estimates the sum of the kernel
  * over all pairs of a record of a and one of b, without bias.  Noise adds its known variance to
@@ -43,43 +43,13 @@ typedef struct RaceProducts
 	double		with_record;	/* variance of G's product with a record of P */
 	double		with_both;		/* variance of G's product with P */
 	double		with_difference;	/* variance of G's product with D */
-	/* moments over independent records x, y, z of P: */
+	/* moments over independent records x and y of P: */
 	double		kernel;			/* mean of k(x, y) */
 	double		kernel_square;	/* mean of its square, or an upper bound */
-	double		density_square; /* mean of k(x, y) k(x, z), or a lower bound */
 	double		difference_square;	/* mean square of x's product with D, or an upper bound */
 } RaceProducts;
 
-/* Even cumulants of the noise in a counter, in parts of a whole */
-typedef struct RaceCumulants
-{
-	double		second;
-	double		fourth;
-	double		sixth;
-} RaceCumulants;
-
-/* Raise 22023 unless the sketches have the same parameters, but for rows and cells. */
-extern void race_check_comparable(const RaceView *a, const RaceView *b);
-
 /* Compute the products of a pair.  Interruptible. */
 extern void race_products(const RacePair *pair, RaceProducts *products);
-
-/* Return the noise of D's counters. */
-extern RaceCumulants race_noise_of_difference(const RacePair *pair);
-
-/* Return the noise variance of a counter of sketch 0 or 1, or 0 without such a sketch. */
-extern double race_noise_of(const RacePair *pair, int side);
-
-/* Return the noise variance of a counter of P. */
-extern double race_noise_of_pooled(const RacePair *pair);
-
-/* Return the cumulants of two independent sources of noise with these variances. */
-extern RaceCumulants race_noise_cumulants(const RacePair *pair, double first, double second);
-
-/* Return the third central moment of the square of a variable with these cumulants. */
-extern double race_noise_third(RaceCumulants noise);
-
-/* mmd.c */
-extern void race_grid_products(const RacePair *pair, RaceProducts *products);
 
 #endif

@@ -13,11 +13,11 @@
 #include "utils/memutils.h"
 
 #include "../core/core.h"
+#include "distributions.h"
 #include "estimate.h"
 #include "maps.h"
 #include "moments_answers.h"
 #include "moments_psd.h"
-#include "student.h"
 
 /*
  * Moments as answers ask them.

@@ -445,17 +445,21 @@ multiply_by_rows(const RaceGram *gram, const double *v, double *out)
 
 /* Offsets from -(side - 1) to side - 1 fit in without wrapping around. */
 static void
-find_sizes(const size_t *sides, size_t *sizes)
+set_lattice_sizes(const size_t *sides, size_t *sizes)
 {
-	sizes[0] = 1;
-	sizes[1] = race_fourier_size(2 * sides[0] - 1);
-	sizes[2] = race_fourier_size(2 * sides[1] - 1);
+	int			axis;
+
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		sizes[axis] = sides[axis] == 1 ? 1 : race_fourier_size(2 * sides[axis] - 1);
 }
 
-static size_t
-elements(const size_t *sizes)
+size_t
+race_lattice_volume(const size_t *sides)
 {
-	return sizes[1] * sizes[2];
+	size_t		sizes[RACE_FOURIER_DIMS];
+
+	set_lattice_sizes(sides, sizes);
+	return sizes[0] * sizes[1] * sizes[2];
 }
 
 size_t
@@ -463,74 +467,122 @@ race_lattice_space(const size_t *sides)
 {
 	size_t		sizes[RACE_FOURIER_DIMS];
 
-	find_sizes(sides, sizes);
-	return 2 * elements(sizes) + race_fourier_space(sizes);
+	set_lattice_sizes(sides, sizes);
+	return 2 * race_lattice_volume(sides) + race_fourier_space(sizes);
+}
+
+void
+race_lattice_at(const size_t *sizes, size_t i, size_t *at)
+{
+	at[2] = i % sizes[2];
+	at[1] = i / sizes[2] % sizes[1];
+	at[0] = i / sizes[2] / sizes[1];
 }
 
 /* The kernel at an offset, which wraps around */
 static double
-kernel_at(const RaceLattice *lattice, const RaceRadial *radial, const double *steps,
-		  size_t i, size_t j)
+kernel_at(const RaceLattice *lattice, const RaceRadial *radial, const double *steps, const size_t *at)
 {
-	size_t		offsets[] = {i, j};
 	double		apart = 0;
 	int			axis;
 
-	for (axis = 0; axis < RACE_LATTICE_DIMS; axis++)
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
-		size_t		size = lattice->sizes[axis + 1];
-		double		x = (double) (offsets[axis] > size / 2 ? size - offsets[axis] :
-								  offsets[axis]) * steps[axis];
+		size_t		offset = at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
+		double		x = (double) offset * steps[axis];
 
 		apart += radial->euclidean ? x * x : x;
 	}
 	return race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
 }
 
+/* The transform of a cubic B-spline along each axis */
+static double
+spline_at(const RaceLattice *lattice, const size_t *at)
+{
+	double		spline = 1;
+	int			axis;
+
+	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		if (lattice->sides[axis] > 1)
+			spline *= (2 + cos(2 * RACE_PI * (double) at[axis] / (double) lattice->sizes[axis])) / 3;
+	return spline;
+}
+
 void
 race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *sides,
-				  const double *steps, RaceComplex *space)
+				  const double *steps, bool split, RaceComplex *space)
 {
-	size_t		n;
+	size_t		n = race_lattice_volume(sides);
+	size_t		at[RACE_FOURIER_DIMS];
 	size_t		i;
 
 	memcpy(lattice->sides, sides, sizeof(lattice->sides));
-	find_sizes(sides, lattice->sizes);
-	n = elements(lattice->sizes);
+	set_lattice_sizes(sides, lattice->sizes);
 	lattice->numbers = space;
 	lattice->spectrum = space + n;
 	lattice->space = space + 2 * n;
 	for (i = 0; i < n; i++)
 	{
-		lattice->spectrum[i].re = kernel_at(lattice, radial, steps, i / lattice->sizes[2],
-											i % lattice->sizes[2]) / (double) n;
+		race_lattice_at(lattice->sizes, i, at);
+		lattice->spectrum[i].re = kernel_at(lattice, radial, steps, at);
 		lattice->spectrum[i].im = 0;
 	}
 	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
+	for (i = 0; i < n && split; i++)
+	{
+		race_lattice_at(lattice->sizes, i, at);
+		lattice->spectrum[i].re /= spline_at(lattice, at);
+	}
 }
 
+/* Copy the points of the lattice to or from the numbers that are transformed. */
 static void
-multiply_lattice(const RaceLattice *lattice, const double *v, double *out)
+copy_points(const RaceLattice *lattice, double *a, double *b, bool back)
 {
-	size_t		n = elements(lattice->sizes);
+	const size_t *sides = lattice->sides;
+	size_t		n = sides[0] * sides[1] * sides[2];
+	size_t		at[RACE_FOURIER_DIMS];
 	size_t		i;
-	size_t		j;
+
+	for (i = 0; i < n; i++)
+	{
+		RaceComplex *number;
+
+		race_lattice_at(sides, i, at);
+		number = &lattice->numbers[(at[0] * lattice->sizes[1] + at[1]) * lattice->sizes[2] + at[2]];
+		if (!back)
+		{
+			number->re = a[i];
+			number->im = b == NULL ? 0 : b[i];
+			continue;
+		}
+		a[i] = number->re;
+		if (b != NULL)
+			b[i] = number->im;
+	}
+}
+
+void
+race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b, double *out_a,
+					  double *out_b)
+{
+	size_t		n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
+	size_t		i;
 
 	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
-	for (i = 0; i < lattice->sides[0]; i++)
-		for (j = 0; j < lattice->sides[1]; j++)
-			lattice->numbers[i * lattice->sizes[2] + j].re = *v++;
+	copy_points(lattice, (double *) a, (double *) b, false);
 	race_fourier(lattice->numbers, lattice->sizes, 0, lattice->space);
 	for (i = 0; i < n; i++)
 	{
 		/* the kernel is even, so its spectrum is real */
-		lattice->numbers[i].re *= lattice->spectrum[i].re;
-		lattice->numbers[i].im *= lattice->spectrum[i].re;
+		double		factor = lattice->spectrum[i].re / (double) n;
+
+		lattice->numbers[i].re *= factor;
+		lattice->numbers[i].im *= factor;
 	}
 	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
-	for (i = 0; i < lattice->sides[0]; i++)
-		for (j = 0; j < lattice->sides[1]; j++)
-			*out++ = lattice->numbers[i * lattice->sizes[2] + j].re;
+	copy_points(lattice, out_a, out_b, true);
 }
 
 /* ------------------------------------------------------------ products */
@@ -541,7 +593,7 @@ race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 	if (gram->codes != NULL)
 		multiply_by_rows(gram, v, out);
 	else if (gram->lattice != NULL)
-		multiply_lattice(gram->lattice, v, out);
+		race_lattice_multiply(gram->lattice, v, NULL, out, NULL);
 	else
 		multiply(gram->dense, gram->m, v, out);
 }
@@ -788,24 +840,6 @@ points_along(const RaceBox *box, const double *bandwidths, double step, double *
 	return points;
 }
 
-/* The same for nodes with `parts` steps in each cell, and the largest step in bandwidths */
-static double
-points_of_nodes(const RaceBox *box, const double *bandwidths, const double *cells, int parts,
-				double *sides, double *step)
-{
-	double		points = 1;
-	uint32_t	i;
-
-	*step = 0;
-	for (i = 0; i < box->dims; i++)
-	{
-		sides[i] = cells[i] * parts + 1;
-		*step = fmax(*step, span(box, i) / bandwidths[i] / (sides[i] - 1));
-		points *= sides[i];
-	}
-	return points;
-}
-
 /* Point k of n along an axis.  The last is the bound itself, whatever rounding does. */
 static double
 place_along(const RaceBox *box, uint32_t i, size_t k, size_t n)
@@ -844,25 +878,6 @@ race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, dou
 		return 0;
 	while (step <= COARSEST_STEP && !(points_along(box, bandwidths, step, along) <= (double) n))
 		step *= 1.05;
-	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
-}
-
-size_t
-race_candidates_nodes(const RaceBox *box, const double *bandwidths, const double *cells,
-					  size_t n, double *x, size_t sides[2])
-{
-	int			parts = 0;
-	double		along[2];
-	double		step = INFINITY;
-
-	if (box->dims > 2)
-		return 0;
-	while (step > FINEST_STEP &&
-		   points_of_nodes(box, bandwidths, cells, parts + 1, along, &step) <= (double) n)
-		parts++;
-	if (parts == 0)
-		return 0;
-	points_of_nodes(box, bandwidths, cells, parts, along, &step);
 	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
 }
 

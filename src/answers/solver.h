@@ -77,26 +77,34 @@ extern void race_gram_of_places(const RaceRadial *radial, const double *places, 
  * The kernel between two points of a grid depends on how many steps they are apart, so that the product
  * of their Gram matrix with a vector is a convolution, which Fourier transforms do without the matrix.
  */
-#define RACE_LATTICE_DIMS	2
-
 typedef struct RaceLattice
 {
-	size_t		sides[RACE_LATTICE_DIMS];	/* points along each axis; the last is next */
+	size_t		sides[RACE_FOURIER_DIMS];	/* points along each axis, or 1; the last is next */
 	size_t		sizes[RACE_FOURIER_DIMS];	/* of transforms */
 	RaceComplex *numbers;		/* being transformed */
-	RaceComplex *spectrum;		/* of the kernel, over the number of elements */
+	RaceComplex *spectrum;		/* of the kernel; real */
 	RaceComplex *space;
 } RaceLattice;
 
-/* How many complex numbers of space a grid needs */
+/* The number of elements of a transform, and of complex numbers of space that a grid needs */
+extern size_t race_lattice_volume(const size_t *sides);
 extern size_t race_lattice_space(const size_t *sides);
 
+/* Set at[] to the coordinates of element i of an array of these sizes. */
+extern void race_lattice_at(const size_t *sizes, size_t i, size_t *at);
+
 /*
- * A grid of sides[0] times sides[1] points, whose steps along the axes are given in
- * bandwidths.  A line has sides[0] = 1.  Interruptible.
+ * A grid of points whose steps along the axes are given in bandwidths.  If records were split
+ * linearly over both nodes around them, the kernel is divided by the cubic B-spline that this
+ * blurs it by (Unser 1999).  Interruptible.
  */
 extern void race_lattice_init(RaceLattice *lattice, const RaceRadial *radial,
-							  const size_t *sides, const double *steps, RaceComplex *space);
+							  const size_t *sides, const double *steps, bool split,
+							  RaceComplex *space);
+
+/* Multiply two vectors by the Gram matrix; b and out_b may be NULL. */
+extern void race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b,
+								  double *out_a, double *out_b);
 
 /*
  * Of m points: the matrix [m][m], or without it that of a grid, or of few rows, whose codes stand
@@ -205,14 +213,6 @@ typedef struct RaceBox
  */
 extern size_t race_candidates_grid(const RaceBox *box, const double *bandwidths,
 								   size_t n, double *x, size_t sides[2]);
-
-/*
- * The same for a grid sketch with so many cells [dims] over the box: its nodes, and parts of
- * the steps between them.  So a model can say what the nodes do.
- */
-extern size_t race_candidates_nodes(const RaceBox *box, const double *bandwidths,
-									const double *cells, size_t n, double *x,
-									size_t sides[2]);
 
 /* A number in (0, 1) that seed, stream, point and coordinate fix */
 extern double race_candidates_random(int64_t seed, uint32_t stream, size_t point,

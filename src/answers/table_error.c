@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "table_error.h"
 
 struct RaceLost
@@ -40,44 +42,33 @@ add_squares(const RaceGrid *fine, uint32 axis, const int64 *nodes, int64 *space,
 	}
 }
 
-/* So many times, so that noise averages out */
-#define SPREADS			2
-
-/* Spread along one axis with the weights 1/4, 1/2, 1/4; at the bounds 1/2, 1/2. */
-static void
-spread(double *line, Size stride, uint32 cells)
-{
-	double		before = line[0];
-	uint32		k;
-
-	for (k = 0; k <= cells; k++)
-	{
-		double		here = line[k * stride];
-		double		after = k < cells ? line[(k + 1) * stride] : here;
-
-		line[k * stride] = (before + 2 * here + after) / 4;
-		before = here;
-	}
-}
-
-static void
-spread_all(const RaceGrid *grid, double *squares)
+void
+race_grid_average(const RaceGrid *grid, double *v)
 {
 	Size		stride = grid->nodes;
 	uint32		axis;
+	Size		i;
+	uint32		k;
 
+	CHECK_FOR_INTERRUPTS();
 	for (axis = 0; axis < grid->dims; axis++)
 	{
-		Size		block = stride;
-		Size		from;
-		Size		i;
-		int			times;
+		uint32		n = grid->cells[axis] + 1;
 
-		stride /= grid->cells[axis] + 1;
-		for (from = 0; from < grid->nodes; from += block)
-			for (i = 0; i < stride; i++)
-				for (times = 0; times < SPREADS; times++)
-					spread(squares + from + i, stride, grid->cells[axis]);
+		stride /= n;
+		for (i = 0; i < grid->nodes; i++)
+		{
+			double		before = v[i];
+
+			for (k = 0; k < n && i / stride % n == 0; k++)
+			{
+				double		here = v[i + k * stride];
+				double		after = k + 1 < n ? v[i + (k + 1) * stride] : here;
+
+				v[i + k * stride] = (before + 2 * here + after) / 4;
+				before = here;
+			}
+		}
 	}
 }
 
@@ -99,28 +90,8 @@ see_squares(const RaceView *view, const RaceGrid *fine, double noise, double *sq
 	pfree(space);
 }
 
-/* What a node shows by itself is believed from so many standard deviations of noise on. */
-#define BEYOND_NOISE	2
-
-/*
- * Where records share a place, what is lost is lost there, and that is more than around it.  So what
- * a node shows counts, or what is seen around it, if that is more.
- */
-static void
-set_variance(RaceLost *lost, const RaceParams *params, double noise)
-{
-	Size		n = lost->grid.nodes;
-	double	   *around = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	double		within_noise = BEYOND_NOISE * noise * sqrt(lost->grid.dims);
-	Size		i;
-
-	memcpy(around, lost->variance, n * sizeof(double));
-	spread_all(&lost->grid, around);
-	for (i = 0; i < n; i++)
-		lost->variance[i] = race_grid_lost(params, Max(Max(lost->variance[i] - within_noise,
-														   around[i]), 0));
-	pfree(around);
-}
+/* Standard deviations of noise from which a node counts by itself */
+#define SIGNIFICANT		4
 
 RaceLost *
 race_lost_create(const RaceView *view, MemoryContext context, Size *size)
@@ -129,6 +100,8 @@ race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 	double		noise;
 	RaceLost   *lost;
 	RaceGrid	fine;
+	double	   *own;
+	Size		i;
 
 	if (!race_grid_looks_at(view->params, 1))
 		return NULL;
@@ -142,7 +115,13 @@ race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	*size += sizeof(RaceLost) + lost->grid.nodes * sizeof(double);
 	see_squares(view, &fine, noise, lost->variance);
-	set_variance(lost, view->params, noise);
+	own = palloc_extended(lost->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	memcpy(own, lost->variance, lost->grid.nodes * sizeof(double));
+	race_grid_average(&lost->grid, lost->variance);
+	for (i = 0; i < lost->grid.nodes; i++)
+		/* where records share a place, more is lost than around it */
+		lost->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise, lost->variance[i]), 0));
+	pfree(own);
 	return lost;
 }
 

@@ -19,4 +19,7 @@ extern RaceLost *race_lost_create(const RaceView *view, MemoryContext context, S
 /* The variance that it gives a kernel sum at x, which lies within the bounds */
 extern double race_lost_near(const RaceLost *lost, const double *x);
 
+/* Average over neighbors with the weights 1/4, 1/2, 1/4 along each axis; at the bounds 3/4, 1/4. */
+extern void race_grid_average(const RaceGrid *grid, double *v);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../../src/answers/solver.h"
-#include "../../src/answers/tail.h"
+#include "../../src/answers/distributions.h"
 #include "../../src/core/lsh.h"
 #include "../../src/core/kernels.h"
 #include "tap.h"

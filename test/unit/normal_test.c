@@ -3,7 +3,7 @@
  *		Quantiles: the inverse normal and Student's t.
  */
 #include "../../src/core/normal.h"
-#include "../../src/answers/student.h"
+#include "../../src/answers/distributions.h"
 #include "helpers.h"
 #include "tap.h"
 

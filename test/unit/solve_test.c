@@ -347,8 +347,8 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	Recipe		recipe = {MULTI, 2, {{(uint8_t) kernel, IND, n == 1 ? 1 : 2, 1, 0, 0}}};
 	RaceParams *params = make_params(&recipe, 1, 0);
 	static RaceRadial radial;
-	size_t		sides[2] = {n, m};
-	double		steps[2] = {0.3, 0.07};
+	size_t		sides[RACE_FOURIER_DIMS] = {1, n, m};
+	double		steps[RACE_FOURIER_DIMS] = {0, 0.3, 0.07};
 	double	   *places = allocate(2 * n * m, sizeof(double));
 	float	   *matrix = allocate(n * m * n * m, sizeof(float));
 	RaceComplex *space = allocate(race_lattice_space(sides), sizeof(RaceComplex));
@@ -361,13 +361,13 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	race_radial_init(&radial, params);
 	for (i = 0; i < n * m; i++)
 	{
-		places[i] = steps[1] * (double) (i % m);
+		places[i] = steps[2] * (double) (i % m);
 		if (n > 1)
-			places[n * m + i] = steps[0] * (double) (i / m);
+			places[n * m + i] = steps[1] * (double) (i / m);
 		v[i] = signed_unit(mix(i));
 	}
 	race_gram_of_places(&radial, places, n * m, matrix);
-	race_lattice_init(&lattice, &radial, sides, steps, space);
+	race_lattice_init(&lattice, &radial, sides, steps, false, space);
 	race_gram_multiply(DENSE(matrix, n * m), v, v + n * m);
 	race_gram_multiply(&by_lattice, v, v + 2 * n * m);
 	for (i = 0; i < n * m; i++)
