@@ -90,12 +90,6 @@ extern void race_work_spread(const RaceFitWork *fit, double *weights);
 /* Look what the sketch answers at the points, and improve the weights by that. */
 extern void race_work_round(RaceFitWork *fit);
 
-/*
- * The weights of all rows that diverge least from equal ones, and explain the counters: so much
- * divergence is worth one square of the noise of a counter.
- */
-extern void race_work_explain(RaceFitWork *fit, double strictness);
-
 /* The weights in the end, from each half of the rows; one row has no halves. */
 extern void race_work_solve_halves(RaceFitWork *fit);
 

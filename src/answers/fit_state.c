@@ -37,8 +37,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 	fit->weights = palloc(capacity * sizeof(double));
 	fit->second = palloc(capacity * sizeof(double));
 	fit->answers = palloc(capacity * sizeof(double));
-	fit->space = palloc(Max(RACE_SOLVE_SPACE(capacity), RACE_ENTROPY_SPACE(capacity)) *
-						sizeof(double));
+	fit->space = palloc(RACE_SOLVE_SPACE(capacity) * sizeof(double));
 	if (fit->gridded == NULL)
 		fit->codes = palloc_extended(capacity * line * sizeof(uint16), MCXT_ALLOC_HUGE);
 }
@@ -142,27 +141,6 @@ look_in_grid(RaceFitWork *fit)
 		find_gram_of_kernel(fit);
 }
 
-/* Balanced rows are few, and quicker than a matrix. */
-static void
-use_rows(RaceFitWork *fit, uint32 rows)
-{
-	Size		n = fit->points->n;
-	Size		line = race_gram_line(rows);
-	uint16	   *codes = palloc_extended(rows * n * sizeof(uint16), MCXT_ALLOC_HUGE);
-	uint32		r;
-	Size		i;
-
-	if (fit->gram.codes != NULL)
-		pfree((void *) fit->gram.codes);
-	for (r = 0; r < rows; r++)
-		for (i = 0; i < n; i++)
-			codes[r * n + i] = fit->codes[i * line + r];
-	fit->gram.codes = codes;
-	fit->gram.rows = rows;
-	if (fit->gram.sums == NULL)
-		fit->gram.sums = palloc(RACE_GRAM_CODES * sizeof(double));
-}
-
 /* What rows first ... end - 1 answer at the points, and the Gram matrix that they have */
 static void
 look_in_rows(RaceFitWork *fit, uint32 first, uint32 end)
@@ -188,10 +166,7 @@ look_in_rows(RaceFitWork *fit, uint32 first, uint32 end)
 		}
 	}
 	pfree(buckets);
-	if (race_is_balanced(fit->view->params))
-		use_rows(fit, end - first);
-	else
-		race_gram_of_codes(fit->codes, fit->points->n, end - first, matrix_of(fit));
+	race_gram_of_codes(fit->codes, fit->points->n, end - first, matrix_of(fit));
 }
 
 static void
@@ -201,20 +176,6 @@ look_at_points(RaceFitWork *fit, uint32 first, uint32 end)
 		look_in_grid(fit);
 	else
 		look_in_rows(fit, first, end);
-}
-
-void
-race_work_explain(RaceFitWork *fit, double strictness)
-{
-	double		noise = fit->view->header->noise.counter_variance;
-
-	look_at_points(fit, 0, fit->rows);
-	fit->gram.m = fit->points->n;
-	race_work_spread(fit, fit->second);
-	race_entropy_weights(&fit->gram, fit->answers, fit->records,
-						 strictness * noise / fit->rows / fit->records, fit->second, fit->weights,
-						 fit->space);
-	memcpy(fit->second, fit->weights, fit->points->n * sizeof(double));
 }
 
 static void
