@@ -339,3 +339,13 @@ SELECT race_fit(s, ARRAY[repeat('s', 1000000), i::text]) FROM race_sketch('jacca
 \set VERBOSITY default
 DROP TABLE declared;
 \set SHOW_CONTEXT errors
+
+-- Intervals hold what they should where points are moved: 2 of 3 of them if points suit all rows
+CREATE TABLE fit_cube AS SELECT i, (SELECT array_agg(h - floor(h) ORDER BY j) FROM (SELECT j, 0.5 + i * (sqrt(4 * j + 1.0) + j * 0.618)::float8 AS h FROM generate_series(1, 6) j) s) AS x
+FROM generate_series(1, 2060) i;
+SELECT avg((truth BETWEEN lower AND upper)::int) > 0.9 AS covered
+FROM (SELECT race_fit(race_build(race_params('l2', 6, 0.5, rows => 512, range => 64, seed => seed), x), lower => array_fill(0::float8, ARRAY[6]), upper => array_fill(1::float8, ARRAY[6]), points => 1000) AS s
+	FROM fit_cube, generate_series(1, 2) seed WHERE i <= 2000 GROUP BY seed) f,
+	(SELECT q.x, avg(race_kernel('l2(bandwidth=0.5)', r.x, q.x)) AS truth FROM fit_cube q, fit_cube r WHERE q.i > 2000 AND r.i <= 2000 GROUP BY q.i, q.x) q,
+	LATERAL race_estimate(f.s, q.x);
+DROP TABLE fit_cube;
