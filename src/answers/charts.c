@@ -595,7 +595,7 @@ race_chart_fill(RaceChart *chart)
 	n = (Size) chart->lines * chart->length;
 	for (a = 0; a < chart->n_axes; a++)
 		chart->axes[a].values = palloc0(chart->axes[a].spread.n * sizeof(double));
-	chart->records = race_answers_divisor(race_answers_count(view, NULL));
+	chart->records = race_count_divisor(race_record_count(view, NULL));
 	chart->share = palloc0(n * sizeof(double));
 	if (grid || view->params->rows > 1)
 		chart->variance = palloc0(n * sizeof(double));

@@ -64,7 +64,7 @@ rows_answer(const Side *side, uint32 from, uint32 to)
 	if (density->weight == 0)
 		return 0;
 	return density->weight / density->n *
-		race_answers_mean(&side->question.view, density->fitted, side->question.buckets,
+		race_estimator_mean(&side->question.view, density->fitted, side->question.buckets,
 						  from, to);
 }
 
@@ -85,7 +85,7 @@ paired_variance(const Side *a, const Side *b)
 {
 	const RaceParams *params = a->question.view.params;
 	uint64		rows = params->rows;
-	uint32		blocks = race_answers_blocks(params, params->rows);
+	uint32		blocks = race_estimator_blocks(params, params->rows);
 	double		mean = rows_answer(a, 0, rows) - rows_answer(b, 0, rows);
 	double		least = own_variance(a, a->density.least_variance) +
 		own_variance(b, b->density.least_variance);

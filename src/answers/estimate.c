@@ -49,7 +49,7 @@ typedef struct Parts
 	double		weight;			/* of the rows; 1 without a model */
 	double		mean;			/* of the rows, or of their residuals */
 	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
-	RaceReady  *ready;			/* or NULL */
+	RaceEvaluator *evaluator;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
 	double		scale;			/* of residuals, in a partial question (evaluator.h) */
@@ -80,7 +80,7 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 
 	if (parts->gridded != NULL)
 		return race_gridded_sum(parts->gridded, record[0].numbers) - parts->model;
-	return race_answers_mean(view, parts->trusted != NULL ? parts->ready : NULL,
+	return race_estimator_mean(view, parts->trusted != NULL ? parts->evaluator : NULL,
 							 question->buckets, 0, view->params->rows);
 }
 
@@ -90,7 +90,7 @@ take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts
 {
 	RacePartial partial;
 
-	race_partial_ask(question->site, &question->view, parts->ready, record, &partial);
+	race_partial_ask(question->site, &question->view, parts->evaluator, record, &partial);
 	parts->trusted = question->view.model;
 	parts->model = partial.model;
 	parts->mean = partial.scale * partial.residual;
@@ -105,13 +105,13 @@ take_apart(const RaceQuestion *question)
 	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}, 1};
 	RaceColumn	record[RACE_MAX_PARTS];
 
-	if (race_needs_ready(view))
+	if (race_needs_evaluator(view))
 	{
 		race_question_record(question, record);
-		parts.ready = race_ready_at(question->site, view);
-		parts.gridded = race_ready_grid(parts.ready);
+		parts.evaluator = race_evaluator_at(question->site, view);
+		parts.gridded = race_evaluator_grid(parts.evaluator);
 	}
-	parts.count = race_answers_count(view, parts.gridded);
+	parts.count = race_record_count(view, parts.gridded);
 	if (question->partial)
 	{
 		take_partial_apart(question, record, &parts);
@@ -120,7 +120,7 @@ take_apart(const RaceQuestion *question)
 	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
-		parts.model = race_ready_sum(parts.ready, record);
+		parts.model = race_evaluator_sum(parts.evaluator, record);
 	}
 	if (parts.trusted != NULL && question->lifted != NULL)
 	{
@@ -141,14 +141,14 @@ static double
 records_of(const Parts *parts)
 {
 	return parts->trusted == NULL ? parts->count.n :
-		Min(parts->count.n - race_answers_divisor(parts->count), 0);
+		Min(parts->count.n - race_count_divisor(parts->count), 0);
 }
 
 static double
 put_together(const RaceView *view, const Parts *parts)
 {
 	return parts->model + parts->weight *
-		race_answers_correct(view->params, parts->mean, records_of(parts));
+		race_correct_collisions(view->params, parts->mean, records_of(parts));
 }
 
 /*
@@ -163,7 +163,7 @@ least_variance(const RaceQuestion *question, const Parts *parts)
 	const RaceView *view = &question->view;
 	const RaceParams *params = view->params;
 	double		noise = view->header->noise.counter_variance / params->rows;
-	double		records = race_answers_divisor(parts->count);
+	double		records = race_count_divisor(parts->count);
 
 	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
@@ -246,13 +246,13 @@ static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
 {
 	result->weight = question->partial ? 0 : parts->weight;
-	result->fitted = parts->trusted != NULL ? parts->ready : NULL;
+	result->fitted = parts->trusted != NULL ? parts->evaluator : NULL;
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
 		result->rows_variance = variance_of_grid(question, parts);
 	else if (!question->partial)
-		result->rows_variance = race_answers_variance(&question->view, result->fitted, question->buckets,
+		result->rows_variance = race_estimator_variance(&question->view, result->fitted, question->buckets,
 													  0, question->view.params->rows, parts->mean,
 													  result->least_variance);
 }
@@ -270,7 +270,7 @@ race_estimate_mean(const RaceQuestion *question)
 {
 	Parts		parts = take_apart(question);
 
-	return put_together(&question->view, &parts) / race_answers_divisor(parts.count);
+	return put_together(&question->view, &parts) / race_count_divisor(parts.count);
 }
 
 bool
@@ -282,7 +282,7 @@ race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
 	if (model == NULL || model->misfit >= RACE_UNTESTED)
 		return false;
 	race_call_site_record(question->site, record);
-	return race_ready_sharp_sum(race_ready_at(question->site, &question->view), record, sum);
+	return race_evaluator_sharp_sum(race_evaluator_at(question->site, &question->view), record, sum);
 }
 
 static void
@@ -296,7 +296,7 @@ density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result
 	describe_rows(question, parts, result);
 	result->mean_variance = variance_of_mean(question, parts, result->rows_variance);
 	result->records = parts->count.n;
-	result->n = race_answers_divisor(parts->count);
+	result->n = race_count_divisor(parts->count);
 	result->n_variance = parts->count.variance;
 
 	result->kernel_sum = put_together(view, parts);
@@ -324,16 +324,16 @@ race_estimate_density(const RaceQuestion *question, RaceDensity *result)
 static double
 deviation_of_block(const RaceQuestion *question, const Parts *parts, uint32 from, uint32 to)
 {
-	return race_answers_mean(&question->view, parts->trusted != NULL ? parts->ready : NULL,
+	return race_estimator_mean(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
 							 question->buckets, from, to) - parts->mean;
 }
 
-/* As race_answers_variance(): from the blocks of rows, which are the same in both */
+/* As race_estimator_variance(): from the blocks of rows, which are the same in both */
 static double
 covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
 {
 	uint64		rows = questions[0].view.params->rows;
-	uint32		blocks = race_answers_blocks(questions[0].view.params, rows);
+	uint32		blocks = race_estimator_blocks(questions[0].view.params, rows);
 	double		sum = 0;
 	uint32		i;
 
@@ -400,7 +400,7 @@ race_estimate_blocks(const RaceView *view)
 {
 	const RaceParams *params = view->params;
 
-	return race_is_grid(params) ? KNOWN : race_answers_blocks(params, params->rows);
+	return race_is_grid(params) ? KNOWN : race_estimator_blocks(params, params->rows);
 }
 
 double
@@ -463,8 +463,8 @@ race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
 
 	if (race_ratio_bounds(&ratio, race_estimate_reach(view, confidence), lower, upper))
 	{
-		*lower = race_answers_correct(view->params, *lower, whole);
-		*upper = race_answers_correct(view->params, *upper, whole);
+		*lower = race_correct_collisions(view->params, *lower, whole);
+		*upper = race_correct_collisions(view->params, *upper, whole);
 		return;
 	}
 	*lower = -INFINITY;
@@ -491,7 +491,7 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 	uint32		i;
 
 	for (i = 0; i < groups; i++)
-		means[i] = race_answers_mean(&question->view, NULL, question->buckets,
+		means[i] = race_estimator_mean(&question->view, NULL, question->buckets,
 									 i * rows / groups, (i + 1) * rows / groups);
 	race_sort_descending(means, groups);
 	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
@@ -512,7 +512,7 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	if (groups == 1 || race_is_grid(view->params) || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
-	PG_RETURN_FLOAT8(race_answers_correct(view->params,
+	PG_RETURN_FLOAT8(race_correct_collisions(view->params,
 										  median_of_means(&question, Min(groups, view->params->rows)),
 										  view->header->count));
 }
@@ -604,7 +604,7 @@ asks_nothing(const RaceParams *params, const RaceColumn *record)
 
 /* Look at whole records, which are chosen by numbers that add up to `sum`. */
 static void
-probe(const RaceCallSite *site, const RaceView *view, RaceReady *ready, const RaceColumn *record,
+probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
 	  const double *each, double sum, RacePartial *result)
 {
 	const RaceParams *params = view->params;
@@ -622,15 +622,15 @@ probe(const RaceCallSite *site, const RaceView *view, RaceReady *ready, const Ra
 		complete(params, record, points,
 				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
 		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
-		result->whole += race_ready_sum(ready, whole) / PROBES;
-		result->rest += race_ready_sum(ready, rest) / PROBES;
-		result->residual += race_answers_mean(view, ready, buckets, 0, params->rows) / PROBES;
+		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
+		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
+		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
 	}
 	pfree(buckets);
 }
 
 void
-race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *ready,
+race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
 				 const RaceColumn *record, RacePartial *result)
 {
 	uint64		n = view->model->points;
@@ -639,7 +639,7 @@ race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *read
 	uint64		i;
 
 	memset(result, 0, sizeof(RacePartial));
-	result->model = race_ready_sum_each(ready, record, each);
+	result->model = race_evaluator_sum_each(evaluator, record, each);
 	if (asks_nothing(view->params, record))
 		return;
 	for (i = 0; i < n; i++)
@@ -647,7 +647,7 @@ race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *read
 	/* where the model has nothing, all points are alike */
 	for (i = 0; result->model <= 0 && i < n; i++)
 		each[i] = race_model_weight(view->model, i);
-	probe(site, view, ready, record, each, result->model > 0 ? result->model : all, result);
+	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
 	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
 	pfree(each);
 }

@@ -21,7 +21,7 @@ extern double race_estimate_sum(const RaceQuestion *question);
 extern double race_estimate_mean(const RaceQuestion *question);
 
 /*
- * The same of the kernel to a power of 8 at least, by the model alone (fit/ready.h).  False
+ * The same of the kernel to a power of 8 at least, by the model alone (evaluator.h).  False
  * if there is none, or none that is asked.
  */
 extern bool race_estimate_sharp_sum(const RaceQuestion *question, double *sum);
@@ -36,7 +36,7 @@ typedef struct RaceDensity
 	double		weight;
 	double		rows_variance;
 	double		least_variance;
-	const RaceReady *fitted;	/* the model whose residuals they are, or NULL */
+	const RaceEvaluator *fitted;	/* the model whose residuals they are, or NULL */
 	double		records;
 	double		n;				/* these, as a divisor */
 	double		n_variance;

@@ -21,154 +21,93 @@
  * Cached evaluator of a sketch.
  */
 
-struct RaceReady
+struct RaceEvaluator
 {
 	RaceKnown	known;			/* must be first */
 	RaceGridded *gridded;		/* or NULL */
-	/* NULL without a model; then all that follows is not there */
-	RaceModel  *model;
-	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points, */
-	double	   *weights;		/* what they weigh, */
-	double	   *differences;	/* and how much more by the first half of the rows */
+	RaceModel  *model;			/* or NULL; then all that follows is not there */
+	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
+	double	   *weights;		/* of its points */
+	double	   *differences;	/* of their weights by the first and the second half of the rows */
 	/* for kernels that are functions of a distance; else NULL */
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
 	double	   *place;			/* of a record */
 	RaceRadial *sharp;			/* of a higher power; NULL before it is asked for */
-	/* of each part that is a set: space for so many elements */
-	uint64	   *elements[RACE_MAX_PARTS];
-	Size		capacity[RACE_MAX_PARTS];
 	/* the counters less the model's, [rows][range] */
 	float	   *residuals;
 	Size		size;			/* of all this, about */
 };
 
 static void
-place_points(RaceReady *ready, MemoryContext context)
+place_points(RaceEvaluator *evaluator, MemoryContext context)
 {
-	const RaceModel *model = ready->model;
+	const RaceModel *model = evaluator->model;
 	uint64		i;
 
-	if (!race_radial_can(ready->known.params))
+	if (!race_radial_can(evaluator->known.params))
 		return;
-	ready->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-	race_radial_init(ready->radial, ready->known.params);
-	ready->place = MemoryContextAlloc(context, ready->radial->dims * sizeof(double));
-	ready->places = MemoryContextAllocHuge(context, model->points * ready->radial->dims *
+	evaluator->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
+	race_radial_init(evaluator->radial, evaluator->known.params);
+	evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
+	evaluator->places = MemoryContextAllocHuge(context, model->points * evaluator->radial->dims *
 											sizeof(double));
 	for (i = 0; i < model->points; i++)
-		race_radial_place(ready->radial, ready->known.params,
-						  ready->columns[0].numbers + i * ready->known.params->dims,
-						  ready->places + i, model->points);
+		race_radial_place(evaluator->radial, evaluator->known.params,
+						  evaluator->columns[0].numbers + i * evaluator->known.params->dims,
+						  evaluator->places + i, model->points);
 }
 
-/* What a point weighs for a row: what was found from the other half of the rows */
-static float
-weight_in_row(const RaceReady *ready, uint64 point, Size row)
-{
-	RaceHalf	half = row < race_model_first_rows(ready->known.params) ?
-		RACE_HALF_SECOND : RACE_HALF_FIRST;
-
-	return (float) race_model_weights(ready->model, half)[point];
-}
-
-/* Count a point in n rows, from `row` on, as many records as it weighs. */
+/*
+ * Set the residuals: the counters less those of the model.  In a row a point counts as many records as its
+ * weight by the other half of the rows.
+ */
 static void
-count_point(RaceReady *ready, uint64 point, Size row, uint32 n, const uint32 *buckets)
+find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
-	Size		range = ready->known.params->range;
-	uint32		r;
-
-	for (r = 0; r < n; r++)
-		ready->residuals[(row + r) * range + buckets[r]] +=
-			weight_in_row(ready, point, row + r);
-}
-
-static void
-columns_from(const RaceReady *ready, uint64 from, RaceColumn *columns)
-{
-	int			parts = race_params_parts(ready->known.params);
-	int			i;
-
-	for (i = 0; i < parts; i++)
-		columns[i] = race_column_from(&ready->columns[i], from);
-}
-
-/* Count the points in the rows of a block. */
-static void
-count_block(RaceReady *ready, const RaceRows *rows, Size block)
-{
-	const RaceParams *params = ready->known.params;
-	uint32		in_block = Min(params->rows - block * RACE_LANES, RACE_LANES);
-	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint64		from;
-
-	for (from = 0; from < ready->model->points; from += RACE_RECORDS_TOGETHER)
-	{
-		uint32		n = Min(ready->model->points - from, RACE_RECORDS_TOGETHER);
-		RaceColumn	columns[RACE_MAX_PARTS];
-		uint32		i;
-
-		columns_from(ready, from, columns);
-		race_rows_hash(rows, block, columns, n, buckets);
-		for (i = 0; i < n; i++)
-			count_point(ready, from + i, block * RACE_LANES, in_block,
-						buckets + i * RACE_LANES);
-	}
-}
-
-/* The same in all rows, where they are best hashed together */
-static void
-count_in_all_rows(RaceReady *ready, const RaceRows *rows)
-{
-	uint32		n = ready->known.params->rows;
-	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, n) * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
+	const RaceParams *params = evaluator->known.params;
+	bool		together = race_rows_together(params);
+	uint32		line = together ? TYPEALIGN(RACE_LANES, params->rows) : RACE_LANES;
+	uint32		at_once = together ? 1 : RACE_RECORDS_TOGETHER;
+	uint32		half = race_model_first_rows(params);
+	Size		range = params->range;
+	uint32	   *buckets = palloc_extended((Size) at_once * line * sizeof(uint32), MCXT_ALLOC_HUGE);
+	RaceRowsEntry *rows = race_rows_acquire(params);
 	RaceColumn	columns[RACE_MAX_PARTS];
-	uint64		i;
-
-	for (i = 0; i < ready->model->points; i++)
-	{
-		columns_from(ready, i, columns);
-		race_rows_hash_one(rows, n, columns, buckets);
-		count_point(ready, i, 0, n, buckets);
-	}
-	pfree(buckets);
-}
-
-/* What the counters of a block have beyond what was counted */
-static void
-subtract_block(RaceReady *ready, const RaceView *view, Size block)
-{
-	Size		range = ready->known.params->range;
-	Size		end = Min((block + 1) * RACE_LANES, ready->known.params->rows) * range;
-	Size		i;
-
-	for (i = block * RACE_LANES * range; i < end; i++)
-		ready->residuals[i] = (float)
-			((double) race_counters_get(view->counters, view->width, i) - ready->residuals[i]);
-}
-
-static void
-find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
-{
-	Size		size = RaceCounters(ready->known.params) * sizeof(float);
-	RaceRowsEntry *rows = race_rows_acquire(ready->known.params);
-	bool		together = race_rows_together(ready->known.params);
-	Size		block;
+	uint64		from;
+	Size		row;
+	Size		r;
+	Size		c;
+	uint32		i;
+	int			k;
 
 	PG_TRY();
 	{
-		ready->residuals = MemoryContextAllocExtended(context, size,
+		evaluator->residuals = MemoryContextAllocExtended(context, RaceCounters(params) * sizeof(float),
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		for (block = 0; block * RACE_LANES < ready->known.params->rows; block++)
+		for (row = 0; row < params->rows; row += line)
 		{
-			CHECK_FOR_INTERRUPTS();
-			if (!together)
-				count_block(ready, race_rows_of(rows), block);
-			else if (block == 0)
-				count_in_all_rows(ready, race_rows_of(rows));
-			subtract_block(ready, view, block);
+			Size		end = Min(row + line, params->rows);
+
+			for (from = 0; from < evaluator->model->points; from += at_once)
+			{
+				uint32		n = Min(evaluator->model->points - from, at_once);
+
+				CHECK_FOR_INTERRUPTS();
+				for (k = 0; k < race_params_parts(params); k++)
+					columns[k] = race_column_from(&evaluator->columns[k], from);
+				if (together)
+					race_rows_hash_one(race_rows_of(rows), params->rows, columns, buckets);
+				else
+					race_rows_hash(race_rows_of(rows), row / RACE_LANES, columns, n, buckets);
+				for (i = 0; i < n; i++)
+					for (r = row; r < end; r++)
+						evaluator->residuals[r * range + buckets[i * line + r - row]] += (float)
+							race_model_weights(evaluator->model, r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST)[from + i];
+			}
+			for (c = row * range; c < end * range; c++)
+				evaluator->residuals[c] = (float)
+					((double) race_counters_get(view->counters, view->width, c) - evaluator->residuals[c]);
 		}
 	}
 	PG_FINALLY();
@@ -176,6 +115,7 @@ find_residuals(RaceReady *ready, const RaceView *view, MemoryContext context)
 		race_rows_release(rows);
 	}
 	PG_END_TRY();
+	pfree(buckets);
 }
 
 /* A model was validated when it came in, but its page may have been damaged since. */
@@ -189,123 +129,101 @@ race_check_model(const RaceView *view)
 }
 
 static void
-place_model(RaceReady *ready, const RaceView *view, MemoryContext context)
+place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
 	uint64		i;
 
 	race_check_model(view);
-	ready->model = MemoryContextAllocHuge(context, view->model_size);
-	memcpy(ready->model, view->model, view->model_size);
-	race_model_columns(ready->model, ready->known.params, ready->columns);
-	ready->weights = MemoryContextAlloc(context, ready->model->points * sizeof(double));
-	ready->differences = MemoryContextAlloc(context, ready->model->points * sizeof(double));
-	for (i = 0; i < ready->model->points; i++)
+	evaluator->model = MemoryContextAllocHuge(context, view->model_size);
+	memcpy(evaluator->model, view->model, view->model_size);
+	race_model_columns(evaluator->model, evaluator->known.params, evaluator->columns);
+	evaluator->weights = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
+	evaluator->differences = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
+	for (i = 0; i < evaluator->model->points; i++)
 	{
-		ready->weights[i] = race_model_weight(ready->model, i);
-		ready->differences[i] = race_model_weights(ready->model, RACE_HALF_FIRST)[i] -
-			race_model_weights(ready->model, RACE_HALF_SECOND)[i];
+		evaluator->weights[i] = race_model_weight(evaluator->model, i);
+		evaluator->differences[i] = race_model_weights(evaluator->model, RACE_HALF_FIRST)[i] -
+			race_model_weights(evaluator->model, RACE_HALF_SECOND)[i];
 	}
-	place_points(ready, context);
-	ready->size += view->model_size + (ready->radial == NULL ? 0 :
-									   2 * sizeof(RaceRadial) + ready->model->points *
-									   ready->radial->dims * sizeof(double));
-	if (ready->gridded != NULL)
+	place_points(evaluator, context);
+	evaluator->size += view->model_size + (evaluator->radial == NULL ? 0 :
+									   2 * sizeof(RaceRadial) + evaluator->model->points *
+									   evaluator->radial->dims * sizeof(double));
+	if (evaluator->gridded != NULL)
 		return;
-	find_residuals(ready, view, context);
-	ready->size += RaceCounters(view->params) * sizeof(float);
+	find_residuals(evaluator, view, context);
+	evaluator->size += RaceCounters(view->params) * sizeof(float);
 }
 
 bool
-race_needs_ready(const RaceView *view)
+race_needs_evaluator(const RaceView *view)
 {
 	return view->model != NULL || race_is_grid(view->params);
 }
 
-RaceReady *
-race_ready_create(const RaceView *view, MemoryContext context)
+RaceEvaluator *
+race_evaluator_create(const RaceView *view, MemoryContext context)
 {
-	RaceReady  *ready = MemoryContextAllocZero(context, sizeof(RaceReady));
+	RaceEvaluator *evaluator = MemoryContextAllocZero(context, sizeof(RaceEvaluator));
 
-	race_known_init(&ready->known, view, context);
+	race_known_init(&evaluator->known, view, context);
 	if (race_is_grid(view->params))
-		ready->gridded = race_gridded_create(view, context, &ready->size);
+		evaluator->gridded = race_gridded_create(view, context, &evaluator->size);
 	if (view->model != NULL)
-		place_model(ready, view, context);
-	return ready;
+		place_model(evaluator, view, context);
+	return evaluator;
 }
 
 const RaceGridded *
-race_ready_grid(const RaceReady *ready)
+race_evaluator_grid(const RaceEvaluator *evaluator)
 {
-	return ready->gridded;
+	return evaluator->gridded;
 }
 
 /* ------------------------------------------------------------------- cache */
 
 static void *
-create_ready(const RaceView *view, void *question, MemoryContext context, Size *size)
+create_evaluator(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	RaceReady  *ready = race_ready_create(view, context);
+	RaceEvaluator *evaluator = race_evaluator_create(view, context);
 
 	(void) question;
-	*size = ready->size;
-	return ready;
+	*size = evaluator->size;
+	return evaluator;
 }
 
-static const RaceDerivedKind evaluator = {"evaluator", create_ready, NULL};
+static const RaceDerivedKind evaluator_kind = {"evaluator", create_evaluator, NULL};
 
-RaceReady *
-race_ready_at(RaceCallSite *site, const RaceView *view)
+RaceEvaluator *
+race_evaluator_at(RaceCallSite *site, const RaceView *view)
 {
-	return race_derived_at(site, &evaluator, view, NULL);
+	return race_derived_at(site, &evaluator_kind, view, NULL);
 }
 
 /* --------------------------------------------------------------- questions */
 
-/* Space for larger sets is not kept. */
-#define USUAL_ELEMENTS		((Size) 16 * 1024)
-
-static void
-forget_elements(RaceReady *ready, int part)
-{
-	uint64	   *elements = ready->elements[part];
-
-	ready->elements[part] = NULL;
-	ready->capacity[part] = 0;
-	if (elements != NULL)
-		pfree(elements);
-}
-
-/* The elements of a set in order, as the kernel compares them */
+/* Return the elements of a set in order, as the kernel compares them; in memory of the caller's. */
 static RaceColumn
-normalized(RaceReady *ready, int part, const RaceColumn *record, size_t starts[2])
+normalized(const RaceColumn *record, size_t starts[2])
 {
 	RaceColumn	column = *record;
+	uint64	   *elements;
 
 	starts[0] = 0;
 	starts[1] = record->starts[1] - record->starts[0];
-	if (starts[1] > ready->capacity[part])
-	{
-		MemoryContext context = GetMemoryChunkContext(ready);
-
-		forget_elements(ready, part);
-		ready->elements[part] = MemoryContextAllocHuge(context, starts[1] * sizeof(uint64));
-		ready->capacity[part] = starts[1];
-	}
-	if (starts[1] > 0)
-		memcpy(ready->elements[part], record->elements + record->starts[0],
-			   starts[1] * sizeof(uint64));
-	race_normalize_set(ready->elements[part], &starts[1]);
-	column.elements = ready->elements[part];
+	elements = palloc_extended((starts[1] + 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
+	memcpy(elements, record->elements + record->starts[0], starts[1] * sizeof(uint64));
+	race_normalize_set(elements, &starts[1]);
+	column.elements = elements;
 	column.starts = starts;
 	return column;
 }
 
 /* Any kernel: point by point.  What each of them adds goes to `each`, if it is not NULL. */
 static double
-sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights, double *each)
+sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights, double *each)
 {
-	const RaceParams *params = ready->known.params;
+	const RaceParams *params = evaluator->known.params;
 	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
@@ -319,37 +237,37 @@ sum_of_kernels(RaceReady *ready, const RaceColumn *record, const double *weights
 	for (part = params; part != NULL; part = race_params_next(part, params), parts++)
 		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
 			!race_column_is_any(&record[parts]) ?
-			normalized(ready, parts, &record[parts], starts[parts]) : record[parts];
-	for (i = 0; i < ready->model->points; i++)
+			normalized(&record[parts], starts[parts]) : record[parts];
+	for (i = 0; i < evaluator->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
-			points[k] = race_column_from(&ready->columns[k], i);
+			points[k] = race_column_from(&evaluator->columns[k], i);
 		added = weights[i] * race_kernel_value(params, points, columns);
 		sum += added;
 		if (each != NULL)
 			each[i] = added;
 	}
 	for (k = 0; k < parts; k++)
-		if (ready->capacity[k] > USUAL_ELEMENTS)
-			forget_elements(ready, k);
+		if (columns[k].elements != record[k].elements)
+			pfree((void *) columns[k].elements);
 	return sum;
 }
 
 static double
-sum_with(RaceReady *ready, const RaceColumn *record, const double *weights)
+sum_with(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
-	if (ready->radial == NULL)
-		return sum_of_kernels(ready, record, weights, NULL);
-	race_radial_place(ready->radial, ready->known.params, record[0].numbers, ready->place, 1);
-	return race_radial_sum(ready->radial, ready->place, ready->places,
-						   weights, ready->model->points);
+	if (evaluator->radial == NULL)
+		return sum_of_kernels(evaluator, record, weights, NULL);
+	race_radial_place(evaluator->radial, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	return race_radial_sum(evaluator->radial, evaluator->place, evaluator->places,
+						   weights, evaluator->model->points);
 }
 
 double
-race_ready_sum(RaceReady *ready, const RaceColumn *record)
+race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *record)
 {
-	return sum_with(ready, record, ready->weights);
+	return sum_with(evaluator, record, evaluator->weights);
 }
 
 /*
@@ -359,49 +277,49 @@ race_ready_sum(RaceReady *ready, const RaceColumn *record)
 #define SHARP_POWER		8
 
 bool
-race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum)
+race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, double *sum)
 {
-	if (ready->radial == NULL || ready->gridded != NULL)
+	if (evaluator->radial == NULL || evaluator->gridded != NULL)
 		return false;
-	if (ready->sharp == NULL)
+	if (evaluator->sharp == NULL)
 	{
-		RaceParams *params = race_params_copy(ready->known.params, CurrentMemoryContext);
-		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(ready),
+		RaceParams *params = race_params_copy(evaluator->known.params, CurrentMemoryContext);
+		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(evaluator),
 											   sizeof(RaceRadial));
 
 		params->power = Max(params->power, SHARP_POWER);
 		race_radial_init(sharp, params);
-		ready->sharp = sharp;
+		evaluator->sharp = sharp;
 		pfree(params);
 	}
-	race_radial_place(ready->sharp, ready->known.params, record[0].numbers, ready->place, 1);
-	*sum = race_radial_sum(ready->sharp, ready->place, ready->places, ready->weights,
-						   ready->model->points);
+	race_radial_place(evaluator->sharp, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	*sum = race_radial_sum(evaluator->sharp, evaluator->place, evaluator->places, evaluator->weights,
+						   evaluator->model->points);
 	return true;
 }
 
 double
-race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each)
+race_evaluator_sum_each(RaceEvaluator *evaluator, const RaceColumn *record, double *each)
 {
-	return sum_of_kernels(ready, record, ready->weights, each);
+	return sum_of_kernels(evaluator, record, evaluator->weights, each);
 }
 
 double
-race_ready_disagreement(RaceReady *ready, const RaceColumn *record)
+race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record)
 {
-	return sum_with(ready, record, ready->differences);
+	return sum_with(evaluator, record, evaluator->differences);
 }
 
 double
-race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
+race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets, uint32 from,
 					uint32 to)
 {
-	Size		range = ready->known.params->range;
+	Size		range = evaluator->known.params->range;
 	double		sum = 0;
 	uint32		row;
 
 	for (row = from; row < to; row++)
-		sum += ready->residuals[row * range + buckets[row]];
+		sum += evaluator->residuals[row * range + buckets[row]];
 	return sum;
 }
 
@@ -414,23 +332,23 @@ race_ready_residuals(const RaceReady *ready, const uint32 *buckets, uint32 from,
 
 PG_FUNCTION_INFO_V1(race_model);
 
-typedef struct Kept
+typedef struct FittedModel
 {
 	RaceKnown	known;			/* must be first */
 	RaceSketchDatum *fitted;
-} Kept;
+} FittedModel;
 
 static void *
 create_model(const RaceView *view, void *request, MemoryContext context, Size *size)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Kept	   *kept = palloc0(sizeof(Kept));
+	FittedModel *cached = palloc0(sizeof(FittedModel));
 
-	race_known_init(&kept->known, view, context);
-	kept->fitted = race_fit_box(view, (const RaceFitRequest *) request);
+	race_known_init(&cached->known, view, context);
+	cached->fitted = race_fit_box(view, (const RaceFitRequest *) request);
 	MemoryContextSwitchTo(old);
-	*size = VARSIZE(kept->fitted);
-	return kept;
+	*size = VARSIZE(cached->fitted);
+	return cached;
 }
 
 static const RaceDerivedKind model = {"fitted model", create_model, NULL};
@@ -442,17 +360,17 @@ race_model(PG_FUNCTION_ARGS)
 	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
 	RaceView	view;
 	RaceFitRequest request = {0};
-	Kept	   *kept;
+	FittedModel *cached;
 	struct varlena *result;
 
 	race_sketch_view(sketch, &view);
 	race_check_askable(&view.header->noise);
 	if (view.model != NULL || !race_fit_bounds(view.params, NULL, NULL, &request))
 		PG_RETURN_DATUM(sketch);
-	kept = race_derived_acquire(&model, &view, &request);
-	result = palloc(VARSIZE(kept->fitted));
-	memcpy(result, kept->fitted, VARSIZE(kept->fitted));
-	race_derived_release(kept);
+	cached = race_derived_acquire(&model, &view, &request);
+	result = palloc(VARSIZE(cached->fitted));
+	memcpy(result, cached->fitted, VARSIZE(cached->fitted));
+	race_derived_release(cached);
 	PG_RETURN_POINTER(result);
 }
 
@@ -516,29 +434,8 @@ take_outer_halves(double *line, Size stride, uint32 cells)
 	}
 }
 
-/*
- * A kernel without a peak does not tell them from these nodes within, which have the same mass, mean
- * and variance.
- */
-static const double inner_nodes[] = {19.0 / 24, -5.0 / 12, 1.0 / 8};
-
 static void
-fold_outer_halves(double *line, Size stride, uint32 cells)
-{
-	double	   *last = line + cells * stride;
-	double		first_node = line[0];
-	double		last_node = last[0];
-	int			i;
-
-	for (i = 0; i < (int) lengthof(inner_nodes); i++)
-	{
-		*(line + i * stride) -= inner_nodes[i] * first_node;
-		*(last - i * stride) -= inner_nodes[i] * last_node;
-	}
-}
-
-static void
-project_line(double *line, Size stride, uint32 cells, const double *ratios, bool wider)
+project_line(double *line, Size stride, uint32 cells, const double *ratios)
 {
 	uint32		k;
 
@@ -548,25 +445,11 @@ project_line(double *line, Size stride, uint32 cells, const double *ratios, bool
 			(ratios[k] / BESIDE);
 	for (k = cells; k-- > 0;)
 		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
-	if (wider)
-		take_outer_halves(line, stride, cells);
-	else
-		fold_outer_halves(line, stride, cells);
-}
-
-static uint32
-nodes_outside(const RaceGrid *grid, bool peak)
-{
-	uint32		axis;
-
-	for (axis = 0; axis < grid->dims; axis++)
-		if (grid->cells[axis] + 1 < lengthof(inner_nodes))
-			return OUTSIDE_NODES;
-	return peak ? OUTSIDE_NODES : 0;
+	take_outer_halves(line, stride, cells);
 }
 
 static void
-widen_grid(const RaceGrid *grid, uint32 outside, RaceGrid *wide)
+widen_grid(const RaceGrid *grid, RaceGrid *wide)
 {
 	uint32		axis;
 
@@ -574,48 +457,39 @@ widen_grid(const RaceGrid *grid, uint32 outside, RaceGrid *wide)
 	wide->nodes = 1;
 	for (axis = 0; axis < grid->dims; axis++)
 	{
-		wide->cells[axis] += 2 * outside;
-		wide->lower[axis] -= outside * wide->width[axis];
+		wide->cells[axis] += 2 * OUTSIDE_NODES;
+		wide->lower[axis] -= OUTSIDE_NODES * wide->width[axis];
 		wide->nodes *= wide->cells[axis] + 1;
 	}
 }
 
-/* Nodes of a grid in their places of a wider one, all others 0 */
+/* Project nodes, in their places of a wider grid. */
 static void
-place_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, uint32 outside,
-			double *out)
+project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
 {
 	uint32		last = grid->dims - 1;
 	uint32		line = grid->cells[last] + 1;
+	Size		stride;
+	uint32		axis;
 	Size		from;
+	Size		i;
 
 	memset(out, 0, wide->nodes * sizeof(double));
 	for (from = 0; from < grid->nodes; from += line)
 	{
 		Size		rest = from / line;
-		Size		stride = wide->cells[last] + 1;
-		Size		to = outside;
-		uint32		axis;
+		Size		to = OUTSIDE_NODES;
 
+		stride = wide->cells[last] + 1;
 		for (axis = last; axis-- > 0;)
 		{
-			to += (rest % (grid->cells[axis] + 1) + outside) * stride;
+			to += (rest % (grid->cells[axis] + 1) + OUTSIDE_NODES) * stride;
 			rest /= grid->cells[axis] + 1;
 			stride *= wide->cells[axis] + 1;
 		}
 		memcpy(out + to, nodes + from, line * sizeof(double));
 	}
-}
-
-static void
-project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
-{
-	uint32		outside = (wide->cells[0] - grid->cells[0]) / 2;
-	Size		stride = wide->nodes;
-	uint32		axis;
-	Size		at;
-
-	place_nodes(grid, nodes, wide, outside, out);
+	stride = wide->nodes;
 	for (axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		cells = grid->cells[axis];
@@ -624,13 +498,11 @@ project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, d
 
 		make_ratios(cells, ratios);
 		stride /= wide->cells[axis] + 1;
-		for (at = outside * stride; at < wide->nodes; at += block)
+		for (from = OUTSIDE_NODES * stride; from < wide->nodes; from += block)
 		{
-			Size		i;
-
 			CHECK_FOR_INTERRUPTS();
 			for (i = 0; i < stride; i++)
-				project_line(out + at + i, stride, cells, ratios, outside > 0);
+				project_line(out + from + i, stride, cells, ratios);
 		}
 		pfree(ratios);
 	}
@@ -740,13 +612,12 @@ project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *proje
  * So that it need not visit all nodes, the kernel is split by distance, as the multilevel summation
  * method does (Hardy 2006): the fine nodes sum what is near, coarser ones the smooth rest.  The sketch
  * has one or two levels, and others follow from these exactly.  Each level answers for what its nodes say
- * of the table but for heaps (point_masses.h).
+ * of the table but for point masses (point_masses.h).
  */
 
 typedef struct Level
 {
-	RaceGrid	grid;			/* wider than the bounds, once it is projected, */
-	uint32		outside;		/* by so many nodes at each */
+	RaceGrid	grid;			/* wider than the bounds by OUTSIDE_NODES at each, once it is projected */
 	double		smooth;			/* the step whose peak finer levels sum; 0 for the first */
 	double	   *records;		/* at the nodes */
 	double		reach;			/* where its kernel ends, in bandwidths; INFINITY */
@@ -761,30 +632,17 @@ typedef struct Levels
 {
 	int			n;
 	Level  *level[MOST_LEVELS];
-	/* what was taken out of the nodes: places, in bandwidths from the first node on, and records */
-	size_t		heaps;
-	double	   *places;
-	double	   *heaped;
-	RaceRadial *kernel;			/* that is asked there; NULL if there are no heaps */
+	/* point masses that were taken out of the nodes: */
+	size_t		masses;
+	double	   *mass_places;	/* in bandwidths from the first node on */
+	double	   *mass_records;
+	RaceRadial *kernel;			/* of the point masses; NULL if there are none */
 } Levels;
 
 /* A level with more nodes than this is split by distance, if it can be; by dims. */
 static const uint64 nodes_to_visit[RACE_GRID_DIMS + 1] = {0, 256, 4000, 4000};
 
 /* ----------------------------------------------------------------- kernels */
-
-/* The square of the largest distance between two places that a level sums, in steps */
-static double
-largest_square(const Level *level)
-{
-	const RaceGrid *grid = &level->grid;
-	double		sum = 0;
-	uint32		i;
-
-	for (i = 0; i < grid->dims; i++)
-		sum += pow(grid->step[i] * grid->cells[i], 2);
-	return Min(sum, level->reach * level->reach) / pow(grid->mean_step, 2);
-}
 
 /*
  * A kernel that was projected is smooth in the square of the distance, which needs no root and no
@@ -796,14 +654,18 @@ largest_square(const Level *level)
 static void
 tabulate_by_square(Level *level, MemoryContext context, Size *size)
 {
-	double		last = largest_square(level) * SQUARES_OF_STEP;
+	const RaceGrid *grid = &level->grid;
+	double		last = 0;		/* the square of the largest distance in the level, */
 	int			n;
 	int			i;
 
+	for (i = 0; i < (int) grid->dims; i++)
+		last += pow(grid->step[i] * grid->cells[i], 2);
+	level->squares = SQUARES_OF_STEP / pow(grid->mean_step, 2);
+	last = Min(last, level->reach * level->reach) * level->squares;	/* in entries */
 	if (!level->kernel->euclidean || !(last < MOST_SQUARES))
 		return;
 	n = (int) last + 3;			/* and one more, for what rounding adds */
-	level->squares = SQUARES_OF_STEP / pow(level->grid.mean_step, 2);
 	level->by_square = MemoryContextAlloc(context, n * sizeof(double));
 	for (i = 0; i < n; i++)
 		level->by_square[i] = race_radial_value(level->kernel, sqrt(i / level->squares));
@@ -899,50 +761,45 @@ derive_levels(Levels *levels, int most, MemoryContext context, Size *size)
 }
 
 /*
- * In coarser cells than this, a cluster is often narrower than a cell, and a heap is not known from it.
- * Means of values are ratios of two halves, which must not see different heaps.
+ * In coarser cells than this, a cluster is often narrower than a cell, and a point mass is not known from it.
+ * Means of values are ratios of two halves, which must not have different point masses.
  */
-#define COARSEST_FOR_HEAPS	0.25	/* of a bandwidth */
+#define COARSEST_FOR_MASSES	0.25	/* of a bandwidth */
 
-static bool
-has_heaps(const RaceView *view, const RaceGrid *grid)
+/* Take the point masses out of the only level of a sketch in one dimension. */
+static void
+take_point_masses(Levels *levels, const RaceView *view, MemoryContext context, Size *size)
 {
 	const RaceParams *params = view->params;
-
-	return params->dims == 1 && race_grid_levels(params) == 1 &&
-		view->header->noise.half == RACE_WHOLE &&
-		grid->mean_step * params->power <=
-		COARSEST_FOR_HEAPS;
-}
-
-/* Take heaps out of the only level of a sketch. */
-static void
-take_heaps(Levels *levels, const RaceView *view, MemoryContext context, Size *size)
-{
-	Level  *level = levels->level[0];
+	Level	   *level = levels->level[0];
 	Size		n = level->grid.nodes;
-	double		unit = (double) race_record_unit(view->params);
-	RaceHeap   *heaps = palloc_extended((n / 3 + 1) * sizeof(RaceHeap), MCXT_ALLOC_HUGE);
-	double	   *space = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	double		unit = (double) race_record_unit(params);
+	RacePointMass *masses;
+	double	   *space;
 	Size		i;
 
-	levels->heaps = race_heaps_take(level->records, n,
-									view->header->noise.counter_variance / (unit * unit), heaps,
-									space);
-	if (levels->heaps > 0)
+	if (params->dims != 1 || race_grid_levels(params) != 1 || view->header->noise.half != RACE_WHOLE ||
+		level->grid.mean_step * params->power > COARSEST_FOR_MASSES)
+		return;
+	masses = palloc_extended((n / 3 + 1) * sizeof(RacePointMass), MCXT_ALLOC_HUGE);
+	space = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	levels->masses = race_point_masses_take(level->records, n,
+											view->header->noise.counter_variance / (unit * unit),
+											masses, space);
+	if (levels->masses > 0)
 	{
 		levels->kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
-		race_radial_init(levels->kernel, view->params);
-		levels->places = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
-		levels->heaped = MemoryContextAllocHuge(context, levels->heaps * sizeof(double));
-		*size += sizeof(RaceRadial) + 2 * levels->heaps * sizeof(double);
+		race_radial_init(levels->kernel, params);
+		levels->mass_places = MemoryContextAllocHuge(context, levels->masses * sizeof(double));
+		levels->mass_records = MemoryContextAllocHuge(context, levels->masses * sizeof(double));
+		*size += sizeof(RaceRadial) + 2 * levels->masses * sizeof(double);
 	}
-	for (i = 0; i < levels->heaps; i++)
+	for (i = 0; i < levels->masses; i++)
 	{
-		levels->places[i] = heaps[i].place * level->grid.step[0];
-		levels->heaped[i] = heaps[i].records;
+		levels->mass_places[i] = masses[i].place * level->grid.step[0];
+		levels->mass_records[i] = masses[i].records;
 	}
-	pfree(heaps);
+	pfree(masses);
 	pfree(space);
 }
 
@@ -952,8 +809,7 @@ project_level(Level *level, MemoryContext context, Size *size)
 	double	   *records = level->records;
 	RaceGrid	wide;
 
-	level->outside = nodes_outside(&level->grid, level->smooth == 0);
-	widen_grid(&level->grid, level->outside, &wide);
+	widen_grid(&level->grid, &wide);
 	level->records = MemoryContextAllocHuge(context, wide.nodes * sizeof(double));
 	project_nodes(&level->grid, records, &wide, level->records);
 	*size += (wide.nodes - level->grid.nodes) * sizeof(double);
@@ -979,8 +835,8 @@ make_levels(const RaceView *view, double records, Levels *levels, MemoryContext 
 		int			halvings;
 
 		load_level(levels, view, records, &grid, from, context, size);
-		if (has_heaps(view, &grid))
-			take_heaps(levels, view, context, size);
+		if (i == 0)
+			take_point_masses(levels, view, context, size);
 		if (euclidean)
 			derive_levels(levels, last ? MOST_LEVELS - levels->n :
 						  RACE_GRID_LEVEL_HALVINGS - 1, context, size);
@@ -1004,7 +860,7 @@ struct RaceGridded
 	Levels	levels;
 	double		noise;
 	double		bias;			/* relative, squared */
-	RaceLost   *lost;			/* or NULL */
+	RaceTableError *table_error;			/* or NULL */
 	RaceRecordCount count;
 };
 
@@ -1066,33 +922,11 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);
 	/* means of values are ratios of two halves, where it nearly cancels */
 	if (view->header->noise.half == RACE_WHOLE)
-		gridded->lost = race_lost_create(view, context, size);
+		gridded->table_error = race_table_error_create(view, context, size);
 	return gridded;
 }
 
 /* --------------------------------------------------------------- questions */
-
-/* The nodes of an axis within `reach` bandwidths of a place: from, and how many */
-static uint32
-nodes_in_reach(const RaceGrid *grid, uint32 axis, double place, double reach, uint32 *from)
-{
-	double		first = ceil(place - reach / grid->step[axis]);
-	double		last = floor(place + reach / grid->step[axis]);
-
-	first = Max(first, 0);
-	last = Min(last, grid->cells[axis]);
-	*from = (uint32) Max(Min(first, grid->cells[axis]), 0);
-	return last < first ? 0 : (uint32) (last - first) + 1;
-}
-
-/* What is left of the reach of a level, for nodes that lie `across` away */
-static double
-reach_left(const Level *level, double across)
-{
-	if (!level->kernel->euclidean || isinf(level->reach))
-		return level->reach;
-	return sqrt(Max(level->reach * level->reach - across, 0));
-}
 
 /* race_radial_sum_line, of a kernel by the square of the distance */
 static double
@@ -1119,8 +953,12 @@ sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double 
 {
 	const RaceGrid *grid = &level->grid;
 	double		step = grid->step[axis];
-	uint32		from;
-	uint32		n = nodes_in_reach(grid, axis, at[axis], reach_left(level, across), &from);
+	double		reach = level->kernel->euclidean && isfinite(level->reach) ?
+		sqrt(Max(level->reach * level->reach - across, 0)) : level->reach;
+	double		first = Max(ceil(at[axis] - reach / step), 0);
+	double		last = Min(floor(at[axis] + reach / step), grid->cells[axis]);
+	uint32		from = (uint32) Min(first, grid->cells[axis]);
+	uint32		n = last < first ? 0 : (uint32) (last - first) + 1;
 	double		sum = 0;
 	uint32		i;
 
@@ -1143,15 +981,6 @@ sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double 
 	return sum;
 }
 
-static double
-sum_heaps(const Levels *levels, double at)
-{
-	const Level *level = levels->level[0];
-	double		place = (at - level->outside) * level->grid.step[0];
-
-	return race_radial_sum(levels->kernel, &place, levels->places, levels->heaped, levels->heaps);
-}
-
 double
 race_gridded_sum(const RaceGridded *gridded, const double *x)
 {
@@ -1168,12 +997,17 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		for (axis = 0; axis < level->grid.dims; axis++)
 		{
 			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
-			at[axis] = Min(Max(at[axis], level->outside),
-						   level->grid.cells[axis] - (double) level->outside);
+			at[axis] = Min(Max(at[axis], OUTSIDE_NODES),
+						   level->grid.cells[axis] - (double) OUTSIDE_NODES);
 		}
 		sum += sum_axes(level, at, 0, 0, 0);
-		if (i == 0 && gridded->levels.heaps > 0)
-			sum += sum_heaps(&gridded->levels, at[0]);
+		if (i == 0 && gridded->levels.masses > 0)
+		{
+			double		place = (at[0] - OUTSIDE_NODES) * level->grid.step[0];
+
+			sum += race_radial_sum(gridded->levels.kernel, &place, gridded->levels.mass_places,
+								   gridded->levels.mass_records, gridded->levels.masses);
+		}
 	}
 	return sum;
 }
@@ -1194,5 +1028,5 @@ double
 race_gridded_bias(const RaceGridded *gridded, const double *x, double sum)
 {
 	return gridded->bias * sum * sum +
-		(gridded->lost == NULL ? 0 : race_lost_near(gridded->lost, x));
+		(gridded->table_error == NULL ? 0 : race_table_error_at(gridded->table_error, x));
 }

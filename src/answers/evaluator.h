@@ -12,7 +12,7 @@
 /*
  * The answers of a grid.
  *
- * A question sums the kernel over the nodes of levels (evaluator.h).
+ * A question sums the kernel over the nodes of several levels.
  */
 
 typedef struct RaceGridded RaceGridded;
@@ -41,56 +41,56 @@ extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
 extern double race_gridded_noise(const RaceGridded *gridded);
 
 /*
- * The variance that cells give it at x, for a sum of this size: what splitting moves, and what cells
- * lose nearby (table_error.h)
+ * The variance that cells give it at x, for a sum of this size: by linear splitting, and by the local
+ * discretization error (table_error.h)
  */
 extern double race_gridded_bias(const RaceGridded *gridded, const double *x, double sum);
 
 /*
- * A sketch made ready to be asked, where that takes more than its counters.
+ * The evaluator of a sketch that needs more than its counters.
  *
  * Of a fitted sketch, the points of its model are placed for a fast sum of kernels, and the
  * model is counted as if its points were records.  Of a grid, the nodes get their levels and
  * kernels.  A session keeps that for the sketches that it asked last (racepriv.cache_size).
  */
 
-typedef struct RaceReady RaceReady;
+typedef struct RaceEvaluator RaceEvaluator;
 
-/* Must a sketch be made ready? */
-extern bool race_needs_ready(const RaceView *view);
+/* Check if a sketch needs an evaluator. */
+extern bool race_needs_evaluator(const RaceView *view);
 
-/* Of a sketch that must be; the call site keeps it until it asks another one. */
-extern RaceReady *race_ready_at(RaceCallSite *site, const RaceView *view);
+/* Return that of a sketch that needs one; the call site keeps it until it asks another one. */
+extern RaceEvaluator *race_evaluator_at(RaceCallSite *site, const RaceView *view);
 
 /* The same without a cache, for a model that is being made */
-extern RaceReady *race_ready_create(const RaceView *view, MemoryContext context);
+extern RaceEvaluator *race_evaluator_create(const RaceView *view, MemoryContext context);
 
 /* Raise XX001 if the model of a sketch is damaged. */
 extern void race_check_model(const RaceView *view);
 
 /* Its grid, or NULL */
-extern const RaceGridded *race_ready_grid(const RaceReady *ready);
+extern const RaceGridded *race_evaluator_grid(const RaceEvaluator *evaluator);
 
 /*
  * What the model answers: the sum of kernels between its points and a record, which may
  * leave out parts (race_column_is_any)
  */
-extern double race_ready_sum(RaceReady *ready, const RaceColumn *record);
+extern double race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *record);
 
 /* The same, and what each of its points adds to it, [points] */
-extern double race_ready_sum_each(RaceReady *ready, const RaceColumn *record, double *each);
+extern double race_evaluator_sum_each(RaceEvaluator *evaluator, const RaceColumn *record, double *each);
 
 /*
  * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
  * rows, for kernels that are functions of a distance.  False for others.
  */
-extern bool race_ready_sharp_sum(RaceReady *ready, const RaceColumn *record, double *sum);
+extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, double *sum);
 
-/* By how much the models of both halves of the rows differ in that */
-extern double race_ready_disagreement(RaceReady *ready, const RaceColumn *record);
+/* The difference of that by the models of both halves of the rows */
+extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record);
 
-/* The sum over rows of what the counters say beyond the model, as race_counters_sum() */
-extern double race_ready_residuals(const RaceReady *ready, const uint32 *buckets,
+/* The sum over rows of the residuals of counters, as race_counters_sum() */
+extern double race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets,
 								   uint32 from, uint32 to);
 
 /*
@@ -112,7 +112,7 @@ typedef struct RacePartial
 } RacePartial;
 
 /* The site holds the row functions; the record is what the query says. */
-extern void race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceReady *ready,
+extern void race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
 							 const RaceColumn *record, RacePartial *result);
 
 #endif

@@ -31,19 +31,11 @@ PG_FUNCTION_INFO_V1(race_points);
 
 /* --------------------------------------------------------- race_fit in a box */
 
-/* Read bounds from an argument, which may be NULL. */
-static const double *
-read_bounds(FunctionCallInfo fcinfo, int arg, const RaceParams *params)
-{
-	return PG_ARGISNULL(arg) ? NULL :
-		race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(arg), params->dims);
-}
-
 static void
 read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *request)
 {
-	const double *lower;
-	const double *upper;
+	const double *bounds[2] = {NULL, NULL};
+	int			i;
 
 	memset(request, 0, sizeof(RaceFitRequest));
 	if (!race_model_is_of_vectors(params))
@@ -52,9 +44,10 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 				 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
 				 errdetail("The parameters are %s.", race_params_brief(params)),
 				 errhint("Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
-	lower = read_bounds(fcinfo, 3, params);
-	upper = read_bounds(fcinfo, 4, params);
-	if (!race_fit_bounds(params, lower, upper, request))
+	for (i = 0; i < 2; i++)
+		if (!PG_ARGISNULL(3 + i))
+			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(3 + i), params->dims);
+	if (!race_fit_bounds(params, bounds[0], bounds[1], request))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs bounds"),
@@ -93,12 +86,12 @@ race_fit_points(PG_FUNCTION_ARGS)
 typedef struct Candidates
 {
 	Datum		sketch;			/* of the first row, stored */
-	uint64		identity;		/* and which one the last row had */
+	uint64		identity;		/* of the sketch of the last row */
 	RaceRecords *records;
 	bool		has_texts;		/* are they not vectors by themselves? */
-	char	  **texts;			/* then these are theirs, */
-	Size		text_size;		/* so long all together */
-	FmgrInfo	output;			/* of their type */
+	char	  **texts;			/* of such records */
+	Size		text_size;		/* of all texts */
+	FmgrInfo	output;			/* of the type of records */
 } Candidates;
 
 static void
@@ -161,70 +154,59 @@ normalize_last(RaceRecords *records)
 	}
 }
 
-/* Any of the texts may be in the model, so that all together are bounded like it. */
-static void
-add_text(Candidates *candidates, Datum x)
-{
-	char	   *text = OutputFunctionCall(&candidates->output, x);
-
-	candidates->text_size += strlen(text) + 1;
-	race_fit_check_size(candidates->text_size);
-	candidates->texts[candidates->records->n] = MemoryContextStrdup(candidates->records->context,
-																	text);
-}
-
 /* In the context of one row: what is read leaves copies behind. */
 static void
 add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 {
+	RaceRecords *records = candidates->records;
 	RaceCallSite *site = race_call_site(fcinfo, 2);
 	Datum		x = PG_GETARG_DATUM(2);
 	RaceView	view;
 
 	race_sketch_view_packed(candidates->sketch, &view);
 	reserve(candidates);
-	race_record_read(&site->reader, view.params, x, candidates->records, false);
-	normalize_last(candidates->records);
+	race_record_read(&site->reader, view.params, x, records, false);
+	normalize_last(records);
 	if (candidates->has_texts)
-		add_text(candidates, x);
-	candidates->records->n++;
+	{
+		char	   *text = OutputFunctionCall(&candidates->output, x);
+
+		/* any of the texts may be in the model, so that all together are bounded like it */
+		candidates->text_size += strlen(text) + 1;
+		race_fit_check_size(candidates->text_size);
+		candidates->texts[records->n] = MemoryContextStrdup(records->context, text);
+	}
+	records->n++;
 }
 
 /*
- * Is it the sketch of the first row?  From PostgreSQL 16 on it may be in memory, and a
+ * Every row must have the same sketch.  From PostgreSQL 16 on it may be in memory, and a
  * subquery may make the same one again for each row: then contents are compared.
  */
-static bool
-is_same(Candidates *candidates, const RaceView *first, Datum sketch, const RaceView *view)
-{
-	Pointer		stored;
-	RaceView	content;
-	bool		same;
-
-	if (memcmp(first->header, view->header, sizeof(RaceHeader)) != 0)
-		return false;
-	if (view->identity == candidates->identity)
-		return true;
-	stored = (Pointer) PG_DETOAST_DATUM_COPY(sketch);
-	race_sketch_view(PointerGetDatum(stored), &content);
-	same = content.identity == first->identity;
-	pfree(stored);
-	race_sketch_view_header(sketch, &content);
-	candidates->identity = content.identity;
-	return same;
-}
-
-/* Every row must have the same sketch. */
 static void
 check_same_sketch(Candidates *candidates, Datum sketch)
 {
 	RaceView	first;
 	RaceView	view;
+	bool		same;
 
 	race_sketch_view_packed(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
 	race_params_check_same(first.params, view.params);
-	if (!is_same(candidates, &first, sketch, &view))
+	same = memcmp(first.header, view.header, sizeof(RaceHeader)) == 0;
+	if (same && view.identity != candidates->identity)
+	{
+		Pointer		stored = (Pointer) PG_DETOAST_DATUM_COPY(sketch);
+		RaceView	content;
+
+		race_sketch_view(PointerGetDatum(stored), &content);
+		same = content.identity == first.identity;
+		pfree(stored);
+		/* to store one in memory may have made it another content */
+		race_sketch_view_header(sketch, &content);
+		candidates->identity = content.identity;
+	}
+	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_fit needs the same sketch in every row")));
@@ -358,72 +340,72 @@ race_points(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------- goodness of fit */
 
-#define MOST_TOGETHER	((Size) 4 * 1024 * 1024)	/* buckets that are in memory at once */
+#define MAX_BUCKETS		((Size) 4 * 1024 * 1024)	/* in memory at once */
 
 /*
  * Points at random miss more where records are than where they were tested, which is around
  * other points of theirs: about twice the square.
  */
-#define UNSEEN			2
+#define OPTIMISM		2
 
-/* Means over some records */
+/* Means over test records */
 typedef struct Residuals
 {
-	double		square;			/* of what the rows of a half say beyond the model, */
-	double		noise;			/* and of what noise alone has in it */
-	double		variance;		/* of the residual of all rows, */
-	double		answer;			/* square of what the model answers, */
-	double		disagreement;	/* and of how its halves differ in that */
+	double		square;			/* of the residual of the rows of a half */
+	double		noise;			/* variance that noise has in it */
+	double		variance;		/* of the residual of all rows */
+	double		answer;			/* square of the answer of the model */
+	double		disagreement;	/* square of the difference of its halves in that */
 } Residuals;
 
 static void
-add_residuals(const RaceView *view, RaceReady  *ready, const RaceColumn *record,
+add_residuals(const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
 			  const uint32 *buckets, Residuals *sum)
 {
 	uint32		rows = view->params->rows;
 	uint32		half = race_model_first_rows(view->params);
 	double		noise = view->header->noise.counter_variance;
-	double		mean = race_answers_mean(view, ready, buckets, 0, rows);
-	double		first = race_answers_mean(view, ready, buckets, 0, half);
+	double		mean = race_estimator_mean(view, evaluator, buckets, 0, rows);
+	double		first = race_estimator_mean(view, evaluator, buckets, 0, half);
 	double		second = half == rows ? first :
-		race_answers_mean(view, ready, buckets, half, rows);
+		race_estimator_mean(view, evaluator, buckets, half, rows);
 
 	sum->square += (first * first + second * second) / 2;
 	sum->noise += (noise / half + noise / Max(rows - half, 1)) / 2;
-	sum->variance += race_answers_variance(view, ready, buckets, 0, rows, mean, noise / rows);
-	sum->answer += pow(race_ready_sum(ready, record), 2);
-	sum->disagreement += pow(race_ready_disagreement(ready, record), 2);
+	sum->variance += race_estimator_variance(view, evaluator, buckets, 0, rows, mean, noise / rows);
+	sum->answer += pow(race_evaluator_sum(evaluator, record), 2);
+	sum->disagreement += pow(race_evaluator_disagreement(evaluator, record), 2);
 }
 
 static Residuals
-measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
+measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 				  const RaceRecords *tests)
 {
 	uint32		rows = fit->view->params->rows;
 	Size		line = race_gram_line(rows);
-	uint32		together = Max(Min(MOST_TOGETHER / line, RACE_RECORDS_TOGETHER), 1);
+	uint32		together = Max(Min(MAX_BUCKETS / line, RACE_RECORDS_TOGETHER), 1);
 	uint32	   *buckets = palloc_extended(together * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
 	RaceView	view = *fit->view;
 	Residuals	sum = {0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
-	RaceReady  *ready;
+	RaceEvaluator *evaluator;
 	uint32		from;
 	uint32		i;
 
 	view.model = model;
 	view.model_size = size;
-	ready = race_ready_create(&view, CurrentMemoryContext);
+	evaluator = race_evaluator_create(&view, CurrentMemoryContext);
 	for (from = 0; from < tests->n; from += together)
 	{
 		uint32		n = Min(tests->n - from, together);
 
-		race_work_hash(fit, tests, from, n, rows, buckets);
+		race_fit_state_hash(fit, tests, from, n, rows, buckets);
 		for (i = 0; i < n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			race_records_columns(tests, from + i, record);
-			add_residuals(&view, ready, record, buckets + i * line, &sum);
+			add_residuals(&view, evaluator, record, buckets + i * line, &sum);
 		}
 	}
 	pfree(buckets);
@@ -436,66 +418,58 @@ measure_residuals(const RaceFitWork *fit, const RaceModel *model, Size size,
 }
 
 /*
- * May the model not be asked?  Points that were given, or a grid, were not moved.  Without a second
- * half nothing tests it.
- */
-static bool
-is_untested(const RaceFitWork *fit)
-{
-	return race_model_first_rows(fit->view->params) >= fit->rows ||
-		fit->rows < (fit->complete ? 2 : race_model_least_rows(fit->view->params));
-}
-
-/*
- * What share of an answer the model misses.  A half misses what points cannot say, and what
- * noise and sampling have moved.  The latter is independent in both halves: half of the
- * square by which they differ; their mean has half of it.  Where the model answers nothing,
- * it may miss all.
+ * Set how much the model misses by the residuals of rows that it was not fitted to.  Without a second
+ * half nothing tests it, unless points were given, or are a grid.
  *
- * What sampling leaves in the residuals counts as missed.  To take it off, as the variance of
- * blocks says it, made some errors a tenth less, but a release of pulsar in six held 64 % of sums:
+ * A half misses what points cannot express, and what noise and sampling have moved.  The latter is
+ * independent in both halves: half of the square by which they differ; their mean has half of it.
+ * Where the model answers nothing, it may miss all.
+ *
+ * What sampling leaves in the residuals counts as missed.  To subtract it, as the variance of
+ * blocks estimates it, made some errors a tenth less, but a release of pulsar in six held 64 % of sums:
  * that variance is not known well where all answers vary together.
  */
-static double
-misfit_of(const RaceFitWork *fit, const Residuals *residuals)
-{
-	double		moved = residuals->disagreement / 2;
-	double		unsaid = Max(residuals->square - residuals->noise - moved, 0);
-	double		missed = (fit->complete ? 1 : UNSEEN) * unsaid + moved / 2;
-
-	if (!fit->complete && race_rows_hide_errors(fit->view->params))
-		missed += RACE_HIDDEN_VARIANCE * residuals->variance;
-	return missed == 0 ? 0 : Min(sqrt(missed / residuals->answer), RACE_UNTESTED / 2);
-}
-
-/* The middle of many squares of normal variables is this part of their variance. */
-#define MIDDLE_OF_SQUARES	0.4549
-
-/* What noise leaves of a kernel sum, on average over the box */
-static double
-noise_of_grid(const RaceFitWork *fit)
+static void
+test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model, Size size)
 {
 	const RaceParams *params = fit->view->params;
-	RaceGridChoice as_it_is = {0, race_grid_levels(params)};
+	Residuals	residuals = measure_residuals(fit, model, size, tests);
+	double		moved = residuals.disagreement / 2;
+	double		missed = (fit->complete ? 1 : OPTIMISM) *
+		Max(residuals.square - residuals.noise - moved, 0) + moved / 2;
 
-	return race_grid_noise_variance(params, as_it_is, RACE_GRID_ANYWHERE,
-									fit->view->header->noise.counter_variance);
+	/* a single row shows no variance */
+	model->residual_variance = isfinite(residuals.variance) ? residuals.variance : residuals.square;
+	if (!fit->complete && race_rows_hide_errors(params))
+		missed += RACE_HIDDEN_VARIANCE * residuals.variance;
+	if (race_model_first_rows(params) >= fit->rows ||
+		fit->rows < (fit->complete ? 2 : race_model_least_rows(params)))
+		model->misfit = RACE_UNTESTED;
+	else
+		model->misfit = missed == 0 ? 0 : Min(sqrt(missed / residuals.answer), RACE_UNTESTED / 2);
 }
 
+/* The median of squares of normal variables, in parts of their variance */
+#define MEDIAN_OF_SQUARES	0.4549
+
 /*
- * A grid has no second half to test a model with.  But its noise is known.  The middle square of what it
- * says beyond the model, at all points, is what noise leaves where the model is right, if it is less.
- * What the squares have on average beyond the noise is missed.
+ * A grid has no second half to test a model with.  But its noise is known.  The median squared residual
+ * at all points is that of noise where the model is right, if it is less.  The mean square
+ * beyond the noise is missed.
  *
- * In more than one dimension the points are too coarse for what a grid says of records on a
+ * In more than one dimension the points are too coarse for the answers of a grid to records on a
  * line, and the grid by itself is good: its model is not asked.
  */
 static void
-judge_by_noise(const RaceFitWork *fit, RaceModel *model)
+test_by_noise(const RaceFitState *fit, RaceModel *model)
 {
+	const RaceParams *params = fit->view->params;
+	RaceGridChoice selection = {0, race_grid_levels(params)};
+	/* the mean over the box */
+	double		noise = race_grid_noise_variance(params, selection, RACE_GRID_ANYWHERE,
+												 fit->view->header->noise.counter_variance);
 	uint32		n = fit->points->n;
 	double	   *squares = fit->space;
-	double		noise = noise_of_grid(fit);
 	double		square = 0;
 	double		answer = 0;
 	uint32		i;
@@ -508,36 +482,24 @@ judge_by_noise(const RaceFitWork *fit, RaceModel *model)
 		square += squares[i] / n;
 	}
 	race_sort_descending(squares, n);
-	model->residual_variance = Min(squares[n / 2] / MIDDLE_OF_SQUARES, noise);
-	model->misfit = !fit->complete || fit->view->params->dims > 1 ? RACE_UNTESTED :
+	model->residual_variance = Min(squares[n / 2] / MEDIAN_OF_SQUARES, noise);
+	model->misfit = !fit->complete || params->dims > 1 ? RACE_UNTESTED :
 		square <= noise ? 0 : Min(sqrt((square - noise) / answer), RACE_UNTESTED / 2);
-}
-
-/* What rows say that the model has not seen */
-static void
-judge_by_rows(const RaceFitWork *fit, const RaceRecords *tests, RaceModel *model, Size size)
-{
-	Residuals	residuals = measure_residuals(fit, model, size, tests);
-
-	/* a single row shows no variance */
-	model->residual_variance = isfinite(residuals.variance) ? residuals.variance :
-		residuals.square;
-	model->misfit = is_untested(fit) ? RACE_UNTESTED : misfit_of(fit, &residuals);
 }
 
 /* ------------------------------------------------------------ results */
 
 /* Make the model, and find out how much it misses. */
 RaceSketchDatum *
-race_fit_finish(const RaceFitWork *fit, const RaceRecords *tests, char *const *texts)
+race_fit_finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts)
 {
 	Size		size;
 	RaceModel  *model = race_fit_model(fit, texts, &size);
 
 	if (fit->gridded != NULL)
-		judge_by_noise(fit, model);
+		test_by_noise(fit, model);
 	else
-		judge_by_rows(fit, tests, model, size);
+		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
 	return race_flat_create(fit->view, model, size);
 }
@@ -568,28 +530,26 @@ all_finite(const double *x, uint32 n)
 	return x != NULL;
 }
 
-/* The records of a surrogate loss are clipped to its radius: a bound of those without one. */
-static const double *
-radius_as_bound(const RaceParams *params, int sign)
-{
-	double	   *bound = palloc(params->dims * sizeof(double));
-	uint32		i;
-
-	for (i = 0; i < params->dims; i++)
-		bound[i] = sign * params->radius;
-	return bound;
-}
-
 bool
 race_fit_bounds(const RaceParams *params, const double *lower, const double *upper,
 				RaceFitRequest *request)
 {
+	const double **bounds[2] = {&request->lower, &request->upper};
+	int			i;
+	uint32		k;
+
 	request->lower = lower != NULL ? lower : race_array(params, RACE_ARRAY_LOWER);
 	request->upper = upper != NULL ? upper : race_array(params, RACE_ARRAY_UPPER);
-	if (race_is_surrogate(params) && !all_finite(request->lower, params->dims))
-		request->lower = radius_as_bound(params, -1);
-	if (race_is_surrogate(params) && !all_finite(request->upper, params->dims))
-		request->upper = radius_as_bound(params, 1);
+	/* the records of a surrogate loss are clipped to its radius: a bound of those without one */
+	for (i = 0; i < 2 && race_is_surrogate(params); i++)
+		if (!all_finite(*bounds[i], params->dims))
+		{
+			double	   *bound = palloc(params->dims * sizeof(double));
+
+			for (k = 0; k < params->dims; k++)
+				bound[k] = i == 0 ? -params->radius : params->radius;
+			*bounds[i] = bound;
+		}
 	return race_model_is_of_vectors(params) &&
 		all_finite(request->lower, params->dims) && all_finite(request->upper, params->dims);
 }
@@ -609,7 +569,7 @@ race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
 
 /* Place a grid of at most n points, if they may be one.  Returns whether they are. */
 static bool
-place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
+place_grid(RaceFitState *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
@@ -626,38 +586,13 @@ place_grid(RaceFitWork *fit, const RaceBox *box, uint32 n)
 											  race_records_vector(fit->points, 0), sides);
 	pfree(widths);
 	if (fit->points->n > 0 && fit->gridded != NULL)
-		race_work_use_lattice(fit, box, sides);
+		race_fit_state_use_lattice(fit, box, sides);
 	return fit->points->n > 0;
 }
 
-/* Points at random */
-static void
-place_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
-{
-	race_candidates_uniform(box, request->seed, STREAM_START, n,
-							race_records_vector(fit->points, 0));
-	fit->points->n = n;
-}
-
-/* Keep the heavy half of the points, and draw the others around them. */
-static void
-move_points(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, int round)
-{
-	RaceRecords *points = fit->points;
-	uint32		n = points->n;
-	double	   *x = points->parts[0].numbers;
-	double		jitter = race_candidates_jitter(box, n, round);
-	uint32		kept = race_candidates_keep(box->dims, (n + 1) / 2, x, fit->weights, n,
-											fit->space);
-
-	race_candidates_around(box, request->seed, round, jitter, x, fit->weights, kept,
-						   n - kept, x + (Size) kept * box->dims);
-	memset(fit->weights + kept, 0, (n - kept) * sizeof(double));
-}
-
-/* Points that were not ready, where the model has its own */
+/* Draw test points around those of the model. */
 static RaceRecords *
-place_tests(const RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
+place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request)
 {
 	RaceRecords *tests = race_records_create(fit->view->params, CurrentMemoryContext);
 	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
@@ -676,54 +611,47 @@ place_tests(const RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *re
 	return tests;
 }
 
+/*
+ * Find places for n points.  In rounds the heavy half of them stays, and the others are drawn around them.
+ * Then as many are drawn around all, by weight, and flow.
+ */
 static void
-fit_rounds(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
+move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
+	double	   *x = race_records_vector(fit->points, 0);
+	double	   *drawn;
 	int			round;
 
-	race_work_spread(fit, fit->weights);
+	race_candidates_uniform(box, request->seed, STREAM_START, n, x);
+	fit->points->n = n;
+	race_fit_state_spread(fit, fit->weights);
 	for (round = 1; round < RACE_FIT_ROUNDS; round++)
 	{
-		race_work_round(fit);
+		uint32		kept;
+
+		race_fit_state_round(fit);
 		race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
-		move_points(fit, box, request, round);
+		kept = race_candidates_keep(box->dims, (n + 1) / 2, x, fit->weights, n, fit->space);
+		race_candidates_around(box, request->seed, round, race_candidates_jitter(box, n, round), x,
+							   fit->weights, kept, n - kept, x + (Size) kept * box->dims);
+		memset(fit->weights + kept, 0, (n - kept) * sizeof(double));
 	}
-}
-
-/* Points of the same weight around those that were found, by weight, which then flow */
-static void
-flow(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request)
-{
-	RaceRecords *points = fit->points;
-	uint32		n = points->n;
-	double	   *found = points->parts[0].numbers;
-	Size		size = (Size) n * box->dims * sizeof(double);
-	double	   *x = palloc_extended(size, MCXT_ALLOC_HUGE);
-
-	race_candidates_around(box, request->seed, STREAM_FLOW, FLOW_JITTER, found, fit->weights, n,
-						   n, x);
-	memcpy(found, x, size);
-	pfree(x);
+	if (!race_flow_can(fit->view->params))
+		return;
+	drawn = palloc_extended((Size) n * box->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	race_candidates_around(box, request->seed, STREAM_FLOW, FLOW_JITTER, x, fit->weights, n, n, drawn);
+	memcpy(x, drawn, (Size) n * box->dims * sizeof(double));
+	pfree(drawn);
 	race_flow(fit, box);
-}
-
-/* Find places for n points, and improve them. */
-static void
-move_particles(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
-{
-	place_particles(fit, box, request, n);
-	fit_rounds(fit, box, request);
-	if (race_flow_can(fit->view->params))
-		flow(fit, box, request);
 }
 
 /* Half of n points, and their weights, for each half of the rows */
 static void
-move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
+move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
 	uint32		rows = race_model_first_rows(fit->view->params);
 	Size		numbers = (Size) (n / 2) * box->dims;
-	RaceFitWork half = *fit;
+	RaceFitState half = *fit;
 	RaceFitRequest of_half = *request;
 	int			i;
 
@@ -740,52 +668,25 @@ move_halves(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request,
 		half.end = i == 0 ? rows : fit->rows;
 		of_half.seed = (int64) ((uint64) request->seed + i * SEED_OF_SECOND);
 		move_particles(&half, box, &of_half, n / 2);
-		race_work_solve(&half, half.weights);
+		race_fit_state_solve(&half, half.weights);
 		memcpy(fit->points->parts[0].numbers + i * numbers, half.points->parts[0].numbers,
 			   numbers * sizeof(double));
 	}
 	fit->points->n = n / 2 * 2;
 }
 
-/* Halves of few rows are too few, and one point has no halves. */
-static void
-move_and_weigh(RaceFitWork *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
-{
-	if (n >= 2 && race_model_halves_move(fit->view->params))
-	{
-		move_halves(fit, box, request, n);
-		return;
-	}
-	move_particles(fit, box, request, n);
-	race_work_solve_halves(fit);
-}
-
+/* The usual number of points, or of points to move, for both halves together */
 static uint32
-most_points(const RaceParams *params)
+usual_points(const RaceParams *params, bool moved)
 {
-	return RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
-}
+	uint32		most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
 
-/* How many points are moved, for both halves together */
-static uint32
-points_to_move(const RaceParams *params, const RaceFitRequest *request)
-{
-	return request->points > 0 ? request->points :
-		Min(race_model_halves_move(params) ? 2 * USUAL_POINTS : USUAL_POINTS, most_points(params));
-}
-
-static uint32
-points_for(const RaceParams *params, const RaceFitRequest *request)
-{
-	uint32		most = most_points(params);
-
-	if (request->points > 0)
-		return request->points;
+	if (moved)
+		return Min(race_model_halves_move(params) ? 2 * USUAL_POINTS : USUAL_POINTS, most);
 	/* a grid of points over a grid sketch costs little */
 	if (race_is_grid(params) && params->dims == 2)
 		return Min(RACE_MAX_DENSE_POINTS, most);
-	return Min(params->dims == 1 || race_is_surrogate(params) ? USUAL_IN_LINE : USUAL_POINTS,
-			   most);
+	return Min(params->dims == 1 || race_is_surrogate(params) ? USUAL_IN_LINE : USUAL_POINTS, most);
 }
 
 RaceSketchDatum *
@@ -796,15 +697,15 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceBox		box = {params->dims, request->lower, request->upper};
-	uint32		n = points_for(params, request);
-	uint32		moved = points_to_move(params, request);
+	uint32		n = request->points > 0 ? request->points : usual_points(params, false);
+	uint32		moved = request->points > 0 ? request->points : usual_points(params, true);
 	RaceRecords *points = race_records_create(params, context);
 	RaceSketchDatum *flat;
 	bool		has_moments = false;
-	RaceFitWork			fit;
+	RaceFitState fit;
 
 	race_records_reserve(points, Max(n, moved));
-	race_work_start(&fit, view, points, Max(n, moved));
+	race_fit_state_start(&fit, view, points, Max(n, moved));
 	fit.complete = place_grid(&fit, &box, n);
 	if (race_is_surrogate(params))
 		has_moments = race_normal_place(&fit, &box, request->seed, n);
@@ -812,10 +713,19 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	 * Least squares needs the second moments alone, and weights that are found at points move
 	 * them.  A margin needs more than moments.
 	 */
-	if (!race_is_surrogate(params) && !fit.complete)
-		move_and_weigh(&fit, &box, request, moved);
-	else if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
-		race_work_solve_halves(&fit);
+	if (race_is_surrogate(params) || fit.complete)
+	{
+		if (!has_moments || race_kernel_type(params->kernel)->queries == 1)
+			race_fit_state_solve_halves(&fit);
+	}
+	/* halves of few rows are too few, and one point has no halves */
+	else if (moved >= 2 && race_model_halves_move(params))
+		move_halves(&fit, &box, request, moved);
+	else
+	{
+		move_particles(&fit, &box, request, moved);
+		race_fit_state_solve_halves(&fit);
+	}
 	flat = race_fit_finish(&fit, place_tests(&fit, &box, request), NULL);
 	return race_fit_leave(context, old, flat);
 }
@@ -842,35 +752,34 @@ race_fit_private(Datum sketch)
 }
 
 /*
- * Models of records that are given: choosing points among them, or making them of their values.
+ * Models of records that are given: an active set of them, or records made of their values.
  *
- * A model has some thousand points at most, and there may be many more kinds of records.  So
- * candidates come in rounds.  Points that got most weight stay, and of the next candidates those
- * come in of which the sketch says most beyond the model so far: there a weight lessens the misfit
- * fastest.
+ * A model has some thousand points at most, and there may be many more different records.  So
+ * candidates come in rounds.  The heaviest points stay active, and of the next candidates those
+ * with the largest residuals become active: there a weight lessens the misfit fastest.
  */
 
 #define CHOSEN_POINTS	2000	/* fewer than RACE_MAX_DENSE_POINTS */
 #define ROUNDS			6
 #define STREAM_ORDER	200
 
-/* A candidate, and how much speaks for it */
+/* A candidate, and its residual or weight */
 typedef struct Scored
 {
 	uint32		candidate;
 	double		score;
 } Scored;
 
-/* Candidates by number: points, and those that are looked at in a round */
-typedef struct Choice
+/* Candidates by number: those that are active, and the others in order */
+typedef struct ActiveSet
 {
-	RaceFitWork *fit;
+	RaceFitState *fit;
 	const RaceRecords *candidates;
 	char *const *texts;
 	uint32	   *order;			/* [candidates->n]: at random, but always the same */
 	uint32	   *points;			/* [CHOSEN_POINTS] */
 	char	  **point_texts;	/* the same; NULL without texts */
-} Choice;
+} ActiveSet;
 
 static int
 compare_scores(const void *a, const void *b)
@@ -917,131 +826,110 @@ copy_candidates(const RaceRecords *candidates, const uint32 *numbers, uint32 n,
 }
 
 static void
-place_points(Choice *choice)
+place_points(ActiveSet *active)
 {
 	uint32		i;
 
-	copy_candidates(choice->candidates, choice->points, CHOSEN_POINTS,
-					choice->fit->points);
-	for (i = 0; choice->texts != NULL && i < CHOSEN_POINTS; i++)
-		choice->point_texts[i] = choice->texts[choice->points[i]];
+	copy_candidates(active->candidates, active->points, CHOSEN_POINTS,
+					active->fit->points);
+	for (i = 0; active->texts != NULL && i < CHOSEN_POINTS; i++)
+		active->point_texts[i] = active->texts[active->points[i]];
 }
 
-/* What a sketch says beyond the model at records */
-static void
-score_records(const RaceFitWork *fit, const RaceView *view, const RaceRecords *records,
-			  Scored *scored)
-{
-	RaceReady  *ready = race_ready_create(view, CurrentMemoryContext);
-	uint32		rows = view->params->rows;
-	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
-	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		i;
-
-	for (i = 0; i < records->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_records_columns(records, i, columns);
-		if (fit->gridded != NULL)
-		{
-			scored[i].score = race_gridded_sum(fit->gridded, columns[0].numbers) -
-				race_ready_sum(ready, columns);
-			continue;
-		}
-		race_work_hash(fit, records, i, 1, rows, buckets);
-		scored[i].score = race_answers_mean(view, ready, buckets, 0, rows);
-	}
-}
-
-/* Score the candidates in order[from ... from + n - 1], the best first. */
+/* Sort the candidates in order[from ... from + n - 1] by their residuals, the largest first. */
 static Scored *
-score(const Choice *choice, uint32 from, uint32 n)
+score(const ActiveSet *active, uint32 from, uint32 n)
 {
+	const RaceFitState *fit = active->fit;
 	Scored	   *scored = palloc_extended(n * sizeof(Scored), MCXT_ALLOC_HUGE);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit round",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RaceRecords *records = race_records_create(choice->fit->view->params, context);
-	RaceView	view = *choice->fit->view;
-	Size		size;
+	RaceView	view = *fit->view;
+	uint32		rows = view.params->rows;
+	RaceRecords *records = race_records_create(view.params, context);
+	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceEvaluator *evaluator;
 	uint32		i;
 
-	for (i = 0; i < n; i++)
-		scored[i].candidate = choice->order[from + i];
 	race_records_reserve(records, n);
-	copy_candidates(choice->candidates, choice->order + from, n, records);
-	view.model = race_fit_model(choice->fit, choice->point_texts, &size);
-	view.model_size = size;
-	score_records(choice->fit, &view, records, scored);
+	copy_candidates(active->candidates, active->order + from, n, records);
+	view.model = race_fit_model(fit, active->point_texts, &view.model_size);
+	evaluator = race_evaluator_create(&view, context);
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		scored[i].candidate = active->order[from + i];
+		race_records_columns(records, i, columns);
+		if (fit->gridded != NULL)
+		{
+			scored[i].score = race_gridded_sum(fit->gridded, columns[0].numbers) -
+				race_evaluator_sum(evaluator, columns);
+			continue;
+		}
+		race_fit_state_hash(fit, records, i, 1, rows, buckets);
+		scored[i].score = race_estimator_mean(&view, evaluator, buckets, 0, rows);
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	qsort(scored, n, sizeof(Scored), compare_scores);
 	return scored;
 }
 
-/* Put the heavier half of the points first, with their weights. */
+/* Fit the active points, keep the heavier half of them, and add the best of n candidates. */
 static void
-keep_heavy(Choice *choice)
+do_round(ActiveSet *active, uint32 from, uint32 n)
 {
-	Scored	   *scored = palloc(CHOSEN_POINTS * sizeof(Scored));
-	uint32		i;
-
-	for (i = 0; i < CHOSEN_POINTS; i++)
-	{
-		scored[i].candidate = choice->points[i];
-		scored[i].score = choice->fit->weights[i];
-	}
-	qsort(scored, CHOSEN_POINTS, sizeof(Scored), compare_scores);
-	for (i = 0; i < CHOSEN_POINTS; i++)
-	{
-		choice->points[i] = scored[i].candidate;
-		choice->fit->weights[i] = i < CHOSEN_POINTS / 2 ? scored[i].score : 0;
-	}
-	pfree(scored);
-}
-
-static void
-do_round(Choice *choice, uint32 from, uint32 n)
-{
-	uint32		places = CHOSEN_POINTS - CHOSEN_POINTS / 2;
+	double	   *weights = active->fit->weights;
+	Scored		heavy[CHOSEN_POINTS];
 	Scored	   *scored;
 	uint32		i;
 
-	race_work_round(choice->fit);
-	memcpy(choice->fit->second, choice->fit->weights, CHOSEN_POINTS * sizeof(double));
-	scored = score(choice, from, n);
-	keep_heavy(choice);
-	for (i = 0; i < Min(n, places); i++)
-		choice->points[CHOSEN_POINTS - 1 - i] = scored[i].candidate;
+	race_fit_state_round(active->fit);
+	memcpy(active->fit->second, weights, CHOSEN_POINTS * sizeof(double));
+	scored = score(active, from, n);
+	for (i = 0; i < CHOSEN_POINTS; i++)
+	{
+		heavy[i].candidate = active->points[i];
+		heavy[i].score = weights[i];
+	}
+	qsort(heavy, CHOSEN_POINTS, sizeof(Scored), compare_scores);
+	for (i = 0; i < CHOSEN_POINTS; i++)
+	{
+		active->points[i] = heavy[i].candidate;
+		weights[i] = i < CHOSEN_POINTS / 2 ? heavy[i].score : 0;
+	}
+	for (i = 0; i < Min(n, CHOSEN_POINTS - CHOSEN_POINTS / 2); i++)
+		active->points[CHOSEN_POINTS - 1 - i] = scored[i].candidate;
 	pfree(scored);
-	place_points(choice);
+	place_points(active);
 }
 
 static char *const *
-choose_points(RaceFitWork *fit, const RaceRecords *candidates, char *const *texts)
+choose_points(RaceFitState *fit, const RaceRecords *candidates, char *const *texts)
 {
-	Choice		choice = {fit, candidates, texts, NULL, NULL, NULL};
+	ActiveSet	active = {fit, candidates, texts, NULL, NULL, NULL};
 	uint32		from = CHOSEN_POINTS;
 	uint32		others = candidates->n - from;
 	uint32		round;
 
-	choice.order = shuffle(candidates->n);
-	choice.points = palloc(CHOSEN_POINTS * sizeof(uint32));
-	memcpy(choice.points, choice.order, CHOSEN_POINTS * sizeof(uint32));
+	active.order = shuffle(candidates->n);
+	active.points = palloc(CHOSEN_POINTS * sizeof(uint32));
+	memcpy(active.points, active.order, CHOSEN_POINTS * sizeof(uint32));
 	if (texts != NULL)
-		choice.point_texts = palloc(CHOSEN_POINTS * sizeof(char *));
-	place_points(&choice);
-	race_work_spread(fit, fit->weights);
+		active.point_texts = palloc(CHOSEN_POINTS * sizeof(char *));
+	place_points(&active);
+	race_fit_state_spread(fit, fit->weights);
 	for (round = 1; round <= ROUNDS; round++)
 	{
 		uint32		end = CHOSEN_POINTS + (uint32) ((uint64) others * round / ROUNDS);
 
-		do_round(&choice, from, end - from);
+		do_round(&active, from, end - from);
 		race_tell("race_fit: round %d of %d", (int) round, ROUNDS);
 		from = end;
 	}
-	return choice.point_texts;
+	return active.point_texts;
 }
 
 static RaceRecords *
@@ -1068,7 +956,7 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 	RaceRecords *points = records;
 	RaceRecords *tests = records;
 	RaceSketchDatum *flat;
-	RaceFitWork fit;
+	RaceFitState fit;
 
 	if (records->n > RACE_MAX_DENSE_POINTS)
 	{
@@ -1076,11 +964,11 @@ race_fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
 		race_records_reserve(points, CHOSEN_POINTS);
 		tests = choose_tests(records, view->params);
 	}
-	race_work_start(&fit, view, points, points == records ? records->n : CHOSEN_POINTS);
+	race_fit_state_start(&fit, view, points, points == records ? records->n : CHOSEN_POINTS);
 	fit.complete = points == records;
 	if (!fit.complete)
 		texts = choose_points(&fit, records, texts);
-	race_work_solve_halves(&fit);
+	race_fit_state_solve_halves(&fit);
 	flat = race_fit_finish(&fit, tests, texts);
 	return race_fit_leave(context, old, flat);
 }

@@ -53,48 +53,48 @@ extern Datum race_fit_private(Datum sketch);
  * A fit while it is being made: points, what a sketch answers at them, and weights.
  */
 
-typedef struct RaceFitWork
+typedef struct RaceFitState
 {
 	const RaceView *view;
 	RaceCallSite *site;			/* holds the row functions */
 	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
 	uint32		rows;			/* that are fitted to: the first ones */
-	uint32		first;			/* points are moved to suit those from this row on, */
-	uint32		end;			/* and before this one */
-	double		records;		/* what all weights add up to */
+	uint32		first;			/* the first row that points are moved to suit, */
+	uint32		end;			/* and the row after the last one */
+	double		records;		/* the sum of all weights */
 	RaceRecords *points;
 	bool		complete;		/* do they cover all that there may be? */
-	double	   *weights;		/* [capacity], as all arrays; in the end, of the first */
-	double	   *second;			/* half of the rows, and of the second */
+	double	   *weights;		/* [capacity]: in the end, by the first half of the rows */
+	double	   *second;			/* [capacity]: by the second half */
 	double	   *answers;
 	uint16	   *codes;			/* [capacity][line] */
 	RaceGram	gram;
 	RaceRadial *radial;			/* or NULL, of a sketch that is no grid */
 	double	   *space;
-} RaceFitWork;
+} RaceFitState;
 
 /* Begin with at most so many points, which are placed later. */
-extern void race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points,
+extern void race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *points,
 							uint32 capacity);
 
 /* The points of a grid sketch are a grid over the box, with so many along each axis. */
-extern void race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides);
+extern void race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides);
 
 /* The buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line] */
-extern void race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from,
+extern void race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 from,
 						   uint32 n, uint32 rows, uint32 *buckets);
 
 /* All points weigh the same. */
-extern void race_work_spread(const RaceFitWork *fit, double *weights);
+extern void race_fit_state_spread(const RaceFitState *fit, double *weights);
 
-/* Look what the sketch answers at the points, and improve the weights by that. */
-extern void race_work_round(RaceFitWork *fit);
+/* Ask the sketch at the points, and improve the weights. */
+extern void race_fit_state_round(RaceFitState *fit);
 
 /* The weights in the end, from each half of the rows; one row has no halves. */
-extern void race_work_solve_halves(RaceFitWork *fit);
+extern void race_fit_state_solve_halves(RaceFitState *fit);
 
 /* The same from the rows that points are moved to suit */
-extern void race_work_solve(RaceFitWork *fit, double *weights);
+extern void race_fit_state_solve(RaceFitState *fit, double *weights);
 
 /* Raise 54000 for a model of more than RACE_MAX_MODEL_BYTES. */
 extern void race_fit_check_size(Size size);
@@ -103,10 +103,10 @@ extern void race_fit_check_size(Size size);
  * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of
  * residuals yet.
  */
-extern RaceModel *race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size);
+extern RaceModel *race_fit_model(const RaceFitState *fit, char *const *texts, Size *size);
 
 /* Make the model, find out how much it misses, and return the sketch with it. */
-extern RaceSketchDatum *race_fit_finish(const RaceFitWork *fit, const RaceRecords *tests,
+extern RaceSketchDatum *race_fit_finish(const RaceFitState *fit, const RaceRecords *tests,
 										char *const *texts);
 
 /* Leave the memory context of a fit, and take the result along. */

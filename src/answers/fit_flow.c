@@ -22,7 +22,7 @@ typedef enum PolynomialDegree
 
 typedef struct Polynomial
 {
-	const RaceFitWork *fit;
+	const RaceFitState *fit;
 	uint32		used;			/* coordinates */
 	uint32		moments;		/* terms of degree 1 and 2, and */
 	uint32		most;			/* all terms of the polynomial, without its constant; */
@@ -55,7 +55,7 @@ can_find(uint32 terms, uint32 range)
 }
 
 static bool
-start_polynomial(Polynomial *polynomial, const RaceFitWork *fit, uint32 used,
+start_polynomial(Polynomial *polynomial, const RaceFitState *fit, uint32 used,
 					  PolynomialDegree degree)
 {
 	uint32		range = fit->view->params->range;
@@ -303,7 +303,7 @@ step_part(uint32 n, const double *shift, const double *squares, double *spread)
 
 typedef struct Flow
 {
-	const RaceFitWork *fit;
+	const RaceFitState *fit;
 	const RaceBox *box;
 	uint32		n;				/* points */
 	double	   *x;				/* [n][dims] */
@@ -379,7 +379,7 @@ steepest(const RaceParams *params)
 }
 
 static void
-start(Flow *flow, RaceFitWork *fit, const RaceBox *box)
+start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
 	double		rate = RATE / steepest(params);
@@ -652,7 +652,7 @@ map(Flow *flow, Polynomial *polynomial)
 }
 
 void
-race_flow(RaceFitWork *fit, const RaceBox *box)
+race_flow(RaceFitState *fit, const RaceBox *box)
 {
 	Polynomial polynomial;
 	Flow		flow;
@@ -705,7 +705,7 @@ typedef struct Normal
 
 /* Points are at most n in the end. */
 static void
-start_normal(Normal *normal, const RaceFitWork *fit, const RaceBox *box, uint32 n)
+start_normal(Normal *normal, const RaceFitState *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	uint32		used = params->dims - (race_kernel_type(params->kernel)->queries == 1);
@@ -847,7 +847,7 @@ step_normal(Normal *normal)
 }
 
 bool
-race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
+race_normal_place(RaceFitState *fit, const RaceBox *box, int64 seed, uint32 n)
 {
 	Normal		normal;
 	int			round;
@@ -872,7 +872,7 @@ race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n)
 	memcpy(fit->points->parts[0].numbers, normal.polynomial.x,
 		   (Size) normal.polynomial.n * box->dims * sizeof(double));
 	fit->points->n = normal.polynomial.n;
-	race_work_spread(fit, fit->weights);
-	race_work_spread(fit, fit->second);
+	race_fit_state_spread(fit, fit->weights);
+	race_fit_state_spread(fit, fit->second);
 	return normal.polynomial.gram != NULL;
 }

@@ -20,12 +20,12 @@
 extern bool race_flow_can(const RaceParams *params);
 
 /* Move all points of the fit, as if each weighed the same. */
-extern void race_flow(RaceFitWork *fit, const RaceBox *box);
+extern void race_flow(RaceFitState *fit, const RaceBox *box);
 
 /*
  * Place the points of a surrogate loss, at most n: those of this distribution, with exactly
  * its moments, and all of the same weight.  False if there are too many columns to find it.
  */
-extern bool race_normal_place(RaceFitWork *fit, const RaceBox *box, int64 seed, uint32 n);
+extern bool race_normal_place(RaceFitState *fit, const RaceBox *box, int64 seed, uint32 n);
 
 #endif

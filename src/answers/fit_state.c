@@ -15,11 +15,11 @@
 #define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
 
 void
-race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
+race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
 {
 	Size		line;
 
-	memset(fit, 0, sizeof(RaceFitWork));
+	memset(fit, 0, sizeof(RaceFitState));
 	fit->view = view;
 	if (race_is_grid(view->params))
 	{
@@ -31,7 +31,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 	race_call_site_hold_rows(fit->site, view->params);
 	fit->rows = Min(view->params->rows, RACE_MAX_FITTED_ROWS);
 	fit->end = fit->rows;
-	fit->records = race_answers_divisor(race_answers_count(view, fit->gridded));
+	fit->records = race_count_divisor(race_record_count(view, fit->gridded));
 	fit->points = points;
 	line = race_gram_line(fit->rows);
 	fit->weights = palloc(capacity * sizeof(double));
@@ -44,7 +44,7 @@ race_work_start(RaceFitWork *fit, const RaceView *view, RaceRecords *points, uin
 
 /* The buckets of some records in the first rows, [n][line] */
 void
-race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, uint32 n,
+race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 from, uint32 n,
 			 uint32 rows, uint32 *buckets)
 {
 	Size		line = race_gram_line(rows);
@@ -77,7 +77,7 @@ race_work_hash(const RaceFitWork *fit, const RaceRecords *records, uint32 from, 
 
 /* The matrix, when it is needed first.  The number of points stays. */
 static float *
-matrix_of(RaceFitWork *fit)
+matrix_of(RaceFitState *fit)
 {
 	Size		n = fit->points->n;
 
@@ -86,25 +86,9 @@ matrix_of(RaceFitWork *fit)
 	return (float *) fit->gram.dense;
 }
 
-/* The Gram matrix of the exact kernel */
-static void
-find_gram_of_kernel(RaceFitWork *fit)
-{
-	Size		n = fit->points->n;
-	uint32		dims = fit->view->params->dims;
-	double	   *places = palloc_extended(n * dims * sizeof(double), MCXT_ALLOC_HUGE);
-	Size		i;
-
-	for (i = 0; i < n; i++)
-		race_radial_place(fit->radial, fit->view->params,
-						  fit->points->parts[0].numbers + i * dims, places + i, n);
-	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
-	pfree(places);
-}
-
-/* The same for points that are a grid over the box */
+/* Multiply by transforms: the points are a grid over the box. */
 void
-race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
+race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
 {
 	const RaceParams *params = fit->view->params;
 	Size		all[RACE_FOURIER_DIMS] = {1, sides[0], sides[1]};
@@ -128,74 +112,83 @@ race_work_use_lattice(RaceFitWork *fit, const RaceBox *box, const Size *sides)
 	fit->gram.lattice = lattice;
 }
 
-/* What a grid answers at the points, and their Gram matrix */
+/* Ask a grid at the points, and find the Gram matrix of the exact kernel. */
 static void
-look_in_grid(RaceFitWork *fit)
+ask_grid(RaceFitState *fit)
 {
 	const double *x = fit->points->parts[0].numbers;
+	const RaceParams *params = fit->view->params;
+	Size		n = fit->points->n;
+	double	   *places;
 	Size		i;
 
-	for (i = 0; i < fit->points->n; i++)
-		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * fit->view->params->dims);
-	if (fit->gram.lattice == NULL)
-		find_gram_of_kernel(fit);
+	for (i = 0; i < n; i++)
+		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
+	if (fit->gram.lattice != NULL)
+		return;
+	places = palloc_extended(n * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+		race_radial_place(fit->radial, params, x + i * params->dims, places + i, n);
+	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
+	pfree(places);
 }
 
-/* What rows first ... end - 1 answer at the points, and the Gram matrix that they have */
+/* Ask rows first ... end - 1 at the points, and find the Gram matrix of these rows. */
 static void
-look_in_rows(RaceFitWork *fit, uint32 first, uint32 end)
+ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 {
 	Size		line = race_gram_line(end);
-	Size		code_line = race_gram_line(end - first);
+	Size		rows = end - first;
+	Size		points = fit->points->n;
 	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
 	uint32		from;
-	uint32		i;
+	Size		i;
 
-	for (from = 0; from < fit->points->n; from += RACE_RECORDS_TOGETHER)
+	for (from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(fit->points->n - from, RACE_RECORDS_TOGETHER);
+		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
 
-		race_work_hash(fit, fit->points, from, n, end, buckets);
+		race_fit_state_hash(fit, fit->points, from, n, end, buckets);
 		for (i = 0; i < n; i++)
 		{
-			fit->answers[from + i] = race_answers_mean(fit->view, NULL, buckets + i * line,
+			fit->answers[from + i] = race_estimator_mean(fit->view, NULL, buckets + i * line,
 													   first, end);
-			race_gram_pack(buckets + i * line + first, end - first, from + i,
-						   fit->codes + (from + i) * code_line);
+			race_gram_pack(buckets + i * line + first, rows, from + i,
+						   fit->codes + (from + i) * race_gram_line(rows));
 		}
 	}
 	pfree(buckets);
-	race_gram_of_codes(fit->codes, fit->points->n, end - first, matrix_of(fit));
+	race_gram_of_codes(fit->codes, points, rows, matrix_of(fit));
 }
 
 static void
-look_at_points(RaceFitWork *fit, uint32 first, uint32 end)
+ask_at_points(RaceFitState *fit, uint32 first, uint32 end)
 {
 	if (fit->gridded != NULL)
-		look_in_grid(fit);
+		ask_grid(fit);
 	else
-		look_in_rows(fit, first, end);
+		ask_rows(fit, first, end);
+	fit->gram.m = fit->points->n;
 }
 
 static void
-improve(RaceFitWork *fit, RaceMisfit misfit, int iterations, double *weights)
+improve(RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights)
 {
-	fit->gram.m = fit->points->n;
 	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
 					   fit->space);
 }
 
 void
-race_work_round(RaceFitWork *fit)
+race_fit_state_round(RaceFitState *fit)
 {
-	look_at_points(fit, fit->first, fit->end);
+	ask_at_points(fit, fit->first, fit->end);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
 }
 
 /* All points weigh the same. */
 void
-race_work_spread(const RaceFitWork *fit, double *weights)
+race_fit_state_spread(const RaceFitState *fit, double *weights)
 {
 	uint32		i;
 
@@ -205,23 +198,23 @@ race_work_spread(const RaceFitWork *fit, double *weights)
 
 /* Find the weights from some of the rows. */
 static void
-solve_half(RaceFitWork *fit, uint32 first, uint32 end, double *weights)
+solve_half(RaceFitState *fit, uint32 first, uint32 end, double *weights)
 {
-	look_at_points(fit, first, end);
-	race_work_spread(fit, weights);
+	ask_at_points(fit, first, end);
+	race_fit_state_spread(fit, weights);
 	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
 	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
 }
 
 void
-race_work_solve(RaceFitWork *fit, double *weights)
+race_fit_state_solve(RaceFitState *fit, double *weights)
 {
 	solve_half(fit, fit->first, fit->end, weights);
 }
 
 /* One row has no halves. */
 void
-race_work_solve_halves(RaceFitWork *fit)
+race_fit_state_solve_halves(RaceFitState *fit)
 {
 	uint32		half = race_model_first_rows(fit->view->params);
 
@@ -236,45 +229,20 @@ race_work_solve_halves(RaceFitWork *fit)
 
 /* Does a point have a weight? */
 static bool
-is_heavy(const RaceFitWork *fit, uint32 i)
+is_heavy(const RaceFitState *fit, uint32 i)
 {
 	return fit->weights[i] > 0 || fit->second[i] > 0;
 }
 
-static uint32
-count_heavy(const RaceFitWork *fit)
-{
-	uint32		n = 0;
-	uint32		i;
-
-	for (i = 0; i < fit->points->n; i++)
-		n += is_heavy(fit, i);
-	return n;
-}
-
-/* Append a value of a part of point i to the words of a model. */
+/* Append a part of all points to the words of a model. */
 static uint64 *
-write_value(uint64 *next, const RaceRecordsPart *part, uint32 i)
+write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 {
-	const void *from = part->kind == RACE_RECORD_VECTOR ?
-		(const void *) (part->numbers + (Size) i * part->width) :
-		(const void *) (part->elements + (part->kind == RACE_RECORD_SET ?
-										  part->starts[i] : (Size) i * part->width));
-	Size		n = part->kind == RACE_RECORD_SET ?
-		part->starts[i + 1] - part->starts[i] : part->width;
-
-	if (n > 0)
-		memcpy(next, from, n * sizeof(uint64));
-	return next + n;
-}
-
-static uint64 *
-write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
-{
+	bool		is_set = part->kind == RACE_RECORD_SET;
 	uint64		start = 0;
 	uint32		i;
 
-	if (part->kind == RACE_RECORD_SET)
+	if (is_set)
 	{
 		*next++ = 0;
 		for (i = 0; i < fit->points->n; i++)
@@ -282,13 +250,23 @@ write_part(uint64 *next, const RaceFitWork *fit, const RaceRecordsPart *part)
 				*next++ = start += part->starts[i + 1] - part->starts[i];
 	}
 	for (i = 0; i < fit->points->n; i++)
-		if (is_heavy(fit, i))
-			next = write_value(next, part, i);
+	{
+		Size		from = is_set ? part->starts[i] : (Size) i * part->width;
+		Size		n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
+
+		if (!is_heavy(fit, i) || n == 0)
+			continue;
+		if (part->kind == RACE_RECORD_VECTOR)
+			memcpy(next, part->numbers + from, n * sizeof(uint64));
+		else
+			memcpy(next, part->elements + from, n * sizeof(uint64));
+		next += n;
+	}
 	return next;
 }
 
 static void
-write_texts(uint64 *offsets, const RaceFitWork *fit, char *const *texts, uint32 heavy)
+write_texts(uint64 *offsets, const RaceFitState *fit, char *const *texts, uint32 heavy)
 {
 	char	   *bytes = (char *) (offsets + heavy + 1);
 	uint64		at = 0;
@@ -316,11 +294,11 @@ race_fit_check_size(Size size)
 
 /* A model of the points that have a weight.  Nothing is known of residuals yet. */
 RaceModel *
-race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
+race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 {
 	uint64		elements = 0;
 	uint64		text_size = 0;
-	uint32		heavy = count_heavy(fit);
+	uint32		heavy = 0;
 	RaceModel  *model;
 	uint64	   *next;
 	uint32		i;
@@ -329,6 +307,7 @@ race_fit_model(const RaceFitWork *fit, char *const *texts, Size *size)
 	for (i = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
 		{
+			heavy++;
 			elements += race_records_sets_size(fit->points, i, 1) / sizeof(uint64);
 			text_size += texts == NULL ? 0 : strlen(texts[i]);
 		}

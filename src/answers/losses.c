@@ -210,7 +210,7 @@ warn_of_loss(Minimize *minimize, double value)
 	uint32		queries = race_kernel_type(view->params->kernel)->queries;
 	double	   *zero = palloc0(minimize->search.dims * sizeof(double));
 	double		noise = sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
-		race_answers_divisor(race_answers_count(view, NULL));
+		race_count_divisor(race_record_count(view, NULL));
 	double		fall = fabs(ask_loss(minimize, zero) - value);
 
 	if (view->model == NULL)

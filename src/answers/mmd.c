@@ -58,7 +58,7 @@ pair_of(const RaceQuestion questions[2], double least)
 	for (side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
-		pair.records[side] = Max(race_answers_divisor(race_answers_count(pair.view[side], NULL)), least);
+		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), least);
 	}
 	return pair;
 }
@@ -390,7 +390,7 @@ add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, d
 static Sums
 sum_rows(const RacePair *pair, uint32 rows, double *variance)
 {
-	uint32		blocks = race_answers_blocks(pair->view[0]->params, rows);
+	uint32		blocks = race_estimator_blocks(pair->view[0]->params, rows);
 	uint32		range = pair->view[0]->params->range;
 	double	   *a = palloc0(range * sizeof(double));
 	double	   *b = palloc0(range * sizeof(double));

@@ -773,7 +773,7 @@ static void
 enclose(const Quantiles *quantiles, const RaceGrid *grid, double p, double *last, double *first)
 {
 	const RaceView *view = &quantiles->fitted.view;
-	RaceRecordCount count = race_answers_count(view, NULL);
+	RaceRecordCount count = race_record_count(view, NULL);
 	double		unit = (double) race_record_unit(view->params);
 	double		of_node = view->header->noise.counter_variance / (unit * unit);
 	double		nodes = (double) grid->nodes;
@@ -879,7 +879,7 @@ typedef struct Typical
 static RaceTypical
 typical_of(const RaceView *view)
 {
-	double		n = race_answers_divisor(race_answers_count(view, NULL));
+	double		n = race_count_divisor(race_record_count(view, NULL));
 	double		p = race_collision_probability(view->params);
 	RacePair	pair = {{view, NULL}, {n, 0}};
 	RaceProducts products;
@@ -932,8 +932,14 @@ race_typicality(PG_FUNCTION_ARGS)
 }
 
 /*
- * The densities of the records of a fitted sketch, in order.
+ * race_typicality_share: how many records are less typical than this one?
+ *
+ * The distribution of the densities of a fitted sketch at its own records: that at each point of the model,
+ * for as many records as it weighs.  To ask for all of them takes long, so a session keeps them for
+ * the sketches that it asked last (racepriv.cache_size).
  */
+
+PG_FUNCTION_INFO_V1(race_typicality_share);
 
 typedef struct Rank
 {
@@ -941,12 +947,12 @@ typedef struct Rank
 	double		weight;			/* and later of all points up to this one */
 } Rank;
 
-struct RaceRanks
+typedef struct Ranks
 {
 	RaceKnown	known;			/* must be first */
 	uint64		n;
 	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
-};
+} Ranks;
 
 static int
 compare_ranks(const void *a, const void *b)
@@ -958,7 +964,7 @@ compare_ranks(const void *a, const void *b)
 }
 
 static void
-ask_ranks_at_points(RaceQuestion *question, RaceRanks *ranks)
+ask_ranks_at_points(RaceQuestion *question, Ranks *ranks)
 {
 	const RaceView *view = &question->view;
 	int			parts = race_params_parts(view->params);
@@ -986,10 +992,10 @@ ask_ranks_at_points(RaceQuestion *question, RaceRanks *ranks)
 static void *
 create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	RaceRanks  *ranks;
+	Ranks	   *ranks;
 
 	race_check_model(view);
-	*size = offsetof(RaceRanks, ranks) + view->model->points * sizeof(Rank);
+	*size = offsetof(Ranks, ranks) + view->model->points * sizeof(Rank);
 	ranks = MemoryContextAllocZero(context, *size);
 	race_known_init(&ranks->known, view, context);
 	ranks->n = view->model->points;
@@ -999,49 +1005,26 @@ create_ranks(const RaceView *view, void *question, MemoryContext context, Size *
 
 static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
 
-/* ------------------------------------------------------------------- cache */
-
-static void
-release_ranks(void *arg)
+/* race_typicality_share(sketch, q) */
+Datum
+race_typicality_share(PG_FUNCTION_ARGS)
 {
-	RaceRanksHold *hold = (RaceRanksHold *) arg;
-	RaceRanks  *ranks = hold->ranks;
-
-	hold->ranks = NULL;
-	if (ranks != NULL)
-		race_derived_release(ranks);
-}
-
-void
-race_ranks_hold(RaceRanksHold *hold, MemoryContext context)
-{
-	hold->ranks = NULL;
-	hold->release.func = release_ranks;
-	hold->release.arg = hold;
-	MemoryContextRegisterResetCallback(context, &hold->release);
-}
-
-const RaceRanks *
-race_ranks_at(RaceRanksHold *hold, RaceQuestion *question)
-{
-	if (hold->ranks != NULL && race_known_is_of(&hold->ranks->known, &question->view))
-		return hold->ranks;
-	release_ranks(hold);
-	hold->ranks = race_derived_acquire(&ranks_of_points, &question->view, question);
-	return hold->ranks;
-}
-
-/* --------------------------------------------------------------- questions */
-
-double
-race_ranks_share(const RaceRanks *ranks, double sum)
-{
-	double		total = ranks->ranks[ranks->n - 1].weight;
+	RaceCallSite *site = race_call_site(fcinfo, 1);
+	const Ranks *ranks;
+	RaceQuestion question;
+	double		total;
+	double		sum;
 	uint64		from = 0;
-	uint64		to = ranks->n;
+	uint64		to;
 
-	/* the first that is not below */
-	while (from < to)
+	race_ask_sketch(site, PG_GETARG_DATUM(0), &question);
+	race_check_fitted(&question.view);
+	ranks = race_derived_at(site, &ranks_of_points, &question.view, &question);
+	race_ask_about(&question, PG_GETARG_DATUM(1));
+	sum = race_estimate_sum(&question);
+	total = ranks->ranks[ranks->n - 1].weight;
+	/* find the first that is not below */
+	for (to = ranks->n; from < to;)
 	{
 		uint64		middle = (from + to) / 2;
 
@@ -1050,47 +1033,5 @@ race_ranks_share(const RaceRanks *ranks, double sum)
 		else
 			to = middle;
 	}
-	return from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total;
-}
-
-/*
- * race_typicality_share: how many records are less typical than this one?
- */
-
-PG_FUNCTION_INFO_V1(race_typicality_share);
-
-typedef struct Share
-{
-	RaceCallSite *site;
-	RaceRanksHold hold;
-} Share;
-
-static Share *
-share_of_call(FmgrInfo *flinfo)
-{
-	if (flinfo->fn_extra == NULL)
-	{
-		Share	   *share = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Share));
-
-		share->site = race_call_site_create(race_argument_type(flinfo, 1),
-											flinfo->fn_mcxt);
-		race_ranks_hold(&share->hold, flinfo->fn_mcxt);
-		flinfo->fn_extra = share;
-	}
-	return (Share *) flinfo->fn_extra;
-}
-
-/* race_typicality_share(sketch, q) */
-Datum
-race_typicality_share(PG_FUNCTION_ARGS)
-{
-	Share	   *share = share_of_call(fcinfo->flinfo);
-	const RaceRanks *ranks;
-	RaceQuestion question;
-
-	race_ask_sketch(share->site, PG_GETARG_DATUM(0), &question);
-	race_check_fitted(&question.view);
-	ranks = race_ranks_at(&share->hold, &question);
-	race_ask_about(&question, PG_GETARG_DATUM(1));
-	PG_RETURN_FLOAT8(race_ranks_share(ranks, race_estimate_sum(&question)));
+	PG_RETURN_FLOAT8(from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total);
 }

@@ -1,26 +1,27 @@
 /*
  * point_masses.c
- *		Heaps in the nodes of a grid: places that many records share, as round numbers.
+ *		Point masses of a grid: places that many records share, as round numbers
  */
 #include <math.h>
 
 #include "point_masses.h"
 
 /*
- * What two nodes hold beyond the ground, less so many times what their neighbours do, is a heap if it is more
- * than so many deviations of noise, and of what chance does to the records around it.  On 20 made tables of
- * heaps, clusters and blocks, with cells from 1/16 to 1/4 of a bandwidth, kernel sums of isolated heaps had a
- * tenth to a hundredth of the bias, and those of other tables at most 1.7 times as much.  With twice for six
- * times it was up to 5 times as much.
+ * A pair of nodes is a point mass if its excess over the local baseline, less TIMES_AROUND times that
+ * of its neighbors, exceeds LEAST_DEVIATIONS standard errors.  On 20 made tables of point masses, clusters and
+ * blocks, with cells from 1/16 to 1/4 of a bandwidth, kernel sums of isolated masses had a tenth to a
+ * hundredth of the bias, and those of other tables at most 1.7 times as much.  With 2 in place of 6 it was up
+ * to 5 times as much.
  */
 #define TIMES_AROUND		6
 #define LEAST_DEVIATIONS	3
 
-/* Two nodes, two neighbours, and a node that is the ground of all four */
+/* Of two nodes, two neighbors, and a node that is the baseline of all four */
 #define SQUARES_OF_WEIGHTS \
 	(2.0 + 2 * TIMES_AROUND * TIMES_AROUND + 4 * (TIMES_AROUND - 1) * (TIMES_AROUND - 1))
 
-#define APART	2				/* a heap is the largest so far to both sides */
+/* A pair is a point mass only if its excess is the largest among so many pairs to both sides. */
+#define NEIGHBORS		2
 
 static double
 node_at(const double *nodes, size_t n, size_t k, int away)
@@ -28,71 +29,62 @@ node_at(const double *nodes, size_t n, size_t k, int away)
 	return (away < 0 && k < (size_t) -away) || k + away >= n ? 0 : nodes[k + away];
 }
 
-/* What nodes k and k + 1 would have without a heap */
+/* The records that nodes k and k + 1 would have without a point mass */
 static double
-ground(const double *nodes, size_t n, size_t k)
+baseline(const double *nodes, size_t n, size_t k)
 {
 	return fmin(node_at(nodes, n, k, -2), node_at(nodes, n, k, 3));
 }
 
-/* How much of a heap they are; 0 if it may be noise */
+/* Return the excess of nodes k and k + 1, or 0 if it may be noise. */
 static double
-height(const double *nodes, size_t n, size_t k, double noise)
+significant_excess(const double *nodes, size_t n, size_t k, double noise)
 {
-	double		below = 2 * ground(nodes, n, k);
+	double		below = 2 * baseline(nodes, n, k);
 	double		around = node_at(nodes, n, k, -1) + node_at(nodes, n, k, 2);
-	double		beyond = nodes[k] + nodes[k + 1] - below - TIMES_AROUND * fmax(around - below, 0);
+	double		excess = nodes[k] + nodes[k + 1] - below - TIMES_AROUND * fmax(around - below, 0);
 	double		variance = SQUARES_OF_WEIGHTS * (noise + fmax(around, 0) / 2);
 
-	return beyond > LEAST_DEVIATIONS * sqrt(variance) ? beyond : 0;
+	return excess > LEAST_DEVIATIONS * sqrt(variance) ? excess : 0;
 }
 
 static int
-is_highest(const double *heights, size_t n, size_t k)
+is_largest(const double *excess, size_t n, size_t k)
 {
-	size_t		from = k < APART ? 0 : k - APART;
+	size_t		from = k < NEIGHBORS ? 0 : k - NEIGHBORS;
 	size_t		i;
 
-	for (i = from; i < n && i <= k + APART; i++)
-		if (i < k ? heights[i] >= heights[k] : heights[i] > heights[k])
+	for (i = from; i < n && i <= k + NEIGHBORS; i++)
+		if (i < k ? excess[i] >= excess[k] : excess[i] > excess[k])
 			return 0;
-	return heights[k] > 0;
-}
-
-/* All that nodes k and k + 1 have beyond the ground */
-static RaceHeap
-heap_at(const double *nodes, size_t n, size_t k)
-{
-	double		left = fmax(nodes[k] - ground(nodes, n, k), 0);
-	double		right = fmax(nodes[k + 1] - ground(nodes, n, k), 0);
-	RaceHeap	heap = {k + (right > 0 ? right / (left + right) : 0), left + right};
-
-	return heap;
-}
-
-static void
-take(double *nodes, const RaceHeap *heap)
-{
-	size_t		k = (size_t) heap->place;
-	double		right = heap->place - k;
-
-	nodes[k] -= (1 - right) * heap->records;
-	if (right > 0)
-		nodes[k + 1] -= right * heap->records;
+	return excess[k] > 0;
 }
 
 size_t
-race_heaps_take(double *nodes, size_t n, double noise, RaceHeap *heaps, double *space)
+race_point_masses_take(double *nodes, size_t n, double noise, RacePointMass *masses, double *space)
 {
 	size_t		found = 0;
 	size_t		i;
 
 	for (i = 0; i + 1 < n; i++)
-		space[i] = height(nodes, n, i, noise);
+		space[i] = significant_excess(nodes, n, i, noise);
 	for (i = 0; i + 1 < n; i++)
-		if (is_highest(space, n - 1, i))
-			heaps[found++] = heap_at(nodes, n, i);
+		if (is_largest(space, n - 1, i))
+		{
+			double		left = fmax(nodes[i] - baseline(nodes, n, i), 0);
+			double		right = fmax(nodes[i + 1] - baseline(nodes, n, i), 0);
+
+			masses[found].place = (double) i + (right > 0 ? right / (left + right) : 0);
+			masses[found++].records = left + right;
+		}
 	for (i = 0; i < found; i++)
-		take(nodes, &heaps[i]);
+	{
+		size_t		k = (size_t) masses[i].place;
+		double		right = masses[i].place - (double) k;
+
+		nodes[k] -= (1 - right) * masses[i].records;
+		if (right > 0)
+			nodes[k + 1] -= right * masses[i].records;
+	}
 	return found;
 }

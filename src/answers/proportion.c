@@ -150,7 +150,7 @@ static double
 noise_of(const RaceQuestion *question, const RaceDensity *density)
 {
 	return race_is_grid(question->view.params) ?
-		race_gridded_noise(race_ready_grid(race_ready_at(question->site, &question->view))) :
+		race_gridded_noise(race_evaluator_grid(race_evaluator_at(question->site, &question->view))) :
 		density->sum_variance;
 }
 

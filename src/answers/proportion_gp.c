@@ -219,7 +219,7 @@ static double
 sum_of_rows(RaceQuestion *question, const double *x, double *variance)
 {
 	const RaceView *view = &question->view;
-	RaceReady  *ready = race_ready_at(question->site, view);
+	RaceEvaluator *evaluator = race_evaluator_at(question->site, view);
 	double		p = race_collision_probability(view->params);
 	RaceColumn	record[RACE_MAX_PARTS];
 
@@ -227,8 +227,8 @@ sum_of_rows(RaceQuestion *question, const double *x, double *variance)
 					view->model->residual_variance) / ((1 - p) * (1 - p));
 	race_ask_about_vector(question, x);
 	race_question_record(question, record);
-	return race_ready_sum(ready, record) +
-		race_answers_correct(view->params, race_answers_mean(view, ready, question->buckets, 0,
+	return race_evaluator_sum(evaluator, record) +
+		race_correct_collisions(view->params, race_estimator_mean(view, evaluator, question->buckets, 0,
 															 view->params->rows), 0);
 }
 
@@ -343,18 +343,19 @@ create_equations(uint32 n)
 }
 
 /*
- * Set the prior standard deviations of coefficients: those of a Matern process of smoothness 3/2
+ * Set the prior standard deviations of coefficients: those of a Matern process of this smoothness
  * (Solin & Sarkka 2020).  The constant is as uncertain again as all that varies.
  */
 static void
-set_prior(const RaceCosines *basis, double deviation, double length, double *prior)
+set_prior(const RaceCosines *basis, double smoothness, double deviation, double length, double *prior)
 {
 	double		sum = 0;
 	uint32		i;
 
 	for (i = 0; i < basis->n; i++)
 	{
-		prior[i] = pow(1 + basis->square[i] * length * length / 3, -(3.0 + basis->dims) / 2);
+		prior[i] = pow(1 + basis->square[i] * length * length / (2 * smoothness),
+					   -smoothness - basis->dims / 2.0);
 		sum += prior[i];
 	}
 	for (i = 0; i < basis->n; i++)
@@ -420,6 +421,7 @@ normalize_likelihoods(const double *logs, int n, double power, double *probabili
 static const double deviations[] = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
 static const double lengths[] = {0.5, 1, 2, 4, 8, 16, 32};
 
+#define SMOOTHNESS		1.5
 #define LENGTHS			((int) lengthof(lengths))
 #define CHOICES			(LENGTHS * (int) lengthof(deviations))
 #define MEAN_CHOICES	(CHOICES - LENGTHS)
@@ -448,7 +450,7 @@ average_posteriors(const RaceCosines *basis, const Equations *equations, double 
 
 	for (c = 0; c < (covariance == NULL ? MEAN_CHOICES : CHOICES); c++)
 	{
-		set_prior(basis, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
+		set_prior(basis, SMOOTHNESS, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
 		logs[c] = find_posterior(equations, prior, means + c * n);
 	}
 	normalize_likelihoods(logs, MEAN_CHOICES, 1, probabilities);
@@ -464,7 +466,7 @@ average_posteriors(const RaceCosines *basis, const Equations *equations, double 
 
 		if (probabilities[c] < LEAST_PROBABILITY)
 			continue;
-		set_prior(basis, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
+		set_prior(basis, SMOOTHNESS, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
 		factorize(equations, prior);
 		race_invert_lower(equations->factor, n);
 		race_root_product(equations->factor, n, equations->inverse);
@@ -682,7 +684,7 @@ test_prediction(const RaceProportion *proportion, const RaceQuestion *questions,
 		if (race_is_grid(questions[half].view.params))
 		{
 			const RaceGridded *gridded =
-				race_ready_grid(race_ready_at(questions[half].site, &questions[half].view));
+				race_evaluator_grid(race_evaluator_at(questions[half].site, &questions[half].view));
 
 			sums[half] = race_gridded_sum(gridded, x);
 			variances[half] = race_gridded_noise(gridded);
@@ -854,7 +856,8 @@ static const double curve_deviations[] = {0.02, 0.04, 0.08, 0.16, 0.32, 0.64};
 
 #define DEVIATIONS	((int) lengthof(curve_deviations))
 
-/* Length of the process in parts of the line, and nodes to a bandwidth: the shortest waves are of two cells */
+/* Length of the process in parts of the line, and nodes to a bandwidth: the shortest cosines have two cells */
+#define CURVE_SMOOTHNESS	0.5
 #define CURVE_LENGTH	1.0
 #define NODES_TO_BANDWIDTH	4.0
 
@@ -972,7 +975,8 @@ race_curves_fit(RaceCurves *curves)
 		set_curve_equations(curves, curve, terms, &equations);
 		for (d = 0; d < DEVIATIONS; d++)
 		{
-			set_prior(&basis, curve_deviations[d], CURVE_LENGTH * curves->cells / NODES_TO_BANDWIDTH, prior);
+			set_prior(&basis, CURVE_SMOOTHNESS, curve_deviations[d],
+					  CURVE_LENGTH * curves->cells / NODES_TO_BANDWIDTH, prior);
 			logs[d] += find_posterior(&equations, prior, means + ((Size) curve * DEVIATIONS + d) * basis.n);
 		}
 	}

@@ -1,6 +1,6 @@
 /*
  * row_estimator.c
- *		What the rows of a sketch answer.
+ *		Means over the rows of a sketch, and their variance
  */
 #include "postgres.h"
 
@@ -9,10 +9,10 @@
 #include "row_estimator.h"
 
 double
-race_answers_mean(const RaceView *view, const RaceReady *fitted,
+race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
 				  const uint32 *buckets, uint32 from, uint32 to)
 {
-	double		sum = fitted != NULL ? race_ready_residuals(fitted, buckets, from, to) :
+	double		sum = fitted != NULL ? race_evaluator_residuals(fitted, buckets, from, to) :
 		race_counters_sum(view->counters, view->width, buckets, from, to,
 						  view->params->range);
 
@@ -26,7 +26,7 @@ race_answers_mean(const RaceView *view, const RaceReady *fitted,
  * pairs at least.
  */
 uint32
-race_answers_blocks(const RaceParams *params, uint32 rows)
+race_estimator_blocks(const RaceParams *params, uint32 rows)
 {
 	if (race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return rows;
@@ -34,12 +34,12 @@ race_answers_blocks(const RaceParams *params, uint32 rows)
 }
 
 double
-race_answers_variance(const RaceView *view, const RaceReady *fitted,
+race_estimator_variance(const RaceView *view, const RaceEvaluator *fitted,
 					  const uint32 *buckets, uint32 from, uint32 to, double mean,
 					  double least)
 {
 	uint64		rows = to - from;
-	uint32		blocks = race_answers_blocks(view->params, rows);
+	uint32		blocks = race_estimator_blocks(view->params, rows);
 	double		sum = 0;
 	uint32		i;
 
@@ -47,7 +47,7 @@ race_answers_variance(const RaceView *view, const RaceReady *fitted,
 		return INFINITY;
 	for (i = 0; i < blocks; i++)
 	{
-		double		d = race_answers_mean(view, fitted, buckets,
+		double		d = race_estimator_mean(view, fitted, buckets,
 										  from + i * rows / blocks,
 										  from + (i + 1) * rows / blocks) - mean;
 
@@ -57,7 +57,7 @@ race_answers_variance(const RaceView *view, const RaceReady *fitted,
 }
 
 double
-race_answers_correct(const RaceParams *params, double mean, double n)
+race_correct_collisions(const RaceParams *params, double mean, double n)
 {
 	double		p = race_collision_probability(params);
 
@@ -71,7 +71,7 @@ race_rows_hide_errors(const RaceParams *params)
 }
 
 RaceRecordCount
-race_answers_count(const RaceView *view, const RaceGridded *gridded)
+race_record_count(const RaceView *view, const RaceGridded *gridded)
 {
 	RaceRecordCount count = {view->header->count, view->header->noise.count_variance};
 
@@ -79,7 +79,7 @@ race_answers_count(const RaceView *view, const RaceGridded *gridded)
 }
 
 double
-race_answers_divisor(RaceRecordCount count)
+race_count_divisor(RaceRecordCount count)
 {
 	double		noise = Min(2 * sqrt(count.variance), (double) RACE_MAX_COUNT);
 

@@ -10,7 +10,7 @@
 
 #include "table_error.h"
 
-struct RaceLost
+struct RaceTableError
 {
 	RaceGrid	grid;			/* with cells twice as wide as the sketch has */
 	double	   *variance;		/* at its nodes */
@@ -93,12 +93,12 @@ see_squares(const RaceView *view, const RaceGrid *fine, double noise, double *sq
 /* Standard deviations of noise from which a node counts by itself */
 #define SIGNIFICANT		4
 
-RaceLost *
-race_lost_create(const RaceView *view, MemoryContext context, Size *size)
+RaceTableError *
+race_table_error_create(const RaceView *view, MemoryContext context, Size *size)
 {
 	double		unit = (double) race_record_unit(view->params);
 	double		noise;
-	RaceLost   *lost;
+	RaceTableError *error;
 	RaceGrid	fine;
 	double	   *own;
 	Size		i;
@@ -108,36 +108,36 @@ race_lost_create(const RaceView *view, MemoryContext context, Size *size)
 	race_grid_of(view->params, &fine);
 	noise = race_grid_detail_noise(fine.dims,
 								   view->header->noise.counter_variance / (unit * unit));
-	lost = MemoryContextAlloc(context, sizeof(RaceLost));
-	lost->grid = fine;
-	race_grid_halve(&lost->grid);
-	lost->variance = MemoryContextAllocExtended(context, lost->grid.nodes * sizeof(double),
+	error = MemoryContextAlloc(context, sizeof(RaceTableError));
+	error->grid = fine;
+	race_grid_halve(&error->grid);
+	error->variance = MemoryContextAllocExtended(context, error->grid.nodes * sizeof(double),
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	*size += sizeof(RaceLost) + lost->grid.nodes * sizeof(double);
-	see_squares(view, &fine, noise, lost->variance);
-	own = palloc_extended(lost->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	memcpy(own, lost->variance, lost->grid.nodes * sizeof(double));
-	race_grid_average(&lost->grid, lost->variance);
-	for (i = 0; i < lost->grid.nodes; i++)
+	*size += sizeof(RaceTableError) + error->grid.nodes * sizeof(double);
+	see_squares(view, &fine, noise, error->variance);
+	own = palloc_extended(error->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+	memcpy(own, error->variance, error->grid.nodes * sizeof(double));
+	race_grid_average(&error->grid, error->variance);
+	for (i = 0; i < error->grid.nodes; i++)
 		/* where records share a place, more is lost than around it */
-		lost->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise, lost->variance[i]), 0));
+		error->variance[i] = race_grid_lost(view->params, Max(Max(own[i] - SIGNIFICANT * noise, error->variance[i]), 0));
 	pfree(own);
-	return lost;
+	return error;
 }
 
 double
-race_lost_near(const RaceLost *lost, const double *x)
+race_table_error_at(const RaceTableError *error, const double *x)
 {
 	uint32		nodes[RACE_GRID_CORNERS];
 	int64		weights[RACE_GRID_CORNERS];
-	int			n = race_grid_split(&lost->grid, x, nodes, weights);
+	int			n = race_grid_split(&error->grid, x, nodes, weights);
 	double		sum = 0;
 	double		all = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		sum += weights[i] * lost->variance[nodes[i]];
+		sum += weights[i] * error->variance[nodes[i]];
 		all += weights[i];
 	}
 	return sum / all;
