@@ -4,7 +4,6 @@ learn_samples.py FOLDER RESULTS [PART ...]: a folder to work in, the file to wri
 not all: salaries pulsar mixed modes times.  It needs a server with racepriv (PGHOST and so on)
 where accuracy.sql has run.  test/bench/run learn-samples has it all.
 """
-import json
 import sys
 import time
 
@@ -209,36 +208,11 @@ def pulsar(session, report):
 
 CANDIDATES = 20_000     # records made up at random, of which the fit of a product chooses its points
 MIXED_BANDWIDTH = 0.125
-PAIRS = 'race_points, balanced'
-SAMPLES = 'race_sample, balanced'
+PAIRS = 'race_crosstab'
+SAMPLES = 'race_synthesize'
 PRODUCT = 'race_sample, l2 * match'
 MOMENTS = 'race_moments of indicators'
 PRODUCT_OF = '5 columns'        # the table that it is tried on
-
-
-def fit_balanced(session, table, sizes, epsilon, seed):
-    """A table `fitted` of a model of all pairs of columns, whose categories are declared"""
-    pairs = len(sizes) * (len(sizes) - 1) // 2
-    lists = json.dumps([[str(code) for code in range(size)] for size in sizes])
-    session.run('DROP TABLE IF EXISTS fitted; CREATE TEMP TABLE fitted AS SELECT race_fit_categories(race_privatize('
-                f"race_build(race_params('match', {len(sizes)}, power => 2, rows => {pairs}, range => 4096, "
-                f"sequence => 'balanced', seed => {seed}), x::int[]::text[]), {epsilon}, fit => true), "
-                f"'{lists}') AS s FROM {table}")
-
-
-def records_of(lines):
-    return np.array([line.strip('{}').split(',') for line in lines], int)
-
-
-def points_of_model(session):
-    """Codes, and how many records each stands for"""
-    lines = session.run('SELECT record, weight FROM fitted, race_points(s)')[0]
-    records, weights = zip(*(line.split('|') for line in lines))
-    return records_of(records), np.array(weights, float)
-
-
-def sample_balanced(session, seed):
-    return records_of(session.run(f'SELECT v.record FROM fitted, LATERAL race_sample(s, {DRAWN}, {seed}) v')[0])
 
 
 def load_product(session, folder, x, categories, sizes):
@@ -290,8 +264,8 @@ def marginals_of_moments(session, table, epsilon, sizes, pairs):
             for i, j in pairs}
 
 
-def marginals_of(codes, sizes, pairs, weights=None):
-    return {(i, j): others.positive(others.pair_table(codes, sizes, i, j, weights)) for i, j in pairs}
+def marginals_of(codes, sizes, pairs):
+    return {(i, j): others.positive(others.pair_table(codes, sizes, i, j)) for i, j in pairs}
 
 
 def marginal_error(marginals, truth):
@@ -307,10 +281,10 @@ def independence(truth):
 def made_marginals(session, name, codes, sizes, pairs, epsilon, seed):
     """Two-way marginals of each method; samples have the same number of records"""
     random = np.random.default_rng(seed)
-    fit_balanced(session, f'codes_{len(sizes)}', sizes, epsilon, seed)
-    points, weights = points_of_model(session)
-    yield PAIRS, marginals_of(points, sizes, pairs, weights)
-    yield SAMPLES, marginals_of(sample_balanced(session, seed), sizes, pairs)
+    released = mixed_tables.release(session, f'codes_{len(sizes)}', sizes, epsilon)
+    counts = mixed_tables.released_tables(session, released, sizes, pairs)
+    yield PAIRS, {pair: others.positive(table) for pair, table in counts.items()}
+    yield SAMPLES, marginals_of(mixed_tables.synthetic_codes(session, released, DRAWN, seed), sizes, pairs)
     if name == PRODUCT_OF:
         yield PRODUCT, marginals_of(sample_product(session, epsilon, seed), sizes, pairs)
     yield MOMENTS, marginals_of_moments(session, f'indicators_{len(sizes)}', epsilon, sizes, pairs)
@@ -348,8 +322,8 @@ METHODS = (PAIRS, SAMPLES, PRODUCT, MOMENTS, 'PrivBayes, one parent', 'all pairs
 def mixed(session, report, folder):
     report.heading('Mixed tables: two-way marginals of samples')
     report.write(f'Made-up records of numbers, in {mixed_tables.BINS} bins, and categories (mixed_tables.py).  Mean total variation distance of all pairs '
-                 'of columns,\npure ε: median and worst.  "balanced": kernel match of all pairs of columns, with the maximum '
-                 f'entropy that noise allows, fitted to\ndeclared categories.  Samples are {DRAWN:,} records, of all methods.  "l2 * match" is fitted to '
+                 'of columns,\npure ε: median and worst.  race_crosstab and race_synthesize ask a release by columns.  '
+                 f'Samples are {DRAWN:,} records, of all methods.  "l2 * match" is fitted to '
                  f'{CANDIDATES:,} records made up at\nrandom.  "independent": the true columns, as if they were independent.  '
                  'Methods were chosen on the first three tables.\n')
     lines = []
