@@ -325,32 +325,18 @@ DROP TYPE product;
 -- the error of one row is infinite, however little it weighs
 SELECT round(density), stderr FROM race_estimate('\x01020000000000000000000000000000520300000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000e0000000010101020a00000001000000010000001000000000000000ff00000000000000000000000000f03f0000000000000000000000000000000000000000000000000040ff7fd36100801000daff606a26002c00ff7f4668f7ff00800f00d0caf4ff020000000000000000000000000000007b14ae47e17a843f0000000000005940000000000000f03f00003426f56b0c4300003426f56b0c43000000000000000001000000000000000000000000000080000000000000f03f00000000000000007dc39425ad49b254000000000000f03f000000000000f0bf000000000000f03f010000000000000000000000000000800000000000000080000000000000e03f000000000000f0bf0000000000000000000000000000e03f000000000000f03f00000000000000807dc39425ad49b2547dc39425ad49b254000000000000f03fbb02d110'::race_sketch, array_fill(0, ARRAY[10]));
 
--- declared lists of categories
+-- rows of categories that public lists make
 \set SHOW_CONTEXT never
 CREATE TEMP TABLE declared AS SELECT race_build(race_params('match', 2, rows => 64, nulls => 'category'), x) AS s
 FROM (SELECT ARRAY[CASE i % 3 WHEN 0 THEN 'f' ELSE 'm' END, CASE WHEN i % 4 > 0 THEN 'town ' || i % 4 END] AS x FROM generate_series(1, 1200) i) v;
 SELECT p.record, round(p.weight / 10) * 10 AS weight
-FROM declared, race_fit_categories(s, '[["f", "m"], ["town 1", "town 2", "town 3", null, "town 9"]]') f, race_points(f) p
+FROM (SELECT race_fit(s, ARRAY[sex, town]) AS f FROM declared, unnest('{f,m}'::text[]) sex, unnest('{town 1,town 2,town 3,null,town 9}'::text[]) town) v, race_points(f) p
 WHERE p.weight > 20 ORDER BY p.record;
-SELECT race_fit_categories(NULL, '[]') IS NULL AS a, race_fit_categories(s, NULL) IS NULL AS b FROM declared;
-SELECT race_fit_categories(s, '{}') FROM declared;
-SELECT race_fit_categories(s, '[]') FROM declared;
-SELECT race_fit_categories(s, '[[], ["a"]]') FROM declared;
-SELECT race_fit_categories(s, '["a", "b"]') FROM declared;
-SELECT race_fit_categories(s, '[["a"], [1]]') FROM declared;
-SELECT race_fit_categories(s, '[["a"]]') FROM declared;
-SELECT race_fit_categories(s, '[["a"], ["b"], ["c"]]') FROM declared;
-SELECT race_fit_categories(race_sketch('match(dims=1)'::race_params), '[["a"], ["b"]]');
-SELECT race_fit_categories(s, '[["a"], ["b", "c", "b"]]') FROM declared;
-SELECT race_fit_categories(s, '[["a"], [null, "b", null]]') FROM declared;
-SELECT race_fit_categories(race_sketch('match(dims=2)'::race_params), '[["a"], ["b", null]]');
-SELECT race_fit_categories(s, jsonb_build_array(l, l)) FROM declared, (SELECT jsonb_agg('town ' || i) AS l FROM generate_series(1, 65) i) v;
-SELECT race_fit_categories(s, (SELECT jsonb_agg(l) FROM generate_series(1, 2000), (SELECT jsonb_agg('town ' || i) AS l FROM generate_series(1, 9) i) v))
-FROM race_sketch('match(dims=2000, rows=8, range=16)'::race_params) s;
-SELECT race_fit_categories(race_sketch('l2(dims=1)'::race_params), '[["a"]]');
-SELECT race_fit_categories(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '[["a"]]');
--- the same of the aggregate
 SELECT race_fit(s, ARRAY['a']) FROM declared;
+-- candidates longer than a model
+\set VERBOSITY terse
+SELECT race_fit(s, ARRAY[repeat('s', 1000000), i::text]) FROM race_sketch('jaccard(rows=16)'::race_params) s, generate_series(1, 100) i;
+\set VERBOSITY default
 DROP TABLE declared;
 \set SHOW_CONTEXT errors
 

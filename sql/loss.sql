@@ -70,53 +70,16 @@ SELECT (SELECT bool_and(abs(x[1]) <= 2 AND abs(x[3]) <= 2) FROM race_points(f)) 
        race_fit(f, points => 500)::text = f::text AS again FROM f;
 SELECT (SELECT count(*) FROM race_points(race_fit(f, points => 1))) AS one, (SELECT count(*) FROM race_points(race_fit(f, points => 6))) AS six FROM f;
 -- the least loss is near least squares, and the same each time
-SELECT apart(x, theta) < 0.12 AS near, evaluations BETWEEN 100 AND 5000 AS evaluations, abs(value - race_loss(f, x)) < 1e-12 AS value,
+SELECT apart(x, theta) < 0.12 AS near, abs(value - race_loss(f, x)) < 1e-12 AS value,
        r = race_minimize(f) AS again, value < race_loss(f, '{0,0}') AS least FROM f, ols, race_minimize(f) r;
-SELECT apart(x, '{-0.9,0.4}') < 0.01 AS bounds FROM f, race_minimize(f, '{-1,0.4}', '{-0.9,1}');
-SELECT evaluations FROM f, race_minimize(f, evaluations => 100);
 -- a private one
 SELECT apart(x, theta) < 0.3 AS near FROM s, ols, race_minimize(race_fit(race_privatize(s, 5, 1e-6, rows => 256), points => 500)) m;
 -- the direction of a margin is that of least squares
 SELECT abs(sqrt(x[1] * x[1] + x[2] * x[2]) - sqrt(3)) < 1e-6 AS length, (x[1] * 0.8 - x[2] * 0.6) / sqrt(3) > 0.99 AS direction FROM f, race_minimize(m);
--- other questions, and the greatest of them
-CREATE TABLE k AS SELECT race_build('l2(dims=2, bandwidth=0.5, rows=512, range=256)', ARRAY[sin(i) * 0.2 + 1, cos(i * 0.7) * 0.2 - 1]) AS k FROM generate_series(1, 500) i;
-SELECT apart(x, '{1,-1}') < 0.15 AS densest, value > 0.6 AS value FROM k, race_minimize(k, '{-3,-3}', '{3,3}', 'race_kde(race_sketch,"any")', maximize => true);
-CREATE FUNCTION bowl(race_sketch, float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT ($2[1] - 0.3) ^ 2 + 2 * ($2[2] + 0.2) ^ 2 + $2[1] * $2[2] + race_count($1)';
-CREATE FUNCTION nothing(race_sketch, float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT NULL::float8';
-CREATE FUNCTION hole(race_sketch, float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT CASE WHEN $2[1] > 0 THEN ''NaN'' ELSE -$2[1] END';
-CREATE FUNCTION wrong(race_sketch, float8[]) RETURNS int LANGUAGE sql AS 'SELECT 1';
-CREATE FUNCTION rows_of(race_sketch, float8[]) RETURNS SETOF float8 LANGUAGE sql AS 'SELECT 1.0::float8';
-SELECT round(x[1]::numeric, 3) AS x, round(x[2]::numeric, 3) AS y, round(value::numeric, 4) AS value FROM k, race_minimize(k, '{-1,-1}', '{1,1}', 'bowl(race_sketch, float8[])');
-SELECT x, value FROM k, race_minimize(k, '{-1}', '{1}', 'nothing(race_sketch, float8[])', evaluations => 100);
-SELECT round(x[1]::numeric, 3) + 0 AS x FROM k, race_minimize(k, '{-1}', '{1}', 'hole(race_sketch, float8[])');
--- wrong input
-SELECT race_minimize(k, '{-1}', '{1}', 'wrong(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-1}', '{1}', 'rows_of(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-1}', '{1}', 'race_loss(race_params,float8[],float8[])') FROM k;
-SELECT race_minimize(k, '{-1}', '{1}', 'no_such(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-1}', '{1}', 0::regprocedure) FROM k;
-SELECT race_minimize(k, question => 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{1}', '{-1}', 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{1}', '{1,2}', 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{}', '{}', 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-Infinity}', '{1}', 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-1e308}', '{1e308}', 'bowl(race_sketch, float8[])') FROM k;
-SELECT race_minimize(k, '{-1}', '{1}', 'bowl(race_sketch, float8[])', evaluations => 99) FROM k;
-SELECT race_minimize(k) FROM k;
-SELECT race_minimize(f, '{0}', '{1}') FROM f;
-SELECT race_minimize(f, '{-9,-9}', '{1,1}') FROM f;
-SELECT race_minimize(f, '{-1,-1}') FROM f;
+SELECT race_minimize(race_build('l2(dims=2, rows=8)', '{1,2}'::float8[]));
 SELECT race_minimize(NULL) IS NULL AS "null";
 -- the rows alone
-SELECT evaluations > 0 AS asked FROM s, race_minimize(s);
--- what a function may do is what the caller may
-CREATE ROLE loss_analyst;
-REVOKE EXECUTE ON FUNCTION bowl FROM PUBLIC;
-GRANT SELECT ON k TO loss_analyst;
-SET ROLE loss_analyst;
-SELECT race_minimize(k, '{-1,-1}', '{1,1}', 'bowl(race_sketch, float8[])') FROM k;
-RESET ROLE;
-
+SELECT value IS NOT NULL AS asked FROM s, race_minimize(s);
 -- ------------------------------------------------------ before budget is spent
 SELECT rows FROM race_privacy_cost(:p, 1, 1e-6, records => 200000);
 SELECT rows FROM race_privacy_cost(:p, 1, 1e-6, records => 5000);
@@ -127,7 +90,5 @@ SET client_min_messages = error;
 SELECT x IS NOT NULL AS found FROM (SELECT race_fit(race_privatize(race_build(:p, x), 0.1, 1e-6, rows => 64)) AS f FROM (SELECT * FROM t LIMIT 20) t OFFSET 0) v, race_minimize(f);
 RESET client_min_messages;
 
-DROP OWNED BY loss_analyst;
-DROP ROLE loss_analyst;
-DROP TABLE t, s, f, k, ols;
-DROP FUNCTION made, apart, bowl, nothing, hole, wrong, rows_of;
+DROP TABLE t, s, f, ols;
+DROP FUNCTION made, apart;

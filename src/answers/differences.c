@@ -78,7 +78,7 @@ own_variance(const Side *side, double variance)
 
 /*
  * The variance of the difference of the means of rows, from that between blocks; never below
- * what is known of each side.  Blocks of all balanced rows say no more.
+ * what is known of each side.
  */
 static double
 paired_variance(const Side *a, const Side *b)
@@ -89,12 +89,9 @@ paired_variance(const Side *a, const Side *b)
 	double		mean = rows_answer(a, 0, rows) - rows_answer(b, 0, rows);
 	double		least = own_variance(a, a->density.least_variance) +
 		own_variance(b, b->density.least_variance);
-	double		share = race_sampling_share(params, params->rows);
 	double		sum = 0;
 	uint32		i;
 
-	if (share == 0)
-		return least;
 	for (i = 0; i < blocks; i++)
 	{
 		uint32		from = i * rows / blocks;
@@ -102,7 +99,7 @@ paired_variance(const Side *a, const Side *b)
 
 		sum += pow(rows_answer(a, from, to) - rows_answer(b, from, to) - mean, 2);
 	}
-	return least + share * Max(sum / (blocks - 1) / blocks - least, 0);
+	return Max(sum / (blocks - 1) / blocks, least);
 }
 
 static double

@@ -151,37 +151,26 @@ put_together(const RaceView *view, const Parts *parts)
 		race_correct_collisions(view->params, parts->mean, records_of(parts));
 }
 
-/* Of the variance of the mean of rows, what is known to be in it */
-static double
-known_variance(const RaceQuestion *question, const Parts *parts)
-{
-	const RaceView *view = &question->view;
-
-	return (race_is_balanced(view->params) ? race_crosstab_variance(question, parts->mean) :
-			view->header->noise.counter_variance) / view->params->rows;
-}
-
 /*
  * A lower bound of the variance of the mean of rows: the noise that is known to be in
  * it. A few rows that balance each other cannot show their own variance. For those of
  * a private sketch, the prior by which the rows were chosen is added, or what was
- * found when the model was fitted.  Balanced rows always have it: 3 and 4 of 6 pairs of an exact
- * sketch, which may agree by chance, covered 62 % without it.
+ * found when the model was fitted.
  */
 static double
 least_variance(const RaceQuestion *question, const Parts *parts)
 {
 	const RaceView *view = &question->view;
 	const RaceParams *params = view->params;
-	double		noise = known_variance(question, parts);
+	double		noise = view->header->noise.counter_variance / params->rows;
 	double		records = race_count_divisor(parts->count);
 
 	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return noise;
-	if (view->model != NULL && !race_is_balanced(params))
+	if (view->model != NULL)
 		return Max(noise, view->model->residual_variance);
-	return noise == 0 && !race_is_balanced(params) ? 0 : noise +
+	return noise == 0 ? 0 : noise +
 		race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
 }
 
@@ -252,26 +241,6 @@ variance_of_grid(const RaceQuestion *question, const Parts *parts)
 		race_gridded_bias(parts->gridded, record[0].numbers, parts->model + parts->mean);
 }
 
-/* What blocks of rows show.  What is known in it stays, however many of all rows there are. */
-static double
-variance_of_rows(const RaceQuestion *question, const Parts *parts, const RaceDensity *result)
-{
-	const RaceView *view = &question->view;
-	uint32		rows = view->params->rows;
-	double		share = race_sampling_share(view->params, rows);
-	double		known;
-
-	if (share == 1)
-		return race_estimator_variance(view, result->fitted, question->buckets, 0, rows,
-									 parts->mean, result->least_variance);
-	known = known_variance(question, parts);
-	if (share == 0)
-		return known;
-	return Max(result->least_variance, known + share *
-			   (race_estimator_variance(view, NULL, question->buckets, 0, rows, parts->mean,
-									  known) - known));
-}
-
 /* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
 static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
@@ -283,7 +252,9 @@ describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *res
 	if (parts->gridded != NULL)
 		result->rows_variance = variance_of_grid(question, parts);
 	else if (!question->partial)
-		result->rows_variance = variance_of_rows(question, parts, result);
+		result->rows_variance = race_estimator_variance(&question->view, result->fitted, question->buckets,
+													  0, question->view.params->rows, parts->mean,
+													  result->least_variance);
 }
 
 double
@@ -392,7 +363,7 @@ covariance(const RaceQuestion questions[2], const Parts parts[2])
 		return 0;
 	if (parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
-	return parts[0].weight * parts[1].weight * race_sampling_share(a, a->rows) *
+	return parts[0].weight * parts[1].weight *
 		covariance_of_blocks(questions, parts) / ((1 - p) * (1 - p));
 }
 
@@ -424,27 +395,12 @@ race_check_confidence(double confidence)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
-/*
- * That of all balanced rows is, too.  But categories that share a bucket are few and large: a
- * variable of excess kurtosis 6 in each row has that of Student's t with 4 degrees more than rows.
- */
-#define TAILS	4
-
-static bool
-has_all_rows(const RaceParams *params)
-{
-	return race_sampling_share(params, params->rows) == 0;
-}
-
 uint32
 race_estimate_blocks(const RaceView *view)
 {
 	const RaceParams *params = view->params;
 
-	if (race_is_grid(params))
-		return KNOWN;
-	return has_all_rows(params) ? params->rows + TAILS + 1 :
-		race_estimator_blocks(params, params->rows);
+	return race_is_grid(params) ? KNOWN : race_estimator_blocks(params, params->rows);
 }
 
 double
@@ -483,7 +439,7 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 	int			sequence = race_params_sequence(params);
 
 	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
-		sequence == RACE_SEQUENCE_GRID || has_all_rows(params) ||
+		sequence == RACE_SEQUENCE_GRID ||
 		params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
@@ -593,87 +549,6 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(lower));
 	race_row_add(&row, Float8GetDatum(upper));
 	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/*
- * Variance of contingency tables caused by records that share a cell.
- */
-
-/* What was computed for a sketch */
-typedef struct Squares
-{
-	RaceKnown	known;			/* must be first */
-	double		mean;			/* over rows, of the sum of all squares of a row */
-} Squares;
-
-static double
-mean_square(const RaceView *view)
-{
-	Size		n = RaceCounters(view->params);
-	int64		counters[RACE_COUNTER_BLOCK];
-	double		sum = 0;
-	Size		from;
-	Size		i;
-
-	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
-	{
-		Size		block = Min(n - from, RACE_COUNTER_BLOCK);
-
-		CHECK_FOR_INTERRUPTS();
-		race_counters_load(view->counters, view->width, from, block, counters);
-		for (i = 0; i < block; i++)
-			sum += (double) counters[i] * (double) counters[i];
-	}
-	return sum / view->params->rows;
-}
-
-static void *
-create_squares(const RaceView *view, void *question, MemoryContext context, Size *size)
-{
-	Squares    *squares = MemoryContextAllocZero(context, sizeof(Squares));
-
-	(void) question;
-	race_known_init(&squares->known, view, context);
-	squares->mean = mean_square(view);
-	*size = sizeof(Squares) + race_params_size(view->params);
-	return squares;
-}
-
-static const RaceDerivedKind squares_of_counters = {"squares of counters", create_squares, NULL};
-
-static double
-all_squares(RaceCallSite *site, const RaceView *view)
-{
-	return ((Squares *) race_derived_at(site, &squares_of_counters, view, NULL))->mean;
-}
-
-/* The same of the counters that are asked about alone */
-static double
-own_squares(const RaceView *view, const uint32 *buckets)
-{
-	uint32		rows = view->params->rows;
-	Size		range = view->params->range;
-	double		sum = 0;
-	uint32		r;
-
-	for (r = 0; r < rows; r++)
-		sum += pow((double) race_counters_get(view->counters, view->width,
-											  r * range + buckets[r]), 2);
-	return sum / rows;
-}
-
-/* Each of the other categories is in any bucket with the same probability. */
-double
-race_crosstab_variance(const RaceQuestion *question, double mean)
-{
-	const RaceView *view = &question->view;
-	double		range = view->params->range;
-	double		count = view->header->count;
-	double		others = (count - race_correct_collisions(view->params, mean, count)) / range;
-	double		square = (all_squares(question->site, view) -
-						  own_squares(view, question->buckets)) / (range - 1);
-
-	return Max(square - others * others, view->header->noise.counter_variance);
 }
 
 /*

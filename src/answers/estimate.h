@@ -87,15 +87,4 @@ typedef struct RaceRatio
 extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower,
 							  double *upper);
 
-/*
- * Variance of contingency tables caused by records that share a cell.
- *
- * All rows together are all columns, or pairs of them, so that choosing them adds no error.  What
- * is left is noise, and other categories that share a bucket by chance.  The other counters of a
- * row show both.
- */
-
-/* The variance of one row's answer that comes from them; `mean` is that of all rows. */
-extern double race_crosstab_variance(const RaceQuestion *question, double mean);
-
 #endif

@@ -83,7 +83,7 @@ COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for p
 COMMENT ON COLUMN race_info_result.rows IS 'R: how many rows it has';
 COMMENT ON COLUMN race_info_result.range IS 'W: how many counters a row has';
 COMMENT ON COLUMN race_info_result.seed IS 'the seed of the row functions';
-COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, balanced, independent or grid; NULL for products';
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
 COMMENT ON COLUMN race_info_result.rehash IS 'how codes become buckets: fold or multilinear';
 COMMENT ON COLUMN race_info_result.count IS 'the number of records, as race_count; noisy in a private sketch, NULL in a share';
 COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';

@@ -90,12 +90,6 @@ extern void race_fit_state_spread(const RaceFitState *fit, double *weights);
 /* Ask the sketch at the points, and improve the weights. */
 extern void race_fit_state_round(RaceFitState *fit);
 
-/*
- * The weights of all rows that diverge least from equal ones, and explain the counters: so much
- * divergence is worth one square of the noise of a counter.
- */
-extern void race_fit_state_explain(RaceFitState *fit, double strictness);
-
 /* The weights in the end, from each half of the rows; one row has no halves. */
 extern void race_fit_state_solve_halves(RaceFitState *fit);
 

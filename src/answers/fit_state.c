@@ -37,8 +37,7 @@ race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *point
 	fit->weights = palloc(capacity * sizeof(double));
 	fit->second = palloc(capacity * sizeof(double));
 	fit->answers = palloc(capacity * sizeof(double));
-	fit->space = palloc(Max(RACE_SOLVE_SPACE(capacity), RACE_ENTROPY_SPACE(capacity)) *
-						sizeof(double));
+	fit->space = palloc(RACE_SOLVE_SPACE(capacity) * sizeof(double));
 	if (fit->gridded == NULL)
 		fit->codes = palloc_extended(capacity * line * sizeof(uint16), MCXT_ALLOC_HUGE);
 }
@@ -143,10 +142,8 @@ ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 	Size		points = fit->points->n;
 	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
-	uint16	   *by_row;
 	uint32		from;
 	Size		i;
-	Size		r;
 
 	for (from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
@@ -162,22 +159,7 @@ ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 		}
 	}
 	pfree(buckets);
-	if (!race_is_balanced(fit->view->params))
-	{
-		race_gram_of_codes(fit->codes, points, rows, matrix_of(fit));
-		return;
-	}
-	/* balanced rows are few, and quicker than a matrix */
-	by_row = palloc_extended(rows * points * sizeof(uint16), MCXT_ALLOC_HUGE);
-	for (r = 0; r < rows; r++)
-		for (i = 0; i < points; i++)
-			by_row[r * points + i] = fit->codes[i * race_gram_line(rows) + r];
-	if (fit->gram.codes != NULL)
-		pfree((void *) fit->gram.codes);
-	fit->gram.codes = by_row;
-	fit->gram.rows = rows;
-	if (fit->gram.sums == NULL)
-		fit->gram.sums = palloc(RACE_GRAM_CODES * sizeof(double));
+	race_gram_of_codes(fit->codes, points, rows, matrix_of(fit));
 }
 
 static void
@@ -188,19 +170,6 @@ ask_at_points(RaceFitState *fit, uint32 first, uint32 end)
 	else
 		ask_rows(fit, first, end);
 	fit->gram.m = fit->points->n;
-}
-
-void
-race_fit_state_explain(RaceFitState *fit, double strictness)
-{
-	double		noise = fit->view->header->noise.counter_variance;
-
-	ask_at_points(fit, 0, fit->rows);
-	race_fit_state_spread(fit, fit->second);
-	race_entropy_weights(&fit->gram, fit->answers, fit->records,
-						 strictness * noise / fit->rows / fit->records, fit->second, fit->weights,
-						 fit->space);
-	memcpy(fit->second, fit->weights, fit->points->n * sizeof(double));
 }
 
 static void

@@ -15,7 +15,6 @@
 
 #include "../core/core.h"
 #include "maps.h"
-#include "suggest.h"
 
 /*
  * race_whiten: a transform that makes the columns of a table alike.
@@ -692,78 +691,6 @@ race_warp_number(const double *knots, int n, double x)
 	return below - 1 + (x / 2 - knots[below - 1] / 2) / (knots[below] / 2 - knots[below - 1] / 2);
 }
 
-/* ------------------------------------------------------------- race_suggest */
-
-/*
- * Are the knots of a column far from a line?  A few hundred normally distributed numbers leave
- * less than 1 % of the variance of their knots unexplained.
- */
-#define STRAIGHT	0.03
-
-static bool
-bends(const double *knots)
-{
-	const int	n = RACE_WARP_KNOTS;
-	double		mean = 0;
-	double		along = 0;
-	double		squares = 0;
-	double		length = 0;
-	int			i;
-
-	for (i = 0; i < n; i++)
-		mean += knots[i] / n;
-	for (i = 0; i < n; i++)
-	{
-		double		place = i - (n - 1) / 2.0;
-
-		along += place * (knots[i] - mean);
-		squares += (knots[i] - mean) * (knots[i] - mean);
-		length += place * place;
-	}
-	return squares - along * along / length > STRAIGHT * squares;
-}
-
-bool
-race_warp_learn(const RaceExamples *examples, double *knots)
-{
-	int			n = examples->n;
-	double	   *column = palloc(n * sizeof(double));
-	bool		bent = false;
-	int			i;
-	int			j;
-
-	for (j = 0; j < examples->dims; j++)
-	{
-		for (i = 0; i < n; i++)
-			column[i] = examples->x[i * examples->dims + j];
-		race_suggest_sort(column, n);
-		for (i = 0; i < RACE_WARP_KNOTS; i++)
-		{
-			/* normal scores from -2.25 to 2.25 */
-			double		score = (i - (RACE_WARP_KNOTS - 1) / 2.0) / 2;
-			double		share = 0.5 * erfc(-score * M_SQRT1_2);
-
-			knots[j * RACE_WARP_KNOTS + i] = column[(int) (share * (n - 1) + 0.5)];
-		}
-		bent |= bends(knots + j * RACE_WARP_KNOTS);
-	}
-	pfree(column);
-	return bent;
-}
-
-RaceExamples
-race_warp_examples(const RaceExamples *examples, const double *knots)
-{
-	RaceExamples warped = *examples;
-	int			i;
-
-	warped.x = palloc((Size) warped.n * warped.dims * sizeof(double));
-	for (i = 0; i < warped.n * warped.dims; i++)
-		warped.x[i] = race_warp_number(knots + i % warped.dims * RACE_WARP_KNOTS,
-									   RACE_WARP_KNOTS, examples->x[i]);
-	return warped;
-}
-
 /* ------------------------------------------------------------------- in SQL */
 
 static void
@@ -809,100 +736,6 @@ race_warp(PG_FUNCTION_ARGS)
 		to[i] = Float8GetDatum(race_warp_number(knots + (Size) i * n, n, from[i]));
 	PG_RETURN_ARRAYTYPE_P(construct_array(to, columns, FLOAT8OID, sizeof(float8),
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-/*
- * Norm clipping, learned from examples.
- */
-
-void
-race_pull(double *z, int n, double radius)
-{
-	double		most = 0;
-	double		sum = 0;
-	double		length;
-	int			i;
-
-	for (i = 0; i < n; i++)
-		most = Max(most, fabs(z[i]));
-	if (!isfinite(most) || most == 0)
-		return;
-	/* no square overflows */
-	for (i = 0; i < n; i++)
-		sum += (z[i] / most) * (z[i] / most);
-	length = sqrt(sum);
-	if (most > radius / length)
-		for (i = 0; i < n; i++)
-			z[i] = z[i] / most * (radius / length);
-}
-
-/*
- * Mardia's kurtosis (1970) of a normal distribution is d (d + 2).  It is about 1.01 times as much
- * of a few hundred of its vectors at most.
- */
-#define HEAVY	1.2
-
-/* The radius; false if tails are not heavy */
-static bool
-learn_radius(const RaceExamples *examples, RacePull *pull)
-{
-	int			d = examples->dims;
-	double	   *squares = palloc0(examples->n * sizeof(double));
-	double		kurtosis = 0;
-	double		z[RACE_SUGGEST_DIMS];
-	int			i;
-	int			j;
-
-	for (i = 0; i < examples->n; i++)
-	{
-		race_whitening_apply(&pull->map.m, examples->x + i * d, z);
-		for (j = 0; j < d; j++)
-			squares[i] += z[j] * z[j];
-		kurtosis += squares[i] * squares[i] / examples->n;
-	}
-	race_suggest_sort(squares, examples->n);
-	pull->radius = race_suggest_rounded(sqrt(squares[examples->n / 2]));
-	pfree(squares);
-	return kurtosis > HEAVY * d * (d + 2) && pull->radius > 0;
-}
-
-bool
-race_pull_learn(const RaceExamples *examples, RacePull *pull)
-{
-	RaceExamples together = *examples;
-	int			d = examples->dims;
-	bool		good = d > 1;
-	int			i;
-
-	together.classes = 1;
-	together.label = palloc0(examples->n * sizeof(int));
-	if (good)
-	{
-		race_map_learn(RACE_TRANSFORM_WHITE, &together, &pull->map);
-		good = pull->map.m.outputs > 0;
-	}
-	pfree(together.label);
-	if (!good)
-		return false;
-	for (i = 0; i < d * d; i++)
-		pull->map.numbers[i] = race_suggest_rounded(pull->map.numbers[i]);
-	return learn_radius(examples, pull);
-}
-
-RaceExamples
-race_pull_examples(const RaceExamples *examples, const RacePull *pull)
-{
-	RaceExamples pulled = *examples;
-	int			d = pulled.dims;
-	int			i;
-
-	pulled.x = palloc((Size) pulled.n * d * sizeof(double));
-	for (i = 0; i < pulled.n; i++)
-	{
-		race_whitening_apply(&pull->map.m, examples->x + i * d, pulled.x + i * d);
-		race_pull(pulled.x + i * d, d, pull->radius);
-	}
-	return pulled;
 }
 
 /*
@@ -956,7 +789,7 @@ array_of(const double *numbers, int n)
 }
 
 /*
- * race_project(x, matrix, offset, radius).  A vector of another length or with a NULL, which is a
+ * race_project(x, matrix, offset).  A vector of another length or with a NULL, which is a
  * matter of data, gives NULL, so that a release leaves it out.
  */
 Datum
@@ -965,7 +798,6 @@ race_project(PG_FUNCTION_ARGS)
 	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
 	ArrayType  *offset = PG_GETARG_ARRAYTYPE_P(2);
-	double		radius = PG_GETARG_FLOAT8(3);
 	const double *from = (const double *) ARR_DATA_PTR(x);
 	const double *row = (const double *) ARR_DATA_PTR(matrix);
 	const double *origin = (const double *) ARR_DATA_PTR(offset);
@@ -976,10 +808,6 @@ race_project(PG_FUNCTION_ARGS)
 	int			j;
 
 	check_map(matrix, offset);
-	if (!(radius > 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a radius must be above 0")));
 	outputs = ARR_DIMS(matrix)[0];
 	columns = ARR_DIMS(matrix)[1];
 	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
@@ -987,6 +815,5 @@ race_project(PG_FUNCTION_ARGS)
 	for (i = 0; i < outputs; i++, row += columns)
 		for (to[i] = j = 0; j < columns; j++)
 			to[i] += row[j] * (from[j] - origin[j]);
-	race_pull(to, outputs, radius);
 	PG_RETURN_ARRAYTYPE_P(array_of(to, outputs));
 }

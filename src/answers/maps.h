@@ -147,4 +147,20 @@ extern uint32 race_discriminant_directions(const RaceScatter *scatter,
 										   const RaceWhitening *whitening,
 										   double *directions);
 
+/*
+ * Columns replaced by their places among quantiles.
+ *
+ * Skewed columns have their differences where few records are.  The place of a number among
+ * knots, quantiles of public rows that are equally far apart in normal scores, is about
+ * normally distributed, whatever the column was; and it lies between 0 and the number of knots.
+ */
+
+#define RACE_WARP_MOST	64		/* knots of a column */
+
+/*
+ * The place of x among n knots, which do not fall: linear between two, the middle of equal
+ * ones.  What is not finite remains.
+ */
+extern double race_warp_number(const double *knots, int n, double x);
+
 #endif

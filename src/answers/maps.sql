@@ -17,9 +17,9 @@ COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 -- ------------------------------------------------------------------------
 -- Vectors replaced by what a public linear map makes of them
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8 DEFAULT 'Infinity') RETURNS float8[]
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8) IS
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
 	'M (x - o) for a public matrix M and offset o, shortened to radius where it is longer: records and queries of grids in few directions. Error 22023 for other shapes, NaN and infinity';
 
 -- ------------------------------------------------------------------------

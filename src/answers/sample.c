@@ -44,14 +44,12 @@ typedef struct Sample
 
 /*
  * Too few rows to test a model is too few to trust samples.  Of a grid with an untested model
- * nothing is said: its points follow all nodes.  Nor of balanced rows: weights are near equal ones
- * where noise is much.
+ * nothing is said: its points follow all nodes.
  */
 static void
 notice_untested(const RaceView *view)
 {
-	if (view->model->misfit == RACE_UNTESTED && !race_is_grid(view->params) &&
-		!race_is_balanced(view->params))
+	if (view->model->misfit == RACE_UNTESTED && !race_is_grid(view->params))
 		ereport(NOTICE,
 				(errmsg("the sketch has too few rows to tell whether its model fits"),
 				 errdetail("The records drawn may be far from the truth.")));

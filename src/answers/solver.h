@@ -107,20 +107,14 @@ extern void race_lattice_multiply(const RaceLattice *lattice, const double *a, c
 								  double *out_a, double *out_b);
 
 /*
- * Of m points: the matrix [m][m], or without it that of a grid, or of few rows, whose codes stand
- * row by row, with space for sums
+ * Of m points: the matrix [m][m], or without it that of a grid
  */
 typedef struct RaceGram
 {
 	size_t		m;
 	const float *dense;			/* or NULL */
 	const RaceLattice *lattice; /* or NULL */
-	const uint16_t *codes;		/* [rows][m], or NULL */
-	uint32_t	rows;
-	double	   *sums;			/* [RACE_GRAM_CODES] */
 } RaceGram;
-
-#define RACE_GRAM_CODES	65536
 
 /* out = gram v */
 extern void race_gram_multiply(const RaceGram *gram, const double *v, double *out);
@@ -163,29 +157,6 @@ typedef enum RaceMisfit
 extern void race_solve_weights(const RaceGram *gram, const double *answers,
 							   double total, RaceMisfit misfit, int iterations,
 							   double *weights, double *space);
-
-/*
- * The weights of points that explain marginals, and else are as near as possible to a prior.
- *
- * Plain C99 without PostgreSQL headers.
- *
- * Where noise is much, the weights that explain all counters best (solver.h) explain noise: few
- * points have all the weight.  Of weights that explain them about as well, those are taken that
- * have the least divergence from a prior: maximum entropy (Dudik, Phillips & Schapire 2007;
- * McKenna, Sheldon & Miklau 2019 for private marginals).  What the counters do not say is then as
- * the prior has it.
- */
-
-/* Numbers of space that race_entropy_weights() needs for m points */
-#define RACE_ENTROPY_SPACE(m)	(9 * (m))
-
-/*
- * Find weights w > 0 with sum `total` that minimize w'Mw / 2 - b'w + `strictness` total KL(w | prior):
- * accelerated mirror descent (Tseng 2008).  The prior has any sum.  Interruptible.
- */
-extern void race_entropy_weights(const RaceGram *gram, const double *answers, double total,
-								 double strictness, const double *prior, double *weights,
-								 double *space);
 
 /*
  * Points in a box that a model of vectors may have.

@@ -81,7 +81,7 @@ race_model_first_rows(const RaceParams *params)
 {
 	uint32_t	rows = params->rows < RACE_MAX_FITTED_ROWS ? params->rows : RACE_MAX_FITTED_ROWS;
 
-	return race_is_balanced(params) ? rows : (rows + 1) / 2;
+	return (rows + 1) / 2;
 }
 
 bool
@@ -97,8 +97,6 @@ race_model_least_rows(const RaceParams *params)
 	const RaceParams *part;
 	uint32_t	columns = 0;
 
-	if (race_is_balanced(params))
-		return race_balanced_least_rows(params);
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;
 	return (race_model_moves(params) ? 4 : 2) * (columns + 1);

@@ -45,10 +45,7 @@ extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint3
 /* Does the kernel compare vectors by themselves, so that points need no texts? */
 extern bool race_model_is_of_vectors(const RaceParams *params);
 
-/*
- * How many rows are the first half.  Of one row both halves are the same, and of balanced ones,
- * each of which sees columns together that no other does.
- */
+/* How many rows are the first half.  Of one row both halves are the same. */
 extern uint32_t race_model_first_rows(const RaceParams *params);
 
 /* Are points of vectors moved to suit rows?  In more dimensions than a grid of points covers. */

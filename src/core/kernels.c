@@ -156,8 +156,6 @@ value_of_part(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 
 	if (type->of_distance != NULL)
 		return race_kernel_at(part, race_distance(part, x, y, type->euclidean));
-	if (race_is_balanced(part))
-		return race_balanced_value(part, x, y);
 	return to_power(type->value(part, x, y), part->power);
 }
 
@@ -394,20 +392,7 @@ variance_exponent(int sequence)
 }
 
 double
-race_rows_variance(const RaceParams *params, uint32_t rows, double mass)
-{
-	return mass * mass / pow(rows, variance_exponent(race_params_sequence(params)));
-}
-
-/* Balanced rows are drawn without replacement from a finite number of them (Cochran 1977, 2.6). */
-double
-race_sampling_share(const RaceParams *params, uint32_t rows)
-{
-	return race_is_balanced(params) ? 1 - rows / (double) race_balanced_rows(params) : 1;
-}
-
-double
 race_sampling_variance(const RaceParams *params, uint32_t rows, double mass)
 {
-	return race_sampling_share(params, rows) * race_rows_variance(params, rows, mass);
+	return mass * mass / pow(rows, variance_exponent(race_params_sequence(params)));
 }

@@ -152,15 +152,14 @@ extern double race_kernel_value(const struct RaceParams *params,
 
 /* The numbers below are stored in sketches: never reuse one. */
 
-/* How the randomness of the row functions is drawn across rows */
+/* How the randomness of the row functions is drawn across rows.  3, 6 and 8 are no longer in use. */
 typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sequences.h */
 	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, table.h */
 	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: sequences.h */
-	RACE_SEQUENCE_GROUPED = 7,	/* of sets: groups of 8 rows share an order of elements, hash.h */
-	RACE_SEQUENCE_BALANCED = 8	/* of rows of categories: places once each, table.h */
+	RACE_SEQUENCE_GROUPED = 7	/* of sets: groups of 8 rows share an order of elements, hash.h */
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -507,13 +506,9 @@ extern double race_collision_probability(const RaceParams *params);
 /*
  * In a typical table of so many records (kernels.c): the share of them that the kernel sums
  * to.  The expected variance of a kernel sum over so many rows, that comes from the rows
- * themselves, where the kernel sums to so many records: as of rows without end, and what is
- * left of it where all rows there may be are not many more
+ * themselves, where the kernel sums to so many records
  */
 extern double race_kernel_mass(double records);
-extern double race_rows_variance(const RaceParams *params, uint32_t rows, double mass);
-extern double race_sampling_share(const RaceParams *params, uint32_t rows);
-extern double race_sampling_variance(const RaceParams *params, uint32_t rows,
-									 double mass);
+extern double race_sampling_variance(const RaceParams *params, uint32_t rows, double mass);
 
 #endif

@@ -291,11 +291,10 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept
  * four times as far off as their intervals.  In more, where points are moved, how much it removes
  * depends on the table.  With the rows that are best without it, a fit was 1 to 3.6 times better on
  * four tables; with as few as in one dimension it was 1.4 and 1.6 times worse on two of them than
- * those rows without a fit.  Balanced rows that are left out are pairs of columns that nobody sees.
+ * those rows without a fit.
  */
 #define FITTED_SAMPLING_IN_LINE		(1.0 / 128)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
-#define FITTED_SAMPLING_BALANCED	(1.0 / 32)
 
 double
 race_expected_noise(const RaceParams *params, const RacePlan *plan)
@@ -322,18 +321,8 @@ race_expected_sampling(const RaceRequest *request, const RaceParams *params,
 {
 	if (race_is_grid(params))
 		return pow(race_grid_bias(params, kept.grid) * mass, 2);
-	/* a model of balanced rows is not asked for sums */
 	return race_sampling_variance(params, kept.rows, mass) *
-		(request->fit && !race_is_balanced(params) ? fitted_sampling(params) : 1);
-}
-
-/* What rows are chosen by: of balanced ones that are fitted, what is not seen of pairs */
-static double
-sampling_to_choose(const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass)
-{
-	return request->fit && race_is_balanced(params) ?
-		race_rows_variance(params, kept.rows, mass) * FITTED_SAMPLING_BALANCED :
-		race_expected_sampling(request, params, kept, mass);
+		(request->fit ? fitted_sampling(params) : 1);
 }
 
 double
@@ -370,7 +359,7 @@ choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 	for (;;)
 	{
 		double		variance = race_noise_if_kept(request, params, kept) +
-			sampling_to_choose(request, params, kept, mass);
+			race_expected_sampling(request, params, kept, mass);
 
 		if ((kept.rows >= enough || kept.rows == params->rows) && variance < least)
 		{

@@ -155,7 +155,6 @@ static const NamedValue sequences[] = {
 	{"grid", RACE_SEQUENCE_GRID},
 	{"structured", RACE_SEQUENCE_STRUCTURED},
 	{"grouped", RACE_SEQUENCE_GROUPED},
-	{"balanced", RACE_SEQUENCE_BALANCED},
 	{NULL, 0}
 };
 
@@ -478,10 +477,6 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
 	if (part->sequence == RACE_SEQUENCE_GROUPED && type->record != RACE_RECORD_SET)
 		return PROBLEM("sequence \"grouped\" is for kernel jaccard");
-	if (race_is_balanced(part) && type->record != RACE_RECORD_ROW)
-		return PROBLEM("sequence \"balanced\" is for kernel match");
-	if (race_is_balanced(part) && (part->power > RACE_BALANCED_POWER || part->power > part->dims))
-		return PROBLEM("sequence \"balanced\" needs dims, and a power of 1, or of 2 with two places or more");
 	return NULL;
 }
 
@@ -564,8 +559,6 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			return message;
 		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
-		if (part != params && race_is_balanced(part))
-			return PROBLEM("kernel match with sequence \"balanced\" cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
 		if (part != params && !race_summary_kind(part)->hashed)

@@ -371,7 +371,7 @@ generate_order(RaceRows *rows, size_t block, uint32_t j)
 
 /*
  * A function of a row is a place in it: draw it, nearly uniformly (2^32 is no
- * multiple of dims).  Balanced places are those of the sequence.
+ * multiple of dims).
  */
 static void
 generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t j)
@@ -382,8 +382,7 @@ generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t 
 
 	element_bits(rows, block, j, 0, bits);
 	for (i = 0; i < RACE_LANES; i++)
-		*(uint64_t *) race_rows_coefficient(rows, first + i, j, 0) = race_is_balanced(params) ?
-			race_balanced_place(params, rows->params->seed, first + i, j) :
+		*(uint64_t *) race_rows_coefficient(rows, first + i, j, 0) =
 			(bits[i] >> 32) * params->dims >> 32;
 }
 

@@ -13,11 +13,7 @@
 static const char *
 rows_problem(const RaceParams *params, char *message, size_t length)
 {
-	const char *problem = race_is_surrogate(params) ?
-		race_surrogate_problem(params, message, length) : NULL;
-
-	return problem == NULL && race_is_balanced(params) ?
-		race_balanced_problem(params, message, length) : problem;
+	return race_is_surrogate(params) ? race_surrogate_problem(params, message, length) : NULL;
 }
 
 static uint64_t

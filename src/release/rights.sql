@@ -7,11 +7,6 @@ CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 );
 COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
 
-CREATE AGGREGATE _racepriv._race_fit(sketch race_sketch, x "any") (
-	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE _racepriv._race_fit(race_sketch, "any") IS 'race_fit, for bodies of functions';
-
 DO $$
 DECLARE
 	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_typicality,race_typicality_share,race_distance,race_params}';

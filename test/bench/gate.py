@@ -232,23 +232,18 @@ def tables(gate, epsilon, reps=6):
     x, categories, sizes = mixed_tables.five_columns()
     codes = mixed_tables.coded(x, categories)
     sizes = (mixed_tables.BINS,) * x.shape[1] + sizes
-    lists = str([[str(code) for code in range(size)] for size in sizes]).replace("'", '"')
     gate.load('d', codes.astype(float))
     pairs = [(i, j) for i in range(5) for j in range(i)]
 
-    def marginals(of, weights=None):
-        return {(i, j): others.positive(others.pair_table(of, sizes, i, j, weights)) for i, j in pairs}
-    truth = marginals(codes)
+    truth = {(i, j): others.positive(others.pair_table(codes, sizes, i, j)) for i, j in pairs}
 
     def error(found):
         return 100 * np.mean([np.abs(found[pair] - truth[pair]).sum() / 2 for pair in pairs])
     found = []
     for _ in range(gate.reps(reps)):
-        lines = gate.arrays(
-            "WITH m AS MATERIALIZED (SELECT race_fit_categories(race_privatize(race_build(race_params('match', 5, power => 2, "
-            f"rows => 10, range => 4096, sequence => 'balanced'), x::int[]::text[]), {epsilon}, fit => true), '{lists}') AS s FROM d) "
-            'SELECT record, weight FROM m, race_points(s)')
-        found.append(error(marginals(lines[:, :5].astype(int), lines[:, 5])))
+        name = mixed_tables.release(gate.session, 'd', sizes, epsilon)
+        counts = mixed_tables.released_tables(gate.session, name, sizes, pairs)
+        found.append(error({pair: others.positive(table) for pair, table in counts.items()}))
     random = np.random.default_rng(1)
     noisy = np.mean([error(others.all_pairs(codes, sizes, epsilon, random)) for _ in range(10)])
 

@@ -1,4 +1,6 @@
 """Made-up tables of numbers in [0, 1] and categories that depend on each other: (numbers, codes, sizes)."""
+import itertools
+
 import numpy as np
 
 BINS = 10               # of numbers, for marginals
@@ -64,6 +66,39 @@ def ten_columns(n=15_000):
 def coded(x, categories):
     """Codes of all columns: bins of numbers, then categories"""
     return np.column_stack([np.minimum((x * BINS).astype(int), BINS - 1), categories])
+
+
+NUMBERS = itertools.count(1)
+
+
+def release(session, table, sizes, epsilon):
+    """Release columns of codes [x] of a table by pairs, with pure noise; the name of the release, and of its table"""
+    name = f'{table}_{next(NUMBERS)}'
+    columns = [f'c{j}' for j in range(len(sizes))]
+    declared = ', '.join(f"{column} text NOT NULL CHECK ({column} IN ({', '.join(repr(str(code)) for code in range(size))}))"
+                         for column, size in zip(columns, sizes))
+    codes = ', '.join(f'x[{j + 1}]::int::text' for j in range(len(sizes)))
+    session.run(f'SET client_min_messages = warning; DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({declared}); '
+                f'INSERT INTO {name} SELECT {codes} FROM {table}; '
+                f"CALL race_protect('{name}', '{name}', {epsilon}); "
+                f"CALL race_release('{name}', '{name}', '{{{','.join(columns)}}}', {epsilon})")
+    return name
+
+
+def released_tables(session, name, sizes, pairs):
+    """Counts of all pairs of columns of a release"""
+    tables = {}
+    for i, j in pairs:
+        tables[i, j] = np.zeros((sizes[i], sizes[j]))
+        for line in session.run(f"SELECT value1, value2, count FROM race_crosstab('{name}', 'c{i}', 'c{j}')")[0]:
+            a, b, count = line.split('|')
+            tables[i, j][int(a), int(b)] = float(count)
+    return tables
+
+
+def synthetic_codes(session, name, n, seed):
+    lines = session.run(f"SELECT * FROM race_synthesize(NULL::{name}, '{name}', {n}, {seed})")[0]
+    return np.array([line.split('|') for line in lines], int)
 
 
 TABLES = {'5 columns': five_columns, '4 columns': four_columns, '8 columns': eight_columns,

@@ -112,8 +112,8 @@ SELECT oid::regprocedure FROM pg_proc
 WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
 	AND (prosecdef OR prokind = 'p' OR provolatile = 'v') AND NOT '{internal}'::regtype[]::oid[] && proargtypes::oid[]
 	AND has_function_privilege('stranger', oid, 'EXECUTE')
-	-- samples draw random numbers; race_minimize calls what its caller may call
-	AND proname NOT IN ('_race_refuse_change', 'race_sample', 'race_minimize')
+	-- samples draw random numbers
+	AND proname NOT IN ('_race_refuse_change', 'race_sample')
 END
 is($cluster->sql(<<'END', 'hospital'), '', 'no function with rights of its own trusts a search_path');
 SELECT oid::regprocedure FROM pg_proc

@@ -65,7 +65,7 @@ test_fields(void)
 	WITH(sequence, 3, refused, "sequence number 3");
 	WITH(sequence, 6, refused, "sequence number 6");
 	WITH(sequence, RACE_SEQUENCE_GROUPED, refused, "is for kernel jaccard");
-	WITH(sequence, RACE_SEQUENCE_BALANCED, refused, "is for kernel match");
+	WITH(sequence, 8, refused, "sequence number 8");
 	WITH(sequence, 9, refused, "sequence number 9");
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
@@ -194,7 +194,7 @@ test_names(void)
 		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
-			i == RACE_SEQUENCE_GROUPED || i == RACE_SEQUENCE_BALANCED) ||
+			i == RACE_SEQUENCE_GROUPED) ||
 			(sequence != NULL && race_sequence_by_name(sequence) != i);
 		wrong += (rehash != NULL) != (i == FOLD || i == MULTI) ||
 			(rehash != NULL && race_rehash_by_name(rehash) != i);
