@@ -1,0 +1,79 @@
+/*
+ * graphical_model.h
+ *		The distribution of maximum entropy over rows of categories, some tables of which were measured with noise
+ *		(McKenna, Sheldon & Miklau: Graphical-model based estimation and inference for differential privacy, ICML 2019)
+ *
+ * p(x) is proportional to exp(sum over measured tables t of theta_t[cell of x in t]).  Tables of one column have its
+ * cells; tables of two columns have groups of cells.  Within a group, a cell depends on no other column.
+ * theta has the layout of the tables; all else (junction tree, cliques) is computed from it.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+#ifndef RACE_GRAPHICAL_MODEL_H
+#define RACE_GRAPHICAL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The columns: at most RACE_GRAPH_COLUMNS (src/core/junction_tree.h) */
+typedef struct RaceGraphColumns
+{
+	uint32_t	columns;
+	const uint32_t *cells;		/* [columns] */
+	const uint32_t *groups;		/* [columns], 1 <= groups <= cells */
+	const uint32_t *const *group_of;	/* [columns][cells]; NULL for a column: cell c is group c */
+} RaceGraphColumns;
+
+/* A measured table of one column (second == first, [cells]) or two ([groups of first][groups of second]) */
+typedef struct RaceMarginal
+{
+	uint32_t	first;
+	uint32_t	second;
+	double		variance;		/* of the noise of a count, above 0 */
+	const double *counts;		/* only race_graph_fit() reads them */
+} RaceMarginal;
+
+/* Memory that is never freed before the graph is; never NULL */
+typedef void *(*RaceAllocate) (void *arg, size_t size);
+
+typedef struct RaceGraph RaceGraph;
+
+/*
+ * A model with theta = 0, which is uniform.  Every column has one table of its own, and the tables of pairs are
+ * different.  Arrays of columns and tables are used as long as the graph is.
+ */
+extern RaceGraph *race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMarginal *tables,
+									RaceAllocate allocate, void *arg);
+
+/* The parameters, one table after the other; the caller may set them, and calls race_graph_calibrate() then */
+extern double *race_graph_theta(RaceGraph *graph, size_t *n);
+extern void race_graph_calibrate(RaceGraph *graph);
+
+/*
+ * Fit theta, from its present value, to the counts of the tables, whose total is near `total` > 0; and calibrate.
+ * Returns how many iterations it took.
+ */
+extern uint32_t race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations);
+
+/* Answers: probabilities of a calibrated model, which add up to 1 */
+
+/* [groups of first][groups of second], or cells: any two columns */
+extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table);
+
+/* [cells] */
+extern void race_graph_column(RaceGraph *graph, uint32_t column, double *table);
+
+/*
+ * The expectation of a product of weights: weights[i] is NULL, or [cells] numbers of column i, from 0 to 1 each.
+ * table, if it is not NULL, becomes the same expectation for each cell of column `of` (they add up to what is returned).
+ */
+extern double race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, double *table);
+
+/*
+ * Draw n rows, rows[i][columns].  Each row has the distribution of the model.  Rows are stratified: frequencies in a
+ * clique are nearer to their expectation than those of independent rows.  uniform returns numbers in [0, 1).
+ */
+extern void race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows);
+
+#endif
