@@ -9,6 +9,7 @@
 
 #include "counters.h"
 #include "factor.h"
+#include "junction_tree.h"
 #include "loss_rows.h"
 #include "lsh.h"
 #include "noise_state.h"
