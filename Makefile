@@ -98,7 +98,7 @@ endif
 
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
-src/core/counters.o src/answers/solver.o src/answers/graphical_model.o: CFLAGS += -ftree-vectorize
+src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
 src/core/table_density.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
@@ -110,8 +110,8 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,kernels normal sequences rows row_params hash% table table_% summary moment_sums loss_rows \
-	factor noise_samplers noise_budget counters count plan draw noisy junction_tree) \
-	$(addprefix answers/,student solver point_masses tail peaks waves moments_psd graphical_model)
+	factor noise_samplers noise_budget counters count plan draw noisy junction_tree contingency_select) \
+	$(addprefix answers/,student solver point_masses tail peaks waves moments_psd graphical%)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # The grey-box audit has its own race_noisy(), which notes what it is given.
 test/unit/greybox_test: REPLACED = src/core/noisy.o

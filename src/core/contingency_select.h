@@ -8,12 +8,13 @@
  * Costs are epsilon (discrete Laplace noise; numbers `noise` are scales in 1 / RACE_SCALE_DENOMINATOR) or rho (discrete
  * Gaussian noise; they are variances).
  *
- *		race_select_begin()				the budget and the noise of one-way tables; then draw these
- *		race_select_groups()			which cells are one in tables of two columns
- *		for each round < rounds:
- *			race_select_scores()		the noise of scores
+ *		race_select_count()				the noise of the number of records; then draw it
+ *		race_select_one_ways()			the noise of tables of one column; then draw these
+ *		race_select_join()				which groups of cells are one in tables of two columns
+ *		while race_select_scores():		the noise of scores
  *			draw a score of each pair: sum of |counter - reference| + noise
  *			race_select_choose()		the tables that this round measures, with their noise; then draw these
+ *		race_select_rest()				noise of a second draw of the tables of one column, where budget is left
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -26,8 +27,7 @@
 
 #include "junction_tree.h"
 
-#define RACE_SELECT_ROUNDS	3
-#define RACE_SELECT_PAIRS	512	/* at most so many tables of two columns are measured */
+#define RACE_SELECT_PAIRS	512 /* at most so many tables of two columns are measured */
 
 typedef struct RaceSelectPair
 {
@@ -41,51 +41,55 @@ typedef struct RaceSelect
 	/* the request */
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
-	const uint32_t *finest;		/* [columns]: groups in which pairs are counted, <= cells; contiguous (contingency.h) */
-	const bool *ordered;		/* [columns]: neighboring cells are alike */
+	const uint32_t *finest;		/* [columns]: groups in which pairs are counted, <= cells (contingency.h) */
+	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
 	const double *weights;		/* [columns], how much a column matters, 1 as a rule; or NULL: all 1 */
 	bool		pure;
 	double		budget;			/* epsilon or rho */
-	uint32_t	most_contributions; /* records of a person */
+	uint32_t	max_contributions;	/* records of a person */
 	bool		substitute;		/* neighbors replace a person's records */
 
 	/* results */
 	double		cost;			/* so far, rounded up, never above the budget */
-	double		allotted;		/* at least the cost */
-	uint32_t	rounds;
+	double		total;			/* estimate of the number of records, at least 1 */
 	uint64_t	one_way[RACE_GRAPH_COLUMNS];	/* noise */
-	uint64_t	score;			/* noise of scores of the present round; 0: no scores, go on to the next */
 	uint32_t	groups[RACE_GRAPH_COLUMNS];
-	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of the finest groups */
+	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
 	uint32_t	measured;		/* tables of two columns, in the order in which they were chosen */
 	RaceSelectPair pairs[RACE_SELECT_PAIRS];
-	double		total;			/* estimate of the number of records */
 
 	/* in between */
+	double		allotted;		/* of the budget */
+	uint32_t	round;			/* that comes next, from 0 on */
+	double		score_deviation;
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
-	uint32_t	round;
 } RaceSelect;
 
-/* Limits: of finest, so that cliques of two columns stay small */
-#define RACE_SELECT_CLIQUE_CELLS	1000000.0	/* of all cliques of the junction tree */
+/*
+ * The noise of the number of records; 0 if it would be too large.  The request is set, and all else is 0 but
+ * group_of.
+ */
+extern uint64_t race_select_count(RaceSelect *select);
 
-/* How many numbers the caller allocates for group_of, all columns together: sum of finest */
+/* With the noisy number of records.  Sets one_way[]; false if noise would be too large */
+extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
-/* False if the noise would be too large.  The request is set, all else is 0 but group_of. */
-extern bool race_select_begin(RaceSelect *select);
+/* With noisy tables of one column, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
+extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
-/* Noisy tables of one column, one after the other */
-extern void race_select_groups(RaceSelect *select, const int64_t *one_ways);
-
-extern bool race_select_scores(RaceSelect *select);
+/* The noise of a score; 0: there is nothing more to select, go on to race_select_rest() */
+extern uint64_t race_select_scores(RaceSelect *select);
 
 /*
- * Noisy scores of all pairs, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
- * number that was `measured` before.  Ends the round.
+ * With noisy scores of all pairs, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
+ * number that was `measured` before.
  */
-extern bool race_select_choose(RaceSelect *select, const int64_t *scores);
+extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 
-/* The variance of the noise of a counter, from its `noise` */
+/* What is left of the budget buys a second draw of each table of one column, with noise[columns].  False: nothing is left. */
+extern bool race_select_rest(RaceSelect *select, uint64_t *noise);
+
+/* The variance of noise */
 extern double race_select_variance(const RaceSelect *select, uint64_t noise);
 
 #endif

@@ -144,6 +144,9 @@ typedef struct RaceGaussianBudget
 	double		epsilon;		/* the epsilon of this rho at delta, <= asked */
 } RaceGaussianBudget;
 
+/* The least variance at which a squared change in L2 costs at most rho, exactly; 0 if it would be too large */
+extern uint64_t race_variance_for_rho(double rho, unsigned __int128 squared);
+
 #define RACE_MIN_DELTA			1e-300
 
 /*

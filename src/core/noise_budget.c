@@ -140,6 +140,12 @@ variance_for(double rho, unsigned __int128 squared,
 	return divide_up(squared * multiplier, 2 * divisor, rho, RACE_MAX_VARIANCE);
 }
 
+uint64_t
+race_variance_for_rho(double rho, unsigned __int128 squared)
+{
+	return variance_for(rho, squared, 1, 1);
+}
+
 /* sensitivity / b, rounded up */
 static double
 cost_of(uint64_t sensitivity, uint64_t scale)

@@ -1,0 +1,410 @@
+/*
+ * contingency_select.c
+ *		Which tables of two columns a private release measures, and how it divides its budget
+ *
+ * What is chosen is to make the sum of distances (in L1) between all tables of two columns and those of the model
+ * small.  A table that is not measured is as far off as its score says; one that is measured has the noise of its cells.
+ */
+#include <math.h>
+
+#include "contingency_select.h"
+#include "lsh.h"
+#include "noise.h"
+
+/*
+ * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, six made tables (2,000 to 100,000
+ * records, 8 to 30 columns of 2 to 50 cells) and binned pulsars, at epsilon .1 to 10; half or twice of each changed
+ * errors by less than a tenth.
+ */
+#define COUNT_PART		0.02	/* the number of records */
+#define SCORES_PART		0.1		/* scores, of what is left in a round */
+#define FIRST_ROUND_PART	0.5 /* the first round's tables, of what is left */
+#define ROUNDS			2
+#define LEAST_REST		0.01	/* a smaller part is not spent */
+
+/*
+ * Tables of one column get this much times the fourth root of their error if they got all: .8 on Adult at epsilon = .1,
+ * .4 at 1 and .25 at 10
+ */
+#define ONE_WAY_PART	1.5
+#define ONE_WAY_LEAST	0.05
+#define ONE_WAY_MOST	0.8
+
+/* Groups have so many times the expected deviation of a counter of a pair, or are joined. */
+#define GROUP_DEVIATIONS	10
+
+/* A table is chosen if its score is so many standard deviations above what it costs. */
+#define SCORE_DEVIATIONS	1
+
+/* Pairs are looked at if the deviation of a score would be at most this part of all records. */
+#define MOST_SCORE_DEVIATION	0.5
+
+/* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 5 s. */
+#define CLIQUE_CELLS	1000000.0
+
+/* Room for rounding where an amount is divided */
+#define ROUNDING		(1 - 1e-12)
+
+/* ---------------------------------------------------------------- the budget */
+
+/*
+ * Take an amount of the budget for so many tables, or scores, that neighbors change by `change` each, in L1 or
+ * squared in L2.  Returns the least noise that costs at most the amount; 0 if it would be too large.
+ *
+ * Exact costs are at most the amounts, and `allotted` is at least their exact sum, so that the sum of exact costs is
+ * at most the budget, and the cost can be told to be at most that.
+ */
+static uint64_t
+take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 change)
+{
+	uint64_t	noise;
+	double		cost;
+
+	amount = fmin(amount, race_down(select->budget - select->allotted));
+	if (!(amount > 0))
+		return 0;
+	if (select->pure)
+	{
+		RaceChoiceBudget budget;
+
+		if (!race_choice_budget(amount, 1, copies * (uint64_t) change, &budget))
+			return 0;
+		noise = budget.scale;
+		cost = budget.cost;
+	}
+	else
+	{
+		noise = race_variance_for_rho(amount, copies * change);
+		if (noise == 0)
+			return 0;
+		cost = race_rho_of_sum(copies * change, 1, noise, 1);
+	}
+	select->allotted = fmin(select->budget, race_up(select->allotted + amount));
+	select->cost = fmin(select->budget, race_cost_sum(select->cost, cost));
+	return noise;
+}
+
+/* By how much neighbors change a table: in one cell for each record that is added or removed */
+static unsigned __int128
+table_change(const RaceSelect *select)
+{
+	unsigned __int128 m = select->max_contributions;
+
+	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
+}
+
+/* By how much neighbors change a score: by as much as the table, in L1 */
+static unsigned __int128
+score_change(const RaceSelect *select)
+{
+	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1);
+
+	return select->pure ? l1 : l1 * l1;
+}
+
+double
+race_select_variance(const RaceSelect *select, uint64_t noise)
+{
+	return select->pure ? race_discrete_laplace_variance(noise) : (double) noise;
+}
+
+/* The expected absolute value of the noise of a counter, if its table gets this amount */
+static double
+expected_noise(const RaceSelect *select, double amount)
+{
+	double		change = (double) table_change(select);
+
+	return select->pure ? change / amount : sqrt(change / (RACE_PI * amount));
+}
+
+/*
+ * The part of a table with so many cells.  The sum of cells times noise is least if budgets are in proportion to
+ * cells^(2/3), with Gaussian noise, or to the root of cells.
+ */
+static double
+part_of(const RaceSelect *select, double cells)
+{
+	return select->pure ? sqrt(cells) : cbrt(cells * cells);
+}
+
+/* The sum of cells times noise, of tables that divide an amount so */
+static double
+sum_of_noise(const RaceSelect *select, double parts, double amount)
+{
+	return expected_noise(select, amount) * (select->pure ? parts * parts : parts * sqrt(parts));
+}
+
+static double
+weight_of(const RaceSelect *select, uint32_t column)
+{
+	return select->weights == NULL ? 1 : select->weights[column];
+}
+
+static double
+one_way_part(const RaceSelect *select, uint32_t column)
+{
+	return part_of(select, weight_of(select, column) * select->cells[column]);
+}
+
+static double
+one_way_parts(const RaceSelect *select)
+{
+	double		parts = 0;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		parts += one_way_part(select, i);
+	return parts;
+}
+
+/* Divide an amount among tables of one column. */
+static bool
+divide_one_ways(RaceSelect *select, double amount, uint64_t *noise)
+{
+	double		parts = one_way_parts(select);
+
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		noise[i] = take(select, amount * (one_way_part(select, i) / parts) * ROUNDING, 1, table_change(select));
+		if (noise[i] == 0)
+			return false;
+	}
+	return true;
+}
+
+uint64_t
+race_select_count(RaceSelect *select)
+{
+	return take(select, select->budget * COUNT_PART, 1, table_change(select));
+}
+
+static uint64_t
+candidates(const RaceSelect *select)
+{
+	return (uint64_t) select->columns * (select->columns - 1) / 2;
+}
+
+/* The part of the budget that tables of one column get: all, if scores would say nothing */
+static double
+one_ways_part(const RaceSelect *select, double left)
+{
+	/* the expected total variation distance of a table, if no pairs were measured */
+	double		error = sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
+	double		part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
+	double		amount = left * (1 - part) * SCORES_PART;
+	double		change = (double) score_change(select) * (double) candidates(select);
+	double		deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
+
+	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
+}
+
+bool
+race_select_one_ways(RaceSelect *select, int64_t count)
+{
+	double		left = select->budget - select->allotted;
+	double		part = 1;
+
+	select->total = fmax((double) count, 1);
+	if (select->columns > 1)
+		part = one_ways_part(select, left);
+	if (part == 1)
+		select->round = ROUNDS;
+	return divide_one_ways(select, left * part, select->one_way);
+}
+
+/* -------------------------------------------------------------------- groups */
+
+/* Join neighbors until they have enough records, and other groups if each has less; returns how many groups there are */
+static uint32_t
+join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
+{
+	uint32_t	groups = 0;
+	double		sum = 0;
+	bool		rare = false;
+
+	for (uint32_t i = 0; i < ordered; i++)
+	{
+		group_of[i] = groups;
+		sum += (double) counts[i];
+		if (sum < least && i + 1 < ordered)
+			continue;
+		groups++;
+		sum = 0;
+	}
+	for (uint32_t i = ordered; i < n; i++)
+		if ((double) counts[i] >= least)
+			group_of[i] = groups++;
+	for (uint32_t i = ordered; i < n; i++)
+		if (!((double) counts[i] >= least))
+		{
+			group_of[i] = groups;
+			rare = true;
+		}
+	return groups + rare;
+}
+
+/* The number of records, by all tables of one column */
+static double
+estimate_total(const RaceSelect *select, const int64_t *counts)
+{
+	double		precision = 0;
+	double		total = 0;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		double		variance = race_select_variance(select, select->one_way[i]) * select->cells[i];
+
+		for (uint32_t j = 0; j < select->finest[i]; j++)
+			total += (double) *counts++ / variance;
+		precision += 1 / variance;
+	}
+	return fmax(total / precision, 1);
+}
+
+void
+race_select_join(RaceSelect *select, const int64_t *counts)
+{
+	double		left = select->budget - select->allotted;
+	double		least = GROUP_DEVIATIONS * expected_noise(select, left / select->columns);
+
+	select->total = estimate_total(select, counts);
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		select->groups[i] = join(counts, select->finest[i], select->ordered[i], least, select->group_of[i]);
+		counts += select->finest[i];
+	}
+}
+
+/* -------------------------------------------------------------------- rounds */
+
+uint64_t
+race_select_scores(RaceSelect *select)
+{
+	uint64_t	noise;
+
+	if (select->round >= ROUNDS)
+		return 0;
+	noise = take(select, (select->budget - select->allotted) * SCORES_PART, candidates(select), score_change(select));
+	select->score_deviation = sqrt(race_select_variance(select, noise));
+	return noise;
+}
+
+static void
+set_edge(RaceSelect *select, const RaceSelectPair *pair, bool edge)
+{
+	RaceColumnSet first = RACE_COLUMN(pair->first);
+	RaceColumnSet second = RACE_COLUMN(pair->second);
+
+	select->neighbors[pair->first] = (select->neighbors[pair->first] & ~second) | (edge ? second : 0);
+	select->neighbors[pair->second] = (select->neighbors[pair->second] & ~first) | (edge ? first : 0);
+}
+
+/* Is there a path between the columns of a pair? */
+static bool
+are_connected(const RaceSelect *select, const RaceSelectPair *pair)
+{
+	RaceColumnSet reached = RACE_COLUMN(pair->first);
+	RaceColumnSet before;
+
+	do
+	{
+		before = reached;
+		for (uint32_t i = 0; i < select->columns; i++)
+			if (reached & RACE_COLUMN(i))
+				reached |= select->neighbors[i];
+	} while (reached != before);
+	return (reached & RACE_COLUMN(pair->second)) != 0;
+}
+
+/* Add a pair if the junction tree stays small, and in the first round the graph a forest. */
+static bool
+add_pair(RaceSelect *select, const RaceSelectPair *pair)
+{
+	/* scores do not know what pairs of the same round say together: the next round's do */
+	if (select->round == 0 && are_connected(select, pair))
+		return false;
+	set_edge(select, pair, true);
+	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= CLIQUE_CELLS)
+		return true;
+	set_edge(select, pair, false);
+	return false;
+}
+
+static double
+pair_part(const RaceSelect *select, const RaceSelectPair *pair)
+{
+	return part_of(select, weight_of(select, pair->first) * weight_of(select, pair->second) *
+				   select->groups[pair->first] * select->groups[pair->second]);
+}
+
+/* A pair that was not refused, whose distance exceeds most what it adds to the noise; or false */
+static bool
+best_pair(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts, double amount,
+		  RaceSelectPair *best, uint32_t *number)
+{
+	double		noise = sum_of_noise(select, parts, amount);
+	double		most = 0;
+	RaceSelectPair pair = {0, 0, 0};
+	uint32_t	k = 0;
+
+	for (pair.first = 0; pair.first < select->columns; pair.first++)
+		for (pair.second = pair.first + 1; pair.second < select->columns; pair.second++, k++)
+		{
+			double		distance = (double) scores[k] - SCORE_DEVIATIONS * select->score_deviation;
+			double		gain;
+
+			if (refused[k] || (select->neighbors[pair.first] & RACE_COLUMN(pair.second)) != 0)
+				continue;
+			gain = distance * weight_of(select, pair.first) * weight_of(select, pair.second) -
+				(sum_of_noise(select, parts + pair_part(select, &pair), amount) - noise);
+			if (gain <= most)
+				continue;
+			most = gain;
+			*best = pair;
+			*number = k;
+		}
+	return most > 0;
+}
+
+void
+race_select_choose(RaceSelect *select, const int64_t *scores)
+{
+	bool		refused[RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2] = {false};
+	uint32_t	from = select->measured;
+	uint32_t	to = from;
+	double		amount = (select->budget - select->allotted) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double		parts = 0;
+	RaceSelectPair pair = {0, 0, 0};
+	uint32_t	number = 0;
+
+	while (to < RACE_SELECT_PAIRS && best_pair(select, scores, refused, parts, amount, &pair, &number))
+	{
+		race_look_for_interrupts();
+		if (add_pair(select, &pair))
+		{
+			select->pairs[to++] = pair;
+			parts += pair_part(select, &pair);
+		}
+		else
+			refused[number] = true;
+	}
+	for (uint32_t k = from; k < to; k++)
+	{
+		RaceSelectPair *chosen = &select->pairs[k];
+
+		pair = *chosen;
+		pair.noise = take(select, amount * (pair_part(select, &pair) / parts) * ROUNDING, 1, table_change(select));
+		if (pair.noise == 0)
+			set_edge(select, &pair, false);
+		else
+			select->pairs[select->measured++] = pair;
+	}
+	select->round++;
+}
+
+bool
+race_select_rest(RaceSelect *select, uint64_t *noise)
+{
+	double		left = select->budget - select->allotted;
+
+	return left >= LEAST_REST * select->budget && divide_one_ways(select, left, noise);
+}
