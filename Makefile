@@ -98,7 +98,7 @@ endif
 
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
-src/core/counters.o src/answers/solver.o: CFLAGS += -ftree-vectorize
+src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
 src/core/table_density.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 HEADERS = $(call files_of,src/*/*.h)
@@ -112,7 +112,7 @@ test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels normal sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
 	factor noise_samplers noise_budget counters count plan draw noisy) \
-	$(addprefix answers/,graphical_model distributions solver point_masses peaks cosine_basis moments_psd)
+	$(addprefix answers/,graphical% distributions solver point_masses peaks cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # The grey-box audit has its own race_noisy(), which notes what it is given.
 test/unit/greybox_test: REPLACED = src/core/noisy.o

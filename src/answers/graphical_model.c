@@ -2,70 +2,16 @@
  * graphical_model.c
  *		The distribution of maximum entropy over rows of categories, some tables of which were measured with noise
  *
- * A factor is a table over a set of columns, in groups.  Its columns are in the order of graph->order, the last one
- * varies fastest.  Beliefs of cliques are computed by Hugin propagation: logarithms of potentials are added, messages
- * to parents are logarithms, messages from parents are quotients.
+ * Beliefs of cliques are computed by Hugin propagation: logarithms of potentials are added, messages to parents are
+ * logarithms, messages from parents are quotients.
  */
 #include <math.h>
 #include <string.h>
 
-#include "../core/core.h"
-#include "graphical_model.h"
+#include "graphical_state.h"
 
-typedef struct Clique
-{
-	RaceColumnSet set;
-	RaceColumnSet separator;
-	uint32_t	parent;
-	size_t		cells;
-	size_t		separator_cells;
-	double	   *belief;
-	double	   *message;		/* to the parent; then the separator's belief */
-} Clique;
-
-typedef struct Table
-{
-	uint32_t	first;
-	uint32_t	second;
-	uint32_t	clique;			/* that contains it */
-	size_t		cells;
-	double	   *theta;
-	bool		swapped;		/* second comes first in the order of columns */
-} Table;
-
-struct RaceGraph
-{
-	const RaceGraphColumns *columns;
-	const RaceMarginal *marginals;
-	uint32_t	tables;
-	Table	   *table;
-	uint32_t	cliques;
-	Clique	   *clique;
-	uint32_t   *order;			/* columns, fewest groups first */
-	uint32_t   *home;			/* a clique of each column */
-	double	  **within;			/* [column][cell]: probability of a cell in its group */
-	double	  **group_log;		/* [column][group] */
-	size_t		parameters;
-	double	   *theta;
-	double		log_partition;
-	double	   *work;			/* a table of two columns, or of one */
-	double	   *scratch;		/* grows */
-	size_t		scratch_size;
-	size_t		scratch_used;
-	RaceAllocate allocate;
-	void	   *arg;
-};
-
-static inline uint32_t
-group_of(const RaceGraph *graph, uint32_t column, uint32_t cell)
-{
-	const uint32_t *map = graph->columns->group_of[column];
-
-	return map == NULL ? cell : map[cell];
-}
-
-static size_t
-cells_of(const RaceGraph *graph, RaceColumnSet set)
+size_t
+race_graph_cells(const RaceGraph *graph, RaceColumnSet set)
 {
 	size_t		cells = 1;
 
@@ -89,7 +35,7 @@ typedef enum Operation
 
 typedef struct Operand
 {
-	double	   *factor;
+	double	   *factor;			/* only the first one is written */
 	RaceColumnSet set;
 } Operand;
 
@@ -140,8 +86,8 @@ plan_loops(const RaceGraph *graph, RaceColumnSet all, const Operand *operands, L
 	}
 }
 
-static double
-sum_of(const double *x, size_t n)
+double
+race_graph_sum(const double *x, size_t n)
 {
 	double		sums[4] = {0, 0, 0, 0};
 	size_t		i;
@@ -181,7 +127,7 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 			break;
 		case SUM:
 			if (step[0] == 0)
-				*out += sum_of(a, n);
+				*out += race_graph_sum(a, n);
 			for (i = 0; step[0] != 0 && i < n; i++)
 				out[i] += a[i];
 			break;
@@ -243,15 +189,14 @@ multiply_by(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, R
 
 /* The marginal of a factor */
 static void
-project(const RaceGraph *graph, double *out, RaceColumnSet set, double *a, RaceColumnSet all)
+project(const RaceGraph *graph, double *out, RaceColumnSet set, const double *a, RaceColumnSet all)
 {
-	memset(out, 0, cells_of(graph, set) * sizeof(double));
-	combine(graph, SUM, all, (Operand) {out, set}, (Operand) {a, all}, (Operand) {out, set});
+	memset(out, 0, race_graph_cells(graph, set) * sizeof(double));
+	combine(graph, SUM, all, (Operand) {out, set}, (Operand) {(double *) a, all}, (Operand) {out, set});
 }
 
-/* Space for n numbers until scratch_used is set back.  What was given out before stays where it is. */
-static double *
-scratch(RaceGraph *graph, size_t n)
+double *
+race_graph_scratch(RaceGraph *graph, size_t n)
 {
 	double	   *space;
 
@@ -266,10 +211,10 @@ scratch(RaceGraph *graph, size_t n)
 	return space;
 }
 
-static double *
-marginal(RaceGraph *graph, RaceColumnSet set, double *a, RaceColumnSet all)
+double *
+race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *a, RaceColumnSet all)
 {
-	double	   *out = scratch(graph, cells_of(graph, set));
+	double	   *out = race_graph_scratch(graph, race_graph_cells(graph, set));
 
 	project(graph, out, set, a, all);
 	return out;
@@ -323,8 +268,8 @@ create_cliques(RaceGraph *graph)
 		clique->set = tree.clique[k];
 		clique->separator = tree.separator[k];
 		clique->parent = tree.parent[k];
-		clique->cells = cells_of(graph, clique->set);
-		clique->separator_cells = cells_of(graph, clique->separator);
+		clique->cells = race_graph_cells(graph, clique->set);
+		clique->separator_cells = race_graph_cells(graph, clique->separator);
 		clique->belief = graph->allocate(graph->arg, clique->cells * sizeof(double));
 		clique->message = graph->allocate(graph->arg, clique->separator_cells * sizeof(double));
 	}
@@ -481,14 +426,14 @@ calibrate_column(RaceGraph *graph, const Table *table)
 		logs[i] = 0;
 	}
 	for (i = 0; i < cells; i++)
-		most[group_of(graph, column, i)] = fmax(most[group_of(graph, column, i)], table->theta[i]);
+		most[race_graph_group(graph, column, i)] = fmax(most[race_graph_group(graph, column, i)], table->theta[i]);
 	for (i = 0; i < cells; i++)
 	{
-		within[i] = exp(fmax(table->theta[i] - most[group_of(graph, column, i)], LEAST_LOG));
-		logs[group_of(graph, column, i)] += within[i];
+		within[i] = exp(fmax(table->theta[i] - most[race_graph_group(graph, column, i)], LEAST_LOG));
+		logs[race_graph_group(graph, column, i)] += within[i];
 	}
 	for (i = 0; i < cells; i++)
-		within[i] /= logs[group_of(graph, column, i)];
+		within[i] /= logs[race_graph_group(graph, column, i)];
 	for (i = 0; i < groups; i++)
 		logs[i] = log(logs[i]) + most[i];
 }
@@ -550,12 +495,12 @@ race_graph_calibrate(RaceGraph *graph)
 			break;
 		project(graph, clique->message, clique->separator, clique->belief, clique->set);
 		graph->scratch_used = 0;
-		logs = scratch(graph, clique->separator_cells);
+		logs = race_graph_scratch(graph, clique->separator_cells);
 		for (size_t i = 0; i < clique->separator_cells; i++)
 			logs[i] = log(clique->message[i]);
 		add_to(graph, parent->belief, parent->set, logs, clique->separator);
 	}
-	sum = sum_of(graph->clique[0].belief, graph->clique[0].cells);
+	sum = race_graph_sum(graph->clique[0].belief, graph->clique[0].cells);
 	graph->log_partition += log(sum);
 	for (size_t i = 0; i < graph->clique[0].cells; i++)
 		graph->clique[0].belief[i] /= sum;
@@ -566,7 +511,7 @@ race_graph_calibrate(RaceGraph *graph)
 		double	   *quotients;
 
 		graph->scratch_used = 0;
-		quotients = marginal(graph, clique->separator, parent->belief, parent->set);
+		quotients = race_graph_marginal(graph, clique->separator, parent->belief, parent->set);
 		for (size_t i = 0; i < clique->separator_cells; i++)
 		{
 			double		belief = quotients[i];
@@ -579,9 +524,8 @@ race_graph_calibrate(RaceGraph *graph)
 	graph->scratch_used = 0;
 }
 
-/* The probabilities of the cells of a measured table, in its layout */
-static void
-table_probabilities(RaceGraph *graph, const Table *table, double *out)
+void
+race_graph_table(RaceGraph *graph, const Table *table, double *out)
 {
 	Clique	   *clique = &graph->clique[table->clique];
 	uint32_t	column = table->first;
@@ -592,315 +536,7 @@ table_probabilities(RaceGraph *graph, const Table *table, double *out)
 		transpose(graph, table, graph->work, out, true);
 	else
 		for (size_t i = 0; i < table->cells; i++)
-			out[i] = graph->work[group_of(graph, column, (uint32_t) i)] * graph->within[column][i];
-}
-
-/* ----------------------------------------------------------------------- fit */
-
-/*
- * The fit minimizes
- *
- *		log Z(theta) - sum of m theta + sum of r theta^2 / 2
- *
- * where m are measured frequencies, whose sum in each table is made 1.  This is the dual of maximum entropy with
- * quadratic penalties (m - mu)^2 / (2 r).
- */
-#define HISTORY		8
-
-typedef struct Fit
-{
-	RaceGraph  *graph;
-	size_t		n;
-	double	   *target;			/* m */
-	double	   *ridge;			/* r */
-	double	   *scale;			/* of a parameter: 1 / root of the curvature */
-	double	   *gradient;
-	double	   *direction;
-	double	   *trial;			/* theta */
-	double	   *steps[HISTORY];
-	double	   *changes[HISTORY];
-	double		products[HISTORY];
-	uint32_t	history;
-} Fit;
-
-double		race_graph_tau_pair = 1;
-double		race_graph_tau_one = 1;
-
-/* The sums of a measured table over groups of one of its columns */
-static void
-table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t column, double *margin)
-{
-	size_t		columns = table->first == table->second ? 1 : graph->columns->groups[table->second];
-
-	memset(margin, 0, graph->columns->groups[column] * sizeof(double));
-	for (size_t i = 0; i < table->cells; i++)
-		margin[table->first == table->second ? group_of(graph, column, (uint32_t) i) :
-			   column == table->first ? i / columns : i % columns] += target[i];
-}
-
-/* How many cells of a measured table are in a group of one of its columns: all groups of the other column */
-static void
-margin_cells(const RaceGraph *graph, const Table *table, uint32_t column, double *cells)
-{
-	uint32_t	other = column == table->first ? table->second : table->first;
-
-	for (uint32_t g = 0; g < graph->columns->groups[column]; g++)
-		cells[g] = other == column ? 0 : graph->columns->groups[other];
-	for (uint32_t i = 0; other == column && i < graph->columns->cells[column]; i++)
-		cells[group_of(graph, column, i)]++;
-}
-
-/*
- * Make the tables of one column agree, as their mean in proportion to precision.  Else theta would grow along
- * directions in which the distribution stays as it is.
- */
-static void
-make_consistent(Fit *fit, uint32_t column)
-{
-	RaceGraph  *graph = fit->graph;
-	uint32_t	groups = graph->columns->groups[column];
-	double	   *mean;
-	double	   *precision;
-	double	   *margin;
-	double	   *cells;
-
-	graph->scratch_used = 0;
-	mean = scratch(graph, 4 * (size_t) groups);
-	precision = mean + groups;
-	margin = precision + groups;
-	cells = margin + groups;
-	memset(mean, 0, 2 * groups * sizeof(double));
-	for (int adjust = 0; adjust < 2; adjust++)
-	{
-		double		sum = 0;
-
-		for (uint32_t t = 0; t < graph->tables; t++)
-		{
-			const Table *table = &graph->table[t];
-			double	   *target = fit->target + (table->theta - graph->theta);
-			uint32_t	second = graph->columns->groups[table->second];
-
-			if (table->first != column && table->second != column)
-				continue;
-			table_margin(graph, table, target, column, margin);
-			margin_cells(graph, table, column, cells);
-			for (uint32_t g = 0; g < groups; g++)
-				if (adjust == 0)
-				{
-					mean[g] += margin[g] / (cells[g] * graph->marginals[t].variance);
-					precision[g] += 1 / (cells[g] * graph->marginals[t].variance);
-				}
-				else
-					margin[g] = (mean[g] - margin[g]) / cells[g];
-			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
-				target[i] += margin[table->first == table->second ? group_of(graph, column, (uint32_t) i) :
-									column == table->first ? i / second : i % second];
-		}
-		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
-			sum += mean[g] /= precision[g];
-		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
-			mean[g] += (1 - sum) / groups;
-	}
-}
-
-static void
-set_targets(Fit *fit, double total)
-{
-	RaceGraph  *graph = fit->graph;
-	size_t		at = 0;
-
-	for (uint32_t t = 0; t < graph->tables; t++)
-	{
-		const RaceMarginal *marginal = &graph->marginals[t];
-		size_t		cells = graph->table[t].cells;
-		double		shift = (1 - sum_of(marginal->counts, cells) / total) / (double) cells;
-
-		for (size_t i = 0; i < cells; i++, at++)
-			fit->target[at] = marginal->counts[i] / total + shift;
-	}
-	for (uint32_t i = 0; i < graph->columns->columns; i++)
-		make_consistent(fit, i);
-	at = 0;
-	for (uint32_t t = 0; t < graph->tables; t++)
-	{
-		const RaceMarginal *marginal = &graph->marginals[t];
-		double		sigma = sqrt(marginal->variance) / total;
-		double		tau = marginal->first == marginal->second ? race_graph_tau_one : race_graph_tau_pair;
-
-		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
-		{
-			double		share = fmax(fit->target[at], sigma);
-
-			fit->ridge[at] = sigma * sigma / (tau * tau * share);
-			fit->scale[at] = 1 / sqrt(share + fit->ridge[at]);
-		}
-	}
-}
-
-/* The objective and its gradient at theta; the model is calibrated there. */
-static double
-evaluate(Fit *fit, double *gradient)
-{
-	RaceGraph  *graph = fit->graph;
-	const double *theta = graph->theta;
-	double		value;
-
-	race_graph_calibrate(graph);
-	value = graph->log_partition;
-	for (uint32_t t = 0; t < graph->tables; t++)
-		table_probabilities(graph, &graph->table[t], gradient + (graph->table[t].theta - theta));
-	for (size_t i = 0; i < fit->n; i++)
-	{
-		value += theta[i] * (fit->ridge[i] * theta[i] / 2 - fit->target[i]);
-		gradient[i] += fit->ridge[i] * theta[i] - fit->target[i];
-	}
-	return value;
-}
-
-static double
-dot(const double *x, const double *y, size_t n)
-{
-	double		sums[4] = {0, 0, 0, 0};
-	size_t		i;
-
-	for (i = 0; i + 4 <= n; i += 4)
-		for (int j = 0; j < 4; j++)
-			sums[j] += x[i + j] * y[i + j];
-	for (; i < n; i++)
-		sums[0] += x[i] * y[i];
-	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/* The direction of the limited-memory BFGS method, in scaled parameters */
-static void
-set_direction(Fit *fit)
-{
-	double	   *d = fit->direction;
-	uint32_t	used = fit->history < HISTORY ? fit->history : HISTORY;
-	double		alpha[HISTORY];
-
-	for (size_t i = 0; i < fit->n; i++)
-		d[i] = -fit->gradient[i] * fit->scale[i];
-	for (uint32_t k = 1; k <= used; k++)
-	{
-		uint32_t	j = (fit->history - k) % HISTORY;
-
-		alpha[j] = dot(fit->steps[j], d, fit->n) / fit->products[j];
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] -= alpha[j] * fit->changes[j][i];
-	}
-	if (used > 0)
-	{
-		uint32_t	j = (fit->history - 1) % HISTORY;
-		double		gamma = fit->products[j] / dot(fit->changes[j], fit->changes[j], fit->n);
-
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] *= gamma;
-	}
-	for (uint32_t k = used; k >= 1; k--)
-	{
-		uint32_t	j = (fit->history - k) % HISTORY;
-		double		beta = dot(fit->changes[j], d, fit->n) / fit->products[j];
-
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] += (alpha[j] - beta) * fit->steps[j][i];
-	}
-	for (size_t i = 0; i < fit->n; i++)
-		d[i] *= fit->scale[i];
-}
-
-/* Remember a step, in scaled parameters; `gradient` is that of the new place. */
-static void
-remember(Fit *fit, const double *gradient, double length)
-{
-	uint32_t	j = fit->history % HISTORY;
-
-	for (size_t i = 0; i < fit->n; i++)
-	{
-		fit->steps[j][i] = length * fit->direction[i] / fit->scale[i];
-		fit->changes[j][i] = (gradient[i] - fit->gradient[i]) * fit->scale[i];
-	}
-	fit->products[j] = dot(fit->steps[j], fit->changes[j], fit->n);
-	if (fit->products[j] > 0)
-		fit->history++;
-}
-
-/* The largest total variation distance between a table of the model and what it should be */
-static double
-largest_distance(const Fit *fit)
-{
-	const RaceGraph *graph = fit->graph;
-	double		most = 0;
-
-	for (uint32_t t = 0; t < graph->tables; t++)
-	{
-		const double *gradient = fit->gradient + (graph->table[t].theta - graph->theta);
-		double		distance = 0;
-
-		for (size_t i = 0; i < graph->table[t].cells; i++)
-			distance += fabs(gradient[i]) / 2;
-		most = fmax(most, distance);
-	}
-	return most;
-}
-
-double		race_graph_tolerance = 1e-3;
-
-static void
-prepare_fit(Fit *fit, double total)
-{
-	RaceGraph  *graph = fit->graph;
-	double	  **arrays[] = {&fit->target, &fit->ridge, &fit->scale, &fit->gradient, &fit->direction, &fit->trial};
-
-	fit->n = graph->parameters;
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
-		*arrays[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-	for (uint32_t i = 0; i < HISTORY; i++)
-	{
-		fit->steps[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-		fit->changes[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-	}
-	set_targets(fit, total);
-}
-
-uint32_t
-race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
-{
-	Fit			fit = {.graph = graph};
-	double		value;
-	uint32_t	iteration;
-
-	prepare_fit(&fit, total);
-	value = evaluate(&fit, fit.gradient);
-	for (iteration = 0; iteration < most_iterations; iteration++)
-	{
-		double		length = 1;
-		double		slope;
-		double		next;
-
-		if (largest_distance(&fit) < race_graph_tolerance)
-			break;
-		set_direction(&fit);
-		slope = dot(fit.direction, fit.gradient, fit.n);
-		for (size_t i = 0; i < fit.n; i++)
-			fit.trial[i] = graph->theta[i];
-		for (;; length /= 2)
-		{
-			double	   *gradient = fit.changes[fit.history % HISTORY];
-
-			for (size_t i = 0; i < fit.n; i++)
-				graph->theta[i] = fit.trial[i] + length * fit.direction[i];
-			next = evaluate(&fit, gradient);
-			if (next <= value + 1e-4 * length * slope || length < 1e-6)
-				break;
-		}
-
-		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
-		remember(&fit, fit.trial, length);
-		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
-		value = next;
-	}
-	return iteration;
+			out[i] = graph->work[race_graph_group(graph, column, (uint32_t) i)] * graph->within[column][i];
 }
 
 /* ------------------------------------------------------------------- answers */
@@ -936,10 +572,10 @@ static double *
 conditional(RaceGraph *graph, const Clique *clique, RaceColumnSet separator, RaceColumnSet set)
 {
 	RaceColumnSet all = set | separator;
-	double	   *factor = marginal(graph, all, clique->belief, clique->set);
-	double	   *sum = marginal(graph, separator, factor, all);
+	double	   *factor = race_graph_marginal(graph, all, clique->belief, clique->set);
+	double	   *sum = race_graph_marginal(graph, separator, factor, all);
 
-	for (size_t i = 0; i < cells_of(graph, separator); i++)
+	for (size_t i = 0; i < race_graph_cells(graph, separator); i++)
 		sum[i] = sum[i] > 0 ? 1 / sum[i] : 0;
 	multiply_by(graph, factor, all, sum, separator);
 	return factor;
@@ -960,14 +596,14 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 
 	graph->scratch_used = 0;
 	if (both < graph->cliques)
-		return marginal(graph, a | b, graph->clique[both].belief, graph->clique[both].set);
+		return race_graph_marginal(graph, a | b, graph->clique[both].belief, graph->clique[both].set);
 	n = find_path(graph, graph->home[first], graph->home[second], path);
 	while (n > 1 && (graph->clique[path[n - 2]].set & b) != 0)
 		n--;
 	while (k + 1 < n && (graph->clique[path[k + 1]].set & a) != 0)
 		k++;
 	known = a;
-	factor = marginal(graph, a, graph->clique[path[k]].belief, graph->clique[path[k]].set);
+	factor = race_graph_marginal(graph, a, graph->clique[path[k]].belief, graph->clique[path[k]].set);
 	for (; k < n; k++)
 	{
 		Clique	   *clique = &graph->clique[path[k]];
@@ -978,13 +614,13 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 
 		if (known == a && (clique->set & a) != 0)
 		{
-			factor = marginal(graph, a | next, clique->belief, clique->set);
+			factor = race_graph_marginal(graph, a | next, clique->belief, clique->set);
 			known = a | next;
 			continue;
 		}
 		given = conditional(graph, clique, separator, next);
-		product = scratch(graph, cells_of(graph, a | next));
-		memset(product, 0, cells_of(graph, a | next) * sizeof(double));
+		product = race_graph_scratch(graph, race_graph_cells(graph, a | next));
+		memset(product, 0, race_graph_cells(graph, a | next) * sizeof(double));
 		combine(graph, CONTRACT, known | next, (Operand) {product, a | next},
 				(Operand) {factor, known}, (Operand) {given, separator | next});
 		factor = product;
@@ -1006,8 +642,8 @@ race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, d
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++)
 		{
-			size_t		g = cells ? group_of(graph, first, (uint32_t) i) : i;
-			size_t		h = cells ? group_of(graph, second, (uint32_t) j) : j;
+			size_t		g = cells ? race_graph_group(graph, first, (uint32_t) i) : i;
+			size_t		h = cells ? race_graph_group(graph, second, (uint32_t) j) : j;
 
 			table[i * m + j] = factor[swapped ? h * rows + g : g * columns + h];
 			if (cells)
@@ -1022,9 +658,9 @@ race_graph_column(RaceGraph *graph, uint32_t column, double *table)
 	double	   *factor;
 
 	graph->scratch_used = 0;
-	factor = marginal(graph, RACE_COLUMN(column), clique->belief, clique->set);
+	factor = race_graph_marginal(graph, RACE_COLUMN(column), clique->belief, clique->set);
 	for (uint32_t i = 0; i < graph->columns->cells[column]; i++)
-		table[i] = factor[group_of(graph, column, i)] * graph->within[column][i];
+		table[i] = factor[race_graph_group(graph, column, i)] * graph->within[column][i];
 }
 
 /* An event while it is summed over the tree */
@@ -1065,13 +701,13 @@ event_factor(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from, Ra
 	}
 	if (n == 0 && weighted == 0 && from != k)
 		return NULL;
-	factor = marginal(graph, all, clique->belief, clique->set);
+	factor = race_graph_marginal(graph, all, clique->belief, clique->set);
 	for (uint32_t i = 0; i < n; i++)
 		multiply_by(graph, factor, all, messages[i], sets[i]);
 	for (uint32_t i = 0; i < graph->columns->columns; i++)
 		if (weighted & RACE_COLUMN(i))
 			multiply_by(graph, factor, all, event->weights[i], RACE_COLUMN(i));
-	return marginal(graph, kept, factor, all);
+	return race_graph_marginal(graph, kept, factor, all);
 }
 
 /* The expectation of weights on the far side of a separator, given its cell; NULL: there are none */
@@ -1086,8 +722,8 @@ event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from)
 
 	if (factor == NULL)
 		return NULL;
-	sum = marginal(graph, separator, clique->belief, clique->set);
-	for (size_t i = 0; i < cells_of(graph, separator); i++)
+	sum = race_graph_marginal(graph, separator, clique->belief, clique->set);
+	for (size_t i = 0; i < race_graph_cells(graph, separator); i++)
 		factor[i] = sum[i] > 0 ? factor[i] / sum[i] : 0;
 	return factor;
 }
@@ -1107,15 +743,15 @@ race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, do
 		if (i == of || weights[i] == NULL)
 			continue;
 		event.columns |= RACE_COLUMN(i);
-		by_group[i] = scratch(graph, graph->columns->groups[i]);
+		by_group[i] = race_graph_scratch(graph, graph->columns->groups[i]);
 		memset(by_group[i], 0, graph->columns->groups[i] * sizeof(double));
 		for (uint32_t c = 0; c < graph->columns->cells[i]; c++)
-			by_group[i][group_of(graph, i, c)] += graph->within[i][c] * weights[i][c];
+			by_group[i][race_graph_group(graph, i, c)] += graph->within[i][c] * weights[i][c];
 	}
 	factor = event_factor(graph, &event, graph->home[of], graph->home[of], RACE_COLUMN(of), 0);
 	for (uint32_t c = 0; c < graph->columns->cells[of]; c++)
 	{
-		double		p = factor[group_of(graph, of, c)] * graph->within[of][c];
+		double		p = factor[race_graph_group(graph, of, c)] * graph->within[of][c];
 
 		if (weights[of] != NULL)
 			p *= weights[of][c];
@@ -1124,247 +760,4 @@ race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, do
 		sum += p;
 	}
 	return sum;
-}
-
-/* ------------------------------------------------------------------- samples */
-
-/*
- * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by
- * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes number k of van
- * der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine & Karras 2011): each number is
- * uniform, numbers of rows side by side are evenly spread, and the variance of any frequency is at most e times that of
- * independent rows.  Without random digits, columns that repeat at regular distances would come out dependent.
- */
-static double
-scrambled(uint32_t k, uint32_t seed)
-{
-	uint32_t	reversed = 0;
-
-	k ^= k * UINT32_C(0x3D20ADEA);
-	k += seed;
-	k *= seed >> 16 | 1;
-	k ^= k * UINT32_C(0x05526C56);
-	k ^= k * UINT32_C(0x53A22864);
-	for (int i = 0; i < 32; i++)
-		reversed |= (k >> i & 1) << (31 - i);
-	return (reversed + 0.5) * 0x1p-32;
-}
-
-typedef struct Sample
-{
-	uint32_t	n;
-	uint32_t   *rows;			/* [n][columns], of cells */
-	uint32_t   *groups;			/* the same of groups */
-	uint32_t   *order;			/* of rows */
-	uint32_t   *sorted;
-	uint32_t   *codes;			/* of rows */
-} Sample;
-
-/* Sort rows by codes below `limit`, keeping the order of those that are equal. */
-static void
-sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
-{
-	size_t		used = graph->scratch_used;
-	uint32_t   *starts = (uint32_t *) scratch(graph, limit / 2 + 1);
-	uint32_t	at = 0;
-	uint32_t   *order = sample->order;
-
-	memset(starts, 0, (limit + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < sample->n; i++)
-		starts[sample->codes[i]]++;
-	for (size_t i = 0; i < limit; i++)
-	{
-		uint32_t	count = starts[i];
-
-		starts[i] = at;
-		at += count;
-	}
-	for (uint32_t i = 0; i < sample->n; i++)
-		sample->sorted[starts[sample->codes[order[i]]]++] = order[i];
-	sample->order = sample->sorted;
-	sample->sorted = order;
-	graph->scratch_used = used;
-}
-
-/* Turn the cells of a column, of a group each, to cumulative probabilities of cells in groups; and list them by group. */
-typedef struct Within
-{
-	uint32_t   *start;			/* [groups + 1] */
-	uint32_t   *cell;			/* [cells], by group */
-	double	   *cumulative;		/* in the group */
-} Within;
-
-static void
-prepare_within(RaceGraph *graph, uint32_t column, Within *within)
-{
-	uint32_t	groups = graph->columns->groups[column];
-	uint32_t	cells = graph->columns->cells[column];
-
-	within->start = (uint32_t *) scratch(graph, groups / 2 + 2);
-	within->cell = (uint32_t *) scratch(graph, cells / 2 + 1);
-	within->cumulative = scratch(graph, cells);
-	memset(within->start, 0, (groups + 1) * sizeof(uint32_t));
-	for (uint32_t c = 0; c < cells; c++)
-		within->start[group_of(graph, column, c) + 1]++;
-	for (uint32_t g = 0; g < groups; g++)
-		within->start[g + 1] += within->start[g];
-	for (uint32_t c = 0; c < cells; c++)
-		within->cell[within->start[group_of(graph, column, c)]++] = c;
-	for (uint32_t g = groups; g > 0; g--)
-		within->start[g] = within->start[g - 1];
-	within->start[0] = 0;
-	for (uint32_t g = 0; g < groups; g++)
-	{
-		double		sum = 0;
-
-		for (uint32_t i = within->start[g]; i < within->start[g + 1]; i++)
-			within->cumulative[i] = sum += graph->within[column][within->cell[i]];
-	}
-}
-
-/* The first of n cumulative numbers that is above x, or the last one */
-static uint32_t
-search(const double *cumulative, uint32_t n, double x)
-{
-	uint32_t	low = 0;
-
-	while (n > 1)
-	{
-		uint32_t	half = n / 2;
-
-		if (cumulative[low + half - 1] <= x)
-		{
-			low += half;
-			n -= half;
-		}
-		else
-			n = half;
-	}
-	return low;
-}
-
-/* Draw a column of all rows, given columns of the same clique that were drawn before. */
-static void
-sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint32_t column,
-			  uint32_t seed, Sample *sample)
-{
-	uint32_t	columns = graph->columns->columns;
-	uint32_t	groups = graph->columns->groups[column];
-	size_t		limit = cells_of(graph, given);
-	double	   *factor;
-	double	   *cumulative;
-	Within		within;
-	size_t		steps[RACE_GRAPH_COLUMNS];
-	size_t		step = 1;
-	size_t		own_step = 0;
-	uint32_t	last = UINT32_MAX;
-
-	graph->scratch_used = 0;
-	factor = marginal(graph, given | RACE_COLUMN(column), clique->belief, clique->set);
-	cumulative = scratch(graph, groups);
-	prepare_within(graph, column, &within);
-	/* rows by the columns given; where these are in the factor is another number */
-	for (uint32_t k = columns; k-- > 0;)
-	{
-		uint32_t	i = graph->order[k];
-
-		steps[i] = 0;
-		if (i == column)
-			own_step = step;
-		else if (given & RACE_COLUMN(i))
-			steps[i] = step;
-		else
-			continue;
-		step *= graph->columns->groups[i];
-	}
-	memset(sample->codes, 0, sample->n * sizeof(uint32_t));
-	for (uint32_t i = 0; i < columns; i++)
-		if (steps[i] > 0)
-			for (uint32_t k = 0; k < sample->n; k++)
-				sample->codes[k] += sample->groups[(size_t) k * columns + i] * (uint32_t) steps[i];
-	/* the column itself has code 0: leave it out */
-	for (uint32_t k = 0; k < sample->n; k++)
-		sample->codes[k] = (uint32_t) (sample->codes[k] / (own_step * groups) * own_step +
-									   sample->codes[k] % own_step);
-	sort_rows(graph, sample, limit);
-	for (uint32_t k = 0; k < sample->n; k++)
-	{
-		uint32_t	row = sample->order[k];
-		uint32_t	code = sample->codes[row];
-		uint32_t   *group = &sample->groups[(size_t) row * columns + column];
-		double		u;
-		double		below;
-		uint32_t	first;
-
-		if (code != last)
-		{
-			double		sum = 0;
-
-			for (uint32_t g = 0; g < groups; g++)
-				cumulative[g] = sum += factor[code / own_step * own_step * groups + code % own_step + g * own_step];
-			last = code;
-		}
-		u = scrambled(k, seed) * cumulative[groups - 1];
-		*group = search(cumulative, groups, u);
-		below = *group == 0 ? 0 : cumulative[*group - 1];
-		first = within.start[*group];
-		u = (u - below) / (cumulative[*group] - below);
-		sample->rows[(size_t) row * columns + column] =
-			within.cell[first + search(within.cumulative + first, within.start[*group + 1] - first, u)];
-	}
-	for (uint32_t k = 0; k < sample->n; k++)
-		sample->codes[k] = sample->rows[(size_t) k * columns + column];
-	sort_rows(graph, sample, graph->columns->cells[column]);
-	race_look_for_interrupts();
-}
-
-/* Exchange rows, so that their order says nothing. */
-static void
-shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *), void *arg)
-{
-	for (uint32_t i = n; i > 1; i--)
-	{
-		uint32_t   *a = rows + (size_t) (i - 1) * columns;
-		uint32_t   *b = rows + (size_t) (uniform(arg) * i) * columns;
-
-		for (uint32_t j = 0; j < columns; j++)
-		{
-			uint32_t	cell = a[j];
-
-			a[j] = b[j];
-			b[j] = cell;
-		}
-	}
-}
-
-void
-race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows)
-{
-	uint32_t	columns = graph->columns->columns;
-	RaceColumnSet drawn = 0;
-	Sample		sample = {.n = n, .rows = rows};
-
-	sample.groups = graph->allocate(graph->arg, (size_t) n * columns * sizeof(uint32_t));
-	sample.order = graph->allocate(graph->arg, n * sizeof(uint32_t));
-	sample.sorted = graph->allocate(graph->arg, n * sizeof(uint32_t));
-	sample.codes = graph->allocate(graph->arg, n * sizeof(uint32_t));
-	memset(sample.groups, 0, (size_t) n * columns * sizeof(uint32_t));
-	for (uint32_t i = 0; i < n; i++)
-		sample.order[i] = i;
-	for (uint32_t k = 0; k < graph->cliques; k++)
-	{
-		const Clique *clique = &graph->clique[k];
-
-		for (uint32_t j = 0; j < columns; j++)
-		{
-			uint32_t	column = graph->order[j];
-
-			if (!(clique->set & ~drawn & RACE_COLUMN(column)))
-				continue;
-			sample_column(graph, clique, clique->set & drawn, column,
-						  (uint32_t) (uniform(arg) * 0x1p32), &sample);
-			drawn |= RACE_COLUMN(column);
-		}
-	}
-	shuffle(rows, n, columns, uniform, arg);
 }

@@ -1,34 +1,58 @@
 /*
  * contingency_select.c
  *		Which tables of two columns a private release measures, and how it divides its budget
+ *
+ * What is chosen is to make the sum of distances (in L1) between all tables of two columns and those of the model
+ * small.  A table that is not measured is as far off as its score says; one that is measured has the noise of its cells.
  */
 #include <math.h>
-#include <string.h>
 
 #include "contingency_select.h"
 #include "lsh.h"
 #include "noise.h"
 
-double		race_select_knob[16] = {
-	0.02,						/* 0: share of count */
-	1.5,						/* 1: one-way share */
-	0.1,						/* 2: scores, each round of the rest */
-	2,							/* 3: rounds */
-	0.5,						/* 4: share of round of the rest */
-	1,							/* 5: margin, score deviations */
-	6,							/* 6: merge threshold, pair sigmas */
-	1,							/* 7: round 0 a forest */
-	1,							/* 8: times marginal noise */
-	1000000,					/* 9: clique cells */
-	0.25, 0.8,
-};
-#define KNOB race_select_knob
+/*
+ * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, six made tables (2,000 to 100,000
+ * records, 8 to 30 columns of 2 to 50 cells) and binned pulsars, at epsilon .1 to 10; half or twice of each changed
+ * errors by less than a tenth.
+ */
+#define COUNT_PART		0.02	/* the number of records */
+#define SCORES_PART		0.1		/* scores, of what is left in a round */
+#define FIRST_ROUND_PART	0.5 /* the first round's tables, of what is left */
+#define ROUNDS			2
+#define LEAST_REST		0.01	/* a smaller part is not spent */
+
+/*
+ * Tables of one column get this much times the fourth root of their error if they got all: .8 on Adult at epsilon = .1,
+ * .4 at 1 and .25 at 10
+ */
+#define ONE_WAY_PART	1.5
+#define ONE_WAY_LEAST	0.05
+#define ONE_WAY_MOST	0.8
+
+/* Groups have so many times the expected deviation of a counter of a pair, or are joined. */
+#define GROUP_DEVIATIONS	10
+
+/* A table is chosen if its score is so many standard deviations above what it costs. */
+#define SCORE_DEVIATIONS	1
+
+/* Pairs are looked at if the deviation of a score would be at most this part of all records. */
+#define MOST_SCORE_DEVIATION	0.5
+
+/* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 5 s. */
+#define CLIQUE_CELLS	1000000.0
+
+/* Room for rounding where an amount is divided */
+#define ROUNDING		(1 - 1e-12)
 
 /* ---------------------------------------------------------------- the budget */
 
 /*
- * Take an amount of the budget for `copies` numbers or tables, each of which changes by at most `change` (squared, for
- * Gaussian noise); returns the least noise of a cost of at most the amount, or 0.
+ * Take an amount of the budget for so many tables, or scores, that neighbors change by `change` each, in L1 or
+ * squared in L2.  Returns the least noise that costs at most the amount; 0 if it would be too large.
+ *
+ * Exact costs are at most the amounts, and `allotted` is at least their exact sum, so that the sum of exact costs is
+ * at most the budget, and the cost can be told to be at most that.
  */
 static uint64_t
 take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 change)
@@ -37,13 +61,13 @@ take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 chang
 	double		cost;
 
 	amount = fmin(amount, race_down(select->budget - select->allotted));
-	if (!(amount >= RACE_MIN_EPSILON * RACE_MIN_EPSILON))
+	if (!(amount > 0))
 		return 0;
 	if (select->pure)
 	{
 		RaceChoiceBudget budget;
 
-		if (amount < RACE_MIN_EPSILON / 1000 || !race_choice_budget(amount, 1, copies * (uint64_t) change, &budget))
+		if (!race_choice_budget(amount, 1, copies * (uint64_t) change, &budget))
 			return 0;
 		noise = budget.scale;
 		cost = budget.cost;
@@ -60,7 +84,7 @@ take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 chang
 	return noise;
 }
 
-/* By how much neighbors change a table, in L1 or squared in L2 */
+/* By how much neighbors change a table: in one cell for each record that is added or removed */
 static unsigned __int128
 table_change(const RaceSelect *select)
 {
@@ -69,13 +93,13 @@ table_change(const RaceSelect *select)
 	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
 }
 
-/* A score is a distance in L1: it changes by as much as the table does in L1. */
+/* By how much neighbors change a score: by as much as the table, in L1 */
 static unsigned __int128
 score_change(const RaceSelect *select)
 {
-	unsigned __int128 m = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1);
+	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1);
 
-	return select->pure ? m : m * m;
+	return select->pure ? l1 : l1 * l1;
 }
 
 double
@@ -84,249 +108,303 @@ race_select_variance(const RaceSelect *select, uint64_t noise)
 	return select->pure ? race_discrete_laplace_variance(noise) : (double) noise;
 }
 
-/* The expected absolute value of noise that costs this amount, of a table */
+/* The expected absolute value of the noise of a counter, if its table gets this amount */
 static double
-deviation(const RaceSelect *select, double amount)
+expected_noise(const RaceSelect *select, double amount)
 {
 	double		change = (double) table_change(select);
 
-	return select->pure ? change / amount : sqrt(change / (2 * amount)) * 0.7978845608;
+	return select->pure ? change / amount : sqrt(change / (RACE_PI * amount));
 }
 
 /*
- * The sum of cells times noise is least if a table gets a share of the budget in proportion to cells^(2/3), with
- * Gaussian noise, or the root of cells.
+ * The part of a table with so many cells.  The sum of cells times noise is least if budgets are in proportion to
+ * cells^(2/3), with Gaussian noise, or to the root of cells.
  */
 static double
-share_weight(const RaceSelect *select, double cells)
+part_of(const RaceSelect *select, double cells)
 {
 	return select->pure ? sqrt(cells) : cbrt(cells * cells);
 }
 
-/* That least sum, from the sum of weights */
+/* The sum of cells times noise, of tables that divide an amount so */
 static double
-total_noise(const RaceSelect *select, double weights, double amount)
+sum_of_noise(const RaceSelect *select, double parts, double amount)
 {
-	return deviation(select, amount) * (select->pure ? weights * weights : pow(weights, 1.5));
+	return expected_noise(select, amount) * (select->pure ? parts * parts : parts * sqrt(parts));
+}
+
+static double
+weight_of(const RaceSelect *select, uint32_t column)
+{
+	return select->weights == NULL ? 1 : select->weights[column];
+}
+
+static double
+one_way_part(const RaceSelect *select, uint32_t column)
+{
+	return part_of(select, weight_of(select, column) * select->cells[column]);
+}
+
+static double
+one_way_parts(const RaceSelect *select)
+{
+	double		parts = 0;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		parts += one_way_part(select, i);
+	return parts;
+}
+
+/* Divide an amount among tables of one column. */
+static bool
+divide_one_ways(RaceSelect *select, double amount, uint64_t *noise)
+{
+	double		parts = one_way_parts(select);
+
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		noise[i] = take(select, amount * (one_way_part(select, i) / parts) * ROUNDING, 1, table_change(select));
+		if (noise[i] == 0)
+			return false;
+	}
+	return true;
 }
 
 uint64_t
 race_select_count(RaceSelect *select)
 {
-	select->cost = select->allotted = 0;
-	return take(select, select->budget * KNOB[0], 1, select->substitute ? 4 * table_change(select) : table_change(select));
+	return take(select, select->budget * COUNT_PART, 1, table_change(select));
+}
+
+static uint64_t
+candidates(const RaceSelect *select)
+{
+	return (uint64_t) select->columns * (select->columns - 1) / 2;
+}
+
+/* The part of the budget that tables of one column get: all, if scores would say nothing */
+static double
+one_ways_part(const RaceSelect *select, double left)
+{
+	/* the expected total variation distance of a table, if no pairs were measured */
+	double		error = sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
+	double		part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
+	double		amount = left * (1 - part) * SCORES_PART;
+	double		change = (double) score_change(select) * (double) candidates(select);
+	double		deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
+
+	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
 }
 
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
 	double		left = select->budget - select->allotted;
-	double		share;
-	double		sum = 0;
+	double		part = 1;
 
 	select->total = fmax((double) count, 1);
-	for (uint32_t i = 0; i < select->columns; i++)
-		sum += share_weight(select, select->cells[i]);
-	share = KNOB[1] * pow(total_noise(select, sum, left) / (2 * select->columns * select->total), KNOB[10]);
-	share = select->columns == 1 ? 1 : fmin(fmax(share, 0.05), KNOB[11]);
-	for (uint32_t i = 0; i < select->columns; i++)
-	{
-		double		part = share_weight(select, select->cells[i]) / sum * (1 - 1e-12);
-
-		select->one_way[i] = take(select, left * share * part, 1, table_change(select));
-		if (select->one_way[i] == 0)
-			return false;
-	}
-	return true;
+	if (select->columns > 1)
+		part = one_ways_part(select, left);
+	if (part == 1)
+		select->round = ROUNDS;
+	return divide_one_ways(select, left * part, select->one_way);
 }
 
 /* -------------------------------------------------------------------- groups */
 
-/* Join cells until they have enough records: neighbors, or else all that are rare */
+/* Join neighbors until they have enough records, and other groups if each has less; returns how many groups there are */
 static uint32_t
-join(const double *counts, uint32_t n, bool ordered, double least, uint32_t *group_of)
+join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
 {
 	uint32_t	groups = 0;
 	double		sum = 0;
+	bool		rare = false;
 
-	if (!ordered)
-	{
-		uint32_t	rare = 0;
-
-		for (uint32_t i = 0; i < n; i++)
-		{
-			rare += counts[i] < least;
-			if (counts[i] >= least)
-				group_of[i] = groups++;
-		}
-		for (uint32_t i = 0; i < n; i++)
-			if (counts[i] < least)
-				group_of[i] = groups;
-		return groups + (rare > 0);
-	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < ordered; i++)
 	{
 		group_of[i] = groups;
-		sum += fmax(counts[i],0);
-		if (sum >= least || i + 1 == n)
-		{
-			groups++;
-			sum = 0;
-		}
+		sum += (double) counts[i];
+		if (sum < least && i + 1 < ordered)
+			continue;
+		groups++;
+		sum = 0;
 	}
-	/* the last one may be too small */
-	return groups;
+	for (uint32_t i = ordered; i < n; i++)
+		if ((double) counts[i] >= least)
+			group_of[i] = groups++;
+	for (uint32_t i = ordered; i < n; i++)
+		if (!((double) counts[i] >= least))
+		{
+			group_of[i] = groups;
+			rare = true;
+		}
+	return groups + rare;
 }
 
-void
-race_select_groups(RaceSelect *select, const int64_t *one_ways)
+/* The number of records, by all tables of one column */
+static double
+estimate_total(const RaceSelect *select, const int64_t *counts)
 {
-	double		left = select->budget - select->allotted;
-	double		sigma = deviation(select, left * 0.8 / select->columns);
+	double		precision = 0;
+	double		total = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		counts[4096] = {0};
+		double		variance = race_select_variance(select, select->one_way[i]) * select->cells[i];
 
-		for (uint32_t c = 0; c < select->cells[i]; c++)
-			counts[(uint64_t) c * select->finest[i] / select->cells[i]] += (double) one_ways[c];
-		one_ways += select->cells[i];
-		select->groups[i] = join(counts, select->finest[i], select->ordered[i], KNOB[6] * sigma, select->group_of[i]);
+		for (uint32_t j = 0; j < select->finest[i]; j++)
+			total += (double) *counts++ / variance;
+		precision += 1 / variance;
 	}
-	select->rounds = (uint32_t) KNOB[3];
+	return fmax(total / precision, 1);
+}
+
+void
+race_select_join(RaceSelect *select, const int64_t *counts)
+{
+	double		left = select->budget - select->allotted;
+	double		least = GROUP_DEVIATIONS * expected_noise(select, left / select->columns);
+
+	select->total = estimate_total(select, counts);
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		select->groups[i] = join(counts, select->finest[i], select->ordered[i], least, select->group_of[i]);
+		counts += select->finest[i];
+	}
 }
 
 /* -------------------------------------------------------------------- rounds */
 
-static double
-pair_cells(const RaceSelect *select, uint32_t i, uint32_t j)
-{
-	return (double) select->groups[i] * select->groups[j];
-}
-
 uint64_t
 race_select_scores(RaceSelect *select)
 {
-	uint64_t	candidates = (uint64_t) select->columns * (select->columns - 1) / 2;
-	double		left = select->budget - select->allotted;
 	uint64_t	noise;
 
-	if (select->round >= select->rounds || candidates == 0)
+	if (select->round >= ROUNDS)
 		return 0;
-	noise = take(select, left * KNOB[2], candidates, score_change(select));
+	noise = take(select, (select->budget - select->allotted) * SCORES_PART, candidates(select), score_change(select));
 	select->score_deviation = sqrt(race_select_variance(select, noise));
 	return noise;
 }
 
-/* Would the graph stay a forest, and its junction tree small? */
-static bool
-fits(RaceSelect *select, uint32_t i, uint32_t j, bool forest)
+static void
+set_edge(RaceSelect *select, const RaceSelectPair *pair, bool edge)
 {
-	bool		good;
+	RaceColumnSet first = RACE_COLUMN(pair->first);
+	RaceColumnSet second = RACE_COLUMN(pair->second);
 
-	if (forest)
-	{
-		RaceColumnSet reached = RACE_COLUMN(i);
-		RaceColumnSet before;
-
-		do
-		{
-			before = reached;
-			for (uint32_t k = 0; k < select->columns; k++)
-				if (reached & RACE_COLUMN(k))
-					reached |= select->neighbors[k];
-		} while (reached != before);
-		if (reached & RACE_COLUMN(j))
-			return false;
-	}
-	select->neighbors[i] |= RACE_COLUMN(j);
-	select->neighbors[j] |= RACE_COLUMN(i);
-	good = race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= KNOB[9];
-	select->neighbors[i] &= ~RACE_COLUMN(j);
-	select->neighbors[j] &= ~RACE_COLUMN(i);
-	return good;
+	select->neighbors[pair->first] = (select->neighbors[pair->first] & ~second) | (edge ? second : 0);
+	select->neighbors[pair->second] = (select->neighbors[pair->second] & ~first) | (edge ? first : 0);
 }
 
-/* The expected distance, in L1, between a column's noisy table and the exact one */
-static double
-deviation_of(const RaceSelect *select, uint32_t column)
+/* Is there a path between the columns of a pair? */
+static bool
+are_connected(const RaceSelect *select, const RaceSelectPair *pair)
 {
-	return 0.8 * sqrt(race_select_variance(select, select->one_way[column])) * select->cells[column];
+	RaceColumnSet reached = RACE_COLUMN(pair->first);
+	RaceColumnSet before;
+
+	do
+	{
+		before = reached;
+		for (uint32_t i = 0; i < select->columns; i++)
+			if (reached & RACE_COLUMN(i))
+				reached |= select->neighbors[i];
+	} while (reached != before);
+	return (reached & RACE_COLUMN(pair->second)) != 0;
+}
+
+/* Add a pair if the junction tree stays small, and in the first round the graph a forest. */
+static bool
+add_pair(RaceSelect *select, const RaceSelectPair *pair)
+{
+	/* scores do not know what pairs of the same round say together: the next round's do */
+	if (select->round == 0 && are_connected(select, pair))
+		return false;
+	set_edge(select, pair, true);
+	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= CLIQUE_CELLS)
+		return true;
+	set_edge(select, pair, false);
+	return false;
+}
+
+static double
+pair_part(const RaceSelect *select, const RaceSelectPair *pair)
+{
+	return part_of(select, weight_of(select, pair->first) * weight_of(select, pair->second) *
+				   select->groups[pair->first] * select->groups[pair->second]);
+}
+
+/* A pair that was not refused, whose distance exceeds most what it adds to the noise; or false */
+static bool
+best_pair(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts, double amount,
+		  RaceSelectPair *best, uint32_t *number)
+{
+	double		noise = sum_of_noise(select, parts, amount);
+	double		most = 0;
+	RaceSelectPair pair = {0, 0, 0};
+	uint32_t	k = 0;
+
+	for (pair.first = 0; pair.first < select->columns; pair.first++)
+		for (pair.second = pair.first + 1; pair.second < select->columns; pair.second++, k++)
+		{
+			double		distance = (double) scores[k] - SCORE_DEVIATIONS * select->score_deviation;
+			double		gain;
+
+			if (refused[k] || (select->neighbors[pair.first] & RACE_COLUMN(pair.second)) != 0)
+				continue;
+			gain = distance * weight_of(select, pair.first) * weight_of(select, pair.second) -
+				(sum_of_noise(select, parts + pair_part(select, &pair), amount) - noise);
+			if (gain <= most)
+				continue;
+			most = gain;
+			*best = pair;
+			*number = k;
+		}
+	return most > 0;
 }
 
 void
 race_select_choose(RaceSelect *select, const int64_t *scores)
 {
-	uint32_t	from = select->measured;
-	bool		last = ++select->round >= select->rounds;
-	double		left = select->budget - select->allotted;
-	double		amount = last ? left : left * KNOB[4];
-	double		weights = 0;
 	bool		refused[RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2] = {false};
+	uint32_t	from = select->measured;
+	uint32_t	to = from;
+	double		amount = (select->budget - select->allotted) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double		parts = 0;
+	RaceSelectPair pair = {0, 0, 0};
+	uint32_t	number = 0;
 
-	while (select->measured < RACE_SELECT_PAIRS)
+	while (to < RACE_SELECT_PAIRS && best_pair(select, scores, refused, parts, amount, &pair, &number))
 	{
-		double		best = 0;
-		uint32_t	best_k = 0;
-		RaceSelectPair pair = {0, 0, 0};
-		uint32_t	k = 0;
-
-		for (uint32_t i = 0; i < select->columns; i++)
-			for (uint32_t j = i + 1; j < select->columns; j++, k++)
-			{
-				double		weight = share_weight(select, pair_cells(select, i, j));
-				double		gain;
-
-				if (refused[k] || select->neighbors[i] & RACE_COLUMN(j))
-					continue;
-				gain = (double) scores[k] -
-					KNOB[12] * (deviation_of(select, i) + deviation_of(select, j)) - KNOB[5] * select->score_deviation -
-					KNOB[8] * (total_noise(select, weights + weight, amount) - total_noise(select, weights, amount));
-				if (gain > best)
-				{
-					best = gain;
-					best_k = k;
-					pair.first = i;
-					pair.second = j;
-				}
-			}
-		if (best == 0)
-			break;
-		if (!fits(select, pair.first, pair.second, KNOB[7] != 0 && select->round == 1 && !last))
+		race_look_for_interrupts();
+		if (add_pair(select, &pair))
 		{
-			refused[best_k] = true;
-			continue;
+			select->pairs[to++] = pair;
+			parts += pair_part(select, &pair);
 		}
-		select->neighbors[pair.first] |= RACE_COLUMN(pair.second);
-		select->neighbors[pair.second] |= RACE_COLUMN(pair.first);
-		select->pairs[select->measured++] = pair;
-		weights += share_weight(select, pair_cells(select, pair.first, pair.second));
+		else
+			refused[number] = true;
 	}
-	for (uint32_t k = from; k < select->measured; k++)
+	for (uint32_t k = from; k < to; k++)
 	{
-		RaceSelectPair *pair = &select->pairs[k];
-		double		part = share_weight(select, pair_cells(select, pair->first, pair->second)) / weights;
+		RaceSelectPair *chosen = &select->pairs[k];
 
-		pair->noise = take(select, amount * part * (1 - 1e-12), 1, table_change(select));
+		pair = *chosen;
+		pair.noise = take(select, amount * (pair_part(select, &pair) / parts) * ROUNDING, 1, table_change(select));
+		if (pair.noise == 0)
+			set_edge(select, &pair, false);
+		else
+			select->pairs[select->measured++] = pair;
 	}
+	select->round++;
 }
 
 bool
 race_select_rest(RaceSelect *select, uint64_t *noise)
 {
 	double		left = select->budget - select->allotted;
-	double		sum = 0;
 
-	if (left < 0.01 * select->budget)
-		return false;
-	for (uint32_t i = 0; i < select->columns; i++)
-		sum += share_weight(select, select->cells[i]);
-	for (uint32_t i = 0; i < select->columns; i++)
-	{
-		noise[i] = take(select, left * share_weight(select, select->cells[i]) / sum * (1 - 1e-12), 1,
-						table_change(select));
-		if (noise[i] == 0)
-			return false;
-	}
-	return true;
+	return left >= LEAST_REST * select->budget && divide_one_ways(select, left, noise);
 }

@@ -10,9 +10,8 @@
  *
  *		race_select_count()				the noise of the number of records; then draw it
  *		race_select_one_ways()			the noise of tables of one column; then draw these
- *		race_select_groups()			which cells are one in tables of two columns
- *		for each round < rounds:
- *			race_select_scores()		the noise of scores
+ *		race_select_join()				which groups of cells are one in tables of two columns
+ *		while race_select_scores():		the noise of scores
  *			draw a score of each pair: sum of |counter - reference| + noise
  *			race_select_choose()		the tables that this round measures, with their noise; then draw these
  *		race_select_rest()				noise of a second draw of the tables of one column, where budget is left
@@ -43,7 +42,7 @@ typedef struct RaceSelect
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
 	const uint32_t *finest;		/* [columns]: groups in which pairs are counted, <= cells (contingency.h) */
-	const bool *ordered;		/* [columns]: neighboring cells are alike */
+	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
 	const double *weights;		/* [columns], how much a column matters, 1 as a rule; or NULL: all 1 */
 	bool		pure;
 	double		budget;			/* epsilon or rho */
@@ -52,49 +51,42 @@ typedef struct RaceSelect
 
 	/* results */
 	double		cost;			/* so far, rounded up, never above the budget */
-	uint32_t	rounds;
-	double		total;			/* estimate of the number of records */
+	double		total;			/* estimate of the number of records, at least 1 */
 	uint64_t	one_way[RACE_GRAPH_COLUMNS];	/* noise */
 	uint32_t	groups[RACE_GRAPH_COLUMNS];
-	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of the finest groups; memory of the caller's */
+	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
 	uint32_t	measured;		/* tables of two columns, in the order in which they were chosen */
 	RaceSelectPair pairs[RACE_SELECT_PAIRS];
 
 	/* in between */
 	double		allotted;		/* of the budget */
-	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
-	uint32_t	round;
+	uint32_t	round;			/* that comes next, from 0 on */
 	double		score_deviation;
+	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
 
-/* Most cells of all cliques of the junction tree.  Chosen tables are within it; a single table of more is never chosen. */
-#define RACE_SELECT_CLIQUE_CELLS	1000000.0
-
 /*
- * Noise of the next draw; 0 if it would be too large, and then the request is refused before anything was drawn.
- * The request is set, and all else is 0 but group_of.
+ * The noise of the number of records; 0 if it would be too large.  The request is set, and all else is 0 but
+ * group_of.
  */
 extern uint64_t race_select_count(RaceSelect *select);
 
-/* With the noisy number of records; sets one_way[], 0 and false if noise would be too large */
+/* With the noisy number of records.  Sets one_way[]; false if noise would be too large */
 extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
-/* With noisy tables of one column, one after the other; sets total, groups[], group_of[] and rounds */
-extern void race_select_groups(RaceSelect *select, const int64_t *one_ways);
+/* With noisy tables of one column, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
+extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
 /* The noise of a score; 0: there is nothing more to select, go on to race_select_rest() */
 extern uint64_t race_select_scores(RaceSelect *select);
 
 /*
  * With noisy scores of all pairs, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
- * number that was `measured` before, until measured.
+ * number that was `measured` before.
  */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 
-/*
- * What is left of the budget buys a second draw of all tables of one column, with noise[columns].  False: nothing is
- * left.
- */
+/* What is left of the budget buys a second draw of each table of one column, with noise[columns].  False: nothing is left. */
 extern bool race_select_rest(RaceSelect *select, uint64_t *noise);
 
 /* The variance of noise */

@@ -11,6 +11,7 @@
 #include "contingency.h"
 #include "counters.h"
 #include "factor.h"
+#include "junction_tree.h"
 #include "loss_rows.h"
 #include "measure.h"
 #include "lsh.h"

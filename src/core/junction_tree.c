@@ -2,6 +2,7 @@
  * junction_tree.c
  *		Junction trees of graphs of columns
  */
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -52,25 +53,22 @@ fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *siz
 
 /* The column to eliminate next: least fill, then smallest clique */
 static uint32_t
-next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes)
+next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes, const double *fill)
 {
 	uint32_t	best = first_of(left);
-	double		best_fill = -1;
-	double		best_cells = 0;
+	double		best_cells = INFINITY;
 
 	for (RaceColumnSet rest = left; rest != 0; rest &= rest - 1)
 	{
 		uint32_t	i = first_of(rest);
-		double		fill = fill_of(graph[i], graph, sizes);
 		double		cells;
 
-		if (best_fill >= 0 && fill > best_fill)
+		if (fill[i] > fill[best])
 			continue;
 		cells = cells_of(graph[i] | RACE_COLUMN(i), sizes);
-		if (best_fill < 0 || fill < best_fill || cells < best_cells)
+		if (fill[i] < fill[best] || cells < best_cells)
 		{
 			best = i;
-			best_fill = fill;
 			best_cells = cells;
 		}
 	}
@@ -114,26 +112,35 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 {
 	RaceColumnSet graph[RACE_GRAPH_COLUMNS];
 	RaceColumnSet cliques[RACE_GRAPH_COLUMNS];
+	double		fill[RACE_GRAPH_COLUMNS];
 	RaceColumnSet left = 0;
+	RaceColumnSet changed = 0;
 	uint32_t	n = 0;
 	double		cells = 0;
 
 	memcpy(graph, neighbors, columns * sizeof(RaceColumnSet));
 	for (uint32_t i = 0; i < columns; i++)
 		left |= RACE_COLUMN(i);
+	changed = left;
 	race_look_for_interrupts();
 	while (left != 0)
 	{
-		uint32_t	column = next_column(left, graph, sizes);
-		RaceColumnSet clique = graph[column] | RACE_COLUMN(column);
+		uint32_t	column;
+		RaceColumnSet clique;
 		bool		maximal = true;
 
+		for (RaceColumnSet rest = changed & left; rest != 0; rest &= rest - 1)
+			fill[first_of(rest)] = fill_of(graph[first_of(rest)], graph, sizes);
+		column = next_column(left, graph, sizes, fill);
+		clique = graph[column] | RACE_COLUMN(column);
+		changed = clique;
 		left &= ~RACE_COLUMN(column);
 		for (RaceColumnSet rest = graph[column]; rest != 0; rest &= rest - 1)
 		{
 			uint32_t	i = first_of(rest);
 
 			graph[i] = (graph[i] | clique) & ~(RACE_COLUMN(column) | RACE_COLUMN(i));
+			changed |= graph[i];
 		}
 		for (uint32_t i = 0; i < n; i++)
 			maximal &= (clique & ~cliques[i]) != 0;

@@ -1,0 +1,322 @@
+/*
+ * graphical_fit.c
+ *		Fitting a graphical model to noisy tables, by the limited-memory BFGS method (Liu & Nocedal 1989)
+ */
+#include <math.h>
+#include <string.h>
+
+#include "graphical_state.h"
+
+/*
+ * The fit minimizes
+ *
+ *		log Z(theta) - sum of m theta + sum of r theta^2 / 2
+ *
+ * where m are measured frequencies, whose sum in each table is made 1.  This is the dual of maximum entropy with
+ * quadratic penalties (m - mu)^2 / (2 r).
+ */
+#define HISTORY		8
+
+/*
+ * The prior standard deviation of a parameter: r is the square of the noise, over that of this and the expected share of
+ * the cell.  So cells with fewer records than noise stay near what other tables say of them.  Of .3, .5, 1, 2 and 5, 1
+ * had the least error on Adult, pulsars and four made tables at epsilon = .1 and 1.
+ */
+#define DEVIATION_OF_THETA	1.0
+
+/* The fit ends when no table is farther from what it should be, in total variation. */
+#define TOLERANCE	1e-3
+
+/* The sufficient decrease of Armijo's rule, and the shortest step */
+#define DECREASE	1e-4
+#define SHORTEST	1e-6
+
+typedef struct Fit
+{
+	RaceGraph  *graph;
+	size_t		n;
+	double	   *target;			/* m */
+	double	   *ridge;			/* r */
+	double	   *scale;			/* of a parameter: 1 / root of the curvature */
+	double	   *gradient;
+	double	   *direction;
+	double	   *trial;			/* theta */
+	double	   *steps[HISTORY];
+	double	   *changes[HISTORY];
+	double		products[HISTORY];
+	uint32_t	history;
+} Fit;
+
+/* The sums of a measured table over groups of one of its columns */
+static void
+table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t column, double *margin)
+{
+	size_t		columns = table->first == table->second ? 1 : graph->columns->groups[table->second];
+
+	memset(margin, 0, graph->columns->groups[column] * sizeof(double));
+	for (size_t i = 0; i < table->cells; i++)
+		margin[table->first == table->second ? race_graph_group(graph, column, (uint32_t) i) :
+			   column == table->first ? i / columns : i % columns] += target[i];
+}
+
+/* How many cells of a measured table are in a group of one of its columns: all groups of the other column */
+static void
+margin_cells(const RaceGraph *graph, const Table *table, uint32_t column, double *cells)
+{
+	uint32_t	other = column == table->first ? table->second : table->first;
+
+	for (uint32_t g = 0; g < graph->columns->groups[column]; g++)
+		cells[g] = other == column ? 0 : graph->columns->groups[other];
+	for (uint32_t i = 0; other == column && i < graph->columns->cells[column]; i++)
+		cells[race_graph_group(graph, column, i)]++;
+}
+
+/*
+ * Make the tables of one column agree, as their mean in proportion to precision.  Else theta would grow along
+ * directions in which the distribution stays as it is.
+ */
+static void
+make_consistent(Fit *fit, uint32_t column)
+{
+	RaceGraph  *graph = fit->graph;
+	uint32_t	groups = graph->columns->groups[column];
+	double	   *mean;
+	double	   *precision;
+	double	   *margin;
+	double	   *cells;
+
+	graph->scratch_used = 0;
+	mean = race_graph_scratch(graph, 4 * (size_t) groups);
+	precision = mean + groups;
+	margin = precision + groups;
+	cells = margin + groups;
+	memset(mean, 0, 2 * groups * sizeof(double));
+	for (int adjust = 0; adjust < 2; adjust++)
+	{
+		double		sum = 0;
+
+		for (uint32_t t = 0; t < graph->tables; t++)
+		{
+			const Table *table = &graph->table[t];
+			double	   *target = fit->target + (table->theta - graph->theta);
+			uint32_t	second = graph->columns->groups[table->second];
+
+			if (table->first != column && table->second != column)
+				continue;
+			table_margin(graph, table, target, column, margin);
+			margin_cells(graph, table, column, cells);
+			for (uint32_t g = 0; g < groups; g++)
+				if (adjust == 0)
+				{
+					mean[g] += margin[g] / (cells[g] * graph->marginals[t].variance);
+					precision[g] += 1 / (cells[g] * graph->marginals[t].variance);
+				}
+				else
+					margin[g] = (mean[g] - margin[g]) / cells[g];
+			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
+				target[i] += margin[table->first == table->second ? race_graph_group(graph, column, (uint32_t) i) :
+									column == table->first ? i / second : i % second];
+		}
+		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
+			sum += mean[g] /= precision[g];
+		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
+			mean[g] += (1 - sum) / groups;
+	}
+}
+
+static void
+set_targets(Fit *fit, double total)
+{
+	RaceGraph  *graph = fit->graph;
+	size_t		at = 0;
+
+	for (uint32_t t = 0; t < graph->tables; t++)
+	{
+		const RaceMarginal *marginal = &graph->marginals[t];
+		size_t		cells = graph->table[t].cells;
+		double		shift = (1 - race_graph_sum(marginal->counts, cells) / total) / (double) cells;
+
+		for (size_t i = 0; i < cells; i++, at++)
+			fit->target[at] = marginal->counts[i] / total + shift;
+	}
+	for (uint32_t i = 0; i < graph->columns->columns; i++)
+		make_consistent(fit, i);
+	at = 0;
+	for (uint32_t t = 0; t < graph->tables; t++)
+	{
+		const RaceMarginal *marginal = &graph->marginals[t];
+		double		sigma = sqrt(marginal->variance) / total;
+
+		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
+		{
+			double		share = fmax(fit->target[at], sigma);
+
+			fit->ridge[at] = sigma * sigma / (DEVIATION_OF_THETA * DEVIATION_OF_THETA * share);
+			fit->scale[at] = 1 / sqrt(share + fit->ridge[at]);
+		}
+	}
+}
+
+/* The objective and its gradient at theta; the model is calibrated there. */
+static double
+evaluate(Fit *fit, double *gradient)
+{
+	RaceGraph  *graph = fit->graph;
+	const double *theta = graph->theta;
+	double		value;
+
+	race_graph_calibrate(graph);
+	value = graph->log_partition;
+	for (uint32_t t = 0; t < graph->tables; t++)
+		race_graph_table(graph, &graph->table[t], gradient + (graph->table[t].theta - theta));
+	for (size_t i = 0; i < fit->n; i++)
+	{
+		value += theta[i] * (fit->ridge[i] * theta[i] / 2 - fit->target[i]);
+		gradient[i] += fit->ridge[i] * theta[i] - fit->target[i];
+	}
+	return value;
+}
+
+static double
+dot(const double *x, const double *y, size_t n)
+{
+	double		sums[4] = {0, 0, 0, 0};
+	size_t		i;
+
+	for (i = 0; i + 4 <= n; i += 4)
+		for (int j = 0; j < 4; j++)
+			sums[j] += x[i + j] * y[i + j];
+	for (; i < n; i++)
+		sums[0] += x[i] * y[i];
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* The direction of the limited-memory BFGS method, in scaled parameters */
+static void
+set_direction(Fit *fit)
+{
+	double	   *d = fit->direction;
+	uint32_t	used = fit->history < HISTORY ? fit->history : HISTORY;
+	double		alpha[HISTORY];
+
+	for (size_t i = 0; i < fit->n; i++)
+		d[i] = -fit->gradient[i] * fit->scale[i];
+	for (uint32_t k = 1; k <= used; k++)
+	{
+		uint32_t	j = (fit->history - k) % HISTORY;
+
+		alpha[j] = dot(fit->steps[j], d, fit->n) / fit->products[j];
+		for (size_t i = 0; i < fit->n; i++)
+			d[i] -= alpha[j] * fit->changes[j][i];
+	}
+	if (used > 0)
+	{
+		uint32_t	j = (fit->history - 1) % HISTORY;
+		double		gamma = fit->products[j] / dot(fit->changes[j], fit->changes[j], fit->n);
+
+		for (size_t i = 0; i < fit->n; i++)
+			d[i] *= gamma;
+	}
+	for (uint32_t k = used; k >= 1; k--)
+	{
+		uint32_t	j = (fit->history - k) % HISTORY;
+		double		beta = dot(fit->changes[j], d, fit->n) / fit->products[j];
+
+		for (size_t i = 0; i < fit->n; i++)
+			d[i] += (alpha[j] - beta) * fit->steps[j][i];
+	}
+	for (size_t i = 0; i < fit->n; i++)
+		d[i] *= fit->scale[i];
+}
+
+/* Remember a step, in scaled parameters; `gradient` is that of the new place. */
+static void
+remember(Fit *fit, const double *gradient, double length)
+{
+	uint32_t	j = fit->history % HISTORY;
+
+	for (size_t i = 0; i < fit->n; i++)
+	{
+		fit->steps[j][i] = length * fit->direction[i] / fit->scale[i];
+		fit->changes[j][i] = (gradient[i] - fit->gradient[i]) * fit->scale[i];
+	}
+	fit->products[j] = dot(fit->steps[j], fit->changes[j], fit->n);
+	if (fit->products[j] > 0)
+		fit->history++;
+}
+
+/* The largest total variation distance between a table of the model and what it should be */
+static double
+largest_distance(const Fit *fit)
+{
+	const RaceGraph *graph = fit->graph;
+	double		most = 0;
+
+	for (uint32_t t = 0; t < graph->tables; t++)
+	{
+		const double *gradient = fit->gradient + (graph->table[t].theta - graph->theta);
+		double		distance = 0;
+
+		for (size_t i = 0; i < graph->table[t].cells; i++)
+			distance += fabs(gradient[i]) / 2;
+		most = fmax(most, distance);
+	}
+	return most;
+}
+
+static void
+prepare_fit(Fit *fit, double total)
+{
+	RaceGraph  *graph = fit->graph;
+	double	  **arrays[] = {&fit->target, &fit->ridge, &fit->scale, &fit->gradient, &fit->direction, &fit->trial};
+
+	fit->n = graph->parameters;
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		*arrays[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
+	for (uint32_t i = 0; i < HISTORY; i++)
+	{
+		fit->steps[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
+		fit->changes[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
+	}
+	set_targets(fit, total);
+}
+
+uint32_t
+race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
+{
+	Fit			fit = {.graph = graph};
+	double		value;
+	uint32_t	iteration;
+
+	prepare_fit(&fit, total);
+	value = evaluate(&fit, fit.gradient);
+	for (iteration = 0; iteration < most_iterations; iteration++)
+	{
+		double		length = 1;
+		double		slope;
+		double		next;
+
+		if (largest_distance(&fit) < TOLERANCE)
+			break;
+		set_direction(&fit);
+		slope = dot(fit.direction, fit.gradient, fit.n);
+		for (size_t i = 0; i < fit.n; i++)
+			fit.trial[i] = graph->theta[i];
+		for (;; length /= 2)
+		{
+			double	   *gradient = fit.changes[fit.history % HISTORY];
+
+			for (size_t i = 0; i < fit.n; i++)
+				graph->theta[i] = fit.trial[i] + length * fit.direction[i];
+			next = evaluate(&fit, gradient);
+			if (next <= value + DECREASE * length * slope || length < SHORTEST)
+				break;
+		}
+
+		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
+		remember(&fit, fit.trial, length);
+		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
+		value = next;
+	}
+	return iteration;
+}

@@ -1,0 +1,248 @@
+/*
+ * graphical_sample.c
+ *		Stratified samples of a graphical model
+ */
+#include <string.h>
+
+#include "graphical_state.h"
+
+/*
+ * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by
+ * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes number k of van
+ * der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine & Karras 2011): each number is
+ * uniform, numbers of rows side by side are evenly spread, and the variance of any frequency is at most e times that of
+ * independent rows.  Without random digits, columns that repeat at regular distances would come out dependent.
+ */
+static double
+scrambled(uint32_t k, uint32_t seed)
+{
+	uint32_t	reversed = 0;
+
+	k ^= k * UINT32_C(0x3D20ADEA);
+	k += seed;
+	k *= seed >> 16 | 1;
+	k ^= k * UINT32_C(0x05526C56);
+	k ^= k * UINT32_C(0x53A22864);
+	for (int i = 0; i < 32; i++)
+		reversed |= (k >> i & 1) << (31 - i);
+	return (reversed + 0.5) * 0x1p-32;
+}
+
+typedef struct Sample
+{
+	uint32_t	n;
+	uint32_t   *rows;			/* [n][columns], of cells */
+	uint32_t   *groups;			/* the same of groups */
+	uint32_t   *order;			/* of rows */
+	uint32_t   *sorted;
+	uint32_t   *codes;			/* of rows */
+} Sample;
+
+/* Sort rows by codes below `limit`, keeping the order of those that are equal. */
+static void
+sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
+{
+	size_t		used = graph->scratch_used;
+	uint32_t   *starts = (uint32_t *) race_graph_scratch(graph, limit / 2 + 1);
+	uint32_t	at = 0;
+	uint32_t   *order = sample->order;
+
+	memset(starts, 0, (limit + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < sample->n; i++)
+		starts[sample->codes[i]]++;
+	for (size_t i = 0; i < limit; i++)
+	{
+		uint32_t	count = starts[i];
+
+		starts[i] = at;
+		at += count;
+	}
+	for (uint32_t i = 0; i < sample->n; i++)
+		sample->sorted[starts[sample->codes[order[i]]]++] = order[i];
+	sample->order = sample->sorted;
+	sample->sorted = order;
+	graph->scratch_used = used;
+}
+
+/* Turn the cells of a column, of a group each, to cumulative probabilities of cells in groups; and list them by group. */
+typedef struct Within
+{
+	uint32_t   *start;			/* [groups + 1] */
+	uint32_t   *cell;			/* [cells], by group */
+	double	   *cumulative;		/* in the group */
+} Within;
+
+static void
+prepare_within(RaceGraph *graph, uint32_t column, Within *within)
+{
+	uint32_t	groups = graph->columns->groups[column];
+	uint32_t	cells = graph->columns->cells[column];
+
+	within->start = (uint32_t *) race_graph_scratch(graph, groups / 2 + 2);
+	within->cell = (uint32_t *) race_graph_scratch(graph, cells / 2 + 1);
+	within->cumulative = race_graph_scratch(graph, cells);
+	memset(within->start, 0, (groups + 1) * sizeof(uint32_t));
+	for (uint32_t c = 0; c < cells; c++)
+		within->start[race_graph_group(graph, column, c) + 1]++;
+	for (uint32_t g = 0; g < groups; g++)
+		within->start[g + 1] += within->start[g];
+	for (uint32_t c = 0; c < cells; c++)
+		within->cell[within->start[race_graph_group(graph, column, c)]++] = c;
+	for (uint32_t g = groups; g > 0; g--)
+		within->start[g] = within->start[g - 1];
+	within->start[0] = 0;
+	for (uint32_t g = 0; g < groups; g++)
+	{
+		double		sum = 0;
+
+		for (uint32_t i = within->start[g]; i < within->start[g + 1]; i++)
+			within->cumulative[i] = sum += graph->within[column][within->cell[i]];
+	}
+}
+
+/* The first of n cumulative numbers that is above x, or the last one */
+static uint32_t
+search(const double *cumulative, uint32_t n, double x)
+{
+	uint32_t	low = 0;
+
+	while (n > 1)
+	{
+		uint32_t	half = n / 2;
+
+		if (cumulative[low + half - 1] <= x)
+		{
+			low += half;
+			n -= half;
+		}
+		else
+			n = half;
+	}
+	return low;
+}
+
+/* Draw a column of all rows, given columns of the same clique that were drawn before. */
+static void
+sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint32_t column,
+			  uint32_t seed, Sample *sample)
+{
+	uint32_t	columns = graph->columns->columns;
+	uint32_t	groups = graph->columns->groups[column];
+	size_t		limit = race_graph_cells(graph, given);
+	double	   *factor;
+	double	   *cumulative;
+	Within		within;
+	size_t		steps[RACE_GRAPH_COLUMNS];
+	size_t		step = 1;
+	size_t		own_step = 0;
+	uint32_t	last = UINT32_MAX;
+
+	graph->scratch_used = 0;
+	factor = race_graph_marginal(graph, given | RACE_COLUMN(column), clique->belief, clique->set);
+	cumulative = race_graph_scratch(graph, groups);
+	prepare_within(graph, column, &within);
+	/* rows by the columns given; where these are in the factor is another number */
+	for (uint32_t k = columns; k-- > 0;)
+	{
+		uint32_t	i = graph->order[k];
+
+		steps[i] = 0;
+		if (i == column)
+			own_step = step;
+		else if (given & RACE_COLUMN(i))
+			steps[i] = step;
+		else
+			continue;
+		step *= graph->columns->groups[i];
+	}
+	memset(sample->codes, 0, sample->n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < columns; i++)
+		if (steps[i] > 0)
+			for (uint32_t k = 0; k < sample->n; k++)
+				sample->codes[k] += sample->groups[(size_t) k * columns + i] * (uint32_t) steps[i];
+	/* the column itself has code 0: leave it out */
+	for (uint32_t k = 0; k < sample->n; k++)
+		sample->codes[k] = (uint32_t) (sample->codes[k] / (own_step * groups) * own_step +
+									   sample->codes[k] % own_step);
+	sort_rows(graph, sample, limit);
+	for (uint32_t k = 0; k < sample->n; k++)
+	{
+		uint32_t	row = sample->order[k];
+		uint32_t	code = sample->codes[row];
+		uint32_t   *group = &sample->groups[(size_t) row * columns + column];
+		double		u;
+		double		below;
+		uint32_t	first;
+
+		if (code != last)
+		{
+			double		sum = 0;
+
+			for (uint32_t g = 0; g < groups; g++)
+				cumulative[g] = sum += factor[code / own_step * own_step * groups + code % own_step + g * own_step];
+			last = code;
+		}
+		u = scrambled(k, seed) * cumulative[groups - 1];
+		*group = search(cumulative, groups, u);
+		below = *group == 0 ? 0 : cumulative[*group - 1];
+		first = within.start[*group];
+		u = (u - below) / (cumulative[*group] - below);
+		sample->rows[(size_t) row * columns + column] =
+			within.cell[first + search(within.cumulative + first, within.start[*group + 1] - first, u)];
+	}
+	for (uint32_t k = 0; k < sample->n; k++)
+		sample->codes[k] = sample->rows[(size_t) k * columns + column];
+	sort_rows(graph, sample, graph->columns->cells[column]);
+	race_look_for_interrupts();
+}
+
+/* Exchange rows, so that their order says nothing. */
+static void
+shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *), void *arg)
+{
+	for (uint32_t i = n; i > 1; i--)
+	{
+		uint32_t   *a = rows + (size_t) (i - 1) * columns;
+		uint32_t   *b = rows + (size_t) (uniform(arg) * i) * columns;
+
+		for (uint32_t j = 0; j < columns; j++)
+		{
+			uint32_t	cell = a[j];
+
+			a[j] = b[j];
+			b[j] = cell;
+		}
+	}
+}
+
+void
+race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows)
+{
+	uint32_t	columns = graph->columns->columns;
+	RaceColumnSet drawn = 0;
+	Sample		sample = {.n = n, .rows = rows};
+
+	sample.groups = graph->allocate(graph->arg, (size_t) n * columns * sizeof(uint32_t));
+	sample.order = graph->allocate(graph->arg, n * sizeof(uint32_t));
+	sample.sorted = graph->allocate(graph->arg, n * sizeof(uint32_t));
+	sample.codes = graph->allocate(graph->arg, n * sizeof(uint32_t));
+	memset(sample.groups, 0, (size_t) n * columns * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+		sample.order[i] = i;
+	for (uint32_t k = 0; k < graph->cliques; k++)
+	{
+		const Clique *clique = &graph->clique[k];
+
+		for (uint32_t j = 0; j < columns; j++)
+		{
+			uint32_t	column = graph->order[j];
+
+			if (!(clique->set & ~drawn & RACE_COLUMN(column)))
+				continue;
+			sample_column(graph, clique, clique->set & drawn, column,
+						  (uint32_t) (uniform(arg) * 0x1p32), &sample);
+			drawn |= RACE_COLUMN(column);
+		}
+	}
+	shuffle(rows, n, columns, uniform, arg);
+}

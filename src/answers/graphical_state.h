@@ -1,0 +1,85 @@
+/*
+ * graphical_state.h
+ *		A graphical model: cliques, tables and parameters
+ *
+ * A factor is a table over a set of columns, in groups.  Its columns are in the order of graph->order; the last one
+ * varies fastest.
+ */
+#ifndef RACE_GRAPHICAL_STATE_H
+#define RACE_GRAPHICAL_STATE_H
+
+#include "../core/core.h"
+#include "graphical_model.h"
+
+typedef struct Clique
+{
+	RaceColumnSet set;
+	RaceColumnSet separator;
+	uint32_t	parent;
+	size_t		cells;
+	size_t		separator_cells;
+	double	   *belief;
+	double	   *message;		/* to the parent; then the separator's belief */
+} Clique;
+
+typedef struct Table
+{
+	uint32_t	first;
+	uint32_t	second;
+	uint32_t	clique;			/* that contains it */
+	size_t		cells;
+	double	   *theta;
+	bool		swapped;		/* second comes first in the order of columns */
+} Table;
+
+struct RaceGraph
+{
+	const RaceGraphColumns *columns;
+	const RaceMarginal *marginals;
+	uint32_t	tables;
+	Table	   *table;
+	uint32_t	cliques;
+	Clique	   *clique;
+	uint32_t   *order;			/* columns, fewest groups first */
+	uint32_t   *home;			/* a clique of each column */
+	double	  **within;			/* [column][cell]: probability of a cell in its group */
+	double	  **group_log;		/* [column][group] */
+	size_t		parameters;
+	double	   *theta;
+	double		log_partition;
+	double	   *work;			/* a table of two columns, or of one */
+	double	   *scratch;		/* grows */
+	size_t		scratch_size;
+	size_t		scratch_used;
+	RaceAllocate allocate;
+	void	   *arg;
+};
+
+/* The group of a cell */
+static inline uint32_t
+race_graph_group(const RaceGraph *graph, uint32_t column, uint32_t cell)
+{
+	const uint32_t *map = graph->columns->group_of[column];
+
+	return map == NULL ? cell : map[cell];
+}
+
+/* The cells of a factor over a set of columns */
+extern size_t race_graph_cells(const RaceGraph *graph, RaceColumnSet set);
+
+/*
+ * Space for n numbers, until scratch_used is set back.  What was given out before stays where it is, even when the space
+ * grows.
+ */
+extern double *race_graph_scratch(RaceGraph *graph, size_t n);
+
+/* The marginal of a factor over `all`, in scratch space */
+extern double *race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *factor, RaceColumnSet all);
+
+/* The probabilities of the cells of a measured table, in its layout */
+extern void race_graph_table(RaceGraph *graph, const Table *table, double *out);
+
+/* The sum of numbers, and of products, in four sums each */
+extern double race_graph_sum(const double *x, size_t n);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * contingency_select_test.c
+ *		What a release of tables of columns costs, for many requests and scores; and what it chooses
+ */
+#include "../../src/core/contingency_select.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define MOST_COLUMNS	RACE_GRAPH_COLUMNS
+#define MOST_FINEST		60
+#define MOST_SCORES		(MOST_COLUMNS * (MOST_COLUMNS - 1) / 2)
+
+static uint32_t cells[MOST_COLUMNS];
+static uint32_t ordered[MOST_COLUMNS];
+static double weights[MOST_COLUMNS];
+static uint32_t maps[MOST_COLUMNS][MOST_FINEST];
+static int64_t counts[MOST_COLUMNS * MOST_FINEST];
+static int64_t scores[MOST_SCORES];
+
+/* A request for columns with at most so many cells */
+static void
+make_request(RaceSelect *select, uint64_t seed, uint32_t columns, uint32_t most_cells, bool pure, double budget)
+{
+	memset(select, 0, sizeof(*select));
+	select->columns = columns;
+	select->cells = select->finest = cells;
+	select->ordered = ordered;
+	select->pure = pure;
+	select->budget = budget;
+	select->max_contributions = 1;
+	for (uint32_t i = 0; i < columns; i++)
+	{
+		cells[i] = 1 + (uint32_t) (mix(seed++) % most_cells);
+		ordered[i] = (uint32_t) (mix(seed++) % (cells[i] + 1));
+		weights[i] = 1 + (double) (mix(seed++) % 3);
+		select->group_of[i] = maps[i];
+	}
+}
+
+/* The exact cost of noise for a squared change, or one in L1, with roundings of long double alone */
+static long double
+exact_cost(const RaceSelect *select, long double copies, bool score, uint64_t noise)
+{
+	long double l1 = (long double) select->max_contributions * (select->substitute ? 2 : 1);
+
+	if (select->pure)
+		return copies * l1 * RACE_SCALE_DENOMINATOR / (long double) noise;
+	if (score)
+		return copies * l1 * l1 / (2 * (long double) noise);
+	return copies * l1 * (long double) select->max_contributions / (2 * (long double) noise);
+}
+
+typedef struct Findings
+{
+	int			released;
+	int			refused;
+	int			pairs;
+	int			over_budget;	/* the sum of exact costs is above the budget */
+	int			cost_too_low;	/* or above the cost that is told */
+	int			wasted;			/* more than 3 % is not spent, though noise is not the least possible */
+	int			bad_groups;
+	int			bad_pairs;
+} Findings;
+
+static bool
+groups_are_right(const RaceSelect *select)
+{
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		bool		used[MOST_FINEST] = {false};
+
+		for (uint32_t c = 0; c < cells[i]; c++)
+		{
+			if (maps[i][c] >= select->groups[i])
+				return false;
+			used[maps[i][c]] = true;
+		}
+		for (uint32_t g = 0; g < select->groups[i]; g++)
+			if (!used[g])
+				return false;
+	}
+	return true;
+}
+
+static bool
+pairs_are_right(const RaceSelect *select)
+{
+	RaceColumnSet neighbors[MOST_COLUMNS] = {0};
+
+	for (uint32_t k = 0; k < select->measured; k++)
+	{
+		const RaceSelectPair *pair = &select->pairs[k];
+
+		if (pair->first >= pair->second || pair->second >= select->columns || pair->noise == 0 ||
+			neighbors[pair->first] & RACE_COLUMN(pair->second))
+			return false;
+		neighbors[pair->first] |= RACE_COLUMN(pair->second);
+		neighbors[pair->second] |= RACE_COLUMN(pair->first);
+	}
+	return race_junction_tree(select->columns, select->groups, neighbors, NULL) <= 1e6;
+}
+
+/* A whole release with random counts and scores of a size */
+static void
+release(RaceSelect *select, uint64_t seed, double size, Findings *findings)
+{
+	long double cost;
+	uint64_t	noise = race_select_count(select);
+	uint64_t	again[MOST_COLUMNS];
+	uint64_t	least = noise;
+	uint32_t	from = 0;
+	size_t		n = 0;
+
+	if (noise == 0 || !race_select_one_ways(select, (int64_t) size))
+	{
+		findings->refused++;
+		return;
+	}
+	findings->released++;
+	cost = exact_cost(select, 1, false, noise);
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		cost += exact_cost(select, 1, false, select->one_way[i]);
+		least = select->one_way[i] < least ? select->one_way[i] : least;
+		for (uint32_t c = 0; c < cells[i]; c++)
+			counts[n++] = (int64_t) (size / cells[i] * 3 * signed_unit(mix(seed++)));
+	}
+	race_select_join(select, counts);
+	findings->bad_groups += !groups_are_right(select) || !(select->total >= 1);
+	while ((noise = race_select_scores(select)) != 0)
+	{
+		uint32_t	k = 0;
+
+		for (uint32_t i = 0; i < select->columns; i++)
+			for (uint32_t j = i + 1; j < select->columns; j++)
+				scores[k++] = (int64_t) (size * 2 * signed_unit(mix(seed++)));
+		cost += exact_cost(select, k, true, noise);
+		race_select_choose(select, scores);
+		for (; from < select->measured; from++)
+			cost += exact_cost(select, 1, false, select->pairs[from].noise);
+	}
+	if (race_select_rest(select, again))
+		for (uint32_t i = 0; i < select->columns; i++)
+			cost += exact_cost(select, 1, false, again[i]);
+	findings->pairs += (int) select->measured;
+	findings->bad_pairs += !pairs_are_right(select);
+	findings->over_budget += cost > (long double) select->budget * (1 + 1e-17L) || select->cost > select->budget;
+	findings->cost_too_low += cost > (long double) select->cost * (1 + 1e-17L);
+	findings->wasted += least > 1000 && cost < 0.97L * (long double) select->budget;
+}
+
+static void
+test_costs(bool pure)
+{
+	Findings	findings = {0};
+
+	for (uint64_t seed = 1; seed <= 1500; seed++)
+	{
+		RaceSelect	select;
+		uint32_t	columns = seed % 500 == 0 ? MOST_COLUMNS : 1 + (uint32_t) (mix(seed) % 14);
+
+		make_request(&select, seed << 20, columns, seed % 3 == 0 ? 2 : MOST_FINEST, pure,
+					 log_uniform(mix(seed + 7), 1e-7, pure ? 1e3 : 1e5));
+		select.substitute = seed % 2 == 0;
+		select.max_contributions = seed % 5 == 0 ? (uint32_t) log_uniform(mix(seed + 9), 1, 2147483647) : 1;
+		select.weights = seed % 7 == 0 ? weights : NULL;
+		release(&select, seed << 30, log_uniform(mix(seed + 11), 1, 1e9), &findings);
+	}
+	printf("# %s: %d releases of %d pairs, %d refused\n", pure ? "pure" : "Gaussian", findings.released, findings.pairs,
+		   findings.refused);
+	ok(findings.over_budget == 0 && findings.cost_too_low == 0 && findings.released > 1000 && findings.pairs > 1000,
+	   "the sum of costs is at most what is told, and that is at most the budget");
+	ok(findings.wasted == 0, "nearly all of the budget is spent");
+	ok(findings.bad_groups == 0 && findings.bad_pairs == 0, "groups are numbered, pairs are different and in a small tree");
+}
+
+/* One column, constant columns, and noise that would be too large */
+static void
+test_small(void)
+{
+	RaceSelect	select;
+	Findings	findings = {0};
+
+	make_request(&select, 1, 1, 30, false, 0.01);
+	release(&select, 5, 1e4, &findings);
+	ok(findings.released == 1 && select.measured == 0 && findings.wasted == 0, "one column gets all");
+	make_request(&select, 1, 14, 1, true, 1);
+	release(&select, 5, 1e5, &findings);
+	ok(findings.released == 2 && findings.bad_groups + findings.bad_pairs + findings.over_budget == 0,
+	   "columns of one cell");
+	make_request(&select, 1, 14, 30, false, 1e-30);
+	ok(race_select_count(&select) == 0, "noise beyond all limits is refused");
+	make_request(&select, 1, 40, 60, false, 2e-8);
+	release(&select, 6, 2000, &findings);
+	ok(select.measured == 0 && select.cost > 0.97 * select.budget,
+	   "if scores would say nothing, tables of one column get all");
+}
+
+/* Pairs that are far from the reference are chosen, if there are records enough */
+static void
+test_choice(void)
+{
+	for (int many = 0; many < 2; many++)
+	{
+		RaceSelect	select;
+		double		size = many ? 1e5 : 300;
+		bool		right = true;
+
+		make_request(&select, 3, 6, 2, false, 0.01);
+		race_select_count(&select);
+		race_select_one_ways(&select, (int64_t) size);
+		for (uint32_t i = 0; i < 12; i++)
+			counts[i] = (int64_t) (size / 2);
+		race_select_join(&select, counts);
+		while (race_select_scores(&select) != 0)
+		{
+			for (uint32_t k = 0; k < 15; k++)
+				scores[k] = k == 4 || k == 9 ? (int64_t) size / 5 : 0;
+			race_select_choose(&select, scores);
+		}
+		/* (0, 5) and (2, 3) */
+		for (uint32_t k = 0; k < select.measured; k++)
+			right &= (select.pairs[k].first == 0 && select.pairs[k].second == 5) ||
+				(select.pairs[k].first == 2 && select.pairs[k].second == 3);
+		ok(right && select.measured == (many ? 2 : 0), many ? "two pairs are far from the reference" :
+		   "control: not if noise is as large");
+	}
+}
+
+int
+main(void)
+{
+	test_costs(true);
+	test_costs(false);
+	test_small();
+	test_choice();
+	return done_testing();
+}
