@@ -480,6 +480,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		MALFORMED("Moments have neither halves nor models.");
 	if (race_is_contingency(&params->params) && wire.header.noise.half != RACE_WHOLE)
 		MALFORMED("Tables have no halves.");
+	if (race_params_are_measured(&params->params) && wire.header.noise.status != RACE_STATUS_PRIVATE)
+		MALFORMED("Only private tables are measured ones.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||
