@@ -111,7 +111,7 @@ mutant moments-squares 'Gaussian' 'half of the square of the norm' \
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/\*score\+\+ = race_clamped_sum\(race_noisy\(work->random,(.*?), work->mechanism, work->score_noise\), 0\)/*score++ = ($1)/s' greybox_tables_test 034_tables_audit
+	's/\*score\+\+ = race_clamped_sum\(race_noisy\(work->random,(.*?),\s*work->mechanism, work->score_noise\), 0\)/*score++ = ($1)/s' greybox_tables_test 034_tables_audit
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
 	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
 mutant tables-scores-once 'tables, scores' 'the scores of all pairs are paid as one' \

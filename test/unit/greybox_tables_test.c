@@ -251,6 +251,11 @@ part_of(const Sides *sides, size_t from, size_t n, double limit)
 	double		sum = 0;
 	size_t		i;
 
+	if (from + n > tape.n)
+	{
+		met.near = false;		/* something got no noise */
+		return 0;
+	}
 	for (i = from; i < from + n; i++)
 		sum += sides->gaussian ? pow(difference(&tape.draws[i]), 2) : difference(&tape.draws[i]);
 	if (sum > limit * (1 + ROUNDING))
@@ -320,7 +325,11 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 									race_discrete_laplace_variance(tape.draws[1].noise));
 	left -= again ? kind->one_ways : 0;
 	rounds = kind->pairs == 0 ? 0 : (int) (left / kind->pairs);
-	met.near &= left == (size_t) rounds * kind->pairs;
+	if (tape.n < at || left != (size_t) rounds * kind->pairs)
+	{
+		met.near = false;
+		return;
+	}
 	met.measured += result->n_measured - result->columns;
 	met.unmeasured += result->n_measured == result->columns;
 	met.joined += result->joined != NULL && race_contingency_counters(result) < kind->params->range;
