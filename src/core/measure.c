@@ -424,7 +424,12 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 	RaceTable	pair;
 
 	begin_select(request, &work->exact_tables, work);
-	race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT));
+	if (!race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT)))
+	{
+		/* the noise would be too large for that many records; race_measure_count() looked at 1 */
+		begin_select(request, &work->exact_tables, work);
+		race_select_one_ways(&work->select, 1);
+	}
 	if (measure_columns(work, &pair))
 	{
 		join_groups(work);

@@ -866,9 +866,9 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 static const char *
 log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
-	if (model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
-		model->residual_variance != 0 ||
-		size != offsetof(RaceModel, words) + model->points * sizeof(double))
+	if (size != offsetof(RaceModel, words) + params->range * sizeof(double) ||
+		model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
+		model->residual_variance != 0)
 		return "The size of a model does not fit its tables.";
 	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA, RACE_MAX_THETA) ?
 		NULL : "A number of a model is out of range.";

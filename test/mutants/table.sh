@@ -131,7 +131,7 @@ mutant tables-pairs-none 'tables of pairs' 'no noise' \
 mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
 	's/(measure_table\(work, &table, pair->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
 mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
-	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 8/' greybox_tables_test
+	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 4 + 1/' greybox_tables_test
 mutant tables-person 'tables' 'm - 1 contributions for m' \
 	's/m = select->max_contributions;/m = select->max_contributions - (select->max_contributions > 1);/' greybox_tables_test
 mutant tables-person-one 'tables' 'one contribution for m' \
