@@ -122,6 +122,8 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 	select->budget = race_measure_budget(request);
 	select->max_contributions = request->max_contributions;
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	select->cost = select->allotted = 0;
+	select->round = 0;
 	return race_select_count(select);
 }
 

@@ -115,11 +115,11 @@ mutant tables-scores-none 'tables, scores' 'no noise' \
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
 	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
 mutant tables-scores-once 'tables, scores' 'the scores of all pairs are paid as one' \
-	's/(take\(select, left \* \S+), candidates, score_change\(select\)\)/$1, 1, score_change(select))/' greybox_tables_test
+	's/candidates(?:\(select\))?, score_change\(select\)\)/1, score_change(select))/' greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
-	's/\tnoise = (take\([^;]*candidates, score_change\(select\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
+	's/\tnoise = (take\([^;]*candidates(?:\(select\))?, score_change\(select\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
 mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
-	's/(m = \(unsigned __int128\) select->max_contributions) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
+	's/((?:m|l1) = \(unsigned __int128\) select->max_contributions) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
 mutant tables-columns-none 'tables of columns' 'no noise' \
 	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] == row[1] ? counters[i] : $1, 0)/' greybox_tables_test
 mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
