@@ -114,8 +114,8 @@ PURE = $(addprefix core/,cells contingency% junction_tree measure kernels normal
 	factor noise_samplers noise_budget counters count plan draw noisy) \
 	$(addprefix answers/,graphical% distributions solver point_masses peaks cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
-# The grey-box audit has its own race_noisy(), which notes what it is given.
-test/unit/greybox_test: REPLACED = src/core/noisy.o
+# Grey-box audits have their own race_noisy(), which notes what it is given.
+test/unit/greybox_test test/unit/greybox_tables_test: REPLACED = src/core/noisy.o
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(filter-out $(REPLACED),$(PURE_OBJS)) -lm
 FUZZED_OBJS = src/core/counters.o

@@ -14,6 +14,12 @@ race_is_contingency(const RaceParams *params)
 	return params->kernel == RACE_KERNEL_TABLES;
 }
 
+bool
+race_params_are_measured(const RaceParams *params)
+{
+	return race_is_contingency(params) && race_array(params, RACE_ARRAY_MEASURED) != NULL;
+}
+
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)
 {
@@ -252,6 +258,30 @@ race_contingency_counters(const RaceContingency *tables)
 	return sum <= limit ? (uint32_t) sum : 0;
 }
 
+/* How many groups several columns may have, so that parameters of what is measured have room for all arrays */
+static uint32_t
+most_groups(const RaceContingency *tables)
+{
+	uint32_t	pairs = tables->columns * (tables->columns - 1) / 2;
+
+	if (pairs > RACE_CONTINGENCY_PAIRS)
+		pairs = RACE_CONTINGENCY_PAIRS;
+	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->columns -
+		RACE_MEASURED_NUMBERS * (tables->columns + pairs);
+}
+
+/* A release must not fail after it drew numbers, so this is looked at before. */
+static bool
+measured_fit(const RaceContingency *tables)
+{
+	double		groups = 0;
+	uint32_t	j;
+
+	for (j = 0; j < tables->columns; j++)
+		groups += race_contingency_finest(tables, j);
+	return tables->columns == 1 || groups <= most_groups(tables);
+}
+
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
 const char *
@@ -270,6 +300,12 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	if (!are_columns(&tables))
 		return PROBLEM("tables need cells and groups: integers between 1 and %d, and no more single cells than cells",
 					   RACE_CONTINGENCY_CELLS);
+	if ((tables.joined != NULL) != (params->joined != 0) ||
+		(tables.joined != NULL && tables.measured == NULL))
+		return PROBLEM("joined groups are of private tables, which have measured");
+	if (!measured_fit(&tables))
+		return PROBLEM("tables of several columns must have at most %u groups together",
+					   most_groups(&tables));
 	if (!are_joined(&tables))
 		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!are_measured(&tables))

@@ -56,6 +56,9 @@ typedef struct RaceTable
 
 extern bool race_is_contingency(const RaceParams *params);
 
+/* Are they of what was measured of tables, which is private? */
+extern bool race_params_are_measured(const RaceParams *params);
+
 /* The arrays of parameters.  Valid ones if the parameters are. */
 extern void race_contingency_of(const RaceParams *params, RaceContingency *tables);
 

@@ -122,6 +122,8 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 	select->budget = race_measure_budget(request);
 	select->max_contributions = request->max_contributions;
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	select->cost = select->allotted = 0;
+	select->round = 0;
 	return race_select_count(select);
 }
 
@@ -143,7 +145,10 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 
 /* ------------------------------------------------------------------ tables */
 
-/* The exact counters of a table, with groups as they are joined by now */
+/*
+ * The exact counters of a table, with groups as they are joined by now.  A sum that is clamped changes
+ * by no more than its numbers do together.
+ */
 static void
 load_table(const Work *work, const RaceTable *from, int64_t *counters)
 {
@@ -169,7 +174,8 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 		{
 			race_counters_load(exact->counters, exact->width, from->at + (size_t) i * columns + j, 1,
 							   &counter);
-			counters[row[i] * width + column[j]] += counter;
+			counters[row[i] * width + column[j]] =
+				race_clamped_sum(counters[row[i] * width + column[j]], counter);
 		}
 }
 
@@ -283,7 +289,10 @@ independent_shares(const Work *work, uint32_t first, uint32_t second, double *sh
 			*shares++ = of_first[i] * of_second[j];
 }
 
-/* The distance of an exact table from so many records by the reference, in integers */
+/*
+ * The distance of an exact table from so many records by the reference, in integers.  Each step moves two
+ * tables no farther apart, clamping included: so the distance changes by at most what the table does in L1.
+ */
 static int64_t
 distance(const Work *work, size_t n)
 {
@@ -293,7 +302,7 @@ distance(const Work *work, size_t n)
 	for (i = 0; i < n; i++)
 	{
 		double		expected = fmin(work->shares[i] * work->result.total, (double) RACE_MAX_COUNT);
-		int64_t		difference = work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5);
+		int64_t		difference = race_clamped_sum(work->table[i], -(int64_t) floor(fmax(expected, 0) + 0.5));
 
 		sum = race_clamped_sum(sum, difference < 0 ? -difference : difference);
 	}
@@ -417,7 +426,12 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 	RaceTable	pair;
 
 	begin_select(request, &work->exact_tables, work);
-	race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT));
+	if (!race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT)))
+	{
+		/* the noise would be too large for that many records; race_measure_count() looked at 1 */
+		begin_select(request, &work->exact_tables, work);
+		race_select_one_ways(&work->select, 1);
+	}
 	if (measure_columns(work, &pair))
 	{
 		join_groups(work);

@@ -358,7 +358,7 @@ race_params_check_exact(const RaceParams *params)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of noise shares of moments"),
 				 errhint("Make those of exact ones by race_moment_params.")));
-	if (race_is_contingency(params) && race_array(params, RACE_ARRAY_MEASURED) != NULL)
+	if (race_params_are_measured(params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of private tables"),

@@ -198,6 +198,8 @@ plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan
 	plan->count_noise = race_measure_count(request, params, &plan->noise.counter_variance);
 	if (plan->count_noise == 0)
 		return false;
+	if (plan->kept.tables != NULL)
+		plan->noise.counter_variance = plan->kept.tables->tables.measured[2];
 	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
 	plan->noise.delta = request->delta;
 	plan->noise.rho = pure ? race_rho_of_pure(cost) : cost;

@@ -314,6 +314,12 @@ check_mergeable(const RaceView *a, const RaceView *b)
 		race_params_check_same(a->params, b->params);
 	if (x->status == RACE_STATUS_EXACT)
 		return;
+	if (race_params_are_measured(a->params) || race_params_are_measured(b->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("private tables cannot be combined"),
+				 errdetail("Each chose by itself which tables it measures, and with how much noise."),
+				 errhint("Merge exact tables, or noise shares of race_share.")));
 
 	if (!race_params_same_rows(a->params, b->params) &&
 		!race_grids_meet(a->params, b->params, choices))

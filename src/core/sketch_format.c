@@ -482,6 +482,8 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		MALFORMED("Tables have no halves.");
 	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !race_is_moments(&params->params))
 		MALFORMED("Noise of Wishart matrices is for moments.");
+	if (race_params_are_measured(&params->params) && wire.header.noise.status != RACE_STATUS_PRIVATE)
+		MALFORMED("Only private tables are measured ones.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||
@@ -866,9 +868,9 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 static const char *
 log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
-	if (model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
-		model->residual_variance != 0 ||
-		size != offsetof(RaceModel, words) + model->points * sizeof(double))
+	if (size != offsetof(RaceModel, words) + params->range * sizeof(double) ||
+		model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
+		model->residual_variance != 0)
 		return "The size of a model does not fit its tables.";
 	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA, RACE_MAX_THETA) ?
 		NULL : "A number of a model is out of range.";

@@ -63,7 +63,8 @@ static const int header_sizes[HEADER_FIELDS] = {
 enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
 enum {INDEPENDENT = 1, SOBOL, GRID = 4, STRUCTURED, GROUPED = 7};
 enum {FOLD = 1, MULTILINEAR};
-enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16};
+enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, JOINED = 16, CELLS = 32, GROUPS = 64,
+	MEASURED = 128};
 enum {EXACT, SHARE, PRIVATE};
 enum {LAPLACE = 1, GAUSSIAN, SEVERAL, WISHART};
 
@@ -233,8 +234,98 @@ put_arrays(Value *params, const uint64_t *part)
 	}
 }
 
-/* Are parameters made of moments? */
+/* Are parameters made of moments, or of contingency tables?  Are the tables those of private values? */
 static bool of_moments = false;
+static bool of_tables = false;
+static bool measured = false;
+
+/* Some joined groups of a column, which has n; returns how many there are then */
+static uint64_t
+join_groups(double *joined, uint64_t n)
+{
+	uint64_t	groups = 0;
+	uint64_t	i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64_t	group = below(groups + 1);
+
+		joined[i] = (double) group;
+		groups += group == groups;
+	}
+	return groups;
+}
+
+/* Parameters of contingency tables; if hostile, with an extreme field or number */
+static void
+make_tables(Value *params, bool hostile)
+{
+	static const double few[] = {0, 1, 2, 3, 5, -1, 0.5, 1e6, 1e300};
+	uint64_t	part[PART_FIELDS] = {
+		[VERSION] = 1, [KERNEL] = TABLES, [POWER] = 1, [ROWS] = 1, [REHASH] = FOLD, [SEQUENCE] = INDEPENDENT,
+		[ARRAYS] = CELLS | GROUPS, [DIMS] = 1 + below(3), [BANDWIDTH] = BITS(1.0)
+	};
+	double		numbers[MAX_ARRAYS] = {0};	/* joined, cells, groups, measured */
+	double		cells[3];
+	double		groups[2][3];
+	uint64_t	width[3];
+	bool		are_joined = measured && below(2);
+	int			n = 0;
+	int			rows = 0;
+	uint64_t	i;
+	uint64_t	j;
+
+	for (i = 0; i < part[DIMS]; i++)
+	{
+		cells[i] = 1 + below(5);
+		groups[0][i] = 1 + below(3);
+		groups[1][i] = below(cells[i] + 1);
+		width[i] = (uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]) + (uint64_t) groups[1][i];
+		part[RANGE] += (uint64_t) cells[i];
+		if (are_joined)
+		{
+			uint64_t	joined = join_groups(numbers + n, width[i]);
+
+			n += (int) width[i];
+			width[i] = joined;
+		}
+	}
+	part[NORM] = n;				/* the length of joined, in the same place */
+	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
+	n += (int) part[DIMS];
+	for (i = 0; i < 2; i++, n += (int) part[DIMS])
+		memcpy(numbers + n, groups[i], part[DIMS] * sizeof(double));
+	for (i = 0; i < part[DIMS]; i++)
+		for (j = i; j < part[DIMS]; j++)
+		{
+			if (i != j && (!measured || below(2)))
+				part[RANGE] += width[i] * width[j];
+			else if (i != j)
+				continue;
+			if (!measured)
+				continue;
+			/* those of columns come first */
+			numbers[n + 3 * (i == j ? i : part[DIMS] + rows)] = (double) i;
+			numbers[n + 3 * (i == j ? i : part[DIMS] + rows) + 1] = (double) j;
+			numbers[n + 3 * (i == j ? i : part[DIMS] + rows) + 2] = 1 + below(9);
+			rows += i != j;
+		}
+	if (measured)
+	{
+		part[OUTPUTS] = part[DIMS] + rows;
+		n += 3 * (int) part[OUTPUTS];
+		part[ARRAYS] |= MEASURED | (are_joined ? JOINED : 0);
+	}
+	if (hostile && below(2))
+		numbers[below(n)] = one_of(few);
+	else if (hostile)
+		part[below(PART_FIELDS)] = below(2) ? below(9) : extreme_number();
+	params->size = 0;
+	put_fields(params, part, part_sizes, PART_FIELDS);
+	for (i = 0; i < (uint64_t) n; i++)
+		put(params, BITS(numbers[i]), 8);
+	set_number(params, 40, 4, params->size - PART_SIZE);
+}
 
 /* Parameters of one to four parts; if hostile, with an extreme field */
 static void
@@ -245,6 +336,11 @@ make_params(Value *params, bool hostile)
 	uint64_t	sobol = 0;
 	int			i;
 
+	if (of_tables)
+	{
+		make_tables(params, hostile);
+		return;
+	}
 	params->size = 0;
 	for (i = 0; i < n; i++)
 	{
@@ -500,6 +596,24 @@ spoil_model(Value *sketch, size_t start)
 		set_number(sketch, at, 8, below(2) ? below(9) : extreme_number());
 }
 
+/* The log-linear model of tables: a number for each counter; as it is good, or hostile */
+static void
+put_log_linear(Value *sketch, uint64_t range, bool hostile)
+{
+	static const double numbers[] = {0, -1, 1, -20, 1e6, -1e6};
+	size_t		before = sketch->size;
+	uint64_t	i;
+
+	put(sketch, range, 8);
+	for (i = 0; i < 3 + at_most(range, MAX_COUNTERS); i++)
+		put(sketch, i < 3 ? 0 : BITS(one_of(numbers)), 8);
+	if (hostile && below(4) == 0)
+		sketch->size = before + 8 * (1 + below(5));
+	else if (hostile)
+		set_number(sketch, before + 8 * below((sketch->size - before) / 8), 8, extreme_number());
+	set_number(sketch, 76, 4, sketch->size - before);
+}
+
 /* A model after the counters, if it is not too long; as it is good, or hostile */
 static void
 put_model(Value *sketch, const Value *params, bool hostile)
@@ -585,7 +699,9 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 	if (header[STATUS] == SHARE)
 		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
 	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile && !with_model);
-	if (with_model)
+	if (with_model && of_tables)
+		put_log_linear(sketch, range, hostile);
+	else if (with_model)
 		put_model(sketch, params, hostile);
 	put(sketch, 0, 4);
 	set_checksum(sketch);
@@ -617,7 +733,8 @@ make_sketches(Value *pair, bool may_have_models)
 
 	if (header[STATUS] != EXACT)
 		choose_noise(header);
-	header[HALF] = of_halves || (!of_moments && header[STATUS] != SHARE && below(8) == 0);
+	measured = header[STATUS] == PRIVATE ? below(4) > 0 : below(32) == 0;
+	header[HALF] = of_halves || (!of_moments && !of_tables && header[STATUS] != SHARE && below(8) == 0);
 	make_params(&params, below(8) == 0);
 	make_sketch(&pair[0], &params, header, 0, may_have_models && below(2), spoiled == 0);
 	if (below(6) == 0)
@@ -645,6 +762,7 @@ typedef struct Operation
 	const char *name;
 	bool		is_sketch;		/* else of parameters */
 	bool		is_moments;		/* a sketch is moments, parameters may be theirs */
+	bool		is_tables;		/* it is contingency tables, likewise */
 	bool		of_halves;		/* all sketches are halves */
 	bool		may_have_models;	/* it does not claim to give back what it drops */
 	const char *query;			/* %s: record i, and the one before */
@@ -763,6 +881,27 @@ static Operation operations[] = {
 	{.name = "race_moments", .is_moments = true, .query =
 		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
 		"AS \"moments have their params\" FROM " PARAMS},
+	{.name = "+ of tables", .is_sketch = true, .is_tables = true, .query =
+		"SELECT " SEND("a + b") ", " SEND("a + b") " = " SEND("b + a")
+		" AS \"+ commutes\" FROM " SKETCHES},
+	{.name = "race_add to tables", .is_sketch = true, .is_tables = true, .query =
+		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
+		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
+		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
+		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
+	{.name = "race_share of tables", .is_sketch = true, .is_tables = true, .query =
+		"SELECT " SEND("race_merge(s)") ", "
+		"(race_info(race_merge(s))).status = 'private' AS \"enough shares are private\" FROM " SKETCHES ", "
+		"LATERAL (VALUES (a), (b), (b), (b)) v (x), "
+		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
+	{.name = "race_privatize of tables", .is_sketch = true, .is_tables = true, .query =
+		"SELECT " SEND("s") ", (race_info(s)).epsilon <= 1 AND (race_info(r)).epsilon <= 1 AS \"it costs no more\" "
+		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) AS s, race_privatize(b, 1, 1e-6) AS r OFFSET 0) w"},
+	{.name = "questions to tables", .is_sketch = true, .is_tables = true, .may_have_models = true, .query =
+		"SELECT " SEND("a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
+	{.name = "parameters of tables", .is_tables = true, .query =
+		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
+		"AS \"tables have their params\" FROM " PARAMS},
 	{.name = "*", .query =
 		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
@@ -795,16 +934,20 @@ static Kind kinds[] = {
 		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
 	{.name = "race_moments", .query =
 		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
+		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
+	{.name = "race_tables", .query =
+		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
 		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"}
 };
 
 /* The numbers of kinds */
-enum {OF_PARAMS, OF_SKETCH, MOMENTS_VALUE};
+enum {OF_PARAMS, OF_SKETCH, MOMENTS_VALUE, TABLES_VALUE};
 
 static int
 kind_of(const Operation *operation)
 {
-	return !operation->is_sketch ? OF_PARAMS : operation->is_moments ? MOMENTS_VALUE : OF_SKETCH;
+	return !operation->is_sketch ? OF_PARAMS : operation->is_moments ? MOMENTS_VALUE :
+		operation->is_tables ? TABLES_VALUE : OF_SKETCH;
 }
 
 /* Does the server take a value?  Then it must give it back. */
@@ -852,7 +995,7 @@ check_answer(const PGresult *result)
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
 	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") != 0 ? OF_PARAMS :
-				 of_moments ? MOMENTS_VALUE : OF_SKETCH))
+				 of_moments ? MOMENTS_VALUE : of_tables ? TABLES_VALUE : OF_SKETCH))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 
@@ -906,6 +1049,8 @@ try_pair(Operation *operation)
 	static Value pair[2];
 
 	of_moments = operation->is_moments;
+	of_tables = operation->is_tables;
+	measured = below(2);
 	of_halves = operation->of_halves;
 	if (operation->is_sketch)
 		make_sketches(pair, operation->may_have_models);

@@ -108,6 +108,43 @@ mutant moments-coarser-l2 'Gaussian' 'rounding to coarser integers is free' \
 mutant moments-squares 'Gaussian' 'half of the square of the norm' \
 	's/return \(norm \* norm \+ 1\) \/ 2;/return (norm * norm + 1) \/ 4;/' moments_test
 
+##### contingency tables
+
+mutant tables-scores-none 'tables, scores' 'no noise' \
+	's/\*score\+\+ = race_clamped_sum\(race_noisy\(work->random,(.*?),\s*work->mechanism, work->score_noise\), 0\)/*score++ = ($1)/s' greybox_tables_test 034_tables_audit
+mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
+	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
+mutant tables-scores-once 'tables, scores' 'the scores of all pairs are paid as one' \
+	's/candidates(?:\(select\))?, score_change\(select\)\)/1, score_change(select))/' greybox_tables_test
+mutant tables-scores-free 'tables, scores' 'not paid' \
+	's/\tnoise = (take\([^;]*candidates(?:\(select\))?, score_change\(select\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
+mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
+	's/((?:m|l1) = \(unsigned __int128\) select->max_contributions) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
+mutant tables-columns-none 'tables of columns' 'no noise' \
+	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] == row[1] ? counters[i] : $1, 0)/' greybox_tables_test
+mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
+	's/(measure_table\(work, table, work->select\.one_way\[table->first\])\)/$1 \/ 4)/' greybox_tables_test
+mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
+	's/(if \(race_select_rest\(&work->select, again\)\)\n)/$1\t\tmeasure_again(work, again);\n\tif (work->select.measured == 0)\n/' greybox_tables_test
+mutant tables-pairs-none 'tables of pairs' 'no noise' \
+	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] != row[1] ? counters[i] : $1, 0)/' greybox_tables_test
+mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
+	's/(measure_table\(work, &table, pair->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
+mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
+	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 4 + 1/' greybox_tables_test
+mutant tables-person 'tables' 'm - 1 contributions for m' \
+	's/m = select->max_contributions;/m = select->max_contributions - (select->max_contributions > 1);/' greybox_tables_test
+mutant tables-person-one 'tables' 'one contribution for m' \
+	's/select->max_contributions = request->max_contributions;/select->max_contributions = 1;/' greybox_tables_test
+mutant tables-substitute 'tables' 'substituting costs what adding does' \
+	's/\(select->pure \? m : m \* m\) \* \(select->substitute \? 2 : 1\)/(select->pure ? m : m * m)/' greybox_tables_test
+mutant tables-groups-exact 'tables, joined groups' 'joined by exact tables' \
+	's/race_select_groups\(&work->select, work->result\.counters\)/race_select_groups(\&work->select, memcpy(work->table, work->exact->counters, work->counters * sizeof(int64_t)))/' greybox_tables_test
+mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are not clamped' \
+	's/race_clamped_sum\(work->table\[i\], -\(int64_t\) floor\(fmax\(expected, 0\) \+ 0\.5\)\)/work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5)/' greybox_tables_test
+mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
+	's/race_clamped_sum\((counters\[row\[i\] \* width \+ column\[j\]\]), counter\)/$1 + counter/' greybox_tables_test
+
 ##### several labels
 
 mutant labels-one-record 'labels' 'noise for one record in each label' \

@@ -192,6 +192,8 @@ my @reasons_of_structure = (
 	'Unknown half.',
 	'A noise share is a half.',
 	'Numbers of parties are out of range.',
+	'Only private tables are measured ones.',
+	'The size of a model does not fit its tables.',
 	'Shares are not in order, or there twice.',
 	'The text of a point is not valid in the encoding of the database.',
 );
@@ -200,13 +202,13 @@ my @reasons_of_structure = (
 sub test_structure {
 	my @output = fuzz('structure', PAIRS);
 	my %accepted = map { /^(race_\w+): sent (\d+) accepted (\d+)$/ ? ($1 => [$2, $3]) : () } @output;
-	for my $type (qw(race_params race_sketch race_moments)) {
+	for my $type (qw(race_params race_sketch race_moments race_tables)) {
 		my ($sent, $accepted) = @{$accepted{$type} // [0, 0]};
 		cmp_ok($accepted, '>', $sent / 4, "$type: many are accepted");
 		cmp_ok($sent - $accepted, '>', $sent / 16, "$type: many are refused");
 	}
 	my @operations = grep { /: asked / } @output;
-	is(scalar @operations, 25, 'every operation was tried');
+	is(scalar @operations, 31, 'every operation was tried');
 	for (@operations) {
 		my ($operation, $asked, $answered) = /^(.*): asked (\d+) answered (\d+)$/;
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");

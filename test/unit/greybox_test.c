@@ -4,7 +4,7 @@
  *
  * Two tables that differ in the records of one person go through the code of a release
  * (privacy/draw.c), each exact number up to the one function that adds noise.  In place of that
- * function this file has another: of the first table it notes each number, and what it answered;
+ * function tape.h has another: of the first table it notes each number, and what it answered;
  * of the second it gives the same answers.  So both choose the same rows and cells, unless
  * something else than noisy numbers decides.  Then
  *
@@ -15,7 +15,7 @@
  * Tables and persons are made up to be extreme: crowds in one place, records as far apart as can be,
  * bounds, nodes and ties, infinities, denormals, NaN, NULLs.  A person may have several records, in
  * several labels.  All is of fixed seeds.  As a control, a declaration that is a little smaller must be
- * seen to be too small.
+ * seen to be too small.  Contingency tables have a test of their own, greybox_tables_test.c.
  */
 #include <float.h>
 
@@ -27,82 +27,7 @@
 #include "../../src/core/counters.h"
 #include "kernels.h"
 #include "tap.h"
-
-/* ----------------------------------------------------------- what gets noise */
-
-typedef struct Draw
-{
-	RaceMechanism mechanism;
-	uint64_t	noise;
-	int64_t		value[2];		/* of both tables */
-	int64_t		answer;
-} Draw;
-
-static struct
-{
-	Draw	   *draws;
-	size_t		capacity;
-	size_t		n;
-	size_t		next;			/* of the second table */
-	int			table;			/* 0 or 1 */
-	bool		same;			/* so far */
-	uint64_t	random;
-} tape;
-
-static void
-start_table(int table)
-{
-	tape.table = table;
-	tape.next = 0;
-	if (table == 0)
-	{
-		tape.n = 0;
-		tape.same = true;
-	}
-}
-
-/* What a mechanism could have answered: a few deviations off */
-static int64_t
-answer(int64_t value, RaceMechanism mechanism, uint64_t noise)
-{
-	double		deviation = mechanism == RACE_MECHANISM_GAUSSIAN ? sqrt((double) noise) :
-		(double) noise / RACE_SCALE_DENOMINATOR;
-
-	return race_clamped_sum(value, (int64_t) (3 * deviation * signed_unit(mix(++tape.random))));
-}
-
-int64_t
-race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
-{
-	Draw	   *draw;
-
-	(void) random;
-	if (tape.table == 0)
-	{
-		if (tape.n == tape.capacity)
-		{
-			tape.capacity = 2 * tape.capacity + 1024;
-			tape.draws = realloc(tape.draws, tape.capacity * sizeof(Draw));
-			if (tape.draws == NULL)
-				abort();
-		}
-		draw = &tape.draws[tape.n++];
-		draw->mechanism = mechanism;
-		draw->noise = noise;
-		draw->value[0] = draw->value[1] = value;
-		draw->answer = answer(value, mechanism, noise);
-		return draw->answer;
-	}
-	if (tape.next == tape.n)
-	{
-		tape.same = false;
-		return value;
-	}
-	draw = &tape.draws[tape.next++];
-	tape.same &= draw->mechanism == mechanism && draw->noise == noise;
-	draw->value[1] = value;
-	return draw->answer;
-}
+#include "tape.h"
 
 /* ---------------------------------------------------------------- kinds */
 

@@ -1,0 +1,666 @@
+/*
+ * greybox_tables_test.c
+ *		An audit of releases of contingency tables from within, as greybox_test.c does it.
+ *
+ * Two tables that differ in the records of one person go through the code of a release, and get the
+ * same noisy numbers (tape.h).  So both must measure the same tables, with the same noise.  Each label has
+ * a release of its own.  Of a person with a records of the first table and b of the second in a label:
+ *
+ * - the number of records, each score, and each table in L1 differ by at most a + b;
+ * - each table differs by at most a^2 + b^2 in L2, squared;
+ * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where neighbors
+ *   substitute m records, twice that where they add or remove them.
+ *
+ * The reference of scores is any function of released numbers, so here it is made up: shares that are random,
+ * or infinite, or no numbers.  All pairs of small tables are tried, and random ones with hostile counts.
+ */
+#include <float.h>
+
+#include "../../src/core/contingency.h"
+#include "../../src/core/measure.h"
+#include "tap.h"
+#include "tape.h"
+
+#define ROUNDING		1e-9	/* of the sums of this test */
+#define MOST_LABELS		3
+#define MOST_COLUMNS	6
+#define MOST_RECORDS	8
+#define MOST_ROUNDS		8
+#define DELTA			1e-6
+
+/* ------------------------------------------------------------- the reference */
+
+static struct
+{
+	uint64_t	seed;
+	const RaceMeasuring *measuring;
+	int			rounds;
+	size_t		starts[MOST_ROUNDS];	/* in the tape */
+} reference;
+
+static void *
+begin_reference(const RaceMeasuring *measuring)
+{
+	reference.measuring = measuring;
+	if (tape.table == 0 && reference.rounds < MOST_ROUNDS)
+		reference.starts[reference.rounds++] = tape.n;
+	return &reference;
+}
+
+static void
+pair_of_reference(void *state, uint32_t first, uint32_t second, double *shares)
+{
+	static const double hostile[] = {INFINITY, -INFINITY, NAN, -1, DBL_MAX, 5e-324, 0, 1e18};
+	const RaceContingency *tables = &reference.measuring->tables;
+	size_t		n = (size_t) race_contingency_groups(tables, first) *
+		race_contingency_groups(tables, second);
+	size_t		i;
+
+	(void) state;
+	for (i = 0; i < n; i++)
+	{
+		uint64_t	bits = mix(reference.seed + first * 1000003 + second * 10007 + i);
+
+		shares[i] = reference.seed % 4 == 0 && bits % 3 == 0 ? hostile[bits / 3 % 8] :
+			(signed_unit(bits) + 1) / (double) n;
+	}
+}
+
+static void
+end_reference(void *state)
+{
+	(void) state;
+}
+
+static const RaceReference made_up = {begin_reference, pair_of_reference, end_reference};
+
+/* -------------------------------------------------------------------- tables */
+
+typedef struct Kind
+{
+	RaceParams *params;
+	RaceContingency tables;
+	uint32_t	one_ways;		/* counters of tables of one column */
+	uint32_t	pairs;
+	void	   *workspace;
+	void	   *counting;
+	int64_t    *exact;
+	size_t		bytes;
+	int64_t    *out[2];			/* counters, then numbers of parameters, in so many bytes */
+} Kind;
+
+typedef struct Setting
+{
+	double		delta;
+	RaceNeighbors neighbors;
+	uint32_t	records;		/* of a person, m */
+	int			labels;
+	bool		share;
+} Setting;
+
+typedef struct Records
+{
+	int			n;
+	double		x[MOST_RECORDS][MOST_COLUMNS];
+	int64_t		weight[MOST_RECORDS];
+} Records;
+
+/* What both tables have in a label, and what one of them has besides */
+typedef struct Pair
+{
+	Records		base[MOST_LABELS];
+	Records		own[2][MOST_LABELS];
+	uint64_t	forged;			/* 0, or which counters of both are as large as they may be */
+} Pair;
+
+static void *
+allocate(size_t size)
+{
+	void	   *memory = calloc(1, size + 1);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+static void
+make_kind(Kind *kind, uint32_t columns, const double *cells, const double *size, const double *single)
+{
+	RaceParams *params = allocate(sizeof(RaceParams) + 3 * columns * sizeof(double));
+	double	   *numbers = (double *) (params + 1);
+	char		message[300];
+	uint32_t	j;
+
+	memset(kind, 0, sizeof(Kind));
+	params->kernel = RACE_KERNEL_TABLES;
+	params->sequence = RACE_SEQUENCE_INDEPENDENT;
+	params->rehash = RACE_REHASH_FOLD;
+	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
+	params->dims = columns;
+	params->bandwidth = 1;
+	params->power = 1;
+	params->rows = 1;
+	params->more = (uint32_t) (3 * columns * sizeof(double));
+	for (j = 0; j < columns; j++)
+	{
+		numbers[j] = cells[j];
+		numbers[columns + j] = size[j];
+		numbers[2 * columns + j] = single[j];
+		kind->one_ways += (uint32_t) cells[j];
+	}
+	kind->params = params;
+	race_contingency_of(params, &kind->tables);
+	params->range = race_contingency_counters(&kind->tables);
+	if (race_contingency_problem(params, message, sizeof(message)) != NULL)
+		abort();
+	kind->pairs = columns * (columns - 1) / 2;
+	kind->workspace = allocate(race_draw_workspace(params));
+	kind->counting = allocate(race_contingency_workspace(params, 1));
+	kind->exact = allocate(params->range * sizeof(int64_t));
+	kind->bytes = (params->range + RACE_MEASURED_NUMBERS * (columns + kind->pairs) + kind->one_ways) *
+		sizeof(int64_t);
+	for (j = 0; j < 2; j++)
+		kind->out[j] = allocate(kind->bytes);
+}
+
+static void
+free_kind(Kind *kind)
+{
+	free(kind->params);
+	free(kind->workspace);
+	free(kind->counting);
+	free(kind->exact);
+	free(kind->out[0]);
+	free(kind->out[1]);
+}
+
+static void
+count_records(const Kind *kind, const Records *records, RaceExact *exact)
+{
+	RaceCounterArray counters = {kind->exact, 8};
+	int			i;
+
+	for (i = 0; i < records->n; i++)
+	{
+		race_contingency_count(kind->params, records->x[i], 1, records->weight[i], counters,
+							   kind->counting);
+		exact->count += records->weight[i];
+	}
+}
+
+/* Counters that no records have, but a value from outside: half of them are near their limits. */
+static void
+forge_counters(const Kind *kind, uint64_t number)
+{
+	uint32_t	i;
+
+	for (i = 0; i < kind->params->range; i++)
+	{
+		uint64_t	bits = mix(number + i);
+
+		if (bits % 4 < 2)
+			kind->exact[i] = bits % 4 == 0 ? -RACE_MAX_COUNT : RACE_MAX_COUNT - MOST_RECORDS;
+	}
+}
+
+/* ------------------------------------------------------------------ releases */
+
+static bool
+plays(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact,
+	  RacePlan *plan)
+{
+	static const RaceFederation federation = {5, 1, 1};
+	uint64_t	position = 0;
+	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
+	int64_t		count;
+
+	if (setting->share)
+	{
+		if (!race_plan_share(request, kind->params, &federation, plan))
+			return false;
+		race_draw_count(&random, exact, plan);
+	}
+	else if (!race_draw_plan(&random, exact, 1, request, kind->workspace, &count, plan))
+		return false;
+	race_draw_counters(&random, exact, plan, kind->workspace, kind->out[tape.table]);
+	return true;
+}
+
+/* What was met, and the most that neighbors are apart, in parts of what they may be */
+static struct
+{
+	long		pairs;			/* of tables, */
+	long		measured;		/* of columns that were measured, */
+	long		unmeasured;		/* and releases without any */
+	long		joined;
+	long		rounds;
+	long		again;
+	double		cost[2][2];		/* by delta and neighbors */
+	double		count;
+	double		table[2][2];
+	double		scores[2][2];
+	double		both;			/* scores where as many records come as go */
+	bool		same;
+	bool		near;
+} met;
+
+/* The records that a person has in a label, and what the numbers of a release may differ by */
+typedef struct Sides
+{
+	bool		gaussian;
+	int			substitute;
+	double		sum;			/* a + b */
+	double		squares;		/* a^2 + b^2 */
+	bool		both;
+} Sides;
+
+static double
+difference(const Draw *draw)
+{
+	return fabs((double) ((__int128) draw->value[0] - draw->value[1]));
+}
+
+/* The distance of n numbers from `from` on, in L1 or squared in L2, in parts of a limit */
+static double
+part_of(const Sides *sides, size_t from, size_t n, double limit)
+{
+	double		sum = 0;
+	size_t		i;
+
+	if (from + n > tape.n)
+	{
+		met.near = false;		/* something got no noise */
+		return 0;
+	}
+	for (i = from; i < from + n; i++)
+		sum += sides->gaussian ? pow(difference(&tape.draws[i]), 2) : difference(&tape.draws[i]);
+	if (sum > limit * (1 + ROUNDING))
+		met.near = false;
+	return limit > 0 ? sum / limit : 0;
+}
+
+static void
+look_at_table(const Sides *sides, size_t from, size_t n)
+{
+	double	   *most = &met.table[sides->gaussian][sides->substitute];
+
+	*most = fmax(*most, part_of(sides, from, n, sides->gaussian ? sides->squares : sides->sum));
+}
+
+static void
+look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
+{
+	double	   *most = &met.scores[sides->gaussian][sides->substitute];
+	double		limit = sides->gaussian ? sides->sum * sides->sum : sides->sum;
+	double		part = part_of(sides, from, pairs, pairs * limit);
+	uint32_t	i;
+
+	for (i = 0; i < pairs; i++)
+		part_of(sides, from + i, 1, limit);
+	*most = fmax(*most, part);
+	met.both = fmax(met.both, sides->both ? part : 0);
+}
+
+/* The tables of all columns from a place on; returns where they end. */
+static size_t
+look_at_columns(const Kind *kind, const Sides *sides, size_t from)
+{
+	uint32_t	j;
+
+	for (j = 0; j < kind->params->dims; j++)
+	{
+		look_at_table(sides, from, (size_t) kind->tables.cells[j]);
+		from += (size_t) kind->tables.cells[j];
+	}
+	return from;
+}
+
+/*
+ * Tell the numbers of a tape apart.  After the count and the tables of columns, rounds of scores are followed by the
+ * tables of the pairs that they chose; the reference noted where rounds begin, but for those before any pair
+ * was measured.  Then tables of columns may come again.
+ */
+static void
+look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
+{
+	size_t		at = look_at_columns(kind, sides, 1);
+	size_t		left = tape.n - at;
+	bool		again;
+	int			rounds;
+	int			noted = 0;
+	RaceTable	table;
+	bool		more = true;
+
+	met.count = fmax(met.count, part_of(sides, 0, 1, sides->gaussian ? sides->sum * sides->sum : sides->sum));
+	race_contingency_first(result, &table);
+	while (table.first == table.second && more)
+		more = race_contingency_next(result, &table);
+	left -= race_contingency_counters(result) - kind->one_ways;
+	/* what was drawn twice has less variance than its first noise */
+	again = result->measured[2] != (sides->gaussian ? (double) tape.draws[1].noise :
+									race_discrete_laplace_variance(tape.draws[1].noise));
+	left -= again ? kind->one_ways : 0;
+	rounds = kind->pairs == 0 ? 0 : (int) (left / kind->pairs);
+	if (tape.n < at || left != (size_t) rounds * kind->pairs)
+	{
+		met.near = false;
+		return;
+	}
+	met.measured += result->n_measured - result->columns;
+	met.unmeasured += result->n_measured == result->columns;
+	met.joined += result->joined != NULL && race_contingency_counters(result) < kind->params->range;
+	met.rounds += rounds;
+	met.again += again;
+	for (; rounds > reference.rounds; rounds--, at += kind->pairs)
+		look_at_scores(sides, at, kind->pairs);
+	while (more || noted < rounds)
+	{
+		if (noted < rounds && reference.starts[noted] == at)
+		{
+			look_at_scores(sides, at, kind->pairs);
+			at += kind->pairs;
+			noted++;
+			continue;
+		}
+		if (!more)
+		{
+			met.near = false;
+			return;
+		}
+		look_at_table(sides, at, table.counters);
+		at += table.counters;
+		more = race_contingency_next(result, &table);
+	}
+	if (again)
+		at = look_at_columns(kind, sides, at);
+	met.near &= at == tape.n;
+}
+
+/* The cost of all numbers, in parts of what the release says that m records cost */
+static double
+cost_of(const Setting *setting, const RacePlan *plan)
+{
+	double		cost = 0;
+	size_t		i;
+
+	for (i = 0; i < tape.n; i++)
+	{
+		double		noise = (double) tape.draws[i].noise;
+
+		cost += plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
+			pow(difference(&tape.draws[i]), 2) / (2 * noise) :
+			difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / noise;
+	}
+	/* of a sum of five shares, one colludes and one is missing */
+	return cost / (setting->share ? 3 : 1) /
+		(plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ? plan->noise.rho : plan->noise.epsilon);
+}
+
+/* Write what was measured behind the counters, to compare it. */
+static void
+note_measured(const Kind *kind, const RacePlan *plan)
+{
+	double	   *to = (double *) (kind->out[tape.table] + kind->params->range);
+	const RaceContingency *result;
+
+	if (plan->kept.tables == NULL)
+		return;
+	result = &plan->kept.tables->tables;
+	memcpy(to, result->measured, result->n_measured * RACE_MEASURED_NUMBERS * sizeof(double));
+	to += result->n_measured * RACE_MEASURED_NUMBERS;
+	if (result->joined != NULL)
+		memcpy(to, result->joined, result->n_joined * sizeof(double));
+}
+
+static void
+compare_label(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair,
+			  int label)
+{
+	double		a = pair->own[0][label].n;
+	double		b = pair->own[1][label].n;
+	double		m = setting->records;
+	Sides		sides = {setting->delta > 0, setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE, a + b,
+		a * a + b * b, a == b};
+	double		part = (setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) /
+		(sides.substitute ? 2 : 1);
+	double	   *most = &met.cost[sides.gaussian][sides.substitute];
+	RacePlan	plan[2];
+	double		cost;
+
+	reference.rounds = 0;
+	for (int table = 0; table < 2; table++)
+	{
+		RaceExact	exact = {kind->params, kind->exact, 8, false, 0};
+
+		memset(kind->exact, 0, kind->params->range * sizeof(int64_t));
+		memset(kind->out[table], 0, kind->bytes);
+		count_records(kind, &pair->base[label], &exact);
+		if (pair->forged > 0)
+			forge_counters(kind, pair->forged);
+		count_records(kind, &pair->own[table][label], &exact);
+		start_table(table);
+		if (!plays(kind, setting, request, &exact, &plan[table]))
+			abort();
+		note_measured(kind, &plan[table]);
+	}
+	met.same &= tape.same && tape.next == tape.n && memcmp(&plan[0], &plan[1], sizeof(RacePlan)) == 0 &&
+		memcmp(kind->out[0], kind->out[1], kind->bytes) == 0;
+	if (!setting->share)
+		look_at_draws(kind, &sides, &plan[1].kept.tables->tables);
+	cost = cost_of(setting, &plan[0]);
+	met.near &= cost <= part * (1 + ROUNDING) && plan[0].noise.epsilon <= request->epsilon &&
+		(setting->delta == 0 ||
+		 race_epsilon_of_rho(plan[0].noise.rho, setting->delta) <= request->epsilon * (1 + ROUNDING));
+	*most = fmax(*most, part > 0 ? cost / part : 0);
+}
+
+static void
+compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
+{
+	RaceRequest request = {0};
+	int			label;
+
+	request.epsilon = epsilon;
+	request.delta = setting->delta;
+	request.max_contributions = setting->records;
+	request.neighbors = setting->neighbors;
+	reference.seed = (uint64_t) met.pairs++;
+	for (label = 0; label < setting->labels; label++)
+		compare_label(kind, setting, &request, pair, label);
+}
+
+/* --------------------------------------------------------------------- pairs */
+
+static void
+add_record(const Kind *kind, Records *records, uint64_t place, int64_t weight)
+{
+	uint32_t	j;
+
+	for (j = 0; j < kind->params->dims; j++)
+		records->x[records->n][j] = (double) (mix(place * 100 + j) % (uint64_t) kind->tables.cells[j]);
+	records->weight[records->n++] = weight;
+}
+
+/* A few records, a crowd, or as many as a counter can hold, or less than none */
+static int64_t
+base_weight(uint64_t bits)
+{
+	static const int64_t weights[] = {1, 7, 40, 5000, 1000000, INT64_C(1) << 38, INT64_C(1) << 60,
+	-(INT64_C(1) << 60), RACE_MAX_COUNT / 4, -RACE_MAX_COUNT / 4, -3};
+
+	return weights[bits % 3 == 0 ? bits / 3 % 11 : bits / 3 % 5];
+}
+
+static void
+make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
+{
+	uint64_t	state = number * 1000;
+	uint64_t	style = mix(++state);
+	uint64_t	crowd = mix(++state) % 64;
+	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style % 2);
+	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
+	int			label;
+	int			table;
+	uint32_t	i;
+
+	memset(pair, 0, sizeof(Pair));
+	pair->forged = style / 64 % 8 == 0 ? style : 0;
+	for (label = 0; label < setting->labels; label++)
+		for (i = 0; i < style / 2 % 4; i++)
+		{
+			uint64_t	bits = mix(++state);
+
+			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58, base_weight(bits));
+		}
+	for (table = first; table <= last; table++)
+	{
+		uint64_t	place = mix(++state) % 64;
+		bool		one_label = mix(++state) % 2 == 0;
+
+		label = (int) (mix(++state) % (uint64_t) setting->labels);
+		for (i = 0; i < setting->records; i++)
+		{
+			uint64_t	bits = mix(++state);
+
+			add_record(kind, &pair->own[table][one_label ? label : (int) (bits % (uint64_t) setting->labels)],
+					   style / 8 % 4 == 0 ? bits >> 58 : table == 0 ? crowd : place, 1);
+		}
+	}
+}
+
+static double
+some_epsilon(uint64_t bits)
+{
+	return exp(log(0.05) + (signed_unit(bits) + 1) / 2 * log(400));
+}
+
+#define ADD			RACE_NEIGHBORS_ADD_REMOVE
+#define SUBSTITUTE	RACE_NEIGHBORS_SUBSTITUTE
+
+static const Setting settings[] = {
+	/* delta, neighbors, records, labels, share */
+	{0, ADD, 1, 1, false},
+	{0, ADD, 5, 3, false},
+	{0, SUBSTITUTE, 1, 1, false},
+	{0, SUBSTITUTE, 4, 2, false},
+	{DELTA, ADD, 1, 1, false},
+	{DELTA, ADD, 4, 2, false},
+	{DELTA, SUBSTITUTE, 1, 1, false},
+	{DELTA, SUBSTITUTE, 3, 3, false},
+	{DELTA, SUBSTITUTE, 2, 1, true}
+};
+
+#define SETTINGS	((int) (sizeof(settings) / sizeof(settings[0])))
+
+static void
+test_random(int n)
+{
+	static const struct
+	{
+		uint32_t	columns;
+		double		cells[MOST_COLUMNS];
+		double		size[MOST_COLUMNS];
+		double		single[MOST_COLUMNS];
+	}			kinds[] = {
+		{1, {7}, {1}, {0}},
+		{2, {4, 3}, {1, 1}, {0, 1}},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}}
+	};
+	Kind		kind;
+	Pair		pair;
+	size_t		k;
+	int			s;
+	int			i;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	{
+		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single);
+		for (s = 0; s < SETTINGS; s++)
+			for (i = 0; i < n; i++)
+			{
+				make_pair(&kind, &settings[s], (uint64_t) met.pairs, &pair);
+				compare(&kind, &settings[s], &pair, some_epsilon(mix((uint64_t) met.pairs)));
+			}
+		free_kind(&kind);
+	}
+}
+
+/* The record in a cell of the whole table */
+static void
+add_cell(const Kind *kind, Records *records, uint32_t cell)
+{
+	uint32_t	j;
+
+	for (j = 0; j < kind->params->dims; j++)
+	{
+		records->x[records->n][j] = cell % (uint32_t) kind->tables.cells[j];
+		cell /= (uint32_t) kind->tables.cells[j];
+	}
+	records->weight[records->n++] = 1;
+}
+
+/* All tables of at most two records, and all persons with one record, or with another */
+static void
+test_small(uint32_t columns, const double *cells, uint32_t places)
+{
+	static const double ones[] = {1, 1, 1};
+	static const double zeros[] = {0, 0, 0};
+	Kind		kind;
+	uint32_t	i;
+
+	make_kind(&kind, columns, cells, ones, zeros);
+	for (i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
+	{
+		uint32_t	rest = i / 4;
+		uint32_t	some[4];
+		Pair		pair;
+		int			k;
+
+		for (k = 0; k < 4; k++)
+		{
+			some[k] = rest % (k < 2 ? places + 1 : places);
+			rest /= k < 2 ? places + 1 : places;
+		}
+		memset(&pair, 0, sizeof(pair));
+		for (k = 0; k < 2; k++)
+			if (some[k] < places && some[0] >= some[k])
+				add_cell(&kind, &pair.base[0], some[k]);
+		add_cell(&kind, &pair.own[0][0], some[2]);
+		if (settings[i % 4 * 2].neighbors == SUBSTITUTE)
+			add_cell(&kind, &pair.own[1][0], some[3]);
+		if (settings[i % 4 * 2].records == 1 && (settings[i % 4 * 2].neighbors == SUBSTITUTE || some[3] == 0))
+			compare(&kind, &settings[i % 4 * 2], &pair, i % 3 == 0 ? 0.5 : 20);
+	}
+	free_kind(&kind);
+}
+
+int
+main(void)
+{
+	static const double cells[][3] = {{2, 3}, {2, 2, 2}};
+
+	met.same = met.near = true;
+	race_reference = &made_up;
+	test_small(2, cells[0], 6);
+	test_small(3, cells[1], 8);
+	test_random(60);
+	ok(met.same, "nothing but noisy numbers decides what is measured");
+	ok(met.near, "neighbors are as near as is declared, and cost no more");
+	for (int delta = 0; delta < 2; delta++)
+		for (int substitute = 0; substitute < 2; substitute++)
+		{
+			printf("# delta %d, substitute %d: table %.6f, scores %.6f, cost %.6f\n", delta, substitute,
+				   met.table[delta][substitute], met.scores[delta][substitute], met.cost[delta][substitute]);
+			ok(met.table[delta][substitute] > 1 - ROUNDING && met.scores[delta][substitute] > 1 - ROUNDING &&
+			   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
+			   "and would be too far apart for a little less");
+		}
+	printf("# %ld pairs of tables, %ld rounds, %ld measured, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
+		   met.pairs, met.rounds, met.measured, met.unmeasured, met.joined, met.again, met.count, met.both);
+	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 && met.measured > 100 &&
+	   met.unmeasured > 100 && met.joined > 100 && met.again > 100, "all that a release may choose was met");
+	free(tape.draws);
+	return done_testing();
+}
