@@ -32,8 +32,9 @@ typedef struct Work
 	RaceRandom *random;
 	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
 	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
-	bool		ordered[RACE_CONTINGENCY_COLUMNS];
+	uint32_t	ordered[RACE_CONTINGENCY_COLUMNS];
 	double	   *joined;			/* [finest of all columns] */
+	int64_t    *sums;			/* as many: noisy counts of groups before any are joined */
 	double	   *measured;		/* [columns + RACE_SELECT_PAIRS][RACE_MEASURED_NUMBERS] */
 	int64_t    *scores;			/* [pairs] */
 	int64_t    *table;			/* [counters of the largest pair] exact ones, */
@@ -88,7 +89,7 @@ race_measure_workspace(const RaceParams *params)
 	size_t		words;
 
 	race_contingency_of(params, &tables);
-	words = 2 * (size_t) all_groups(&tables) + 2 * (size_t) most_groups(&tables) +
+	words = 3 * (size_t) all_groups(&tables) + 2 * (size_t) most_groups(&tables) +
 		RACE_MEASURED_NUMBERS * ((size_t) tables.columns + RACE_SELECT_PAIRS) +
 		race_contingency_tables(&tables) + 2 * largest_table(&tables) + params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
@@ -112,7 +113,9 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 	{
 		work->cells[j] = (uint32_t) tables->cells[j];
 		work->finest[j] = race_contingency_finest(tables, j);
-		work->ordered[j] = tables->groups[j] > 1;
+		/* cells that are grouped are in order; cells by themselves may be categories */
+		work->ordered[j] = tables->groups[j] > 1 ?
+			work->finest[j] - (uint32_t) tables->groups[tables->columns + j] : 0;
 	}
 	select->columns = tables->columns;
 	select->cells = work->cells;
@@ -218,6 +221,27 @@ measure_columns(Work *work, RaceTable *table)
 	return more;
 }
 
+/* Sum the noisy tables of columns over their groups. */
+static void
+sum_groups(Work *work)
+{
+	RaceContingency finest = work->result.tables;
+	const int64_t *counter = work->result.counters;
+	int64_t    *sums = work->sums;
+	uint32_t	j;
+	uint32_t	i;
+
+	finest.joined = NULL;
+	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
+	for (j = 0; j < finest.columns; sums += work->finest[j++])
+		for (i = 0; i < work->cells[j]; i++, counter++)
+		{
+			uint32_t	group = race_contingency_group(&finest, j, i);
+
+			sums[group] = race_clamped_sum(sums[group], *counter);
+		}
+}
+
 /* Groups that were joined, numbered in the order in which they begin */
 static void
 join_groups(Work *work)
@@ -227,7 +251,8 @@ join_groups(Work *work)
 	uint32_t	j;
 	uint32_t	i;
 
-	race_select_groups(&work->select, work->result.counters);
+	sum_groups(work);
+	race_select_join(&work->select, work->sums);
 	for (j = 0; j < tables->columns; j++)
 	{
 		uint32_t   *group_of = work->select.group_of[j];
@@ -374,7 +399,8 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	race_contingency_of(exact->params, tables);
 	n = all_groups(tables);
 	work->joined = (double *) (work + 1);
-	work->measured = work->joined + n;
+	work->sums = (int64_t *) work->joined + n;
+	work->measured = (double *) (work->sums + n);
 	work->scores = (int64_t *) (work->measured +
 								RACE_MEASURED_NUMBERS * (tables->columns + RACE_SELECT_PAIRS));
 	work->table = work->scores + race_contingency_tables(tables);
