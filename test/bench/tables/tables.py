@@ -156,7 +156,8 @@ def report_adult(out):
     out += ['## Adult', '',
             f'48,842 rows, 14 columns of 2 to 100 cells; means of {SEEDS} releases. Distance: mean total variation distance '
             f'between the rows and as many sampled ones, over all pairs of columns, and over 100 triples. The rows have '
-            f'{distinct(rows):,} distinct ones. Seconds of processor time.', '']
+            f'{distinct(rows):,} distinct ones. Seconds of processor time. Other methods, if there are any: one sample of '
+            'their authors\' programs each.', '']
     table(out, ['ε', 'method', 'δ', 'pairs', 'triples', 'distinct rows', 'pairs measured', 'release, s', 'sample, s'], lines)
     if OneHotEncoder is None:
         return
