@@ -40,7 +40,7 @@ typedef struct Fit
 	double	   *scale;			/* of a parameter: 1 / root of the curvature */
 	double	   *gradient;
 	double	   *direction;
-	double	   *trial;			/* theta */
+	double	   *trial;			/* theta before a step; then the gradient behind it */
 	double	   *steps[HISTORY];
 	double	   *changes[HISTORY];
 	double		products[HISTORY];
@@ -312,7 +312,13 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 			if (next <= value + DECREASE * length * slope || length < SHORTEST)
 				break;
 		}
-
+		if (next > value)
+		{
+			/* rounding errors alone are left to gain */
+			memcpy(graph->theta, fit.trial, fit.n * sizeof(double));
+			race_graph_calibrate(graph);
+			break;
+		}
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
 		remember(&fit, fit.trial, length);
 		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));

@@ -12,8 +12,8 @@
 #include "noise.h"
 
 /*
- * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, six made tables (2,000 to 100,000
- * records, 8 to 30 columns of 2 to 50 cells) and binned pulsars, at epsilon .1 to 10; half or twice of each changed
+ * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables (2,000 to 30,000
+ * records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3 and 1.  Half or twice of most changed
  * errors by less than a tenth.
  */
 #define COUNT_PART		0.02	/* the number of records */

@@ -41,7 +41,7 @@ typedef struct RaceSelect
 	/* the request */
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
-	const uint32_t *finest;		/* [columns]: groups in which pairs are counted, <= cells (contingency.h) */
+	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
 	const double *weights;		/* [columns], how much a column matters, 1 as a rule; or NULL: all 1 */
 	bool		pure;
