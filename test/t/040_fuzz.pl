@@ -119,7 +119,7 @@ my @reasons = (
 	'The texts of a model are cut off.',
 	(map { "invalid race_params: $_" }
 		'unknown kernel number ', 'unknown row sequence number ', 'unknown rehash number ',
-		'tables have no row functions', 'only the first kernel of a product states what all share',
+		'only the first kernel of a product states what all share',
 		'a product can have up to ',
 		'dims must be between ', 'power must be between ', 'rows must be at least ',
 		'range must be at least ', 'bandwidth must be a number between ',
@@ -193,6 +193,7 @@ my @reasons_of_structure = (
 	'A noise share is a half.',
 	'Numbers of parties are out of range.',
 	'Only private tables are measured ones.',
+	'invalid race_params: tables have no row functions',
 	'The size of a model does not fit its tables.',
 	'Shares are not in order, or there twice.',
 	'The text of a point is not valid in the encoding of the database.',
