@@ -61,9 +61,6 @@ extern uint32_t race_graph_fit(RaceGraph *graph, double total, uint32_t most_ite
 /* [groups of first][groups of second], or cells: any two columns */
 extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table);
 
-/* [cells] */
-extern void race_graph_column(RaceGraph *graph, uint32_t column, double *table);
-
 /*
  * The expectation of a product of weights: weights[i] is NULL, or [cells] numbers of column i, from 0 to 1 each.
  * table, if it is not NULL, becomes the same expectation for each cell of column `of` (they add up to what is returned).

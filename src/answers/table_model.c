@@ -189,12 +189,6 @@ race_table_model_acquire(const RaceView *view)
 	return race_derived_acquire(&table_model, view, NULL);
 }
 
-uint32
-race_table_cells(const RaceTableModel *model, uint32 column)
-{
-	return (uint32) model->tables.cells[column];
-}
-
 RaceSketchDatum *
 race_tables_fit(const RaceView *view)
 {

@@ -31,9 +31,6 @@ extern RaceTableModel *race_table_model_acquire(const RaceView *view);
 /* A private value with the fitted model in it */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);
 
-/* The number of cells of a column */
-extern uint32 race_table_cells(const RaceTableModel *model, uint32 column);
-
 /* The reference of scores, while tables are measured */
 extern const RaceReference race_graphical_reference;
 

@@ -70,8 +70,8 @@ test_fields(void)
 	WITH(rehash, 0, refused, "rehash number 0");
 	WITH(rehash, 3, refused, "rehash number 3");
 	WITH(arrays, RACE_ARRAY_CELLS, refused, "arrays are cut off");
-	WITH(arrays, 64, refused, "reserved");
-	WITH(arrays, 128, refused, "reserved");
+	WITH(arrays, 64, refused, "arrays are cut off");
+	WITH(arrays, 128, refused, "must have between 1 and");
 	WITH(reserved8[1], 1, refused, "reserved");
 	WITH(reserved8[2], 1, refused, "reserved");
 	WITH(radius, 1, refused, "are for kernels");
@@ -191,7 +191,7 @@ test_names(void)
 		const char *sequence = race_sequence_name(i);
 		const char *rehash = race_rehash_name(i);
 
-		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN) ||
+		wrong += (kernel != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_TABLES) ||
 			(kernel != NULL && race_kernel_by_name(kernel) != i);
 		wrong += (sequence != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
 			i == RACE_SEQUENCE_GROUPED) ||
