@@ -67,8 +67,10 @@ typedef struct State
 	int		   *label;			/* [n] */
 } State;
 
-/* Logistic regressions by their penalties: of squares of weights, and of weights of a feature
- * together, times the root of n */
+/*
+ * Logistic regressions by their penalties: of squares of weights, and of weights of a feature
+ * together, times the root of n
+ */
 static const struct
 {
 	double		ridge;
