@@ -527,8 +527,8 @@ race_scores_comparison(const RaceScores *scores)
 	return &type->cmp_proc_finfo;
 }
 
-int
-race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
+static int
+compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
 {
 	return DatumGetInt32(FunctionCall2Coll(compare,
 										   OidIsValid(collation) ? collation :
@@ -541,7 +541,7 @@ compare_classes(FmgrInfo *compare, Oid collation, const RaceScore *a, const Race
 {
 	int			order = compare_scores(a, b);
 
-	return order != 0 ? order : race_compare_labels(compare, collation, b->label, a->label);
+	return order != 0 ? order : compare_labels(compare, collation, b->label, a->label);
 }
 
 RaceScore *

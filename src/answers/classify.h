@@ -90,9 +90,8 @@ extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
 extern void race_scores_clear(RaceScores *scores, RacePrior prior);
 extern void race_scores_add(RaceScores *scores, RaceScore score);
 
-/* The comparison of labels; what it says of two */
+/* The comparison of labels */
 extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
-extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b);
 
 /*
  * How flat a kernel makes the density of a class: 0 for a kernel that is narrow beside the class,

@@ -461,25 +461,15 @@ race_scatter_create(uint32 dims, MemoryContext context)
 	return scatter;
 }
 
-uint32
-race_scatter_class(const RaceScatter *scatter, uint64 key)
+/* The number of the class with this key; a new one has no vectors, and mean 0. */
+static uint32
+find_class(RaceScatter *scatter, uint64 key)
 {
 	uint32		i;
 
 	for (i = 0; i < scatter->n_classes; i++)
 		if (scatter->classes[i].key == key)
-			break;
-	return i;
-}
-
-/* The number of the class with this key; a new one has no vectors, and mean 0. */
-static uint32
-find_class(RaceScatter *scatter, uint64 key)
-{
-	uint32		i = race_scatter_class(scatter, key);
-
-	if (i < scatter->n_classes)
-		return i;
+			return i;
 	if (i == RACE_SCATTER_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -528,16 +518,6 @@ race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
 
 /* -------------------------------------------------------------- transitions */
 
-void
-race_scatter_check_dims(uint32 dims)
-{
-	if (dims > RACE_SCATTER_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a transform is learned from vectors of up to %d dimensions",
-						RACE_SCATTER_DIMS)));
-}
-
 static StepSite *
 step_site(FunctionCallInfo fcinfo, int x, int label)
 {
@@ -571,7 +551,11 @@ read_vector(StepSite *site, Datum value, uint32 dims)
 
 	race_array_open(&site->reader, value, &elements, false, false);
 	race_check_length(elements.n, dims, false);
-	race_scatter_check_dims(elements.n);
+	if (elements.n > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
 	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
 	return elements.n;
 }

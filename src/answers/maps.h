@@ -49,12 +49,6 @@ typedef struct RaceScatter
 
 #define RaceScatterProducts(dims)	((Size) (dims) * ((dims) + 1) / 2)
 
-/* Raise 22023 for vectors that are too long. */
-extern void race_scatter_check_dims(uint32 dims);
-
-/* The number of the class with this key, or n_classes */
-extern uint32 race_scatter_class(const RaceScatter *scatter, uint64 key);
-
 /* A state without vectors yet */
 extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
 
