@@ -76,8 +76,8 @@ END \$\$
 END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
-SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases
-JOIN (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases GROUP BY name) s USING (name)
+WITH s AS MATERIALIZED (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases GROUP BY name)
+SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases JOIN s USING (name)
 WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
