@@ -18,16 +18,10 @@
 
 #include "../core/core.h"
 #include "classify.h"
-#include "proportion_gp.h"
-#include "solver.h"
 
 /*
  * How many records of each class have a score, by private sketches of the scores.
  */
-
-/* What race_score_params() has at most */
-#define MOST_CLASSES	100
-#define MOST_CELLS		20
 
 /* Shares that are expected are at most so near to 1, since nothing is certain. */
 #define NEARLY_ALL		0.999
@@ -35,92 +29,24 @@
 /* Nobody needs to know a number of records better than to one, which rounding would not bear. */
 #define LEAST_VARIANCE	1.0
 
-/* ------------------------------------------------------------------ loading */
-
-/* race_score_params() gives these for some number of classes. */
-bool
-race_is_of_scores(const RaceParams *params)
-{
-	RaceGrid	grid;
-
-	if (!race_is_grid(params) || params->dims != 1 || params->bandwidth != 0.2 || params->power != 4)
-		return false;
-	race_grid_of(params, &grid);
-	return grid.lower[0] == 0 && fabs(fmod(grid.cells[0] * grid.width[0], 2) - 1) < 1e-6;
-}
-
-/* How many cells a lead has in a sketch of scores */
+/* How many cells a lead has in a sketch of scores: a grid of the numbers from 0 to 2 classes - 1 */
 static uint32
-cells_of(int classes, const RaceView *view)
+cells_of(int classes, const RaceParams *params)
 {
-	double		length = 2 * classes - 1;
+	uint32		length = 2 * classes - 1;
 	RaceGrid	grid;
 
-	if (race_is_grid(view->params) && view->params->dims == 1)
+	if (race_is_grid(params) && params->dims == 1)
 	{
-		race_grid_of(view->params, &grid);
+		race_grid_of(params, &grid);
 		if (grid.lower[0] == 0 && fabs(grid.cells[0] * grid.width[0] - length) < 1e-6 &&
-			fmod(grid.cells[0], length) == 0 && classes <= MOST_CLASSES &&
-			grid.cells[0] <= MOST_CELLS * length)
-			return grid.cells[0] / (uint32) length;
+			(uint32) grid.cells[0] % length == 0)
+			return (uint32) grid.cells[0] / length;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("this is no sketch of scores of %d classes", classes),
-			 errdetail("The parameters are %s.", race_params_brief(view->params)),
-			 errhint("race_score_params gives the parameters.")));
+	elog(ERROR, "a sketch of scores of %d classes has the parameters %s", classes,
+		 race_params_brief(params));
 	return 0;					/* not reached */
 }
-
-/* What a sketch says of places: a best class and a node of its lead each */
-static void
-load(const RaceView *view, int classes, uint32 cells, double *records)
-{
-	double		unit = (double) race_record_unit(view->params);
-	int			best;
-	uint32		j;
-
-	for (best = 0; best < classes; best++)
-		for (j = 0; j <= cells; j++)
-			*records++ = race_counters_get(view->counters, view->width,
-										   (size_t) 2 * best * cells + j) / unit;
-}
-
-/* A number with noise, made better by another measurement of it */
-typedef struct Measured
-{
-	double		value;
-	double		variance;
-} Measured;
-
-static Measured
-combine(Measured a, Measured b)
-{
-	double		sum = a.variance + b.variance;
-	double		of_b = sum > 0 ? a.variance / sum : 0;
-
-	return (Measured)
-	{
-		a.value + of_b * (b.value - a.value), of_b * b.variance
-	};
-}
-
-/* How many records a class has: by its sketch, by that of its scores, and by all places */
-static double
-total_of(const RaceView *sketch, const RaceView *scores, const double *records, size_t places)
-{
-	Measured	total = {sketch->header->count, sketch->header->noise.count_variance};
-	Measured	count = {scores->header->count, scores->header->noise.count_variance};
-	Measured	sum = {0, scores->header->noise.counter_variance /
-		pow((double) race_record_unit(scores->params), 2) * places};
-	size_t		i;
-
-	for (i = 0; i < places; i++)
-		sum.value += records[i];
-	return Max(combine(combine(total, count), sum).value, 0);
-}
-
-/* ------------------------------------------------------------------- shares */
 
 static size_t
 places_of(const RaceCalibration *calibration)
@@ -136,34 +62,37 @@ lead_of(const RaceCalibration *calibration, int class, int best)
 		((size_t) class * calibration->classes + best) * (calibration->cells + 1);
 }
 
-/*
- * The share of all records whose best class is right.  None of the numbers of records of a class
- * with each best class is negative, and they add up to its records: the nearest such ones count.
- */
-static double
-accuracy_of(const RaceCalibration *calibration)
+/* Read what a sketch says of a class, at each best class and node of its lead. */
+static void
+load(const RaceCalibration *calibration, int class, const RaceView *view)
 {
-	int			classes = calibration->classes;
-	double	   *sums = palloc(2 * classes * sizeof(double));
-	double		right = 0;
-	double		all = 0;
-	int			i;
+	double		unit = (double) race_record_unit(view->params);
 	int			best;
 	uint32		j;
 
-	for (i = 0; i < classes; i++)
-	{
-		if (calibration->totals[i] == 0)
-			continue;
-		for (best = 0; best < classes; best++)
-			for (sums[best] = 0, j = 0; j <= calibration->cells; j++)
-				sums[best] += lead_of(calibration, i, best)[j];
-		race_simplex_project(sums, classes, calibration->totals[i], sums + classes);
-		right += sums[i];
-		all += calibration->totals[i];
-	}
-	pfree(sums);
-	return all > 0 ? right / all : 0;
+	for (best = 0; best < calibration->classes; best++)
+		for (j = 0; j <= calibration->cells; j++)
+			lead_of(calibration, class, best)[j] =
+				race_counters_get(view->counters, view->width,
+								  (size_t) 2 * best * calibration->cells + j) / unit;
+}
+
+/* ------------------------------------------------------------------- shares */
+
+/* How much shares differ from what is expected of them, in standard deviations of one record */
+#define SPREAD			0.3
+
+/*
+ * The likeliest share, normal around what is expected, of records of which so many were seen to have
+ * it, with noise of a variance
+ */
+static double
+shrunk(double having, double records, double expected, double variance, double spread)
+{
+	double		prior = spread * spread * expected * (1 - expected);
+
+	records = Max(records, 0);
+	return (having * records * prior + expected * variance) / (records * records * prior + variance);
 }
 
 /* A share of right ones that is neither certain nor worse than luck */
@@ -173,121 +102,166 @@ within(double share, int classes)
 	return Min(Max(share, 0.5 / classes), NEARLY_ALL);
 }
 
-/* How often the best class is right with each lead, whatever class that is */
+/* Make shares of a lead rise with it: the nearest such ones in squares, weighted by records. */
+static void
+make_monotone(double *shares, const double *records, uint32 n)
+{
+	double	   *given = memcpy(palloc(n * sizeof(double)), shares, n * sizeof(double));
+	uint32		i;
+	uint32		from;
+	uint32		to;
+
+	for (i = 0; i < n; i++)
+	{
+		/* the largest of the least means of nodes around it (Barlow et al. 1972) */
+		shares[i] = 0;
+		for (from = 0; from <= i; from++)
+		{
+			double		least = 1;
+			double		sum = 0;
+			double		all = 0;
+
+			for (to = from; to < n; to++)
+			{
+				sum += given[to] * Max(records[to], 1);
+				all += Max(records[to], 1);
+				if (to >= i)
+					least = Min(least, sum / all);
+			}
+			shares[i] = Max(shares[i], least);
+		}
+	}
+	pfree(given);
+}
+
+/*
+ * Records are split over the two nodes around them, so that a node sees the mean of a curve with
+ * weights of about 1/6, 2/3 and 1/6: a third of it is of its neighbours.  Undo that.
+ */
+static void
+sharpen(double *shares, uint32 n)
+{
+	double		before = shares[0];
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		seen = shares[i];
+		double		after = i + 1 < n ? shares[i + 1] : before;
+
+		if (i == 0)
+			before = after;
+		shares[i] = Min(Max(seen + (2 * seen - before - after) / 6, 0), 1);
+		before = seen;
+	}
+}
+
+/* How often the best class is right with each lead, whatever class that is: [nodes] */
 static double *
 rightness_of(const RaceCalibration *calibration, const double *places, double variance)
 {
 	int			classes = calibration->classes;
-	uint32		cells = calibration->cells;
-	RaceCurves *curve = race_curves_create(1, cells, classes * variance);
-	double		accuracy = within(accuracy_of(calibration), classes);
+	uint32		nodes = calibration->cells + 1;
+	double	   *records = palloc0(3 * nodes * sizeof(double));
+	double	   *having = records + nodes;
+	double	   *shares = having + nodes;
+	double		right = 0;
+	double		all = 0;
 	int			best;
 	uint32		j;
 
-	for (j = 0; j <= cells; j++)
+	for (j = 0; j < nodes; j++)
 	{
-		curve->records[j] = curve->having[j] = 0;
 		for (best = 0; best < classes; best++)
 		{
-			curve->records[j] += places[best * (cells + 1) + j];
-			curve->having[j] += lead_of(calibration, best, best)[j];
+			records[j] += places[best * nodes + j];
+			having[j] += lead_of(calibration, best, best)[j];
 		}
-		curve->shares[j] = accuracy;
+		right += having[j];
+		all += records[j];
 	}
-	race_curves_fit(curve);
-	for (j = 0; j <= cells; j++)
-		curve->shares[j] = within(curve->shares[j], classes);
-	return curve->shares;
-}
-
-/* Which part of the records that are not of the best class is expected of another class */
-static double
-part_of_others(const RaceCalibration *calibration, int class, int best)
-{
-	double		others = 0;
-	int			i;
-
-	for (i = 0; i < calibration->classes; i++)
-		others += i == best ? 0 : calibration->totals[i];
-	return others > 0 ? calibration->totals[class] / others : 1.0 / (calibration->classes - 1);
+	for (j = 0; j < nodes; j++)
+		shares[j] = within(shrunk(having[j], records[j], within(all > 0 ? right / all : 0, classes),
+								  classes * variance, SPREAD), classes);
+	make_monotone(shares, records, nodes);
+	return shares;
 }
 
 /*
- * Shares of classes where they are best, or of all others there: expected is that all classes are
- * right as often, and otherwise as frequent as anywhere.
+ * Where a class is best, the parts of the others in the records that are not of it: expected is that
+ * they are as frequent as anywhere.  They add up to 1.
  */
-static RaceCurves *
-fit_shares(const RaceCalibration *calibration, const double *places, const double *rightness,
-		   double variance, bool best_ones)
-{
-	int			classes = calibration->classes;
-	uint32		nodes = calibration->cells + 1;
-	RaceCurves *curves = race_curves_create(best_ones ? classes : classes * (classes - 1),
-											calibration->cells, variance);
-	size_t		at = 0;
-	int			i;
-	int			best;
-	uint32		j;
-
-	for (best = 0; best < classes; best++)
-		for (i = 0; i < classes; i++)
-		{
-			double		part = i == best ? 1 : part_of_others(calibration, i, best);
-
-			if ((i == best) != best_ones)
-				continue;
-			memcpy(curves->records + at, places + best * nodes, nodes * sizeof(double));
-			memcpy(curves->having + at, lead_of(calibration, i, best), nodes * sizeof(double));
-			for (j = 0; j < nodes; j++)
-				curves->shares[at++] = best_ones ? rightness[j] : part * (1 - rightness[j]);
-		}
-	race_curves_fit(curves);
-	return curves;
-}
-
-/* Replace what sketches say of a place by the records there, in shares that add up to 1. */
 static void
-share_place(RaceCalibration *calibration, int best, uint32 node, double records,
-			const RaceCurves *right, const RaceCurves *wrong)
+find_parts(const RaceCalibration *calibration, int best, double wrong, double variance, double *parts)
 {
-	int			classes = calibration->classes;
-	uint32		nodes = calibration->cells + 1;
-	const double *others = wrong->shares + (size_t) best * (classes - 1) * nodes + node;
-	double		share = Min(Max(right->shares[best * nodes + node], 0), 1);
+	double		others = 0;
 	double		sum = 0;
 	int			i;
+	uint32		j;
 
-	for (i = 0; i < classes - 1; i++)
-		sum += Max(others[i * nodes], 0);
-	for (i = 0; i < classes; i++)
-		lead_of(calibration, i, best)[node] = records *
-			(i == best ? share :
-			 sum > 0 ? (1 - share) * Max(others[(i - (i > best)) * nodes], 0) / sum :
-			 (1 - share) * part_of_others(calibration, i, best));
+	for (i = 0; i < calibration->classes; i++)
+		others += i == best ? 0 : calibration->totals[i];
+	for (i = 0; i < calibration->classes; i++)
+	{
+		double		having = 0;
+
+		for (j = 0; j <= calibration->cells; j++)
+			having += lead_of(calibration, i, best)[j];
+		parts[i] = i == best ? 0 :
+			Max(shrunk(having, wrong, (calibration->totals[i] + 1) / (others + calibration->classes),
+					   variance * (calibration->cells + 1), SPREAD), 1e-9);
+		sum += parts[i];
+	}
+	for (i = 0; i < calibration->classes; i++)
+		parts[i] /= sum;
 }
 
-/* Replace what sketches say by likely numbers of records, where noise has this variance. */
+/* Replace what sketches say where a class is best by likely numbers of records. */
 static void
-share_out(RaceCalibration *calibration, double variance)
+share_out(RaceCalibration *calibration, int best, const double *places, const double *rightness,
+		  double variance)
 {
 	int			classes = calibration->classes;
-	size_t		n = places_of(calibration);
-	double	   *places = palloc0(n * sizeof(double));	/* records of all classes */
-	double	   *rightness;
-	RaceCurves *right;
-	RaceCurves *wrong;
-	size_t		place;
+	uint32		nodes = calibration->cells + 1;
+	double	   *own = lead_of(calibration, best, best);
+	double	   *parts = palloc(classes * sizeof(double));
+	double	   *shares = palloc(nodes * sizeof(double));
+	double		all = 0;
+	double		right = 0;
+	double		expected = 0;
+	double		wrong;
+	double		beyond = 0;
+	double		scale = 0;
 	int			i;
+	uint32		j;
 
-	for (i = 0; i < classes; i++)
-		for (place = 0; place < n; place++)
-			places[place] += calibration->records[i * n + place];
-	rightness = rightness_of(calibration, places, variance);
-	right = fit_shares(calibration, places, rightness, variance, true);
-	wrong = fit_shares(calibration, places, rightness, variance, false);
-	for (place = 0; place < n; place++)
-		share_place(calibration, place / (calibration->cells + 1), place % (calibration->cells + 1),
-					Max(places[place], 1), right, wrong);
+	for (j = 0; j < nodes; j++)
+	{
+		all += Max(places[j], 0);
+		right += own[j];
+		expected += rightness[j] * Max(places[j], 0);
+	}
+	expected = within(all > 0 ? expected / all : 0, classes);
+	wrong = 1 - within(shrunk(right, all, expected, nodes * variance, SPREAD), classes);
+	find_parts(calibration, best, all * wrong, variance, parts);
+	for (j = 0; j < nodes; j++)
+	{
+		double		records = Max(places[j], 1);
+
+		shares[j] = within(1 - (1 - rightness[j]) * wrong / (1 - expected), classes);
+		beyond += pow(own[j] - records * shares[j], 2) - variance;
+		scale += records * records * shares[j] * (1 - shares[j]);
+	}
+	/* nodes differ as much as they do beyond noise */
+	for (j = 0; j < nodes; j++)
+		shares[j] = shrunk(own[j], Max(places[j], 1), shares[j], variance, sqrt(Max(beyond, 0) / scale));
+	sharpen(shares, nodes);
+	for (j = 0; j < nodes; j++)
+		for (i = 0; i < classes; i++)
+			lead_of(calibration, i, best)[j] = Max(places[j], 1) *
+				(i == best ? shares[j] : (1 - shares[j]) * parts[i]);
+	pfree(shares);
+	pfree(parts);
 }
 
 RaceCalibration *
@@ -295,28 +269,35 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 						MemoryContext context)
 {
 	RaceCalibration *calibration = MemoryContextAlloc(context, sizeof(RaceCalibration));
-	size_t		places;
+	double	   *places;			/* records of all classes */
+	double	   *rightness;
 	double		variance = 0;
+	size_t		place;
 	int			i;
 
 	calibration->classes = classes;
-	calibration->cells = cells_of(classes, &scores[0]);
-	places = places_of(calibration);
+	calibration->cells = cells_of(classes, scores[0].params);
 	calibration->totals = MemoryContextAlloc(context, classes * sizeof(double));
-	calibration->records = MemoryContextAllocHuge(context, classes * places * sizeof(double));
+	calibration->records = MemoryContextAllocHuge(context, classes * places_of(calibration) *
+												  sizeof(double));
 	for (i = 0; i < classes; i++)
 	{
-		double	   *records = calibration->records + i * places;
-
-		CHECK_FOR_INTERRUPTS();
 		race_params_check_same(scores[0].params, scores[i].params);
-		load(&scores[i], classes, calibration->cells, records);
-		calibration->totals[i] = total_of(&sketches[i], &scores[i], records, places);
+		load(calibration, i, &scores[i]);
+		calibration->totals[i] = Max(sketches[i].header->count, 0);
 		variance = Max(variance, scores[i].header->noise.counter_variance);
 	}
 	variance = Max(variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
 	calibration->margin = sqrt(2 * variance);
-	share_out(calibration, variance);
+	places = palloc0(places_of(calibration) * sizeof(double));
+	for (place = 0; place < classes * places_of(calibration); place++)
+		places[place % places_of(calibration)] += calibration->records[place];
+	rightness = rightness_of(calibration, places, variance);
+	for (i = 0; i < classes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		share_out(calibration, i, places + i * (calibration->cells + 1), rightness, variance);
+	}
 	return calibration;
 }
 
@@ -461,8 +442,7 @@ race_flatness(double typical_density, uint32 dims)
 uint32
 race_scores_sharp_dims(const RaceParams *params)
 {
-	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1 ||
-		race_is_of_scores(params))
+	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1)
 		return 0;
 	return params->outputs > 0 ? params->outputs : params->dims;
 }
@@ -547,8 +527,8 @@ race_scores_comparison(const RaceScores *scores)
 	return &type->cmp_proc_finfo;
 }
 
-int
-race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
+static int
+compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
 {
 	return DatumGetInt32(FunctionCall2Coll(compare,
 										   OidIsValid(collation) ? collation :
@@ -561,7 +541,7 @@ compare_classes(FmgrInfo *compare, Oid collation, const RaceScore *a, const Race
 {
 	int			order = compare_scores(a, b);
 
-	return order != 0 ? order : race_compare_labels(compare, collation, b->label, a->label);
+	return order != 0 ? order : compare_labels(compare, collation, b->label, a->label);
 }
 
 RaceScore *
@@ -593,25 +573,17 @@ margin_of(double best, double second, double power)
 }
 
 double
-race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation)
+race_scores_number(const RaceScores *scores, FmgrInfo *compare)
 {
 	const RaceScores *sharp = race_scores_sharpen(scores);
-	const RaceScore *best = race_scores_best(sharp, compare, collation);
+	const RaceScore *best = race_scores_best(sharp, compare, C_COLLATION_OID);
 	double		second = 0;
-	double		smaller = 0;
 	int			i;
 
 	for (i = 0; i < sharp->n; i++)
-	{
-		const RaceScore *other = &sharp->list[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (other == best)
-			continue;
-		second = Max(second, other->score);
-		smaller += race_compare_labels(compare, collation, other->label, best->label) < 0;
-	}
-	return 2 * smaller + margin_of(best->score, second, sharp->power);
+		if (&sharp->list[i] != best)
+			second = Max(second, sharp->list[i].score);
+	return 2 * (best - sharp->list) + margin_of(best->score, second, sharp->power);
 }
 
 /*

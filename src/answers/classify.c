@@ -19,7 +19,7 @@
 #include "modes.h"
 
 /*
- * race_classify, race_posterior and race_score: which class is a query from?
+ * race_classify and race_posterior: which class is a query from?
  *
  * The highest score wins; among equals the class with more records, then the
  * smaller label.  Where no class has records near q, all scores are zero, and the
@@ -31,7 +31,6 @@
 PG_FUNCTION_INFO_V1(race_classify_step);
 PG_FUNCTION_INFO_V1(race_classify_final);
 PG_FUNCTION_INFO_V1(race_posterior_final);
-PG_FUNCTION_INFO_V1(race_score_final);
 
 /* Read the prior, which the declaration leaves open: of an aggregate no argument has a default. */
 static RacePrior
@@ -58,7 +57,7 @@ race_classify_step(PG_FUNCTION_ARGS)
 {
 	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
 	RacePrior	prior = RACE_PRIOR_UNIFORM;
-	MemoryContext context = race_aggregate_context(fcinfo, "race_classify, race_posterior or race_score");
+	MemoryContext context = race_aggregate_context(fcinfo, "race_classify or race_posterior");
 	RaceQuestion question;
 	int			i;
 
@@ -89,17 +88,6 @@ race_classify_final(PG_FUNCTION_ARGS)
 }
 
 Datum
-race_score_final(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
-
-	if (scores == NULL || scores->n == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(race_scores_number(scores, race_scores_comparison(scores),
-										PG_GET_COLLATION()));
-}
-
-Datum
 race_posterior_final(PG_FUNCTION_ARGS)
 {
 	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
@@ -121,7 +109,7 @@ race_posterior_final(PG_FUNCTION_ARGS)
  * prior "counts" a fitted model is asked alone, with a kernel that falls faster: on four tables
  * that was up to 6 points better, and never worse.  Other densities of l2 are taken to a power
  * (race_scores_sharpen): on five tables posteriors were calibrated far better, and the prior did
- * no harm.  Sketches of scores say how frequent scores are as they are.
+ * no harm.
  *
  * A release that is calibrated scores each private record by the sketches that it has just
  * made.  The query that does it has them as a constant, and calls race_score_of.
@@ -251,7 +239,7 @@ race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibr
 double
 race_classes_number(const RaceClasses *classes)
 {
-	return race_scores_number(classes->scores, classes->comparison, C_COLLATION_OID);
+	return race_scores_number(classes->scores, classes->comparison);
 }
 
 /* ------------------------------------------------------ sketches in an array */
@@ -306,7 +294,7 @@ score_of(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* race_score_of(sketches, q): race_score with prior "counts" of classes in the order of an array */
+/* race_score_of(sketches, q): the number of race_scores_number() with prior "counts" */
 Datum
 race_score_of(PG_FUNCTION_ARGS)
 {

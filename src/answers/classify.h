@@ -18,9 +18,9 @@
  * A score, as race_scores_number() has it, says which class is best, and its lead.  A sketch
  * of scores is a grid: so it says how many records of a class have which best class and about
  * which lead, with noise.  Taken as they are, the largest of such shares would be too sure: it is
- * the one that noise made largest.  So shares are curves of the lead (proportion_gp.h): that of the best
- * class is expected to be the same whatever class that is, and the others to be shared out as
- * all records are.
+ * the one that noise made largest.  So shares are shrunk: that of the
+ * best class rises with the lead and is expected to be the same whatever class that is, and the
+ * others are expected to be shared out as all records are.
  */
 
 typedef struct RaceCalibration
@@ -32,13 +32,7 @@ typedef struct RaceCalibration
 	double	   *totals;			/* [class] */
 } RaceCalibration;
 
-/* Are these the parameters of sketches of scores, for any number of classes? */
-extern bool race_is_of_scores(const RaceParams *params);
-
-/*
- * Of the sketches of the classes, of which the counts matter, and of their scores.  Raises
- * 22023 unless the latter are grids with the parameters of race_score_params.
- */
+/* Of the sketches of the classes, of which the counts matter, and of their scores */
 extern RaceCalibration *race_calibration_create(int classes, const RaceView *sketches,
 												const RaceView *scores, MemoryContext context);
 
@@ -96,9 +90,8 @@ extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
 extern void race_scores_clear(RaceScores *scores, RacePrior prior);
 extern void race_scores_add(RaceScores *scores, RaceScore score);
 
-/* The comparison of labels; what it says of two */
+/* The comparison of labels */
 extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
-extern int	race_compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b);
 
 /*
  * How flat a kernel makes the density of a class: 0 for a kernel that is narrow beside the class,
@@ -108,8 +101,7 @@ extern double race_flatness(double typical_density, uint32 dims);
 
 /*
  * In how many dims densities of a sketch with these parameters are sharpened with prior "counts"; 0
- * for kernels and products whose are not, and for sketches of scores, which say how frequent those
- * are.
+ * for kernels and products whose are not.
  */
 extern uint32 race_scores_sharp_dims(const RaceParams *params);
 
@@ -123,10 +115,10 @@ extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /*
- * The best class, by sharpened scores, and its lead as one number: twice how many labels are smaller
- * than its own, and the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
+ * The best class, by sharpened scores, and its lead as one number: twice its place, from 0 on, and
+ * the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
  */
-extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare, Oid collation);
+extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare);
 
 /* {label: probability}: scores over their sum.  Without evidence it is the prior. */
 extern Datum race_scores_posterior(const RaceScores *scores);
@@ -148,7 +140,7 @@ typedef struct RaceClasses
 	FmgrInfo   *comparison;		/* of labels */
 } RaceClasses;
 
-/* Classes with these labels, which stay, in the order of "C", for queries of a type */
+/* Classes with these labels, which stay, for queries of a type */
 extern RaceClasses *race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 										MemoryContext context);
 

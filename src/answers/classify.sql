@@ -11,10 +11,6 @@ COMMENT ON FUNCTION _racepriv._race_classify_final(internal, anyelement, race_sk
 CREATE FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
-CREATE FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
-
 -- The arguments after the sketch are the query and, if it is not "uniform", the prior.
 
 CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "any") (
@@ -31,17 +27,10 @@ CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
 
-CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, VARIADIC "any") (
-	SFUNC = _racepriv._race_classify_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
-	'what race_classify says and how sure it is, over rows (label, sketch, q [, prior]): 2 i + margin for the i-th label in order, with a margin from 0 to 1. Sketches of it calibrate. No class gives NULL';
-
 CREATE FUNCTION _racepriv._race_score_of(sketches race_sketch[], q "any") RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'race_score with prior counts of classes in the order of a constant array';
+	'what race_classify with prior counts says of classes in the order of a constant array, and how sure it is: 2 i + margin for the i-th class from 0 on, with a margin from 0 to 1';
 
 CREATE FUNCTION _racepriv._race_score_params(classes int, cells int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -56,12 +45,4 @@ BEGIN
 		2 * classes - 1, cells * (2 * classes - 1))));
 END $$;
 COMMENT ON FUNCTION _racepriv._race_score_params(int, int) IS
-	'race_score_params with so many cells of a lead';
-
-CREATE FUNCTION race_score_params(classes int) RETURNS race_params
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT _racepriv._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
-$$;
-COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over the scores, with cells that follow from the number of classes. Error 22023 for other numbers';
+	'parameters for sketches of _race_score_of: a grid over the scores, with so many cells of a margin. Error 22023 for other numbers than 2 to 100 classes';

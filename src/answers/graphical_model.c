@@ -651,18 +651,6 @@ race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, d
 		}
 }
 
-void
-race_graph_column(RaceGraph *graph, uint32_t column, double *table)
-{
-	const Clique *clique = &graph->clique[graph->home[column]];
-	double	   *factor;
-
-	graph->scratch_used = 0;
-	factor = race_graph_marginal(graph, RACE_COLUMN(column), clique->belief, clique->set);
-	for (uint32_t i = 0; i < graph->columns->cells[column]; i++)
-		table[i] = factor[race_graph_group(graph, column, i)] * graph->within[column][i];
-}
-
 /* An event while it is summed over the tree */
 typedef struct Event
 {

@@ -461,25 +461,15 @@ race_scatter_create(uint32 dims, MemoryContext context)
 	return scatter;
 }
 
-uint32
-race_scatter_class(const RaceScatter *scatter, uint64 key)
+/* The number of the class with this key; a new one has no vectors, and mean 0. */
+static uint32
+find_class(RaceScatter *scatter, uint64 key)
 {
 	uint32		i;
 
 	for (i = 0; i < scatter->n_classes; i++)
 		if (scatter->classes[i].key == key)
-			break;
-	return i;
-}
-
-/* The number of the class with this key; a new one has no vectors, and mean 0. */
-static uint32
-find_class(RaceScatter *scatter, uint64 key)
-{
-	uint32		i = race_scatter_class(scatter, key);
-
-	if (i < scatter->n_classes)
-		return i;
+			return i;
 	if (i == RACE_SCATTER_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -528,16 +518,6 @@ race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
 
 /* -------------------------------------------------------------- transitions */
 
-void
-race_scatter_check_dims(uint32 dims)
-{
-	if (dims > RACE_SCATTER_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a transform is learned from vectors of up to %d dimensions",
-						RACE_SCATTER_DIMS)));
-}
-
 static StepSite *
 step_site(FunctionCallInfo fcinfo, int x, int label)
 {
@@ -571,7 +551,11 @@ read_vector(StepSite *site, Datum value, uint32 dims)
 
 	race_array_open(&site->reader, value, &elements, false, false);
 	race_check_length(elements.n, dims, false);
-	race_scatter_check_dims(elements.n);
+	if (elements.n > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
 	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
 	return elements.n;
 }
@@ -587,25 +571,35 @@ label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
 	return race_element_of_bytes(0, text, strlen(text));
 }
 
+const double *
+race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims, uint32 *found,
+				  uint64 *key)
+{
+	StepSite   *site = step_site(fcinfo, x, label);
+
+	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
+		return NULL;
+	*found = read_vector(site, PG_GETARG_DATUM(x), dims);
+	*key = label_key(fcinfo, site, label);
+	return site->x;
+}
+
 Datum
 race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
 {
 	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
 	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
-	StepSite   *site;
 	uint32		dims;
+	uint64		key;
+	const double *vector = race_scatter_read(fcinfo, x, label, scatter == NULL ? 0 : scatter->dims,
+											 &dims, &key);
 
-	site = step_site(fcinfo, x, label);
-	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
-	{
-		if (scatter == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(scatter);
-	}
-	dims = read_vector(site, PG_GETARG_DATUM(x), scatter == NULL ? 0 : scatter->dims);
-	if (scatter == NULL)
+	if (vector != NULL && scatter == NULL)
 		scatter = race_scatter_create(dims, context);
-	race_scatter_add(scatter, label_key(fcinfo, site, label), 1, site->x);
+	if (vector != NULL)
+		race_scatter_add(scatter, key, 1, vector);
+	if (scatter == NULL)
+		PG_RETURN_NULL();
 	PG_RETURN_POINTER(scatter);
 }
 
@@ -666,13 +660,16 @@ race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
 }
 
 /*
- * Columns replaced by their places among quantiles.
+ * race_project: what a linear map makes of a vector, and of the places of its numbers among knots.
  */
 
-PG_FUNCTION_INFO_V1(race_warp);
+PG_FUNCTION_INFO_V1(race_project);
+
+#define MOST_OUTPUTS	1024
+#define MOST_COLUMNS	1024
 
 double
-race_warp_number(const double *knots, int n, double x)
+race_place_among(const double *knots, int n, double x)
 {
 	int			below = 0;
 	int			upto;
@@ -691,105 +688,30 @@ race_warp_number(const double *knots, int n, double x)
 	return below - 1 + (x / 2 - knots[below - 1] / 2) / (knots[below] / 2 - knots[below - 1] / 2);
 }
 
-/* ------------------------------------------------------------------- in SQL */
-
-static void
-check_knots(ArrayType *array, int *columns, int *n)
+/* Raise 22023 unless an array of numbers has these dimensions and is finite. */
+static const double *
+check_array(ArrayType *array, const char *name, int ndim, int columns)
 {
-	bool		good = ARR_NDIM(array) == 2 && !ARR_HASNULL(array) &&
-		ARR_DIMS(array)[1] >= 2 && ARR_DIMS(array)[1] <= RACE_WARP_MOST;
-	const double *knots = (const double *) ARR_DATA_PTR(array);
+	const double *numbers = (const double *) ARR_DATA_PTR(array);
+	bool		good = ARR_NDIM(array) == ndim && !ARR_HASNULL(array) &&
+		ARR_DIMS(array)[0] <= MOST_OUTPUTS && ARR_DIMS(array)[ndim - 1] <= MOST_COLUMNS &&
+		(ndim == 2 || ARR_DIMS(array)[0] == columns);
 	int			i;
 
-	for (i = 0; good && i < ARR_DIMS(array)[0] * ARR_DIMS(array)[1]; i++)
-		good = isfinite(knots[i]) && (i % ARR_DIMS(array)[1] == 0 || knots[i] >= knots[i - 1]);
+	for (i = 0; good && i < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)); i++)
+		good = isfinite(numbers[i]);
 	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("knots must be a row of 2 to %d finite numbers for each column, in ascending order",
-						RACE_WARP_MOST)));
-	*columns = ARR_DIMS(array)[0];
-	*n = ARR_DIMS(array)[1];
+				 errmsg("the %s must be an array of finite numbers", name),
+				 errdetail(ndim == 2 ? "It needs up to %d rows, of up to %d numbers." :
+						   "It needs a number for each column of the matrix.",
+						   MOST_OUTPUTS, MOST_COLUMNS)));
+	return numbers;
 }
 
 /*
- * race_warp(x, knots).  A vector of another length or with a NULL, which is a matter of data,
- * gives NULL, so that a release leaves it out.
- */
-Datum
-race_warp(PG_FUNCTION_ARGS)
-{
-	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
-	const double *knots = (const double *) ARR_DATA_PTR(array);
-	const double *from = (const double *) ARR_DATA_PTR(x);
-	Datum	   *to;
-	int			columns;
-	int			n;
-	int			i;
-
-	check_knots(array, &columns, &n);
-	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
-		PG_RETURN_NULL();
-	to = palloc(columns * sizeof(Datum));
-	for (i = 0; i < columns; i++)
-		to[i] = Float8GetDatum(race_warp_number(knots + (Size) i * n, n, from[i]));
-	PG_RETURN_ARRAYTYPE_P(construct_array(to, columns, FLOAT8OID, sizeof(float8),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-/*
- * race_project: what a linear map makes of a vector.
- */
-
-PG_FUNCTION_INFO_V1(race_project);
-
-#define MOST_OUTPUTS	1024
-
-static bool
-all_finite(ArrayType *array, int n)
-{
-	const double *x = (const double *) ARR_DATA_PTR(array);
-	int			i;
-
-	for (i = 0; i < n; i++)
-		if (!isfinite(x[i]))
-			return false;
-	return true;
-}
-
-static void
-check_map(ArrayType *matrix, ArrayType *offset)
-{
-	int			columns;
-
-	if (ARR_NDIM(matrix) != 2 || ARR_HASNULL(matrix) || ARR_DIMS(matrix)[0] > MOST_OUTPUTS ||
-		!all_finite(matrix, ARR_DIMS(matrix)[0] * ARR_DIMS(matrix)[1]))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a matrix must have 1 to %d rows of finite numbers", MOST_OUTPUTS)));
-	columns = ARR_DIMS(matrix)[1];
-	if (ARR_NDIM(offset) != 1 || ARR_HASNULL(offset) || ARR_DIMS(offset)[0] != columns ||
-		!all_finite(offset, columns))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("an offset must be as many finite numbers as the matrix has columns")));
-}
-
-static ArrayType *
-array_of(const double *numbers, int n)
-{
-	Datum	   *datums = palloc(n * sizeof(Datum));
-	int			i;
-
-	for (i = 0; i < n; i++)
-		datums[i] = Float8GetDatum(numbers[i]);
-	return construct_array(datums, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-						   TYPALIGN_DOUBLE);
-}
-
-/*
- * race_project(x, matrix, offset).  A vector of another length or with a NULL, which is a
+ * race_project(x, matrix, offset, knots).  A vector of another length or with a NULL, which is a
  * matter of data, gives NULL, so that a release leaves it out.
  */
 Datum
@@ -797,23 +719,32 @@ race_project(PG_FUNCTION_ARGS)
 {
 	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
-	ArrayType  *offset = PG_GETARG_ARRAYTYPE_P(2);
+	ArrayType  *of_knots = PG_GETARG_ARRAYTYPE_P(3);
 	const double *from = (const double *) ARR_DATA_PTR(x);
-	const double *row = (const double *) ARR_DATA_PTR(matrix);
-	const double *origin = (const double *) ARR_DATA_PTR(offset);
-	double		to[MOST_OUTPUTS];
-	int			outputs;
-	int			columns;
+	const double *row = check_array(matrix, "matrix", 2, 0);
+	int			outputs = ARR_DIMS(matrix)[0];
+	int			columns = ARR_DIMS(matrix)[1];
+	const double *origin = check_array(PG_GETARG_ARRAYTYPE_P(2), "offset", 1, columns);
+	bool		places = ARR_NDIM(of_knots) > 0;
+	const double *knots = places ? check_array(of_knots, "knots", 2, 0) : NULL;
+	int			dims = places ? ARR_DIMS(of_knots)[0] : columns;
+	double		features[MOST_COLUMNS];
+	Datum		to[MOST_OUTPUTS];
 	int			i;
 	int			j;
 
-	check_map(matrix, offset);
-	outputs = ARR_DIMS(matrix)[0];
-	columns = ARR_DIMS(matrix)[1];
-	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
+	if (places && columns != 2 * dims)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("with knots of %d columns the matrix must have %d columns", dims, 2 * dims)));
+	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != dims)
 		PG_RETURN_NULL();
+	for (j = 0; j < columns; j++)
+		features[j] = (j < dims ? from[j] :
+					   race_place_among(knots + (j - dims) * ARR_DIMS(of_knots)[1],
+										ARR_DIMS(of_knots)[1], from[j - dims])) - origin[j];
 	for (i = 0; i < outputs; i++, row += columns)
-		for (to[i] = j = 0; j < columns; j++)
-			to[i] += row[j] * (from[j] - origin[j]);
-	PG_RETURN_ARRAYTYPE_P(array_of(to, outputs));
+		to[i] = Float8GetDatum(race_dot(row, features, columns));
+	PG_RETURN_ARRAYTYPE_P(construct_array(to, outputs, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }

@@ -49,12 +49,6 @@ typedef struct RaceScatter
 
 #define RaceScatterProducts(dims)	((Size) (dims) * ((dims) + 1) / 2)
 
-/* Raise 22023 for vectors that are too long. */
-extern void race_scatter_check_dims(uint32 dims);
-
-/* The number of the class with this key, or n_classes */
-extern uint32 race_scatter_class(const RaceScatter *scatter, uint64 key);
-
 /* A state without vectors yet */
 extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
 
@@ -69,6 +63,13 @@ extern void race_scatter_add(RaceScatter *scatter, uint64 key, double n, const d
  * argument `label` (0: there are no labels).  NULLs are left out.
  */
 extern Datum race_scatter_step(FunctionCallInfo fcinfo, int x, int label);
+
+/*
+ * Read the arguments of such a transition: the vector, which must have `dims` numbers unless that is
+ * 0, and 64 bits of its label.  NULL if one of them is NULL.
+ */
+extern const double *race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims,
+									   uint32 *found, uint64 *key);
 
 /* The state in argument 0, or NULL if there were no vectors */
 extern const RaceScatter *race_scatter_arg(FunctionCallInfo fcinfo);
@@ -148,19 +149,13 @@ extern uint32 race_discriminant_directions(const RaceScatter *scatter,
 										   double *directions);
 
 /*
- * Columns replaced by their places among quantiles.
- *
- * Skewed columns have their differences where few records are.  The place of a number among
- * knots, quantiles of public rows that are equally far apart in normal scores, is about
- * normally distributed, whatever the column was; and it lies between 0 and the number of knots.
- */
-
-#define RACE_WARP_MOST	64		/* knots of a column */
-
-/*
  * The place of x among n knots, which do not fall: linear between two, the middle of equal
  * ones.  What is not finite remains.
+ *
+ * Skewed columns have their differences where few records are.  The place of a number among
+ * quantiles of public rows that are equally far apart in normal scores is about normally
+ * distributed, whatever the column was; and it lies between 0 and n - 1.
  */
-extern double race_warp_number(const double *knots, int n, double x);
+extern double race_place_among(const double *knots, int n, double x);
 
 #endif

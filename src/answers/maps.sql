@@ -17,24 +17,23 @@ COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 -- ------------------------------------------------------------------------
 -- Vectors replaced by what a public linear map makes of them
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
-	'M (x - o) for a public matrix M and offset o, shortened to radius where it is longer: records and queries of grids in few directions. Error 22023 for other shapes, NaN and infinity';
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], knots float8[] DEFAULT '{}') RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8[]) IS
+	'M (x - o) for a public matrix M and offset o; with knots, a row of ascending quantiles for each column, x has the places of its numbers among them appended before. Error 22023 for other shapes, NaN and infinity';
 
 -- ------------------------------------------------------------------------
 -- Parameters that suit public rows
 
 CREATE TYPE race_suggest_result AS (
-	params race_params, rows int, prior text, score float8, score_without_noise float8, statement text, expression text);
+	params race_params, rows int, prior text, score float8, score_without_noise float8, expression text);
 COMMENT ON TYPE race_suggest_result IS 'the result of race_suggest';
 COMMENT ON COLUMN race_suggest_result.params IS 'the parameters, with bounds a tenth of a range beyond the public rows';
 COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release_sketch; NULL for a grid, whose cells these choose';
 COMMENT ON COLUMN race_suggest_result.prior IS 'the prior that race_classify is best asked with, uniform or counts; NULL without labels';
 COMMENT ON COLUMN race_suggest_result.score IS 'what to expect of a release: with labels the share of records that are classified rightly, else the mean logarithm of the probability density';
 COMMENT ON COLUMN race_suggest_result.score_without_noise IS 'the same of the exact kernel: what noise and rows cost';
-COMMENT ON COLUMN race_suggest_result.statement IS 'the call of race_params that gives params';
-COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or x through race_warp and race_project';
+COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or a call of race_project';
 
 CREATE FUNCTION _racepriv._race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -57,14 +56,6 @@ CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8
 );
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
 	'parameters for a release with a sketch for each label, by the cross-validated accuracy of classification under the noise of the release. Never use private rows';
-
--- ------------------------------------------------------------------------
--- Columns replaced by their places among public quantiles
-
-CREATE FUNCTION race_warp(x float8[], knots float8[]) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
-COMMENT ON FUNCTION race_warp(float8[], float8[]) IS
-	'each number of x replaced by its place among the knots of its column, linear between two. knots are public numbers, 2 to 64 a column, ascending. Error 22023 for others';
 
 -- ------------------------------------------------------------------------
 -- Columns that are alike

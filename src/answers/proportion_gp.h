@@ -36,28 +36,4 @@ typedef struct RacePrediction
 extern bool race_proportion_predict(const RaceProportion *proportion, const double *x,
 									RacePrediction *prediction);
 
-/*
- * Smoothed class probabilities along a score, from noisy counts of its nodes.
- *
- * Some of the records at a place have a property: their share is a curve, linear between nodes.
- * Records are split linearly over the two nodes around them, so a node has a weighted mean of the
- * curve.  A curve is an expected one and a deviation, a Gaussian process.  All curves have the
- * same standard deviation, which is not known.
- */
-typedef struct RaceCurves
-{
-	int			n;
-	uint32		cells;			/* between nodes */
-	double		variance;		/* of the noise of `having` */
-	double	   *records;		/* [n][cells + 1]: at each node, */
-	double	   *having;			/* [n][cells + 1]: and of these with the property */
-	double	   *shares;			/* [n][cells + 1]: expected, between 0 and 1 */
-} RaceCurves;
-
-/* Allocate n curves. */
-extern RaceCurves *race_curves_create(int n, uint32 cells, double variance);
-
-/* Replace expected shares by posterior means, which may be a little beyond 0 and 1. */
-extern void race_curves_fit(RaceCurves *curves);
-
 #endif

@@ -9,8 +9,6 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "../core/core.h"
@@ -20,24 +18,22 @@
 /*
  * race_suggest: parameters that suit public rows.
  *
- * Public rows stand for the private records.  Some linear maps are learned from them; for each,
- * and for each of some bandwidths and powers, each tenth of the rows is asked about by the other
- * nine, with the exact kernel and with the error that a release is expected to have.  The map is
- * learned from the nine as well.  What predicts the left out labels best is suggested; without
- * labels, what gives the left out rows the highest density.
+ * Public rows stand for the private records.  Some linear maps are learned from them; for each of
+ * them, and for each of some bandwidths, each tenth of the rows is asked about by the other nine,
+ * with the exact kernel and with the error that a release is expected to have.  The map is learned
+ * from the nine as well.  What predicts the labels that were left out best is suggested; without
+ * labels, what gives the rows that were left out the highest density.
  *
- * With labels the features of a map are the columns, or their places among quantiles, or the log
- * odds of a logistic regression of both; they are whitened within classes, and all of them are
- * kept, or up to three directions in which the means of classes differ.  So what public rows
- * alone say, without any private record, is among what is suggested.  What a map gives in up to
- * three dimensions is counted in a grid, else in rows.
+ * A map is one of the columns, or the log odds of a logistic regression of columns and of their
+ * places among quantiles: so what the public rows say by themselves is among what is suggested.
+ * Its images are white within classes; or only directions are kept in which the means of classes
+ * differ.  Images in up to 3 dimensions are counted in a grid, others in rows.
  */
 
 PG_FUNCTION_INFO_V1(race_suggest_step);
 PG_FUNCTION_INFO_V1(race_suggest_final);
 
 #define MOST_DIMS		64
-#define MOST_FEATURES	(2 * MOST_DIMS)
 #define MOST_CLASSES	32
 #define MOST_EXAMPLES	2000
 #define LEAST_EXAMPLES	20
@@ -45,9 +41,8 @@ PG_FUNCTION_INFO_V1(race_suggest_final);
 
 #define KNOTS			10		/* of a column: quantiles at normal scores from -2.25 to 2.25 */
 #define FOLDS			10
-#define FACTORS			11		/* bandwidths: from an eighth of the median distance on */
-#define POWERS			3		/* 1, 4, 16 */
-#define CHOICES			(FACTORS * POWERS)
+#define POWER			4		/* of the kernel: it falls about as a normal density */
+#define BANDWIDTHS		9		/* from a quarter of the typical distance to four of them */
 #define LEAST_ROWS		8
 #define MOST_ROWS		1024
 #define BEYOND			0.1		/* of a range, by which a box is wider */
@@ -58,57 +53,31 @@ PG_FUNCTION_INFO_V1(race_suggest_final);
  */
 #define SAMPLING		0.1
 
-/* Rows with their labels; without labels there is one class. */
-typedef struct Examples
-{
-	int			n;
-	int			dims;
-	int			classes;
-	double	   *x;				/* [n][dims] */
-	int		   *label;			/* [n] */
-} Examples;
-
 typedef struct State
 {
-	RaceArrayReader reader;
 	bool		labelled;
-	FmgrInfo	label_output;
-	char	   *names[MOST_CLASSES];
 	double		epsilon;
 	double		delta;
 	int64		records;
-	uint64		seen;			/* rows, of which the examples are a sample */
-	uint64		random;
-	Examples	examples;
+	int			n;
+	int			dims;
+	int			classes;		/* 1 without labels */
+	uint64		keys[MOST_CLASSES];
+	double	   *x;				/* [n][dims] */
+	int		   *label;			/* [n] */
 } State;
 
-/* What features are made of, and what is kept of them */
-typedef enum Source
-{
-	SOURCE_COLUMNS,
-	SOURCE_PLACES,
-	SOURCE_ODDS					/* and later ones: by each penalty */
-} Source;
-
+/*
+ * Logistic regressions by their penalties: of squares of weights, and of weights of a feature
+ * together, times the root of n
+ */
 static const struct
 {
-	double		ridge;			/* penalty of the squares of weights */
-	double		sparsity;		/* of the weights of a column together, times the root of n */
+	double		ridge;
+	double		sparsity;
 }			penalties[] = {{1, 0}, {10, 0}, {0, 0.2}};
 
-#define SOURCES		(SOURCE_ODDS + (int) lengthof(penalties))
-
-#define KEEP_ALL	0			/* otherwise the number of directions */
-#define KEEP_SCALED	(-1)		/* all features, with a bandwidth each */
-
-typedef struct Map
-{
-	Source		source;
-	int			keep;
-	int			outputs;
-	double		m[MOST_DIMS * MOST_FEATURES];	/* [outputs][features] */
-	double		log_volume;		/* log |det m|, without labels */
-} Map;
+#define SOURCES		(1 + (int) lengthof(penalties))	/* source 0: the columns */
 
 /* The error of kernel sums and counts of a release */
 typedef struct Errors
@@ -121,173 +90,118 @@ typedef struct Errors
 
 typedef struct Suggestion
 {
-	Map			map;
+	RaceWhitening map;
 	double		bandwidth;
-	int			power;
 	int			rows;			/* 0 = a grid */
-	double		loss;			/* what is minimized: minus the mean logarithm of a posterior or density */
+	double		loss;			/* minus the mean logarithm of a posterior or density */
 	double		score;
 	double		without_noise;	/* the score of the exact kernel */
 } Suggestion;
 
+/* Features are columns, then their places, all of mean 0 and variance 1. */
 typedef struct Scoring
 {
 	const State *state;
-	Examples	features;		/* columns, then their places, all of mean 0 and variance 1 */
-	double	   *knots;			/* [columns][KNOTS] */
+	MemoryContext context;		/* of what stays */
+	int			n;
+	int			features;
+	int			classes;
+	double	   *x;				/* [n][features] */
+	double	   *knots;			/* [dims][KNOTS] */
 	double	   *center;			/* of features, */
 	double	   *scale;			/* and their deviations; infinite = constant */
-	int		   *fold;			/* [n]: 0 to FOLDS - 1, alike in all classes */
+	int		   *fold;			/* [n], alike in all classes: 0 to FOLDS - 1 */
 	double		shares[MOST_CLASSES];
-	RaceRadial *radial;			/* of the kernel with power 1, in bandwidths */
-	Map		   *map;			/* which is tried, learned from all examples */
-	double		unit;			/* the median distance of images */
-	double		farthest;
-	float	   *densities;		/* [CHOICES][classes][n], by the other folds */
-	Suggestion *best;
+	RaceRadial	radial;			/* the kernel with power 1, in bandwidths */
+	RaceWhitening map;			/* which is tried, learned from all folds */
+	double	   *images;			/* by it */
+	double		log_volume;		/* log |det| of what whitens all columns */
+	float	   *densities;		/* [BANDWIDTHS][classes][n], by the other folds */
+	Suggestion	best;
 } Scoring;
 
 /* ------------------------------------------------------------- transition */
 
-static State *
-start(FunctionCallInfo fcinfo, MemoryContext context)
-{
-	State	   *state = MemoryContextAllocZero(context, sizeof(State));
-
-	state->labelled = PG_NARGS() == 6;
-	race_vector_prepare(&state->reader, race_argument_type(fcinfo->flinfo, 1), context);
-	if (state->labelled)
-	{
-		Oid			function;
-		bool		varlena;
-
-		getTypeOutputInfo(race_argument_type(fcinfo->flinfo, 2), &function, &varlena);
-		fmgr_info_cxt(function, &state->label_output, context);
-	}
-	state->examples.classes = state->labelled ? 0 : 1;
-	state->examples.label = MemoryContextAllocZero(context, MOST_EXAMPLES * sizeof(int));
-	return state;
-}
-
-/* Read epsilon, delta and records, the last arguments. */
+/* Read epsilon, delta and records, the last arguments; those of the last row count. */
 static void
 read_request(State *state, FunctionCallInfo fcinfo)
 {
 	int			first = PG_NARGS() - 3;
-	double		epsilon;
-	double		delta;
-	int64		records;
 
 	if (PG_ARGISNULL(first) || PG_ARGISNULL(first + 1) || PG_ARGISNULL(first + 2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("epsilon, delta and records must not be NULL")));
-	epsilon = PG_GETARG_FLOAT8(first);
-	delta = PG_GETARG_FLOAT8(first + 1);
-	records = PG_GETARG_INT64(first + 2);
-	if (state->seen > 0 && (epsilon != state->epsilon || delta != state->delta ||
-							records != state->records))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon, delta and records must be the same in all rows")));
-	if (records < 1)
+	state->epsilon = PG_GETARG_FLOAT8(first);
+	state->delta = PG_GETARG_FLOAT8(first + 1);
+	state->records = PG_GETARG_INT64(first + 2);
+	if (state->records < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("records must be at least 1")));
-	state->epsilon = epsilon;
-	state->delta = delta;
-	state->records = records;
-}
-
-static void
-read_example(State *state, Datum x, double *to, MemoryContext context)
-{
-	Examples   *e = &state->examples;
-	RaceElements elements;
-	int			i;
-
-	race_array_open(&state->reader, x, &elements, false, false);
-	race_check_length(elements.n, e->dims, false);
-	if (elements.n > MOST_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_suggest takes vectors of up to %d dimensions", MOST_DIMS)));
-	race_vector_convert(&state->reader, &elements, NULL, to, false);
-	for (i = 0; i < (int) elements.n; i++)
-		if (fabs(to[i]) > MOST_NUMBER)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("race_suggest takes numbers between %g and %g",
-							-MOST_NUMBER, MOST_NUMBER)));
-	if (e->x == NULL)
-	{
-		e->dims = elements.n;
-		e->x = MemoryContextAlloc(context, MOST_EXAMPLES * e->dims * sizeof(double));
-	}
 }
 
 /* The number of a label, which may be a new one */
 static int
-class_of(State *state, Datum label, MemoryContext context)
+class_of(State *state, uint64 key)
 {
-	char	   *name = OutputFunctionCall(&state->label_output, label);
 	int			c;
 
-	for (c = 0; c < state->examples.classes; c++)
-		if (strcmp(name, state->names[c]) == 0)
+	for (c = 0; c < state->classes; c++)
+		if (key == state->keys[c])
 			return c;
 	if (c == MOST_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_suggest takes up to %d labels", MOST_CLASSES)));
-	state->names[c] = MemoryContextStrdup(context, name);
-	state->examples.classes++;
+	state->keys[c] = key;
+	state->classes++;
 	return c;
 }
 
-/*
- * Where to put the next row, or -1: a sample of all rows so far (Vitter 1985, algorithm R).  The
- * numbers are always the same (splitmix64).
- */
-static int
-place_of(State *state)
+static void
+add_example(State *state, const double *x, uint32 dims, uint64 key, MemoryContext context)
 {
-	uint64		z = state->random += UINT64CONST(0x9E3779B97F4A7C15);
-	uint64		place;
+	uint32		i;
 
-	if (state->seen++ < MOST_EXAMPLES)
-		return state->examples.n++;
-	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	place = (z ^ (z >> 31)) % state->seen;
-	return place < MOST_EXAMPLES ? (int) place : -1;
+	if (dims > MOST_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_suggest takes vectors of up to %d dimensions", MOST_DIMS)));
+	for (i = 0; i < dims; i++)
+		if (fabs(x[i]) > MOST_NUMBER)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("race_suggest takes numbers between %g and %g",
+							-MOST_NUMBER, MOST_NUMBER)));
+	if (state->n == 0)
+	{
+		state->dims = dims;
+		state->x = MemoryContextAlloc(context, MOST_EXAMPLES * dims * sizeof(double));
+		state->label = MemoryContextAlloc(context, MOST_EXAMPLES * sizeof(int));
+	}
+	memcpy(state->x + state->n * dims, x, dims * sizeof(double));
+	state->label[state->n++] = class_of(state, key);
 }
 
-/* Transition of race_suggest(x, [label,] epsilon, delta, records) */
+/* Transition of race_suggest(x, [label,] epsilon, delta, records).  Rows after so many do not count. */
 Datum
 race_suggest_step(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	MemoryContext context = race_aggregate_context(fcinfo, "race_suggest");
-	double		x[MOST_DIMS];
-	int			class = 0;
-	int			place;
+	const double *x;
+	uint32		dims;
+	uint64		key;
 
 	if (state == NULL)
-		state = start(fcinfo, context);
-	if (PG_ARGISNULL(1) || (state->labelled && PG_ARGISNULL(2)))
-		PG_RETURN_POINTER(state);
-	read_request(state, fcinfo);
-	read_example(state, PG_GETARG_DATUM(1), x, context);
-	if (state->labelled)
-		class = class_of(state, PG_GETARG_DATUM(2), context);
-	place = place_of(state);
-	if (place >= 0)
-	{
-		memcpy(state->examples.x + place * state->examples.dims, x,
-			   state->examples.dims * sizeof(double));
-		state->examples.label[place] = class;
-	}
+		state = MemoryContextAllocZero(context, sizeof(State));
+	state->labelled = PG_NARGS() == 6;
+	x = race_scatter_read(fcinfo, 1, state->labelled ? 2 : 0, state->dims, &dims, &key);
+	if (x != NULL)
+		read_request(state, fcinfo);
+	if (x != NULL && state->n < MOST_EXAMPLES)
+		add_example(state, x, dims, key, context);
 	PG_RETURN_POINTER(state);
 }
 
@@ -302,7 +216,7 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Six digits are enough, and the statement shows all of them. */
+/* Six digits are enough, and all of them are shown. */
 static double
 rounded(double x)
 {
@@ -312,94 +226,56 @@ rounded(double x)
 	return strtod(digits, NULL);
 }
 
-/* Quantiles of a column [n], which is sorted by it */
+/* Make a feature of a column [n]: what varies less is rounding. */
 static void
-find_knots(double *column, int n, double *knots)
+add_feature(Scoring *s, int j, const double *column)
 {
-	int			i;
-
-	qsort(column, n, sizeof(double), compare_doubles);
-	for (i = 0; i < KNOTS; i++)
-	{
-		double		share = 0.5 * erfc(-(i - (KNOTS - 1) / 2.0) / 2 * M_SQRT1_2);
-
-		knots[i] = rounded(column[(int) (share * (n - 1) + 0.5)]);
-	}
-}
-
-/* Give feature j mean 0 and variance 1; a constant one becomes 0. */
-static void
-standardize(Scoring *s, int j)
-{
-	Examples   *f = &s->features;
 	double		mean = 0;
 	double		square = 0;
 	int			i;
 
-	for (i = 0; i < f->n; i++)
-		mean += f->x[i * f->dims + j] / f->n;
-	for (i = 0; i < f->n; i++)
-		square += pow(f->x[i * f->dims + j] - mean, 2) / f->n;
+	for (i = 0; i < s->n; i++)
+		mean += column[i] / s->n;
+	for (i = 0; i < s->n; i++)
+		square += pow(column[i] - mean, 2) / s->n;
 	s->center[j] = rounded(mean);
-	/* what varies less is rounding */
 	s->scale[j] = square > 1e-18 * mean * mean ? sqrt(square) : INFINITY;
-	for (i = 0; i < f->n; i++)
-		f->x[i * f->dims + j] = (f->x[i * f->dims + j] - s->center[j]) / s->scale[j];
+	for (i = 0; i < s->n; i++)
+		s->x[i * s->features + j] = (column[i] - s->center[j]) / s->scale[j];
 }
 
 static void
 find_features(Scoring *s)
 {
-	const Examples *e = &s->state->examples;
-	Examples   *f = &s->features;
-	double	   *column = palloc(e->n * sizeof(double));
-	int			d = e->dims;
+	const State *state = s->state;
+	double	   *column = palloc(2 * s->n * sizeof(double));
+	double	   *sorted = column + s->n;
 	int			i;
 	int			j;
 
-	*f = *e;
-	f->dims = 2 * d;
-	f->x = palloc((Size) f->n * f->dims * sizeof(double));
-	s->knots = palloc(d * KNOTS * sizeof(double));
-	s->center = palloc(f->dims * sizeof(double));
-	s->scale = palloc(f->dims * sizeof(double));
-	for (j = 0; j < d; j++)
+	s->x = palloc((Size) s->n * s->features * sizeof(double));
+	s->knots = palloc(state->dims * KNOTS * sizeof(double));
+	s->center = palloc(2 * s->features * sizeof(double));
+	s->scale = s->center + s->features;
+	for (j = 0; j < state->dims; j++)
 	{
 		double	   *knots = s->knots + j * KNOTS;
 
-		for (i = 0; i < e->n; i++)
-			column[i] = e->x[i * d + j];
-		find_knots(column, e->n, knots);
-		for (i = 0; i < e->n; i++)
+		for (i = 0; i < s->n; i++)
+			column[i] = sorted[i] = state->x[i * state->dims + j];
+		add_feature(s, j, column);
+		qsort(sorted, s->n, sizeof(double), compare_doubles);
+		for (i = 0; i < KNOTS; i++)
 		{
-			f->x[i * f->dims + j] = e->x[i * d + j];
-			f->x[i * f->dims + d + j] = race_warp_number(knots, KNOTS, e->x[i * d + j]);
+			double		share = 0.5 * erfc(-(i - (KNOTS - 1) / 2.0) / 2 * M_SQRT1_2);
+
+			knots[i] = rounded(sorted[(int) (share * (s->n - 1) + 0.5)]);
 		}
+		for (i = 0; i < s->n; i++)
+			column[i] = race_place_among(knots, KNOTS, column[i]);
+		add_feature(s, state->dims + j, column);
 	}
-	for (j = 0; j < f->dims; j++)
-		standardize(s, j);
 	pfree(column);
-}
-
-/* Those that are not in a fold */
-static Examples
-others_of(const Scoring *s, int fold)
-{
-	const Examples *e = &s->features;
-	Examples	others = *e;
-	int			i;
-
-	others.n = 0;
-	others.x = palloc((Size) e->n * e->dims * sizeof(double));
-	others.label = palloc(e->n * sizeof(int));
-	for (i = 0; i < e->n; i++)
-		if (s->fold[i] != fold)
-		{
-			memcpy(others.x + (Size) others.n * e->dims, e->x + (Size) i * e->dims,
-				   e->dims * sizeof(double));
-			others.label[others.n++] = e->label[i];
-		}
-	return others;
 }
 
 /* ---------------------------------------------------- logistic regression */
@@ -407,79 +283,76 @@ others_of(const Scoring *s, int fold)
 #define STEPS	200				/* at most; */
 #define STILL	1e-5			/* fewer, if weights change by less in a step, as a part of their length */
 
-/* A bound of the curvature of the loss, from the largest eigenvalue of x' x */
+/* Half of the largest eigenvalue of x' x: no direction of the loss is more curved. */
 static double
-curvature(const Examples *e)
+curvature(const Scoring *s)
 {
-	int			d = e->dims;
-	double		v[MOST_FEATURES + 1];
-	double		product[MOST_FEATURES + 1];
-	double		length = 0;
+	int			d = s->features;
+	double		v[2 * MOST_DIMS];
+	double		product[2 * MOST_DIMS];
+	double		length = 1;
 	int			step;
 	int			i;
 	int			j;
 
-	for (j = 0; j <= d; j++)
-		v[j] = 1 / sqrt(d + 1);
+	for (j = 0; j < d; j++)
+		v[j] = 1 + j % 3;		/* no special direction */
 	for (step = 0; step < 20; step++)
 	{
 		memset(product, 0, sizeof(product));
-		for (i = 0; i < e->n; i++)
+		for (i = 0; i < s->n; i++)
 		{
-			const double *x = e->x + (Size) i * d;
-			double		along = v[d] + race_dot(x, v, d);
+			double		along = race_dot(s->x + i * d, v, d);
 
 			for (j = 0; j < d; j++)
-				product[j] += along * x[j];
-			product[d] += along;
+				product[j] += along * s->x[i * d + j];
 		}
-		length = sqrt(race_dot(product, product, d + 1));
-		for (j = 0; j <= d; j++)
-			v[j] = product[j] / length;
+		length = sqrt(race_dot(product, product, d));
+		for (j = 0; j < d; j++)
+			v[j] = length > 0 ? product[j] / length : 0;
 	}
-	return 0.5 * 1.1 * length;
+	return 0.5 * 1.1 * Max(length, s->n);
 }
 
-/* The gradient of the loss at weights, which are [classes][dims + 1] */
+/* Subtract a step along the gradient from weights, [classes][features + 1], at `at`. */
 static void
-loss_gradient(const Examples *e, const double *weights, double ridge, double *gradient)
+descend(const Scoring *s, int without, const double *at, double step, double *weights)
 {
-	int			d = e->dims;
+	int			d = s->features;
 	double		p[MOST_CLASSES];
 	int			c;
 	int			i;
 	int			j;
 
-	for (j = 0; j < e->classes * (d + 1); j++)
-		gradient[j] = j % (d + 1) == d ? 0 : ridge * weights[j];
-	for (i = 0; i < e->n; i++)
+	for (i = 0; i < s->n; i++)
 	{
-		const double *x = e->x + (Size) i * d;
+		const double *x = s->x + i * d;
 		double		most = -INFINITY;
 		double		sum = 0;
 
-		for (c = 0; c < e->classes; c++)
+		if (s->fold[i] == without)
+			continue;
+		for (c = 0; c < s->classes; c++)
 		{
-			p[c] = race_dot(weights + c * (d + 1), x, d) + weights[c * (d + 1) + d];
+			p[c] = race_dot(at + c * (d + 1), x, d) + at[c * (d + 1) + d];
 			most = Max(most, p[c]);
 		}
-		for (c = 0; c < e->classes; c++)
+		for (c = 0; c < s->classes; c++)
 			sum += p[c] = exp(p[c] - most);
-		for (c = 0; c < e->classes; c++)
+		for (c = 0; c < s->classes; c++)
 		{
-			double	   *g = gradient + c * (d + 1);
-			double		error = p[c] / sum - (c == e->label[i]);
+			double		by = step * (p[c] / sum - (c == s->state->label[i]));
 
 			for (j = 0; j < d; j++)
-				g[j] += error * x[j];
-			g[d] += error;
+				weights[c * (d + 1) + j] -= by * x[j];
+			weights[c * (d + 1) + d] -= by;
 		}
 	}
 }
 
-/* Shorten the weights of each feature, of all classes together, by so much (group lasso). */
+/* Shorten the weights of each feature, of all classes together: by a factor, then by so much. */
 static void
-shrink_features(double *weights, int classes, int d, double by)
+shrink(double *weights, int classes, int d, double factor, double by)
 {
 	int			c;
 	int			j;
@@ -489,25 +362,24 @@ shrink_features(double *weights, int classes, int d, double by)
 		double		sum = 0;
 
 		for (c = 0; c < classes; c++)
-			sum += weights[c * (d + 1) + j] * weights[c * (d + 1) + j];
+			sum += pow(weights[c * (d + 1) + j] *= factor, 2);
 		for (c = 0; c < classes; c++)
 			weights[c * (d + 1) + j] *= sum > by * by ? 1 - by / sqrt(sum) : 0;
 	}
 }
 
 /*
- * Weights [classes][dims + 1] of a multinomial logistic regression, by accelerated proximal
+ * Weights [classes][features + 1] of a multinomial logistic regression, by accelerated proximal
  * gradient descent (Nesterov 1983; Beck & Teboulle 2009)
  */
 static double *
-regress(const Examples *e, double ridge, double sparsity)
+regress(const Scoring *s, int without, double ridge, double sparsity)
 {
-	int			size = e->classes * (e->dims + 1);
-	double	   *weights = palloc0(4 * size * sizeof(double));
+	int			size = s->classes * (s->features + 1);
+	double	   *weights = palloc0(3 * size * sizeof(double));
 	double	   *ahead = weights + size;
-	double	   *gradient = ahead + size;
-	double	   *next = gradient + size;
-	double		steepest = curvature(e) + ridge;
+	double	   *next = ahead + size;
+	double		steepest = curvature(s);
 	double		t = 1;
 	int			step;
 	int			j;
@@ -516,22 +388,19 @@ regress(const Examples *e, double ridge, double sparsity)
 	{
 		double		faster = (1 + sqrt(1 + 4 * t * t)) / 2;
 		double		change = 0;
-		double		length = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		loss_gradient(e, ahead, ridge, gradient);
-		for (j = 0; j < size; j++)
-			next[j] = ahead[j] - gradient[j] / steepest;
-		shrink_features(next, e->classes, e->dims, sparsity / steepest);
+		memcpy(next, ahead, size * sizeof(double));
+		descend(s, without, ahead, 1 / steepest, next);
+		shrink(next, s->classes, s->features, steepest / (steepest + ridge), sparsity / steepest);
 		for (j = 0; j < size; j++)
 		{
 			change += (next[j] - weights[j]) * (next[j] - weights[j]);
-			length += next[j] * next[j];
 			ahead[j] = next[j] + (t - 1) / faster * (next[j] - weights[j]);
 			weights[j] = next[j];
 		}
 		t = faster;
-		if (change < STILL * STILL * length)
+		if (change < STILL * STILL * race_dot(weights, weights, size))
 			break;
 	}
 	return weights;
@@ -539,261 +408,158 @@ regress(const Examples *e, double ridge, double sparsity)
 
 /* ------------------------------------------------------------------- maps */
 
-/* A map of a source from features, before it is whitened: columns, places, or log odds */
-static void
-learn_source(const Examples *e, Source source, Map *map)
+/* What a source makes of features: the columns, or log odds of all classes but the first */
+static RaceWhitening
+learn_source(const Scoring *s, int without, int source)
 {
-	int			f = e->dims;
+	uint32		f = s->features;
+	uint32		outputs = source == 0 ? f / 2 : (uint32) s->classes - 1;
+	RaceWhitening map = {f, outputs, palloc0((Size) outputs * f * sizeof(double))};
 	double	   *weights;
-	int			i;
-	int			j;
+	uint32		i;
+	uint32		j;
 
-	memset(map->m, 0, sizeof(map->m));
-	map->source = source;
-	map->outputs = source < SOURCE_ODDS ? f / 2 : e->classes - 1;
-	if (source < SOURCE_ODDS)
-	{
-		for (i = 0; i < map->outputs; i++)
-			map->m[i * f + i + (source == SOURCE_PLACES ? f / 2 : 0)] = 1;
-		return;
-	}
-	weights = regress(e, penalties[source - SOURCE_ODDS].ridge,
-					  penalties[source - SOURCE_ODDS].sparsity * sqrt(e->n));
-	for (i = 0; i < map->outputs; i++)
+	for (i = 0; i < outputs && source == 0; i++)
+		map.matrix[i * f + i] = 1;
+	if (source == 0)
+		return map;
+	weights = regress(s, without, penalties[source - 1].ridge,
+					  penalties[source - 1].sparsity * sqrt(s->n));
+	for (i = 0; i < outputs; i++)
 		for (j = 0; j < f; j++)
-			map->m[i * f + j] = weights[(i + 1) * (f + 1) + j] - weights[j];
-	pfree(weights);
-}
-
-static void
-apply(const Map *map, const double *x, int features, double *z)
-{
-	int			i;
-
-	for (i = 0; i < map->outputs; i++)
-		z[i] = race_dot(map->m + i * features, x, features);
+			map.matrix[i * f + j] = weights[(i + 1) * (f + 1) + j] - weights[j];
+	return map;
 }
 
 static double *
-apply_all(const Map *map, const Examples *e)
+images_of(const Scoring *s, const RaceWhitening *map)
 {
-	double	   *z = palloc((Size) e->n * map->outputs * sizeof(double));
+	double	   *z = palloc((Size) s->n * map->outputs * sizeof(double));
 	int			i;
 
-	for (i = 0; i < e->n; i++)
-		apply(map, e->x + (Size) i * e->dims, e->dims, z + (Size) i * map->outputs);
+	for (i = 0; i < s->n; i++)
+		race_whitening_apply(map, s->x + i * s->features, z + (Size) i * map->outputs);
 	return z;
 }
 
-/* The scatter of images within classes */
-static RaceScatter *
-scatter_of(const Map *map, const Examples *e)
-{
-	RaceScatter *scatter = race_scatter_create(map->outputs, CurrentMemoryContext);
-	double	   *z = apply_all(map, e);
-	int			i;
-
-	for (i = 0; i < e->n; i++)
-		race_scatter_add(scatter, e->label[i], 1, z + (Size) i * map->outputs);
-	pfree(z);
-	return scatter;
-}
-
 /*
- * Whiten images within classes, and keep as many directions of them as said.  A constant one
- * stays.  False if there is no such map.
+ * Whiten what a source gives within classes, and keep so many directions, or all with 0.  False if
+ * there is no such map.
  */
 static bool
-whiten(const RaceScatter *scatter, int keep, RaceWhitening *white, double *log_volume)
+learn_map(Scoring *s, int without, const RaceWhitening *source, uint32 directions,
+		  RaceWhitening *map)
 {
-	RaceColumns *columns = palloc(sizeof(RaceColumns));
-	uint32		n = scatter->dims;
+	uint32		n = source->outputs;
+	Size		size = (Size) n * s->features * sizeof(double);
+	RaceScatter *scatter = race_scatter_create(n, CurrentMemoryContext);
+	double	   *z = images_of(s, source);
+	double	   *found = palloc((Size) MOST_CLASSES * n * sizeof(double));
+	RaceColumns columns = {.n = n};
+	RaceWhitening white;
 	uint32		i;
 
-	columns->n = n;
+	for (i = 0; i < (uint32) s->n; i++)
+		if (s->fold[i] != without)
+			race_scatter_add(scatter, s->state->label[i], 1, z + (Size) i * n);
 	for (i = 0; i < n; i++)
 	{
 		double		deviation = race_scatter_deviation(scatter, i);
 
-		columns->deviation[i] = deviation > 1e-9 ? deviation : 1;
-		columns->keep[i] = true;
-		columns->kept[i] = i;
+		columns.deviation[i] = deviation > 1e-9 ? deviation : 1;	/* a constant column stays */
+		columns.kept[i] = i;
 	}
-	/* a ridge: features that are sums of others do no harm */
-	if (!race_whiten_columns(scatter, columns, 1e-6, white))
+	/* a ridge: columns that are sums of others do no harm */
+	if (race_scatter_freedom(scatter) < 1 || !race_whiten_columns(scatter, &columns, 1e-6, &white))
 		return false;
-	if (keep == KEEP_SCALED)
+	for (s->log_volume = 0, i = 0; i < n; i++)
+		s->log_volume += log(white.matrix[i * n + i]);
+	if (directions > 0)
 	{
-		memset(white->matrix, 0, n * n * sizeof(double));
-		for (i = 0; i < n; i++)
-			white->matrix[i * n + i] = 1 / columns->deviation[i];
-	}
-	for (*log_volume = 0, i = 0; i < n; i++)
-		*log_volume += log(white->matrix[i * n + i]);
-	if (keep > 0)
-	{
-		double	   *directions = palloc((Size) MOST_CLASSES * n * sizeof(double));
-		int			found = race_discriminant_directions(scatter, white, directions);
-
-		if (found < keep)
+		if (race_discriminant_directions(scatter, &white, found) < directions)
 			return false;
-		race_whitening_keep(white, directions, keep);
+		race_whitening_keep(&white, found, directions);
 	}
+	*map = *source;
+	map->matrix = memcpy(palloc(size), source->matrix, size);
+	race_whitening_keep(map, white.matrix, white.outputs);
 	return true;
-}
-
-/* Learn the rest of a map that has learned its source. */
-static bool
-learn_rest(const Examples *e, const Map *source, int keep, Map *map)
-{
-	RaceScatter *scatter;
-	RaceWhitening white;
-	int			i;
-	int			j;
-	int			k;
-
-	scatter = scatter_of(source, e);
-	if (race_scatter_freedom(scatter) < 1 || !whiten(scatter, keep, &white, &map->log_volume))
-		return false;
-	memset(map->m, 0, sizeof(map->m));
-	map->source = source->source;
-	map->keep = keep;
-	map->outputs = white.outputs;
-	for (i = 0; i < map->outputs; i++)
-		for (k = 0; k < source->outputs; k++)
-			for (j = 0; j < e->dims; j++)
-				map->m[i * e->dims + j] += white.matrix[i * source->outputs + k] *
-					source->m[k * e->dims + j];
-	return true;
-}
-
-/* A box a little beyond images [n][dims].  False if they do not vary in some dimension. */
-static bool
-find_box(const double *z, int n, int dims, double *lower, double *upper)
-{
-	double	   *column = palloc(n * sizeof(double));
-	bool		varies = true;
-	int			i;
-	int			j;
-
-	for (j = 0; j < dims; j++)
-	{
-		double		beyond;
-
-		for (i = 0; i < n; i++)
-			column[i] = z[(Size) i * dims + j];
-		qsort(column, n, sizeof(double), compare_doubles);
-		beyond = BEYOND * (column[n - 1] - column[0]);
-		lower[j] = rounded(column[0] - beyond);
-		upper[j] = rounded(column[n - 1] + beyond);
-		varies &= lower[j] < upper[j];
-	}
-	pfree(column);
-	return varies;
 }
 
 /* -------------------------------------------------------------- densities */
 
 static double
-distance(const double *a, const double *b, int n)
+distance(const double *a, const double *b, uint32 n)
 {
 	double		sum = 0;
-	int			i;
+	uint32		i;
 
 	for (i = 0; i < n; i++)
 		sum += (a[i] - b[i]) * (a[i] - b[i]);
 	return sqrt(sum);
 }
 
+/* White vectors of one class are typically sqrt(2 outputs) apart. */
 static double
 bandwidth_of(const Scoring *s, int choice)
 {
-	return s->unit / 8 * pow(2, choice / POWERS / 2.0);
+	return sqrt(2.0 * s->map.outputs) / 4 * pow(2, choice / 2.0);
 }
 
-static int
-power_of(int choice)
-{
-	return 1 << 2 * (choice % POWERS);
-}
-
-/* The median and the largest distance, of pairs that are far from each other in the list */
+/* The densities of all classes at the examples of a fold, by images of the others */
 static void
-measure_distances(Scoring *s, const double *z)
+ask_others(Scoring *s, int fold, const double *images)
 {
-	int			n = s->features.n;
-	int			outputs = s->map->outputs;
-	double	   *apart = palloc((Size) n * 16 * sizeof(double));
+	uint32		outputs = s->map.outputs;
+	double		sums[MOST_CLASSES][BANDWIDTHS];
+	int			count[MOST_CLASSES];
+	double		bandwidth[BANDWIDTHS];
 	int			i;
-
-	for (i = 0; i < 16 * n; i++)
-		apart[i] = distance(z + (Size) (i / 16) * outputs,
-							z + (Size) ((i / 16 + 1 + i % 16 * (n - 1) / 16) % n) * outputs, outputs);
-	qsort(apart, 16 * n, sizeof(double), compare_doubles);
-	s->farthest = apart[16 * n - 1];
-	s->unit = apart[8 * n] > 0 ? apart[8 * n] : s->farthest;
-	pfree(apart);
-}
-
-/* The densities of all classes at example i, whose image is z, by the images of others */
-static void
-ask_others(Scoring *s, const Examples *others, const double *images, const double *z,
-		   int outputs, int i)
-{
-	const Examples *e = &s->features;
-	float		sums[MOST_CLASSES][CHOICES] = {{0}};
-	int			count[MOST_CLASSES] = {0};
 	int			j;
 	int			a;
 
-	for (j = 0; j < others->n; j++)
+	for (a = 0; a < BANDWIDTHS; a++)
+		bandwidth[a] = bandwidth_of(s, a);
+	for (i = 0; i < s->n; i++)
 	{
-		double		apart = distance(images + (Size) j * outputs, z, outputs);
-		float	   *sum = sums[others->label[j]];
-
-		count[others->label[j]]++;
-		for (a = 0; a < FACTORS; a++)
+		if (s->fold[i] != fold)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		memset(sums, 0, sizeof(sums));
+		memset(count, 0, sizeof(count));
+		for (j = 0; j < s->n; j++)
 		{
-			float		k = race_radial_value(s->radial, apart / bandwidth_of(s, a * POWERS));
-			float		k4 = k * k * k * k;
+			double	   *sum = sums[s->state->label[j]];
+			double		apart = distance(images + i * outputs, images + j * outputs, outputs);
 
-			*sum++ += k;
-			*sum++ += k4;
-			*sum++ += k4 * k4 * k4 * k4;
+			if (s->fold[j] == fold)
+				continue;
+			count[s->state->label[j]]++;
+			for (a = 0; a < BANDWIDTHS; a++)
+				sum[a] += pow(race_radial_value(&s->radial, apart / bandwidth[a]), POWER);
 		}
+		for (a = 0; a < BANDWIDTHS; a++)
+			for (j = 0; j < s->classes; j++)
+				s->densities[(a * s->classes + j) * s->n + i] = sums[j][a] / Max(count[j], 1);
 	}
-	for (a = 0; a < CHOICES; a++)
-		for (j = 0; j < e->classes; j++)
-			s->densities[((Size) a * e->classes + j) * e->n + i] = sums[j][a] / Max(count[j], 1);
 }
 
-/* Leave out each fold in turn.  False if there is no such map. */
+/* Learn a map from all folds, and densities without each.  False if there is no such map. */
 static bool
-find_densities(Scoring *s, const Map *sources, int keep)
+find_densities(Scoring *s, const RaceWhitening *sources, uint32 directions)
 {
-	const Examples *e = &s->features;
-	Map		   *map = palloc(sizeof(Map));
-	bool		found = true;
-	int			which;
-	int			i;
+	RaceWhitening map;
+	int			fold;
 
-	for (which = 0; which < FOLDS && found; which++)
+	for (fold = 0; fold <= FOLDS; fold++)
 	{
-		Examples	others = others_of(s, which);
-		double		z[MOST_DIMS];
-		double	   *images;
-
-		found = learn_rest(&others, &sources[which], keep, map);
-		images = found ? apply_all(map, &others) : NULL;
-		for (i = 0; i < e->n && found; i++)
-			if (s->fold[i] == which)
-			{
-				CHECK_FOR_INTERRUPTS();
-				apply(map, e->x + (Size) i * e->dims, e->dims, z);
-				ask_others(s, &others, images, z, map->outputs, i);
-			}
+		if (!learn_map(s, fold, &sources[fold], directions, &map))
+			return false;
+		s->map = map;
+		s->images = images_of(s, &map);
+		ask_others(s, fold, s->images);
 	}
-	return found;
+	return true;
 }
 
 /* ----------------------------------------------------------------- scores */
@@ -812,81 +578,86 @@ variance_of(const Scoring *s, double density, int c, const Errors *errors)
 static double
 sharpness(const Scoring *s, const float *densities)
 {
-	const Examples *e = &s->features;
 	double		typical[MOST_CLASSES] = {0};
 	double		flatness = 0;
 	int			i;
 
-	for (i = 0; i < e->n; i++)
-		typical[e->label[i]] += densities[e->label[i] * e->n + i] / (s->shares[e->label[i]] * e->n);
-	for (i = 0; i < e->classes; i++)
-		flatness += s->shares[i] * race_flatness(typical[i], s->map->outputs);
+	for (i = 0; i < s->n; i++)
+		typical[s->state->label[i]] += densities[s->state->label[i] * s->n + i] / (s->shares[s->state->label[i]] * s->n);
+	for (i = 0; i < s->classes; i++)
+		flatness += s->shares[i] * race_flatness(typical[i], s->map.outputs);
 	return 1 / Max(1 - flatness, 1e-3);
 }
 
 /*
  * Minus the mean logarithm of the posterior of the right class, and the share of examples that
- * are classified rightly.  A density is not known better than its deviation.
+ * are classified rightly.  A density is not known better than its deviation; and where the
+ * logarithms of scores have variances v, the loss has p (1 - p) v / 2 more.
  */
 static double
 posterior_loss(const Scoring *s, const float *densities, const Errors *errors, double *right)
 {
-	const Examples *e = &s->features;
 	double		power = sharpness(s, densities);
-	double		sum = 0;
+	double		loss = 0;
 	int			i;
 	int			c;
 
 	CHECK_FOR_INTERRUPTS();
 	*right = 0;
-	for (i = 0; i < e->n; i++)
+	for (i = 0; i < s->n; i++)
 	{
-		int			y = e->label[i];
-		double		value[MOST_CLASSES];
+		int			own = s->state->label[i];
+		int			rival = own == 0 ? 1 : 0;
+		double		score[MOST_CLASSES];
 		double		deviation[MOST_CLASSES];
-		double		all = 0;
-		double		noise = 0;
-		double		own;
-		int			rival = y == 0 ? 1 : 0;
+		double		sum = 0;
 
-		for (c = 0; c < e->classes; c++)
+		for (c = 0; c < s->classes; c++)
 		{
-			double		f = densities[c * e->n + i];
+			double		f = densities[c * s->n + i];
 			double		error = sqrt(variance_of(s, f, c, errors)) + 1e-12;
 
-			value[c] = power * log(f + error) + log(s->shares[c]);
+			score[c] = power * log(f + error) + log(s->shares[c]);
 			deviation[c] = power * error / (f + error);
-			if (c != y && value[c] > value[rival])
+			if (c != own && score[c] > score[rival])
 				rival = c;
 		}
-		for (own = value[y], c = 0; c < e->classes; c++)
-			all += value[c] = exp(Min(value[c] - own, 500));
-		for (c = 0; c < e->classes; c++)
-			noise += value[c] / all * (1 - value[c] / all) * deviation[c] * deviation[c];
-		sum += log(all) + noise / 2;
-		*right += 0.5 * erfc(log(value[rival]) / hypot(deviation[y], deviation[rival]) * M_SQRT1_2) / e->n;
+		*right += 0.5 * erfc((score[rival] - score[own]) * M_SQRT1_2 /
+							 hypot(deviation[own], deviation[rival])) / s->n;
+		for (c = 0; c < s->classes; c++)
+			sum += exp(Min(score[c] - score[own], 500));
+		loss += log(sum) / s->n;
+		for (c = 0; c < s->classes; c++)
+		{
+			double		p = exp(Min(score[c] - score[own], 500)) / sum;
+
+			loss += p * (1 - p) * deviation[c] * deviation[c] / 2 / s->n;
+		}
 	}
-	return sum / e->n;
+	return loss;
 }
 
 /*
- * The logarithm of the integral of the kernel over a ball as large as the examples: kernels of
- * small powers have none over all space.  With r = farthest e^-t it is the surface of the
- * unit ball times the integral of k r^outputs dt.
+ * The logarithm of the integral of the kernel over a ball as large as the images: in many
+ * dimensions it has none over all space.  With r = farthest e^-t it is the surface of the unit
+ * ball times the integral of k r^outputs dt.
  */
 static double
-log_volume(const Scoring *s, double bandwidth, int power)
+log_volume(const Scoring *s, double bandwidth)
 {
-	int			outputs = s->map->outputs;
-	double		step = 0.005;
+	uint32		outputs = s->map.outputs;
+	double		farthest = 0;
 	double		sum = 0;
 	double		t;
+	int			i;
 
-	for (t = step / 2; t < 30; t += step)
-		sum += step * pow(race_radial_value(s->radial, s->farthest * exp(-t) / bandwidth),
-						  power) * exp(-t * outputs);
+	for (i = 0; i < s->n; i++)
+		farthest = Max(farthest, distance(s->images, s->images + i * outputs, outputs));
+	for (t = 0.0025; t < 30; t += 0.005)
+		sum += 0.005 * pow(race_radial_value(&s->radial, farthest * exp(-t) / bandwidth), POWER) *
+			exp(-t * outputs);
 	return log(2) + outputs / 2.0 * log(RACE_PI) - lgamma(outputs / 2.0) +
-		outputs * log(s->farthest) + log(Max(sum, 1e-300));
+		outputs * log(farthest) + log(Max(sum, 1e-300));
 }
 
 /*
@@ -894,92 +665,95 @@ log_volume(const Scoring *s, double bandwidth, int power)
  * is small; where it is large, f is known no better than its deviation.
  */
 static double
-density_loss(const Scoring *s, int choice, const Errors *errors)
+density_loss(const Scoring *s, const float *densities, double bandwidth, const Errors *errors)
 {
-	const float *densities = s->densities + (Size) choice * s->features.n;
-	double		sum = 0;
+	double		loss = log_volume(s, bandwidth) - s->log_volume;
 	int			i;
 
-	CHECK_FOR_INTERRUPTS();
-	for (i = 0; i < s->features.n; i++)
+	for (i = 0; i < s->n; i++)
 	{
 		double		f = Max(densities[i], 1e-30);
 
-		sum += log(f) - 0.5 * log1p(variance_of(s, f, 0, errors) / (f * f));
+		loss -= (log(f) - 0.5 * log1p(variance_of(s, f, 0, errors) / (f * f))) / s->n;
 	}
-	for (i = 0; i < s->features.dims / 2; i++)
-		sum -= isfinite(s->scale[i]) ? s->features.n * log(s->scale[i]) : 0;
-	return log_volume(s, bandwidth_of(s, choice), power_of(choice)) - s->map->log_volume -
-		sum / s->features.n;
+	for (i = 0; i < s->state->dims; i++)
+		loss += isfinite(s->scale[i]) ? log(s->scale[i]) : 0;
+	return loss;
 }
 
 static double
 loss_of(const Scoring *s, int choice, const Errors *errors, double *score)
 {
+	const float *densities = s->densities + (Size) choice * s->classes * s->n;
 	double		loss;
 
 	if (s->state->labelled)
-		return posterior_loss(s, s->densities + (Size) choice * s->features.classes * s->features.n,
-							  errors, score);
-	loss = density_loss(s, choice, errors);
+		return posterior_loss(s, densities, errors, score);
+	loss = density_loss(s, densities, bandwidth_of(s, choice), errors);
 	*score = -loss;
 	return loss;
 }
 
 /* --------------------------------------------------------------- choosing */
 
-/* Keep a choice if it is the best.  0 rows are a grid. */
-static void
-consider(Scoring *s, int choice, int rows, const Errors *errors)
+/* A box a little beyond vectors [n][dims]; false if they do not vary in some dimension */
+static bool
+find_box(const double *x, int n, int dims, double *lower, double *upper)
 {
-	const Errors exact = {0};
-	double		score;
-	double		loss = loss_of(s, choice, errors, &score);
+	bool		varies = true;
+	int			i;
+	int			j;
 
-	if (!(loss < s->best->loss))
-		return;
-	s->best->map = *s->map;
-	s->best->bandwidth = rounded(bandwidth_of(s, choice));
-	s->best->power = power_of(choice);
-	s->best->rows = rows;
-	s->best->loss = loss;
-	s->best->score = score;
-	(void) loss_of(s, choice, &exact, &s->best->without_noise);
+	for (j = 0; j < dims; j++)
+	{
+		double		least = INFINITY;
+		double		most = -INFINITY;
+
+		for (i = 0; i < n; i++)
+		{
+			least = Min(least, x[(Size) i * dims + j]);
+			most = Max(most, x[(Size) i * dims + j]);
+		}
+		lower[j] = rounded(least - BEYOND * (most - least));
+		upper[j] = rounded(most + BEYOND * (most - least));
+		varies &= lower[j] < upper[j];
+	}
+	return varies;
 }
 
+/* Parameters of vectors in a box; 0 rows are a grid */
 static void
-draft_kernel(RaceDraft *draft, int dims, double bandwidth, int power, const double *lower,
+draft_kernel(RaceDraft *draft, int dims, double bandwidth, int rows, const double *lower,
 			 const double *upper)
 {
 	race_draft_default(draft);
 	draft->part.kernel = RACE_KERNEL_L2;
 	draft->part.dims = dims;
-	draft->part.power = power;
-	draft->part.bandwidth = bandwidth;
+	draft->part.power = POWER;
+	draft->part.bandwidth = rounded(bandwidth);
+	if (rows == 0)
+		draft->part.sequence = RACE_SEQUENCE_GRID;
+	else
+		draft->part.rows = rows;
 	draft->arrays[RACE_KEY_LOWER] = lower;
 	draft->arrays[RACE_KEY_UPPER] = upper;
 }
 
-/* The errors of a release with a number of rows, 0 of a grid */
 static Errors
-expected_errors(const Scoring *s, RaceDraft *draft, int rows)
+expected_errors(const Scoring *s, RaceDraft *draft)
 {
-	RaceParams *params;
-	RaceRequest request;
-	RacePlan	plan;
+	RaceParams *params = race_params_assemble(draft, 1, NULL);
+	bool		grid = race_is_grid(params);
+	int			rows = params->rows;
+	RaceRequest request = race_make_request(params, s->state->epsilon, s->state->delta,
+											grid ? NULL : &rows, 1, "add_remove", false);
 	Errors		errors = {0};
+	RacePlan	plan;
 
-	if (rows == 0)
-		draft->part.sequence = RACE_SEQUENCE_GRID;
-	if (rows > 0)
-		draft->part.rows = rows;
-	params = race_params_assemble(draft, 1, NULL);
-	request = race_make_request(params, s->state->epsilon, s->state->delta, rows == 0 ? NULL : &rows, 1,
-								"add_remove", false);
-	if (rows == 0)
+	if (grid)
 	{
 		race_check_usual_plan(&request, params,
-							  race_usual_mass(Max(s->state->records / s->features.classes, 1)), &plan);
+							  race_usual_mass(Max(s->state->records / s->classes, 1)), &plan);
 		errors.bias = race_grid_bias(params, plan.kept.grid);
 	}
 	else
@@ -989,297 +763,214 @@ expected_errors(const Scoring *s, RaceDraft *draft, int rows)
 	}
 	errors.noise = race_expected_noise(params, &plan);
 	errors.count = s->state->labelled ? plan.noise.count_variance : 0;
-	pfree(params);
 	return errors;
 }
 
-/* Try all bandwidths, powers and rows of a map. */
+/* Keep a choice if it is the best. */
 static void
-try_map(Scoring *s, const Map *sources, int keep)
+consider(Scoring *s, int choice, RaceDraft *draft)
+{
+	const Errors exact = {0};
+	Errors		errors = expected_errors(s, draft);
+	Suggestion *best = &s->best;
+	double		score;
+	double		loss = loss_of(s, choice, &errors, &score);
+	Size		size = s->map.outputs * s->map.dims * sizeof(double);
+
+	if (!(loss < best->loss))
+		return;
+	best->map = s->map;
+	best->map.matrix = memcpy(MemoryContextAlloc(s->context, size),
+										  s->map.matrix, size);
+	best->bandwidth = bandwidth_of(s, choice);
+	best->rows = draft->part.sequence == RACE_SEQUENCE_GRID ? 0 : draft->part.rows;
+	best->loss = loss;
+	best->score = score;
+	(void) loss_of(s, choice, &exact, &best->without_noise);
+}
+
+/* Try all bandwidths and rows of a map. */
+static void
+try_map(Scoring *s, const RaceWhitening *sources, uint32 directions)
 {
 	double		lower[MOST_DIMS];
 	double		upper[MOST_DIMS];
+	uint32		outputs;
+	RaceDraft	draft;
 	bool		varies;
-	double	   *z;
 	int			choice;
 	int			rows;
 
-	if (!learn_rest(&s->features, &sources[FOLDS], keep, s->map))
+	if (!find_densities(s, sources, directions))
 		return;
-	z = apply_all(s->map, &s->features);
-	measure_distances(s, z);
-	varies = find_box(z, s->features.n, s->map->outputs, lower, upper);
-	if (!(s->unit > 0) || !find_densities(s, sources, keep))
-		return;
-	for (choice = 0; choice < CHOICES; choice++)
-	{
-		RaceDraft	draft;
-		Errors		errors;
-
-		draft_kernel(&draft, s->map->outputs, bandwidth_of(s, choice), power_of(choice), lower, upper);
-		if (s->state->labelled && varies && s->map->outputs <= RACE_GRID_DIMS)
+	outputs = s->map.outputs;
+	varies = find_box(s->images, s->n, outputs, lower, upper);
+	for (choice = 0; choice < BANDWIDTHS; choice++)
+		if (s->state->labelled && outputs <= RACE_GRID_DIMS && varies)
 		{
-			errors = expected_errors(s, &draft, 0);
-			consider(s, choice, 0, &errors);
-			continue;
+			draft_kernel(&draft, outputs, bandwidth_of(s, choice), 0, lower, upper);
+			consider(s, choice, &draft);
 		}
-		for (rows = LEAST_ROWS; rows <= MOST_ROWS; rows *= 2)
-		{
-			draft_kernel(&draft, 1, 1, 1, NULL, NULL);
-			errors = expected_errors(s, &draft, rows);
-			consider(s, choice, rows, &errors);
-		}
-	}
+		else
+			for (rows = LEAST_ROWS; rows <= MOST_ROWS; rows *= 2)
+			{
+				draft_kernel(&draft, outputs, bandwidth_of(s, choice), rows, NULL, NULL);
+				consider(s, choice, &draft);
+			}
 }
 
-/* Try all that can be kept of a source. */
+/* Try a source with all and with few directions. */
 static void
-try_source(Scoring *s, Source source)
+try_source(Scoring *s, int source)
 {
-	Map		   *sources = palloc((FOLDS + 1) * sizeof(Map));
-	int			keep;
+	RaceWhitening sources[FOLDS + 1];
+	int			most = s->state->labelled ? Min(s->classes - 1, RACE_GRID_DIMS) : 0;
 	int			i;
 
+	/* no example is in the last fold */
 	for (i = 0; i <= FOLDS; i++)
-	{
-		/* no example has the last number, which leaves all of them */
-		Examples	others = others_of(s, i);
-
-		learn_source(&others, source, &sources[i]);
-	}
-	for (keep = s->state->labelled ? KEEP_ALL : KEEP_SCALED;
-		 keep <= (s->state->labelled ? Min(s->features.classes - 1, RACE_GRID_DIMS) : KEEP_ALL); keep++)
-	{
-		MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "race_suggest, map",
-												   ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old = MemoryContextSwitchTo(work);
-
-		try_map(s, sources, keep);
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(work);
-	}
-	pfree(sources);
+		sources[i] = learn_source(s, i, source);
+	for (i = 0; i <= most; i++)
+		try_map(s, sources, i);
 }
 
 static void
-start_scoring(Scoring *s, const State *state)
+choose(Scoring *s)
 {
-	const Examples *e = &state->examples;
 	int			next[MOST_CLASSES] = {0};
 	RaceDraft	draft;
-	RaceParams *params;
 	int			i;
 
-	memset(s, 0, sizeof(Scoring));
-	s->state = state;
+	s->context = CurrentMemoryContext;
+	s->n = s->state->n;
+	s->features = 2 * s->state->dims;
+	s->classes = s->state->classes;
 	find_features(s);
-	s->fold = palloc(e->n * sizeof(int));
-	for (i = 0; i < e->n; i++)
+	s->fold = palloc(s->n * sizeof(int));
+	for (i = 0; i < s->n; i++)
 	{
-		s->fold[i] = next[e->label[i]]++ % FOLDS;
-		s->shares[e->label[i]] += 1.0 / e->n;
+		s->fold[i] = next[s->state->label[i]]++ % FOLDS;
+		s->shares[s->state->label[i]] += 1.0 / s->n;
 	}
 	draft_kernel(&draft, 1, 1, 1, NULL, NULL);
-	params = race_params_assemble(&draft, 1, NULL);
-	s->radial = palloc(sizeof(RaceRadial));
-	race_radial_init(s->radial, params);
-	s->map = palloc(sizeof(Map));
-	s->densities = palloc_extended((Size) CHOICES * e->classes * e->n * sizeof(float),
+	draft.part.power = 1;
+	race_radial_init(&s->radial, race_params_assemble(&draft, 1, NULL));
+	s->densities = palloc_extended((Size) BANDWIDTHS * s->classes * s->n * sizeof(float),
 								   MCXT_ALLOC_HUGE);
-	s->best = palloc0(sizeof(Suggestion));
-	s->best->loss = INFINITY;
-}
-
-/* ------------------------------------------------------------- the result */
-
-static void
-append_numbers(StringInfo text, const double *x, int n)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-		appendStringInfo(text, "%s%.6g", i == 0 ? "{" : ",", x[i]);
-	appendStringInfoChar(text, '}');
-}
-
-/* The rows of a matrix, as an array of arrays in quotes */
-static void
-append_matrix(StringInfo text, const double *matrix, int rows, int columns)
-{
-	int			i;
-
-	for (i = 0; i < rows; i++)
+	s->best.loss = INFINITY;
+	for (i = 0; i < (s->state->labelled ? SOURCES : 1); i++)
 	{
-		appendStringInfoString(text, i == 0 ? "'{" : ",");
-		append_numbers(text, matrix + (Size) i * columns, columns);
+		MemoryContext work = AllocSetContextCreate(s->context, "race_suggest", ALLOCSET_DEFAULT_SIZES);
+
+		MemoryContextSwitchTo(work);
+		try_source(s, i);
+		MemoryContextSwitchTo(s->context);
+		MemoryContextDelete(work);
 	}
-	appendStringInfoString(text, "}'");
-}
-
-static char *
-statement_of(const RaceDraft *draft)
-{
-	const RaceParams *part = &draft->part;
-	static const struct
-	{
-		int			key;
-		const char *name;
-	}			vectors[] = {
-		{RACE_KEY_BANDWIDTHS, "bandwidths"}, {RACE_KEY_LOWER, "lower"}, {RACE_KEY_UPPER, "upper"}
-	};
-	StringInfoData text;
-	int			i;
-
-	initStringInfo(&text);
-	appendStringInfo(&text, "race_params('l2', %u, bandwidth => %.6g, power => %u", part->dims,
-					 part->bandwidth, part->power);
-	if (part->sequence == RACE_SEQUENCE_GRID)
-		appendStringInfoString(&text, ", sequence => 'grid'");
-	else
-		appendStringInfo(&text, ", rows => %u", part->rows);
-	for (i = 0; i < (int) lengthof(vectors); i++)
-		if (draft->arrays[vectors[i].key] != NULL)
-		{
-			appendStringInfo(&text, ", %s => '", vectors[i].name);
-			append_numbers(&text, draft->arrays[vectors[i].key], part->dims);
-			appendStringInfoChar(&text, '\'');
-		}
-	if (draft->arrays[RACE_KEY_MATRIX] != NULL)
-	{
-		appendStringInfoString(&text, ", transform => race_transform(");
-		append_matrix(&text, draft->arrays[RACE_KEY_MATRIX], part->outputs, part->dims);
-		appendStringInfoString(&text, ", '");
-		append_numbers(&text, draft->arrays[RACE_KEY_OFFSET], part->dims);
-		appendStringInfoString(&text, "')");
-	}
-	appendStringInfoChar(&text, ')');
-	return text.data;
-}
-
-/* The matrix of a map of records, whose numbers are rounded, of the first columns */
-static double *
-matrix_of(const Scoring *s, const Map *map, int columns)
-{
-	double	   *matrix = palloc((Size) map->outputs * columns * sizeof(double));
-	int			i;
-	int			j;
-
-	for (i = 0; i < map->outputs; i++)
-		for (j = 0; j < columns; j++)
-			matrix[i * columns + j] = rounded(map->m[i * s->features.dims + j] / s->scale[j]);
-	return matrix;
-}
-
-/* Without labels: the parameters map the records themselves */
-static void
-draft_with_map(const Scoring *s, RaceDraft *draft)
-{
-	const Suggestion *best = s->best;
-	const Examples *e = &s->state->examples;
-	double	   *lower = palloc(2 * e->dims * sizeof(double));
-	double	   *matrix = matrix_of(s, &best->map, e->dims);
-	int			i;
-
-	(void) find_box(e->x, e->n, e->dims, lower, lower + e->dims);
-	draft_kernel(draft, e->dims, best->bandwidth, best->power, lower, lower + e->dims);
-	if (best->map.keep == KEEP_ALL)
-	{
-		draft->part.outputs = best->map.outputs;
-		draft->arrays[RACE_KEY_MATRIX] = matrix;
-		draft->arrays[RACE_KEY_OFFSET] = s->center;
-		return;
-	}
-	for (i = 0; i < e->dims; i++)
-		matrix[i] = matrix[i * e->dims + i] > 0 ? rounded(1 / matrix[i * e->dims + i]) : 1;
-	draft->arrays[RACE_KEY_BANDWIDTHS] = matrix;
-}
-
-/* With labels: the records are images.  Returns the expression that makes them. */
-static char *
-draft_of_images(const Scoring *s, RaceDraft *draft)
-{
-	const Suggestion *best = s->best;
-	const Examples *e = &s->state->examples;
-	int			outputs = best->map.outputs;
-	int			columns = best->map.source == SOURCE_COLUMNS ? e->dims : 2 * e->dims;
-	double	   *matrix = matrix_of(s, &best->map, columns);
-	double	   *z = apply_all(&best->map, &s->features);
-	double	   *lower = palloc(2 * outputs * sizeof(double));
-	StringInfoData text;
-
-	(void) find_box(z, e->n, outputs, lower, lower + outputs);
-	draft_kernel(draft, outputs, best->bandwidth, best->power, lower, lower + outputs);
-	if (best->rows == 0)
-		draft->part.sequence = RACE_SEQUENCE_GRID;
-	initStringInfo(&text);
-	if (columns == e->dims)
-		appendStringInfoString(&text, "race_project(x");
-	else
-	{
-		appendStringInfoString(&text, "race_project(array_cat(x, race_warp(x, ");
-		append_matrix(&text, s->knots, e->dims, KNOTS);
-		appendStringInfoString(&text, "))");
-	}
-	appendStringInfoString(&text, ", ");
-	append_matrix(&text, matrix, outputs, columns);
-	appendStringInfoString(&text, ", '");
-	append_numbers(&text, s->center, columns);
-	appendStringInfoString(&text, "')");
-	return text.data;
-}
-
-static Datum
-suggest(const State *state, FunctionCallInfo fcinfo)
-{
-	const char *expression = "x";
-	Scoring		s;
-	RaceDraft	draft;
-	RaceResultRow row;
-	int			source;
-
-	start_scoring(&s, state);
-	for (source = 0; source < (state->labelled ? SOURCES : 1); source++)
-		try_source(&s, source);
-	if (!isfinite(s.best->loss))
+	if (!isfinite(s->best.loss))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the rows have nothing that parameters could follow"),
 				 errdetail("All vectors are alike.")));
-	if (state->labelled)
-		expression = draft_of_images(&s, &draft);
-	else
-		draft_with_map(&s, &draft);
-	if (s.best->rows > 0)
-		draft.part.rows = s.best->rows;
+}
 
-	race_row_start(&row, fcinfo);
-	race_row_add(&row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
-	race_row_add_if(&row, s.best->rows > 0, Int32GetDatum(s.best->rows));
-	if (state->labelled)
-		race_row_add_text(&row, "counts");
-	else
-		race_row_add_null(&row);
-	race_row_add(&row, Float8GetDatum(s.best->score));
-	race_row_add(&row, Float8GetDatum(s.best->without_noise));
-	race_row_add_text(&row, statement_of(&draft));
-	race_row_add_text(&row, expression);
-	return race_row_datum(&row);
+/* ------------------------------------------------------------- the result */
+
+/* A matrix, or a vector with 0 rows, as an array in quotes */
+static void
+append_array(StringInfo text, const double *x, int rows, int columns)
+{
+	int			i;
+
+	appendStringInfoString(text, rows == 0 ? ", '{" : ", '{{");
+	for (i = 0; i < Max(rows, 1) * columns; i++)
+		appendStringInfo(text, "%s%.6g", i == 0 ? "" : i % columns == 0 ? "},{" : ",", x[i]);
+	appendStringInfoString(text, rows == 0 ? "}'" : "}}'");
+}
+
+/* The best map of records, with numbers as they are shown: [outputs][columns] */
+static double *
+map_of_records(const Scoring *s, int columns)
+{
+	const RaceWhitening *map = &s->best.map;
+	double	   *matrix = palloc((Size) map->outputs * columns * sizeof(double));
+	int			i;
+	int			j;
+
+	for (i = 0; i < (int) map->outputs; i++)
+		for (j = 0; j < columns; j++)
+			matrix[i * columns + j] = rounded(map->matrix[i * map->dims + j] / s->scale[j]);
+	return matrix;
+}
+
+/* Without labels the parameters map the records themselves. */
+static void
+draft_with_map(const Scoring *s, RaceDraft *draft)
+{
+	int			dims = s->state->dims;
+	double	   *lower = palloc(2 * dims * sizeof(double));
+
+	(void) find_box(s->state->x, s->n, dims, lower, lower + dims);
+	draft_kernel(draft, dims, s->best.bandwidth, s->best.rows, lower, lower + dims);
+	draft->part.outputs = dims;
+	draft->arrays[RACE_KEY_MATRIX] = map_of_records(s, dims);
+	draft->arrays[RACE_KEY_OFFSET] = s->center;
+}
+
+/* With labels records are images.  Returns the expression that makes them. */
+static char *
+draft_of_images(const Scoring *s, RaceDraft *draft)
+{
+	int			dims = s->state->dims;
+	int			outputs = s->best.map.outputs;
+	double	   *lower = palloc(2 * outputs * sizeof(double));
+	StringInfoData text;
+
+	(void) find_box(images_of(s, &s->best.map), s->n, outputs, lower, lower + outputs);
+	draft_kernel(draft, outputs, s->best.bandwidth, s->best.rows, lower, lower + outputs);
+	initStringInfo(&text);
+	appendStringInfoString(&text, "race_project(x");
+	append_array(&text, map_of_records(s, 2 * dims), outputs, 2 * dims);
+	append_array(&text, s->center, 0, 2 * dims);
+	append_array(&text, s->knots, dims, KNOTS);
+	appendStringInfoChar(&text, ')');
+	return text.data;
 }
 
 Datum
 race_suggest_final(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	Scoring    *s = palloc0(sizeof(Scoring));
+	const char *expression = "x";
+	RaceDraft	draft;
+	RaceResultRow row;
 
-	if (state == NULL || state->examples.n == 0)
+	if (state == NULL || state->n == 0)
 		PG_RETURN_NULL();
-	if (state->examples.n < LEAST_EXAMPLES)
+	if (state->n < LEAST_EXAMPLES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_suggest needs at least %d rows", LEAST_EXAMPLES)));
-	if (state->labelled && state->examples.classes < 2)
+	if (state->labelled && state->classes < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_suggest needs at least two labels")));
-	PG_RETURN_DATUM(suggest(state, fcinfo));
+	s->state = state;
+	choose(s);
+	if (state->labelled)
+		expression = draft_of_images(s, &draft);
+	else
+		draft_with_map(s, &draft);
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, PointerGetDatum(race_params_datum(race_params_assemble(&draft, 1, NULL))));
+	race_row_add_if(&row, s->best.rows > 0, Int32GetDatum(s->best.rows));
+	if (state->labelled)
+		race_row_add_text(&row, "counts");
+	else
+		race_row_add_null(&row);
+	race_row_add(&row, Float8GetDatum(s->best.score));
+	race_row_add(&row, Float8GetDatum(s->best.without_noise));
+	race_row_add_text(&row, expression);
+	return race_row_datum(&row);
 }

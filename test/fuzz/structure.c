@@ -829,9 +829,7 @@ static Operation operations[] = {
 		"SELECT NULL, (race_similarity(a, b), race_distance(a, b), race_difference(a, b, q), "
 		"race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
-		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\", "
-		"(SELECT race_score(j, x, q) BETWEEN 0 AND 3 FROM (VALUES (1, a), (2, b)) v (j, x)) "
-		"AS \"a score of two classes\" "
+		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\" "
 		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
 	{.name = "models", .is_sketch = true, .may_have_models = true, .query =
 		"SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "

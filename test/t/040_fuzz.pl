@@ -269,7 +269,6 @@ my @takers = (
 	'race_conditional_mean(private, private, %s)',
 	'race_typicality(private, %s)',
 	'race_difference(private, private, %s)',
-	'race_score(1, private, %s)',
 );
 
 sub make_sketches {

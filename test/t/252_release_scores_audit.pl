@@ -51,6 +51,16 @@ sub llr
 	return sprintf '%.9f', EPSILON / BOUND * $sum;
 }
 
+# The function takes constants only.
+sql(<<'END');
+CREATE FUNCTION score_of(sketches race_sketch[]) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE score float8;
+BEGIN
+	EXECUTE format('SELECT _racepriv._race_score_of(%L, ARRAY[40])', sketches) INTO score;
+	RETURN score;
+END $$
+END
+
 # LLRs of labels with nobody, and of those with a person
 sub trials
 {
@@ -66,8 +76,8 @@ END \$\$
 END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
-SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases
-JOIN (SELECT name, race_score(label COLLATE "C", sketch, ARRAY[40], 'counts') AS score FROM _racepriv.race_releases GROUP BY name) s USING (name)
+WITH s AS MATERIALIZED (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases GROUP BY name)
+SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases JOIN s USING (name)
 WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';

@@ -12,6 +12,15 @@
 #define MOST_ROWS	20000
 #define MOST_TABLES	(COLUMNS + COLUMNS * COLUMNS)
 
+/* The shares of the cells of a column */
+static void
+column_table(RaceGraph *graph, uint32_t column, double *table)
+{
+	static const double *const no_weights[RACE_GRAPH_COLUMNS];
+
+	race_graph_event(graph, no_weights, column, table);
+}
+
 static void *
 allocate(void *arg, size_t size)
 {
@@ -168,7 +177,7 @@ error_of_tables(Model *model)
 					exact[a * m + b] += model->probability[k];
 				}
 				if (i == j)
-					race_graph_column(model->graph, i, table);
+					column_table(model->graph, i, table);
 				else
 					race_graph_pair(model->graph, i, j, by_cell, table);
 				worst = fmax(worst, most_apart(exact, table, n * m));
@@ -408,8 +417,8 @@ test_entropy(void)
 			double		first[MOST_CELLS];
 			double		second[MOST_CELLS];
 
-			race_graph_column(model->graph, i, first);
-			race_graph_column(model->graph, j, second);
+			column_table(model->graph, i, first);
+			column_table(model->graph, j, second);
 			race_graph_pair(model->graph, i, j, true, table);
 			for (uint32_t a = 0; a < model->cells[i]; a++)
 				for (uint32_t b = 0; b < model->cells[j]; b++)
