@@ -13,12 +13,12 @@ FROM generate_series(0, 9999) i;
 SET datestyle = 'ISO';
 CALL race_protect('visits', 'visits', 1e12, 1e-3);
 CALL race_describe('visits', 'code', categories => '{a,b,c}');
-CALL race_release('all', 'visits', '{age,town,smoker,size,code}', 1e9);
-CALL race_release('pressure', 'visits', '{pressure,size}', 1e9);
-CALL race_release('day', 'visits', '{day,size}', 1e9);
+CALL race_release('answers all', 'visits', '{age,town,smoker,size,code}', 1e9);
+CALL race_release('answers pressure', 'visits', '{pressure,size}', 1e9);
+CALL race_release('answers day', 'visits', '{day,size}', 1e9);
 
 -- counts
-CREATE FUNCTION counted("where" jsonb, condition text, release text DEFAULT 'all') RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION counted("where" jsonb, condition text, release text DEFAULT 'answers all') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;
 	c record;
@@ -34,80 +34,81 @@ SELECT counted('{"age": null}', 'age IS NULL'), counted('{"smoker": null}', 'smo
 SELECT counted('{"smoker": true}', 'smoker'), counted('{"smoker": "false"}', 'NOT smoker');
 SELECT counted('{"town": "Rome"}', 'town = ''Rome'''), counted('{"town": ["Rome", "Paris", "Rome"]}', 'town <> ''Oslo''');
 SELECT counted('{"size": "large"}', 'size = ''large'''), counted('{"code": ["a", "c"]}', 'code IN (''a'', ''c'')');
-SELECT counted('{"day": ["2026-03-01", "2026-04-01"]}', 'day >= ''2026-03-01'' AND day < ''2026-04-01''', 'day'), counted('{"day": "2026-12-31"}', 'day = ''2026-12-31''', 'day');
-SELECT counted('{"size": "large", "pressure": [150, 250]}', 'size = ''large'' AND pressure >= 150', 'pressure');
+SELECT counted('{"day": ["2026-03-01", "2026-04-01"]}', 'day >= ''2026-03-01'' AND day < ''2026-04-01''', 'answers day'), counted('{"day": "2026-12-31"}', 'day = ''2026-12-31''', 'answers day');
+SELECT counted('{"size": "large", "pressure": [150, 250]}', 'size = ''large'' AND pressure >= 150', 'answers pressure');
 SELECT counted('{"size": "large", "code": "b", "town": "Oslo"}', 'size = ''large'' AND code = ''b'' AND town = ''Oslo''');
 SELECT counted('{"age": [200, 300]}', 'age >= 200'), counted('{"age": [40, 30]}', 'false'), counted('{"town": []}', 'false');
 
 -- what cannot be asked
 SELECT race_count('none');
-SELECT race_count('all', '{"agee": 1}');
-SELECT race_count('all', '{"town": "Roma"}');
-SELECT race_count('all', '{"town": {"a": 1}}');
-SELECT race_count('all', '{"town": null}');
-SELECT race_count('all', '{"code": "other"}');
-SELECT race_count('all', '{"age": "x"}');
-SELECT race_count('all', '{"age": "NaN"}');
-SELECT race_count('all', '{"age": true}');
-SELECT race_count('all', '{"age": [1, 2, 3]}');
-SELECT race_count('all', '{"age": {}}');
-SELECT race_count('pressure', '{"pressure": 100}');
-SELECT race_count('pressure', '{"pressure": null}');
-SELECT race_count('day', '{"day": ["tomorrow", "2026-13-01"]}');
-SELECT race_count('all', '[]');
-SELECT race_count('all', confidence => 1);
-SELECT race_count(NULL) IS NULL, race_count('all', NULL) IS NULL;
-SELECT race_crosstab('all', 'none');
-SELECT race_crosstab('all', 'town', 'none');
-SELECT race_crosstab('all', 'town', 'size', 'NaN');
-SELECT race_kde(race_released('all'), '{1,2,3,4,5}'::float8[]);
-SELECT race_count('all', '{}') IS NOT NULL, race_count(race_released('all')) = 10000;
+SELECT race_count('answers all', '{"agee": 1}');
+SELECT race_count('answers all', '{"town": "Roma"}');
+SELECT race_count('answers all', '{"town": {"a": 1}}');
+SELECT race_count('answers all', '{"town": null}');
+SELECT race_count('answers all', '{"code": "other"}');
+SELECT race_count('answers all', '{"age": "x"}');
+SELECT race_count('answers all', '{"age": "NaN"}');
+SELECT race_count('answers all', '{"age": true}');
+SELECT race_count('answers all', '{"age": [1, 2, 3]}');
+SELECT race_count('answers all', '{"age": {}}');
+SELECT race_count('answers pressure', '{"pressure": 100}');
+SELECT race_count('answers pressure', '{"pressure": null}');
+SELECT race_count('answers day', '{"day": ["tomorrow", "2026-13-01"]}');
+SELECT race_count('answers all', '[]');
+SELECT race_count('answers all', confidence => 1);
+SELECT race_count(NULL) IS NULL, race_count('answers all', NULL) IS NULL;
+SELECT race_crosstab('answers all', 'none');
+SELECT race_crosstab('answers all', 'town', 'none');
+SELECT race_crosstab('answers all', 'town', 'size', 'NaN');
+SELECT race_kde(race_released('answers all'), '{1,2,3,4,5}'::float8[]);
+SELECT race_count('answers all', '{}') IS NOT NULL, race_count(race_released('answers all')) = 10000;
 
 -- tables of one and two columns
-SELECT value1, value2, round(count) AS count, source FROM race_crosstab('all', 'town');
-SELECT value1, value2, round(count) AS count, source FROM race_crosstab('all', 'smoker', 'size');
-SELECT value1, value2, round(count) AS count, source FROM race_crosstab('all', 'size', 'smoker');
-SELECT value1, round(count) AS count FROM race_crosstab('all', 'code');
-SELECT value1, round(count) AS count FROM race_crosstab('all', 'age') WHERE count > 100.5 OR value1 IS NULL OR value1 LIKE '12%';
-SELECT count(*), sum(count)::int, min(value1), max(value1) FROM race_crosstab('pressure', 'pressure') WHERE count > 0.5;
-SELECT value1, value2, round(count) AS count FROM race_crosstab('pressure', 'pressure', 'size') WHERE count > 0.5 ORDER BY 1, 2 LIMIT 5;
-SELECT count(*) FILTER (WHERE value1 LIKE '[%' AND abs(x.count - t.n) > 1) AS wrong, count(*) FROM race_crosstab('day', 'day', 'size') x, LATERAL (
+SELECT value1, value2, round(count) AS count, source FROM race_crosstab('answers all', 'town');
+SELECT value1, value2, round(count) AS count, source FROM race_crosstab('answers all', 'smoker', 'size');
+SELECT value1, value2, round(count) AS count, source FROM race_crosstab('answers all', 'size', 'smoker');
+SELECT value1, round(count) AS count FROM race_crosstab('answers all', 'code');
+SELECT value1, round(count) AS count FROM race_crosstab('answers all', 'age') WHERE count > 100.5 OR value1 IS NULL OR value1 LIKE '12%';
+SELECT count(*), sum(count)::int, min(value1), max(value1) FROM race_crosstab('answers pressure', 'pressure') WHERE count > 0.5;
+SELECT count(*), count(*) FILTER (WHERE abs(x.count - t.n) > 5) AS wrong FROM race_crosstab('answers pressure', 'pressure', 'size') x, LATERAL (
+	SELECT count(*) AS n FROM visits WHERE size::text = value2 AND pressure >= split_part(trim(value1, '[)'), ',', 1)::float8 AND pressure < split_part(trim(value1, '[)'), ',', 2)::float8) t;
+SELECT count(*) FILTER (WHERE value1 LIKE '[%' AND abs(x.count - t.n) > 1) AS wrong, count(*) FROM race_crosstab('answers day', 'day', 'size') x, LATERAL (
 	SELECT count(*) AS n FROM visits WHERE size::text = value2 AND day::text >= substr(value1, 2, 10) AND day::text < substr(value1, 13, 10)) t;
-SELECT count(*) FROM race_crosstab('all', 'town', 'town');
+SELECT count(*) FROM race_crosstab('answers all', 'town', 'town');
 
 -- synthetic rows
-CREATE TABLE synthetic AS SELECT * FROM race_synthesize(NULL::visits, 'all', 10000);
+CREATE TABLE synthetic AS SELECT * FROM race_synthesize(NULL::visits, 'answers all', 10000);
 SELECT count(*), count(note) AS notes, count(DISTINCT town) AS towns, avg(age) BETWEEN 49 AND 52 AS ages, count(day) AS days,
 	abs(count(*) FILTER (WHERE size = 'large') - 5000) < 50 AS large, abs(count(*) FILTER (WHERE smoker) - 3000) < 50 AS smokers, abs(count(*) FILTER (WHERE age IS NULL) - 200) < 50 AS nulls,
 	abs(count(*) FILTER (WHERE code IS NULL) - 4000) < 50 AS others FROM synthetic;
 SELECT abs(avg(pressure) FILTER (WHERE size = 'large') - (SELECT avg(pressure) FROM visits WHERE size = 'large')) < 2 AS means, avg(pressure) BETWEEN 162 AND 167 AS pressures
-FROM race_synthesize(NULL::visits, 'pressure', 10000);
-SELECT min(day), max(day) FROM race_synthesize(NULL::visits, 'day', 10000);
-SELECT bool_and(a = b) AS same FROM race_synthesize(NULL::visits, 'all', 10, 7) WITH ORDINALITY a (age, town, smoker, pressure, day, size, code, note, i) JOIN race_synthesize(NULL::visits, 'all', 10, 7) WITH ORDINALITY b (age, town, smoker, pressure, day, size, code, note, i) USING (i);
+FROM race_synthesize(NULL::visits, 'answers pressure', 10000);
+SELECT min(day), max(day) FROM race_synthesize(NULL::visits, 'answers day', 10000);
+SELECT bool_and(a = b) AS same FROM race_synthesize(NULL::visits, 'answers all', 10, 7) WITH ORDINALITY a (age, town, smoker, pressure, day, size, code, note, i) JOIN race_synthesize(NULL::visits, 'answers all', 10, 7) WITH ORDINALITY b (age, town, smoker, pressure, day, size, code, note, i) USING (i);
 CREATE TYPE other_types AS (age numeric, town varchar(2), day timestamp, pressure int);
-SELECT count(*), count(day) FROM race_synthesize(NULL::other_types, 'day', 10);
+SELECT count(*), count(day) FROM race_synthesize(NULL::other_types, 'answers day', 10);
 CREATE TYPE narrow AS (age smallint, pressure real, day text, nothing int);
-SELECT count(*), count(nothing), min(length(day)) FROM race_synthesize(NULL::narrow, 'day', 10);
+SELECT count(*), count(nothing), min(length(day)) FROM race_synthesize(NULL::narrow, 'answers day', 10);
 CREATE TYPE no_columns AS (x int);
-SELECT race_synthesize(NULL::no_columns, 'all', 10);
-SELECT race_synthesize(1, 'all', 10);
-SELECT race_synthesize(NULL::visits, 'all', -1);
-SELECT count(*) FROM race_synthesize(NULL::visits, 'all', 0);
+SELECT race_synthesize(NULL::no_columns, 'answers all', 10);
+SELECT race_synthesize(1, 'answers all', 10);
+SELECT race_synthesize(NULL::visits, 'answers all', -1);
+SELECT count(*) FROM race_synthesize(NULL::visits, 'answers all', 0);
 
 -- one column; no rows; no noise that could be larger
-CALL race_release('one', 'visits', '{town}', 1e9);
-SELECT value1, round(count) AS count, source FROM race_crosstab('one', 'town');
-SELECT round(count) AS count, source FROM race_count('one');
-SELECT count(*) FROM race_synthesize(NULL::visits, 'one', 5);
+CALL race_release('answers one', 'visits', '{town}', 1e9);
+SELECT value1, round(count) AS count, source FROM race_crosstab('answers one', 'town');
+SELECT round(count) AS count, source FROM race_count('answers one');
+SELECT count(*) FROM race_synthesize(NULL::visits, 'answers one', 5);
 CREATE TABLE nobody (LIKE visits INCLUDING ALL);
 CALL race_protect('nobody', 'nobody', 1e12);
-CALL race_release('nobody', 'nobody', '{age,town,smoker}', 1e9);
-SELECT round(count) AS count, lower, round(upper) AS upper FROM race_count('nobody', '{"town": "Rome", "smoker": true}');
-SELECT count(*) FROM race_synthesize(NULL::visits, 'nobody', 5);
-CALL race_release('dark', 'visits', '{age,town,smoker}', 1e-3);
-SELECT lower = 0 AND upper > 1000 AS wide FROM race_count('dark', '{"town": "Rome"}');
-CALL race_release('delta', 'visits', '{age,town,smoker}', 1e6, 1e-9);
-SELECT abs(count - 3333) < 10 AS right, source FROM race_count('delta', '{"town": "Rome"}');
+CALL race_release('answers nobody', 'nobody', '{age,town,smoker}', 1e9);
+SELECT round(count) AS count, lower, round(upper) AS upper FROM race_count('answers nobody', '{"town": "Rome", "smoker": true}');
+SELECT count(*) FROM race_synthesize(NULL::visits, 'answers nobody', 5);
+CALL race_release('answers dark', 'visits', '{age,town,smoker}', 1e-3);
+SELECT lower = 0 AND upper > 1000 AS wide FROM race_count('answers dark', '{"town": "Rome"}');
+CALL race_release('answers delta', 'visits', '{age,town,smoker}', 1e6, 1e-9);
+SELECT abs(count - 3333) < 10 AS right, source FROM race_count('answers delta', '{"town": "Rome"}');
 
 -- the same counters whatever the plan
 CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1}})', ARRAY[i % 5, i % 7]) AS s FROM generate_series(1, 10000) i;

@@ -82,10 +82,20 @@ BEGIN
 			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
 		FROM pg_class c, aclexplode(c.relacl) a
 		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+	PERFORM set_config('racepriv_upgrade.curators', (
+		SELECT coalesce(jsonb_agg(jsonb_build_object('grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+			'option', a.is_grantable)), '[]')::text
+		FROM pg_proc p, aclexplode(p.proacl) a
+		WHERE p.proname = 'race_release' AND p.pronamespace = '@extschema@'::regnamespace AND a.grantee <> p.proowner), true);
 	UPDATE pg_type SET typcategory = 'U', typispreferred = false WHERE oid = '@extschema@.race_sketch'::regtype;
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
+-- What was computed of another question is not told any more; parameters are text that can be used.
+-- covers: TYPE race_minimize_result evaluations
+-- covers: TYPE race_suggest_result statement
+ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
+ALTER TYPE race_suggest_result DROP ATTRIBUTE statement;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
@@ -101,6 +111,13 @@ BEGIN
 			h (view pg_catalog.name, grantee pg_catalog.text, privilege pg_catalog.text, option pg_catalog.bool)
 	LOOP
 		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
+			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
+	END LOOP;
+	-- who released by the old race_release may release by both that take its place
+	FOR held IN SELECT * FROM pg_catalog.jsonb_to_recordset(pg_catalog.current_setting('racepriv_upgrade.curators')::pg_catalog.jsonb)
+			h (grantee pg_catalog.text, option pg_catalog.bool)
+	LOOP
+		EXECUTE pg_catalog.format('GRANT EXECUTE ON PROCEDURE @extschema@.race_release, @extschema@.race_release_sketch TO %s%s', held.grantee,
 			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
 	END LOOP;
 END $$;

@@ -184,10 +184,20 @@ BEGIN
 			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
 		FROM pg_class c, aclexplode(c.relacl) a
 		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+	PERFORM set_config('racepriv_upgrade.curators', (
+		SELECT coalesce(jsonb_agg(jsonb_build_object('grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+			'option', a.is_grantable)), '[]')::text
+		FROM pg_proc p, aclexplode(p.proacl) a
+		WHERE p.proname = 'race_release' AND p.pronamespace = '@extschema@'::regnamespace AND a.grantee <> p.proowner), true);
 	UPDATE pg_type SET typcategory = 'U', typispreferred = false WHERE oid = '@extschema@.race_sketch'::regtype;
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
+-- What was computed of another question is not told any more; parameters are text that can be used.
+-- covers: TYPE race_minimize_result evaluations
+-- covers: TYPE race_suggest_result statement
+ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
+ALTER TYPE race_suggest_result DROP ATTRIBUTE statement;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
@@ -206,7 +216,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_record', 'race_regress', 'race_released_moments', 'race_remove', 'race_score', 'race_share', 'race_suggest_kernel', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -276,6 +286,7 @@ BEGIN
 	DROP TYPE @extschema@.race_preview_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
+DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_dataset(dataset text);
 DROP AGGREGATE race_whiten_records(x race_record, label text);
@@ -285,17 +296,17 @@ DROP FUNCTION _race_whiten_step(bytea, race_record, text);
 DROP FUNCTION _race_whiten_step(bytea, race_record);
 DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
+DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
 DROP AGGREGATE race_discriminant_records(label text, x race_record);
 DROP FUNCTION _race_discriminant_final(bytea);
 DROP FUNCTION _race_discriminant_step(bytea, text, race_record);
+DROP FUNCTION race_minimize(sketch race_sketch, lower float8[], upper float8[], question regprocedure, maximize boolean, evaluations int);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any");
 DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text);
 DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any");
 DROP AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any", prior text);
 DROP AGGREGATE race_classify(label anyelement, sketch race_sketch, q "any");
-DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text);
-DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any", text);
 DROP FUNCTION _race_posterior_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", text);
@@ -338,7 +349,13 @@ COMMENT ON OPERATOR * (race_params, race_params) IS
 	'the product of up to 4 kernels, for records ROW(x, c) with a value for each. Both sides have the same rows, range and seed (22023). Multiply from left to right';
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters of moments for race_build, race_sketch and race_release: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
+	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
+
+CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS real[]
+	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+
+COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
+	'the numbers of the cells that the values of a row are in, by their domains; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';
 
 COMMENT ON TYPE race_sketch IS
 	'a RACE sketch of records (Coleman & Shrivastava, CCS 2021), or moments of columns; exact while it is built, private after race_privatize. The text form is base64';
@@ -434,78 +451,30 @@ COMMENT ON FUNCTION race_fit(race_sketch, int, bigint, float8[], float8[]) IS
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
 	'the sketch with a fitted model whose points are some of the records x, which must be public or made up: at most 65536, and the same sketch in all rows. For every kernel and product';
 
-CREATE OR REPLACE FUNCTION race_fit_categories(sketch race_sketch, categories jsonb) RETURNS race_sketch
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000000
-	SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
-DECLARE
-	most CONSTANT int := 4096;
-	made CONSTANT int := 16384;
-	info record;
-	twice record;
-	names text[];	-- all lists, one after the other
-	sizes int[];
-	starts int[];
-	strides numeric[];
-	n numeric := 1;
-BEGIN
-	IF jsonb_typeof(categories) <> 'array' OR categories = '[]' OR
-		jsonb_path_exists(categories, 'strict $[*] ? (@.type() != "array" || @.size() == 0)') OR
-		jsonb_path_exists(categories, 'strict $[*][*] ? (@.type() != "string" && @.type() != "null")')
-	THEN
-		RAISE EXCEPTION 'categories must be a list of lists of texts' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
-	END IF;
-	SELECT kernel, dims, sequence INTO info FROM _racepriv._race_info(sketch);
-	IF info.kernel <> 'match' THEN
-		RAISE EXCEPTION 'race_fit_categories is for kernel match by itself' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('The kernel is %s.', info.kernel),
-			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.';
-	END IF;
-	IF jsonb_array_length(categories) <> info.dims THEN
-		RAISE EXCEPTION 'expected % % of categories, found %', info.dims, CASE info.dims WHEN 1 THEN 'list' ELSE 'lists' END, jsonb_array_length(categories)
-			USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Give one list for each column, as in [["f", "m"], ["north", "south", null]].';
-	END IF;
-	SELECT j, category INTO twice
-	FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j), jsonb_array_elements_text(l) category
-	GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'list % has a category twice', twice.j USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('The category is %s.', left(coalesce(to_json(twice.category)::text, 'null'), 100));
-	END IF;
-
-	names := ARRAY(
-		SELECT category FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j), jsonb_array_elements_text(l) WITH ORDINALITY e (category, k)
-		ORDER BY j, k);
-	sizes := ARRAY(SELECT jsonb_array_length(l) FROM jsonb_array_elements(categories) WITH ORDINALITY c (l, j) ORDER BY j);
-	starts := ARRAY(SELECT 1 + sum(size) OVER (ORDER BY j) - size FROM unnest(sizes) WITH ORDINALITY s (size, j) ORDER BY j);
-	strides := array_fill(n, ARRAY[cardinality(sizes)]);
-	FOR j IN REVERSE cardinality(sizes)..1 LOOP
-		strides[j] := n;
-		n := least(n * sizes[j], 1e18);
-	END LOOP;
-	-- balanced rows are fitted to others that are made of these
-	IF info.sequence = 'balanced' THEN
-		n := made;
-	ELSIF n > most THEN
-		RAISE EXCEPTION 'a model can have at most % candidates', most USING ERRCODE = 'program_limit_exceeded',
-			DETAIL = format('The lists make %s rows of categories.', CASE WHEN n < 1e18 THEN n::text ELSE '1e18 or more' END),
-			HINT = 'Use the aggregate: SELECT race_fit(sketch, x) over a public sample of them.';
-	END IF;
-	RETURN (
-		SELECT _racepriv._race_fit(sketch, ARRAY(
-			SELECT names[starts[j] + CASE info.sequence
-				WHEN 'balanced' THEN (hashint8extended(i, j) & 9223372036854775807) % sizes[j]
-				ELSE div(i - 1, strides[j]) % sizes[j] END]
-			FROM generate_series(1, cardinality(sizes)) j ORDER BY j))
-		FROM generate_series(1, n::int) i);
-END $$;
-
-COMMENT ON FUNCTION race_fit_categories(race_sketch, jsonb) IS
-	'the sketch with a fitted model whose points are the rows of categories that public lists make, a list of texts for each column, as in [["f", "m"], ["north", null]]. For the kernel match by itself';
-
 COMMENT ON FUNCTION race_points(race_sketch) IS
 	'the points of a fitted model and their weights. They are not records: they lie where the records are dense';
+
+CREATE FUNCTION _racepriv._race_tables_count(
+	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
+	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+
+COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
+	'race_count of a private sketch of tables with the domains of its columns';
+
+CREATE FUNCTION _racepriv._race_tables_crosstab(
+	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
+	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
+
+COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
+	'race_crosstab of a private sketch of tables with the domains of its columns';
+
+CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch, domains jsonb, n bigint, seed bigint)
+	RETURNS SETOF anyelement AS 'MODULE_PATHNAME', 'race_tables_rows' LANGUAGE C STABLE PARALLEL SAFE COST 100 ROWS 1000;
+
+COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, jsonb, bigint, bigint) IS
+	'race_synthesize of a private sketch of tables with the domains of its columns';
 
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
 	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
@@ -529,7 +498,7 @@ COMMENT ON COLUMN race_info_result.kernel IS 'the kernel, or moments; of a produ
 
 COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products and moments';
 
-COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, balanced, independent or grid; NULL for products';
+COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
 
 COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
 
@@ -554,11 +523,6 @@ CREATE FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketc
 
 COMMENT ON FUNCTION _racepriv._race_posterior_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
 
-CREATE FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, VARIADIC "any") RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_score_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION _racepriv._race_score_final(internal, anyelement, race_sketch, "any") IS 'aggregate final function';
-
 CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "any") (
 	SFUNC = _racepriv._race_classify_step, STYPE = internal,
 	FINALFUNC = _racepriv._race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
@@ -575,13 +539,8 @@ CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
 
-CREATE AGGREGATE race_score(label anyelement, sketch race_sketch, VARIADIC "any") (
-	SFUNC = _racepriv._race_classify_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_score_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_score(anyelement, race_sketch, "any") IS
-	'what race_classify says and how sure it is, over rows (label, sketch, q [, prior]): 2 i + margin for the i-th label in order, with a margin from 0 to 1. Sketches of it calibrate. No class gives NULL';
+COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
+	'what race_classify with prior counts says of classes in the order of a constant array, and how sure it is: 2 i + margin for the i-th class from 0 on, with a margin from 0 to 1';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_score_params(classes int, cells int) RETURNS race_params
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -596,14 +555,8 @@ BEGIN
 		2 * classes - 1, cells * (2 * classes - 1))));
 END $$;
 
-CREATE OR REPLACE FUNCTION race_score_params(classes int) RETURNS race_params
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT _racepriv._race_score_params(classes, CASE WHEN classes > 4 THEN 10 ELSE 20 END)
-$$;
-
-COMMENT ON FUNCTION race_score_params(int) IS
-	'parameters for sketches of race_score of so many classes, 2 to 100: a grid over the scores, with cells that follow from the number of classes. Error 22023 for other numbers';
+COMMENT ON FUNCTION _racepriv._race_score_params(int, int) IS
+	'parameters for sketches of _race_score_of: a grid over the scores, with so many cells of a margin. Error 22023 for other numbers than 2 to 100 classes';
 
 COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
 	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
@@ -619,8 +572,15 @@ COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
 COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
 	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
 
-COMMENT ON FUNCTION race_minimize(race_sketch, float8[], float8[], regprocedure, boolean, int) IS
-	'the point between lower and upper where a question (NULL: race_loss) has its least answer, or with maximize the greatest (Hooke & Jeeves 1961). Errors: 22023 for bounds, question or evaluations, 42501 a function without EXECUTE, others as the question';
+COMMENT ON COLUMN race_minimize_result.x IS 'the coefficients theta';
+
+COMMENT ON COLUMN race_minimize_result.value IS 'race_loss there';
+
+CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS race_minimize_result
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
+
+COMMENT ON FUNCTION race_minimize(race_sketch) IS
+	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
 
 COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
 	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
@@ -653,19 +613,21 @@ CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
 COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 	'the transform for race_params to the directions in which labels differ (Fisher 1936, Rao 1948), most important first. Use public data only: the result has no added noise. Errors as in race_whiten';
 
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8) IS
-	'M (x - o) for a public matrix M and offset o, shortened to radius where it is longer: records and queries of grids in few directions. Error 22023 for other shapes, NaN and infinity';
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], knots float8[] DEFAULT '{}') RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
-COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or x through race_warp and race_project';
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8[]) IS
+	'M (x - o) for a public matrix M and offset o; with knots, a row of ascending quantiles for each column, x has the places of its numbers among them appended before. Error 22023 for other shapes, NaN and infinity';
+
+COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release_sketch; NULL for a grid, whose cells these choose';
+
+COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or a call of race_project';
 
 COMMENT ON AGGREGATE race_suggest("any", float8, float8, bigint) IS
 	'parameters for a release of vectors like the public rows x: transform, bandwidth, power, rows and bounds, by cross-validated likelihood under the noise of the release. Never use private rows';
 
 COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
 	'parameters for a release with a sketch for each label, by the cross-validated accuracy of classification under the noise of the release. Never use private rows';
-
-COMMENT ON FUNCTION race_warp(float8[], float8[]) IS
-	'each number of x replaced by its place among the knots of its column, linear between two. knots are public numbers, 2 to 64 a column, ascending. Error 22023 for others';
 
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
 
@@ -835,10 +797,16 @@ COMMENT ON COLUMN _racepriv.race_budget_tables.schema_id IS 'the OID of its sche
 
 COMMENT ON COLUMN _racepriv.race_charges.charged_by_id IS 'the OID of the role, in that copy';
 
+ALTER TABLE _racepriv.race_releases ADD COLUMN domains jsonb;
+
 COMMENT ON TABLE _racepriv.race_releases IS
 	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 
 COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
+
+COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches of all labels give the records of this label; NULL in others';
+
+COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -852,7 +820,7 @@ CREATE FUNCTION _racepriv._race_check_ledger() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases}';
+	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions}';
 	place CONSTANT regnamespace := '_racepriv';
 	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
 	problem text;
@@ -1314,11 +1282,11 @@ COMMENT ON PROCEDURE race_budget_adopt(text) IS
 CREATE OR REPLACE PROCEDURE race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	owner_may CONSTANT text[] := '{race_protect,race_budget_limit,race_budget_adopt,race_refreshes_left}';
-	curator_may CONSTANT text[] := '{race_release,race_release_next,race_refreshes_left}';
+	owner_may CONSTANT text[] := '{race_protect,race_describe,race_budget_limit,race_budget_adopt,race_refreshes_left}';
+	curator_may CONSTANT text[] := '{race_release,race_release_sketch,race_release_next,race_refreshes_left}';
 	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
-	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status}';
-	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges}';
+	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
+	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
 	f regprocedure;
 	t regclass;
 BEGIN
@@ -1539,8 +1507,20 @@ BEGIN
 	RETURNING c.charge, c.charged_at INTO charge, charged_at;
 END $$;
 
-COMMENT ON PROCEDURE race_release(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
-	'charges the budget of a dataset, then stores a private sketch of it under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+CREATE PROCEDURE race_release_sketch(
+	name text, dataset text, params race_params, expression text,
+	epsilon float8, delta float8 DEFAULT 0, rows int DEFAULT NULL,
+	label text DEFAULT NULL, labels text[] DEFAULT NULL,
+	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
+	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
+	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
+	calibrate float8 DEFAULT NULL)
+	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
+
+REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
+
+COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -1565,13 +1545,312 @@ BEGIN
 	FROM _racepriv.race_budgets b WHERE b.budget = last.budget);
 END $$;
 
+CREATE TABLE _racepriv.race_descriptions (
+	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
+	column_name name NOT NULL,
+	revision int NOT NULL CHECK (revision >= 1),
+	type text,
+	lower float8,
+	upper float8,
+	step float8 CHECK (step > 0.0),
+	categories text[],
+	unit text,
+	description text,
+	public_table text,
+	described_by name NOT NULL,
+	described_at timestamptz NOT NULL,
+	PRIMARY KEY (dataset, column_name, revision),
+	CHECK ((lower IS NULL) = (upper IS NULL))
+);
+
+COMMENT ON TABLE _racepriv.race_descriptions IS
+	'what owners have said of columns (race_describe), append-only: the last revision holds';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.dataset IS 'the dataset';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.column_name IS 'the column of its relation';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.revision IS '1, and one more for each time';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.type IS 'the type that the column had then, without SQL domains; NULL if nothing was said of its values';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.lower IS 'the least value: of dates days, of timestamps seconds since 2000-01-01 in UTC, of intervals seconds; NULL if the schema says it';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.upper IS 'the greatest value, in the same way';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.step IS 'the width of the cells that values are counted in; NULL if it follows from the bounds';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.categories IS 'the categories; NULL if the schema says them';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.unit IS 'what the values are measured in';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.description IS 'what the values mean';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.public_table IS 'the public table that the categories were read from; NULL for none';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.described_by IS 'the role that said it';
+
+COMMENT ON COLUMN _racepriv.race_descriptions.described_at IS 'when';
+
+CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_descriptions
+	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
+
+SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_descriptions', '');
+
+CREATE FUNCTION _racepriv._race_domain(
+	relation oid, column_number smallint, described_type text, described_lower float8, described_upper float8,
+	described_step float8, described_categories text[],
+	OUT type text, OUT domain jsonb, OUT kind text, OUT lower text, OUT upper text, OUT step text,
+	OUT categories text[], OUT cells int, OUT source text, OUT reason text, OUT arguments text)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_domain' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_domain(oid, smallint, text, float8, float8, float8, text[]) IS
+	'the domain of a column by CHECK constraints, types and a description; if it has none the reason, and what race_describe needs. Conditions are read, never evaluated';
+
+CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, columns text[])
+	RETURNS TABLE (column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text, hint text, domain jsonb)
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
+	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+	SELECT a.attname, d.type, d.kind, d.lower, d.upper, d.step, d.categories,
+		(d.domain->>'null')::boolean, (d.domain->>'other')::boolean, d.cells, s.unit, s.description,
+		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table ELSE d.source END,
+		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', _race_columns_of_dataset.dataset, a.attname,
+			coalesce('public_table => ' || quote_literal(f.name), d.arguments)) END, d.domain
+	FROM pg_attribute a
+	LEFT JOIN LATERAL (
+		SELECT * FROM _racepriv.race_descriptions r
+		WHERE r.dataset = _race_columns_of_dataset.dataset AND r.column_name = a.attname
+		ORDER BY r.revision DESC LIMIT 1) s ON true
+	CROSS JOIN LATERAL _racepriv._race_domain(relation, a.attnum, s.type, s.lower, s.upper, s.step, s.categories) d
+	LEFT JOIN LATERAL (
+		SELECT _racepriv._race_relation_name(c.confrelid::regclass) AS name
+		FROM pg_constraint c JOIN _racepriv.race_datasets p ON p.dataset = _race_columns_of_dataset.dataset
+		WHERE d.arguments LIKE 'categories%' AND c.contype = 'f' AND c.conrelid = relation AND c.conkey = ARRAY[a.attnum]
+			AND _racepriv._race_relation_name(c.confrelid::regclass) = ANY (p.public_tables) LIMIT 1) f ON true
+	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped AND (columns IS NULL OR a.attname::text COLLATE "C" = ANY (columns))
+	ORDER BY a.attnum
+$$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) IS
+	'what is known of some columns, or all, of the relation of a dataset; where nothing is, the reason, and the statement that helps';
+
+CREATE FUNCTION _racepriv._race_columns_of(actor name)
+	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
+		c.source, concat_ws(': ', c.reason, c.hint)
+	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
+		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c
+	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
+	ORDER BY d.dataset COLLATE "C", c.ordinality
+$$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of(name) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_columns_of(name) IS
+	'race_columns for a role';
+
+CREATE FUNCTION _racepriv._race_columns_seen()
+	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
+		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
+	AS 'MODULE_PATHNAME', 'race_columns_seen' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000;
+
+COMMENT ON FUNCTION _racepriv._race_columns_seen() IS
+	'the rows of race_columns: of datasets whose relation the caller may read';
+
+CREATE VIEW race_columns AS
+SELECT dataset, column_name, type, kind, lower, upper, step, categories, nulls, others, cells, unit, description, source,
+	nullif(reason, ''::text) AS reason
+FROM _racepriv._race_columns_seen();
+
+COMMENT ON VIEW race_columns IS
+	'the columns of the datasets whose relation you may read, and which values each is counted by: what the schema says, or its owner (race_describe)';
+
+COMMENT ON COLUMN race_columns.dataset IS 'the dataset';
+
+COMMENT ON COLUMN race_columns.column_name IS 'the column of its relation';
+
+COMMENT ON COLUMN race_columns.type IS 'its type, without SQL domains';
+
+COMMENT ON COLUMN race_columns.kind IS 'number or category; NULL if no domain is known';
+
+COMMENT ON COLUMN race_columns.lower IS 'the least number; smaller ones are counted as this one';
+
+COMMENT ON COLUMN race_columns.upper IS 'the greatest number; larger ones are counted as this one';
+
+COMMENT ON COLUMN race_columns.step IS 'the width of the cells that numbers are counted in';
+
+COMMENT ON COLUMN race_columns.categories IS 'the categories';
+
+COMMENT ON COLUMN race_columns.nulls IS 'whether NULL is counted for itself: unless the column is NOT NULL';
+
+COMMENT ON COLUMN race_columns.others IS 'whether values that are no category are counted, together: where the schema does not exclude them';
+
+COMMENT ON COLUMN race_columns.cells IS 'how many counters a table of this column has';
+
+COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';
+
+COMMENT ON COLUMN race_columns.description IS 'what the values mean';
+
+COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, or a public table';
+
+COMMENT ON COLUMN race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
+
+CREATE FUNCTION _racepriv._race_describe(
+	actor name, dataset text, column_name name, lower float8, upper float8, step float8, categories text[],
+	unit text, description text, public_table regclass) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+	most_bytes CONSTANT int := 200;		-- of a unit or a category
+	most_description CONSTANT int := 10000;
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	told CONSTANT boolean := lower IS NOT NULL OR step IS NOT NULL OR categories IS NOT NULL;
+	known record;
+BEGIN
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	IF octet_length(unit) > most_bytes OR EXISTS (SELECT FROM unnest(categories) c WHERE octet_length(c) > most_bytes) THEN
+		RAISE EXCEPTION 'a unit or a category can have at most % bytes', most_bytes USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	IF octet_length(description) > most_description THEN
+		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	PERFORM _racepriv._race_check_shown('a unit or a category', unit || categories);
+	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')]);
+	IF cardinality(categories) = 0 OR array_ndims(categories) <> 1
+		OR cardinality(categories) <> (SELECT count(DISTINCT c COLLATE "C") FROM unnest(categories) c)
+	THEN
+		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	PERFORM _racepriv._race_lock_tables('_racepriv.race_descriptions'::regclass, ARRAY[d.relation::regclass], true);
+	INSERT INTO _racepriv.race_descriptions
+	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
+			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
+		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
+		_racepriv._race_relation_name(public_table), actor, clock_timestamp()
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
+	SELECT k.reason, k.hint INTO known
+	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
+	IF told AND known.reason IS NOT NULL THEN
+		RAISE EXCEPTION 'column "%" has no domain so: %', column_name, known.reason USING ERRCODE = 'invalid_parameter_value',
+			HINT = coalesce(known.hint, 'Describe it otherwise.');
+	END IF;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) IS
+	'race_describe for a role that owns the relation';
+
+CREATE PROCEDURE race_describe(
+	dataset text, column_name name, lower anycompatible DEFAULT NULL, upper anycompatible DEFAULT NULL,
+	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
+	description text DEFAULT NULL, public_table regclass DEFAULT NULL)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+
+REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) FROM PUBLIC;
+
+COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
+	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
+
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], OUT domains jsonb, OUT units text[])
+	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	most_columns CONSTANT int := 99;
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	c record;
+BEGIN
+	IF cardinality(columns) = 0 OR array_ndims(columns) <> 1
+		OR EXISTS (SELECT FROM unnest(columns) n GROUP BY n COLLATE "C" HAVING count(*) > 1)
+	THEN
+		RAISE EXCEPTION 'columns must be a list of different names' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example columns => ''{age,town}''; race_columns shows which there are.';
+	END IF;
+	IF array_position(columns, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'the name of a column must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF cardinality(columns) > most_columns THEN
+		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	domains := '[]';
+	FOR c IN SELECT n.name, k.* FROM unnest(columns) WITH ORDINALITY n (name, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = n.name
+		ORDER BY n.place
+	LOOP
+		IF c.column_name IS NULL THEN
+			RAISE EXCEPTION 'dataset "%" has no column "%"', dataset, left(c.name, 64) USING ERRCODE = 'undefined_column',
+				HINT = 'race_columns shows which there are.';
+		ELSIF c.reason IS NOT NULL THEN
+			RAISE EXCEPTION 'column "%" of dataset "%" has no public domain', c.name, dataset USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
+				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
+		END IF;
+		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		domains := domains || jsonb_build_array(c.domain);
+		units := units || c.unit;
+	END LOOP;
+	IF array_remove(units, NULL) = '{}' THEN
+		units := NULL;
+	END IF;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[]) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[]) IS
+	'the domains and units of columns of a dataset. Errors: 42703 for no such column, 22023 for a column without a domain';
+
+CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, columns text[], domains jsonb) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	c record;
+BEGIN
+	SELECT o.domain->>'name' AS column_name, o.domain AS before, k.domain AS now, coalesce(k.reason, 'the column does not exist') AS reason INTO c
+	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
+	WHERE k.domain IS DISTINCT FROM o.domain
+	ORDER BY o.place LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = CASE WHEN c.now IS NULL THEN format('It has none now: %s.', c.reason)
+					ELSE format('It was %s, it is %s.', left(c.before::text, 500), left(c.now::text, 500)) END
+					|| ' Nothing was read and nothing charged.',
+				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
+	END IF;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) IS
+	'raises 55000 if a column has another domain than when a release was made';
+
+CREATE PROCEDURE race_release(
+	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL)
+	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
+
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text) FROM PUBLIC;
+
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
+	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
 	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE pg_catalog.array_append(c.numbers, 'value'::text) END) AS columns,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -1615,6 +1894,8 @@ COMMENT ON COLUMN race_catalog.delta IS 'its delta';
 COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its data were read';
 
 COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
+
+COMMENT ON COLUMN race_catalog.domains IS 'of a release by columns, the domain of each column; NULL in others';
 
 DO $$
 BEGIN
@@ -1834,18 +2115,55 @@ $$;
 COMMENT ON FUNCTION race_trend(text, text) IS
 	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
 
+CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
+	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
+
+CREATE FUNCTION race_count(
+	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.* FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_of(release), race_count."where", confidence) c
+$$;
+
+COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
+	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
+
+CREATE FUNCTION race_crosstab(
+	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.* FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_of(release), column1, column2, confidence) c
+$$;
+
+COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
+	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
+
+CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
+	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT s FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
+		_racepriv._race_domains_of(release), n, seed) s
+$$;
+
+COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
+	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+
 CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
 	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
 );
 
 COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
-
-CREATE AGGREGATE _racepriv._race_fit(sketch race_sketch, x "any") (
-	SFUNC = _racepriv._race_fit_step, STYPE = internal, FINALFUNC = _racepriv._race_fit_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE _racepriv._race_fit(race_sketch, "any") IS 'race_fit, for bodies of functions';
 
 DO $$
 DECLARE
@@ -1903,6 +2221,7 @@ DROP FUNCTION _race_check_identity(budget _racepriv.race_budgets);
 DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
 DROP FUNCTION _race_release_exists(name text, request jsonb);
 DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
+DROP FUNCTION race_warp(x float8[], knots float8[]);
 DROP FUNCTION _race_suggest_kernel_final(internal);
 DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
 DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint);
@@ -1910,9 +2229,13 @@ DROP FUNCTION _race_scatter_combine(bytea, bytea);
 DROP FUNCTION _race_scatter_deserialize(bytea, internal);
 DROP FUNCTION _race_scatter_serialize(internal);
 DROP FUNCTION _race_scatter_combine(internal, internal);
+DROP FUNCTION race_score_params(classes int);
+DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text);
+DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION race_bandwidth(distance float8, power int, kernel text);
 DROP FUNCTION race_kernel_sum_mom(sketch race_sketch, q "any", failure_probability float8);
 DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing float8);
+DROP FUNCTION race_fit_categories(sketch race_sketch, categories jsonb);
 DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
 DO $$
 DECLARE
@@ -1941,6 +2264,13 @@ BEGIN
 			h (view pg_catalog.name, grantee pg_catalog.text, privilege pg_catalog.text, option pg_catalog.bool)
 	LOOP
 		EXECUTE pg_catalog.format('GRANT %s ON @extschema@.%I TO %s%s', held.privilege, held.view, held.grantee,
+			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
+	END LOOP;
+	-- who released by the old race_release may release by both that take its place
+	FOR held IN SELECT * FROM pg_catalog.jsonb_to_recordset(pg_catalog.current_setting('racepriv_upgrade.curators')::pg_catalog.jsonb)
+			h (grantee pg_catalog.text, option pg_catalog.bool)
+	LOOP
+		EXECUTE pg_catalog.format('GRANT EXECUTE ON PROCEDURE @extschema@.race_release, @extschema@.race_release_sketch TO %s%s', held.grantee,
 			CASE WHEN held.option THEN ' WITH GRANT OPTION' END);
 	END LOOP;
 END $$;

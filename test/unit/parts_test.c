@@ -145,10 +145,10 @@ test_arrays(void)
 	part_verdict(JACCARD, IND, 0, RACE_ARRAY_UPPER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_LOWER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_MATRIX, 3, "need dims");
-	part_verdict(L2, IND, 3, RACE_ARRAY_MATRIX, 0, "a matrix must have between 1 and 16000 rows");
-	part_verdict(L2, IND, 3, 0, 2, "a matrix must have");
+	part_verdict(L2, IND, 3, RACE_ARRAY_MATRIX, 0, "a matrix or measured must have between 1 and 16000 rows");
+	part_verdict(L2, IND, 3, 0, 2, "a matrix or measured must have");
 	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS, NULL);
-	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS + 1, "a matrix must have");
+	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS + 1, "a matrix or measured must have");
 	part_verdict(L2, IND, 362, RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET, 361, NULL);
 }
 
@@ -179,8 +179,8 @@ test_fields(void)
 	WITH(JACCARD, sequence, 6, "unknown row sequence number 6");
 	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "nulls are for kernels match");
 	WITH(ANGULAR, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
-	WITH(ANGULAR, arrays, 64, "reserved");
-	WITH(ANGULAR, arrays, 128, "reserved");
+	WITH(ANGULAR, arrays, 64, "arrays are cut off");
+	WITH(ANGULAR, arrays, 128, "a matrix or measured must have");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
 	WITH(L2, more, RACE_MAX_MORE + 8, "must be at most 131072 numbers");
