@@ -577,7 +577,7 @@ COMMENT ON COLUMN race_minimize_result.x IS 'the coefficients theta';
 COMMENT ON COLUMN race_minimize_result.value IS 'race_loss there';
 
 CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS race_minimize_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
+	AS 'MODULE_PATHNAME', 'race_minimize_loss' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
 
 COMMENT ON FUNCTION race_minimize(race_sketch) IS
 	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
@@ -617,7 +617,7 @@ CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], kno
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
 COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8[]) IS
-	'M (x - o) for a public matrix M and offset o; with knots, a row of ascending quantiles for each column, x has the places of its numbers among them appended before. Error 22023 for other shapes, NaN and infinity';
+	'M (x - o) for a public matrix M and offset o. With knots, a row of ascending quantiles for each column, the places of the numbers among them are appended to x. Error 22023 for other shapes and NaN';
 
 COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release_sketch; NULL for a grid, whose cells these choose';
 

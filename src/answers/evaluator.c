@@ -514,15 +514,12 @@ project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, d
 
 /* ------------------------------------------------------------------ kernel */
 
-/*
- * Replace a kernel by its mean over a hat at each distance.  A hat is cut into pieces of equal mass
- * along each axis, and lies on the diagonal of the axes.
- */
-#define MAX_PIECES		64
-#define NEAR_STEPS		6		/* Beyond, a hat does what its variance does */
-#define NEAR_DISTANCES	256
+/* Pieces of equal mass that a hat is cut into along each axis, by the number of axes */
+static const int pieces_of[RACE_GRID_DIMS + 1] = {0, 64, 16, 8};
 
-/* Set the places of the pieces, in cells, with the variance of a hat, which is 1/6. */
+#define MAX_PIECES		64
+
+/* Where the pieces are, in cells, with the variance of a hat, which is 1/6 */
 static void
 cut_hat(int n, double *pieces)
 {
@@ -540,11 +537,10 @@ cut_hat(int n, double *pieces)
 		pieces[i] *= sqrt(1 / (6 * variance));
 }
 
+/* The mean of a kernel over a hat that lies at `place`, [dims], in bandwidths */
 static double
-mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
 {
-	static const int pieces_of[RACE_GRID_DIMS + 1] = {0, MAX_PIECES, 16, 8};	/* by dims */
-	double		along_axis = distance / (kernel->euclidean ? sqrt(grid->dims) : grid->dims);
 	double		pieces[MAX_PIECES];
 	int			n = pieces_of[grid->dims];
 	int			all = 1;
@@ -557,21 +553,77 @@ mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, double distance)
 		all *= n;
 	for (i = 0; i < all; i++)
 	{
-		double		apart = 0;
+		double		distance = 0;
 		int			rest = i;
 
 		for (axis = 0; axis < grid->dims; axis++, rest /= n)
 		{
-			double		x = along_axis + grid->step[axis] * pieces[rest % n];
+			double		x = place[axis] + grid->step[axis] * pieces[rest % n];
 
-			apart += kernel->euclidean ? x * x : fabs(x);
+			distance += kernel->euclidean ? x * x : fabs(x);
 		}
-		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(apart) : apart);
+		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
 	}
 	return sum / all;
 }
 
-/* Far from a node: moves by the standard deviation of a hat along each axis, one of them that of the distance */
+typedef struct Direction
+{
+	double		weight;
+	double		at[RACE_GRID_DIMS];
+} Direction;
+
+/*
+ * Directions that stand for all, by the number of axes.  Signs do not matter.  Those of the
+ * circle and of the sphere are along axes and diagonals, and integrate polynomials up to degree 7
+ * (Lebedev 1975).  Of l1 they are of length 1 by that distance, in the middle of parts of equal
+ * size: its kernel bends where a coordinate is 0, so that axes would stand for little.
+ */
+#define MAX_DIRECTIONS	7
+#define HALF	0.70710678118654752
+#define THIRD	0.57735026918962576
+
+static const Direction euclidean[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {1, 0}}, {1.0 / 4, {0, 1}}, {1.0 / 2, {HALF, HALF}}},
+	{{2.0 / 21, {1, 0, 0}}, {2.0 / 21, {0, 1, 0}}, {2.0 / 21, {0, 0, 1}},
+	{16.0 / 105, {HALF, HALF, 0}}, {16.0 / 105, {HALF, 0, HALF}},
+	{16.0 / 105, {0, HALF, HALF}}, {9.0 / 35, {THIRD, THIRD, THIRD}}}
+};
+
+static const Direction along_axes[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
+	{{1, {1}}},
+	{{1.0 / 4, {0.125, 0.875}}, {1.0 / 4, {0.375, 0.625}},
+	{1.0 / 4, {0.625, 0.375}}, {1.0 / 4, {0.875, 0.125}}},
+	/* means of the smallest, the middle and the largest coordinate */
+	{{1.0 / 6, {1.0 / 9, 5.0 / 18, 11.0 / 18}}, {1.0 / 6, {1.0 / 9, 11.0 / 18, 5.0 / 18}},
+	{1.0 / 6, {5.0 / 18, 1.0 / 9, 11.0 / 18}}, {1.0 / 6, {5.0 / 18, 11.0 / 18, 1.0 / 9}},
+	{1.0 / 6, {11.0 / 18, 1.0 / 9, 5.0 / 18}}, {1.0 / 6, {11.0 / 18, 5.0 / 18, 1.0 / 9}}}
+};
+
+static double
+mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	const Direction *directions = (kernel->euclidean ? euclidean : along_axes)[grid->dims - 1];
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
+	{
+		double		place[RACE_GRID_DIMS];
+		uint32		axis;
+
+		for (axis = 0; axis < grid->dims; axis++)
+			place[axis] = distance * directions[i].at[axis];
+		sum += directions[i].weight * mean_over_hat(grid, kernel, place);
+	}
+	return sum;
+}
+
+/*
+ * Far from a node a hat does what its variance does: moves along each axis, one of them
+ * that of the distance
+ */
 static double
 mean_far_away(const RaceGrid *grid, const RaceRadial *kernel, double distance)
 {
@@ -584,6 +636,9 @@ mean_far_away(const RaceGrid *grid, const RaceRadial *kernel, double distance)
 	return (along + (grid->dims - 1) * aside) / (2 * grid->dims);
 }
 
+#define NEAR_STEPS		6
+#define NEAR_DISTANCES	256
+
 static void
 project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *projected)
 {
@@ -594,7 +649,7 @@ project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *proje
 	for (i = 0; i <= NEAR_DISTANCES; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		near[i] = mean_over_hat(grid, kernel, reach * i / NEAR_DISTANCES);
+		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
 	}
 	*projected = *kernel;
 	for (i = 0; i < race_radial_nodes(); i++)

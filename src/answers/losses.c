@@ -116,7 +116,7 @@ race_loss_exact(PG_FUNCTION_ARGS)
  * among all that query_radius allows, whatever their signs.
  */
 
-PG_FUNCTION_INFO_V1(race_minimize);
+PG_FUNCTION_INFO_V1(race_minimize_loss);
 
 #define PART_OF_BOX		8		/* a width of the search */
 #define LAST_STEP		(1.0 / 131072)	/* of a climb, in widths */
@@ -227,7 +227,7 @@ warn_of_loss(Minimize *minimize, double value)
 
 /* race_minimize(sketch) */
 Datum
-race_minimize(PG_FUNCTION_ARGS)
+race_minimize_loss(PG_FUNCTION_ARGS)
 {
 	Minimize   *minimize = palloc0(sizeof(Minimize));
 	RaceSearch *search = &minimize->search;

@@ -90,7 +90,7 @@ COMMENT ON COLUMN race_minimize_result.x IS 'the coefficients theta';
 COMMENT ON COLUMN race_minimize_result.value IS 'race_loss there';
 
 CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS race_minimize_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
+	AS 'MODULE_PATHNAME', 'race_minimize_loss' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
 COMMENT ON FUNCTION race_minimize(race_sketch) IS
 	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
 
