@@ -1552,7 +1552,7 @@ CREATE TABLE _racepriv.race_descriptions (
 	type text,
 	lower float8,
 	upper float8,
-	step float8 CHECK (step > 0.0),
+	step float8 CHECK (step > 0::float8),
 	categories text[],
 	unit text,
 	description text,
