@@ -70,7 +70,11 @@ extern double race_graph_event(RaceGraph *graph, const double *const *weights, u
 /*
  * Draw n rows, rows[i][columns].  Each row has the distribution of the model.  Rows are stratified: frequencies in a
  * clique are nearer to their expectation than those of independent rows.  uniform returns numbers in [0, 1).
+ * `space` has n (columns + RACE_GRAPH_SAMPLE) numbers.
  */
-extern void race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows);
+#define RACE_GRAPH_SAMPLE	3
+
+extern void race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows,
+							  uint32_t *space);
 
 #endif

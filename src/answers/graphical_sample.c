@@ -216,16 +216,17 @@ shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *)
 }
 
 void
-race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows)
+race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows,
+				  uint32_t *space)
 {
 	uint32_t	columns = graph->columns->columns;
 	RaceColumnSet drawn = 0;
 	Sample		sample = {.n = n, .rows = rows};
 
-	sample.groups = graph->allocate(graph->arg, (size_t) n * columns * sizeof(uint32_t));
-	sample.order = graph->allocate(graph->arg, n * sizeof(uint32_t));
-	sample.sorted = graph->allocate(graph->arg, n * sizeof(uint32_t));
-	sample.codes = graph->allocate(graph->arg, n * sizeof(uint32_t));
+	sample.groups = space;
+	sample.order = space + (size_t) n * columns;
+	sample.sorted = sample.order + n;
+	sample.codes = sample.sorted + n;
 	memset(sample.groups, 0, (size_t) n * columns * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		sample.order[i] = i;

@@ -47,6 +47,7 @@ typedef struct Synthesis
 	uint64		rows;			/* that are asked for */
 	uint32		n;				/* rows that were drawn and are left */
 	uint32	   *cells;			/* [ROWS_AT_ONCE][columns] */
+	uint32	   *space;
 	MemoryContext row_context;
 } Synthesis;
 
@@ -163,6 +164,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
 	synthesis->cells = palloc(ROWS_AT_ONCE * (Size) synthesis->open.columns * sizeof(uint32));
+	synthesis->space = palloc(ROWS_AT_ONCE * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	synthesis->row_context = AllocSetContextCreate(CurrentMemoryContext, "synthetic row",
 												   ALLOCSET_SMALL_SIZES);
 	for (i = 0; i < synthesis->desc->natts; i++)
@@ -179,31 +181,6 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->max_calls = synthesis->rows = n;
 }
 
-/* Draw rows, evenly spread over the model's distribution, and shuffle them. */
-static void
-draw_rows(Synthesis *synthesis, uint32 n)
-{
-	Size		columns = synthesis->open.columns;
-	uint32		i;
-	uint32		j;
-
-	race_graph_sample(synthesis->open.model->graph, uniform, synthesis, n, synthesis->cells);
-	for (i = n - 1; i > 0; i--)
-	{
-		uint32	   *row = synthesis->cells + i * columns;
-		uint32	   *other = synthesis->cells + (Size) (uniform(synthesis) * (i + 1)) * columns;
-
-		for (j = 0; j < columns; j++)
-		{
-			uint32		cell = row[j];
-
-			row[j] = other[j];
-			other[j] = cell;
-		}
-	}
-	synthesis->n = n;
-}
-
 static Datum
 next_row(void *state, uint64 number)
 {
@@ -213,7 +190,11 @@ next_row(void *state, uint64 number)
 	int			i;
 
 	if (synthesis->n == 0)
-		draw_rows(synthesis, (uint32) Min(synthesis->rows - number, ROWS_AT_ONCE));
+	{
+		synthesis->n = (uint32) Min(synthesis->rows - number, ROWS_AT_ONCE);
+		race_graph_sample(synthesis->open.model->graph, uniform, synthesis, synthesis->n,
+						  synthesis->cells, synthesis->space);
+	}
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
 	MemoryContextReset(synthesis->row_context);
 	old = MemoryContextSwitchTo(synthesis->row_context);

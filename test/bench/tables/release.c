@@ -333,7 +333,8 @@ main(int argc, char **argv)
 		make_release(&release);
 	times[1] = clock();
 	sample = allocate(NULL, (size_t) release.n * release.columns * sizeof(uint32_t));
-	race_graph_sample(release.graph, uniform, &release.counter, release.n, sample);
+	race_graph_sample(release.graph, uniform, &release.counter, release.n, sample,
+					  allocate(NULL, release.n * (release.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32_t)));
 	times[2] = clock();
 	printf("%.5f %u %.3f %.3f\n", mean_distance(&release, sample), select->measured,
 		   (double) (times[1] - times[0]) / CLOCKS_PER_SEC, (double) (times[2] - times[1]) / CLOCKS_PER_SEC);
