@@ -374,8 +374,6 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 		const RaceSelectPair *pair = &work->select.pairs[i];
 		RaceTable	table = first;
 
-		if (pair->noise == 0)
-			continue;			/* it would be too large */
 		while (table.first != pair->first || table.second != pair->second)
 			race_contingency_next(&work->exact_tables, &table);
 		measure_table(work, &table, pair->noise);
@@ -436,8 +434,9 @@ measure_again(Work *work, const uint64_t *noise)
 		{
 			double		drawn = (double) race_noisy(work->random, work->table[i], work->mechanism,
 													noise[table.first]);
+			double		mean = floor(*counters + (drawn - *counters) * weight + 0.5);
 
-			*counters = race_clamped_sum((int64_t) floor(*counters + (drawn - *counters) * weight + 0.5), 0);
+			*counters = (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
 		}
 		*variance = *variance * second / (*variance + second) + ROUNDING_VARIANCE;
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);

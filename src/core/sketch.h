@@ -69,8 +69,8 @@ extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view_header_any(Datum value, RaceView *view);
 
 /*
- * The same of a value that answers about densities (rows, tables), and of moments; error 22023
- * for the other kind.
+ * The same of a value that answers about densities (rows, grids), of moments, and of tables; error
+ * 22023 for other kinds.
  */
 extern void race_sketch_view(Datum value, RaceView *view);
 extern void race_moments_view(Datum value, RaceView *view);

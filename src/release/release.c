@@ -49,7 +49,7 @@ PG_FUNCTION_INFO_V1(race_release_next);
 /* Bytes of a name */
 #define MAX_NAME	((Size) 1000)
 
-/* What a release by columns takes in memory, of a server that counts all pairs */
+/* The largest size of the exact counters of a release by columns */
 #define MAX_MEGABYTES	256
 
 typedef struct Release
