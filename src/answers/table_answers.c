@@ -36,11 +36,14 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	for (i = 0; i < open->columns; i++)
-		if (open->columns != (int) open->model->tables.columns ||
-			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i])
+		if (open->columns != (int) open->model->tables.dims ||
+			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i] ||
+			open->domains[i].measure != (i >= (int) open->model->tables.columns))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("these are not the domains of these tables")));
+	open->columns = (int) open->model->tables.columns;
+	open->measure = open->model->tables.parts > 1 ? &open->domains[open->columns] : NULL;
 }
 
 int
@@ -237,13 +240,10 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, const double *firs
 		for (j = 0; j < columns; j++)
 		{
 			double		weight = first[i] * (second == NULL ? 1 : second[j]);
-			int64		counter;
 
 			if (weight == 0)
 				continue;
-			race_counters_load(open->view.counters, open->view.width,
-							   table->at + (Size) i * columns + j, 1, &counter);
-			answer->count += weight * (double) counter;
+			answer->count += weight * race_table_records(&open->view, open->model, table, (Size) i * columns + j);
 			answer->variance += weight * weight * table->variance;
 		}
 }
@@ -458,10 +458,7 @@ list_lines(Crosstab *crosstab, int side, bool groups)
 		line->group = groups ? group_of_line(&open->model->tables, column, line) : -1;
 		for (k = line->first; k <= line->last; k++)
 		{
-			int64		counter;
-
-			race_counters_load(open->view.counters, open->view.width, table->at + k, 1, &counter);
-			line->count += (double) counter;
+			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += table->variance;
 		}
 	}
@@ -524,15 +521,14 @@ ask_lines(const Crosstab *crosstab, const Line *first, const Line *second, RaceT
 {
 	const RaceTableModel *model = crosstab->open.model;
 	double		z = crosstab->z;
-	int64		counter;
 
 	if (crosstab->table != NULL && first->group >= 0 && second->group >= 0)
 	{
 		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
 
-		race_counters_load(crosstab->open.view.counters, crosstab->open.view.width,
-						   crosstab->table->at + first->group * width + second->group, 1, &counter);
-		bound_measured((double) counter, crosstab->table->variance, z, answer);
+		bound_measured(race_table_records(&crosstab->open.view, model, crosstab->table,
+										  first->group * width + second->group),
+					   crosstab->table->variance, z, answer);
 		return;
 	}
 	answer->measured = false;

@@ -18,6 +18,7 @@ typedef struct RaceOpenTables
 	RaceView	view;
 	RaceDomain *domains;		/* [columns] */
 	int			columns;
+	const RaceDomain *measure;	/* or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 

@@ -28,6 +28,9 @@ typedef struct RaceTableModel
  */
 extern RaceTableModel *race_table_model_acquire(const RaceView *view);
 
+/* The number of records in a cell of a table, by its noisy counters */
+extern double race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell);
+
 /* A private value with the fitted model in it */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);
 
