@@ -106,7 +106,7 @@ CALL race_release('answers nobody', 'nobody', '{age,town,smoker}', 1e9);
 SELECT round(count) AS count, lower, round(upper) AS upper FROM race_count('answers nobody', '{"town": "Rome", "smoker": true}');
 SELECT count(*) FROM race_synthesize(NULL::visits, 'answers nobody', 5);
 CALL race_release('answers dark', 'visits', '{age,town,smoker}', 1e-3);
-SELECT count_noise_stddev > 50000 AND counter_noise_stddev > 1000 AS noisy FROM race_info(race_released('answers dark'));
+SELECT count_noise_stddev > 20000 AND counter_noise_stddev > 1000 AS noisy FROM race_info(race_released('answers dark'));
 CALL race_release('answers delta', 'visits', '{age,town,smoker}', 1e6, 1e-9);
 SELECT abs(count - 3333) < 10 AS right, source FROM race_count('answers delta', '{"town": "Rome"}');
 

@@ -349,7 +349,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("tables have no row functions");
 	race_contingency_of(params, &tables);
 	if (!are_columns(&tables))
-		return PROBLEM("tables need cells and groups: integers between 1 and %d, no more single cells than cells, and weights between 1 and %g; a measure, which is the last, has 2 or 3 parts, 0 and 0",
+		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
 					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->joined != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))

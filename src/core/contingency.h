@@ -36,7 +36,7 @@
 #define RACE_CONTINGENCY_PAIRS		512 /* that are measured */
 #define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
 #define RACE_COLUMN_WEIGHT			100.0	/* of a column, at most; 1 at least */
-#define RACE_MEASURE_UNIT			65536	/* what a record adds to a cell with parts */
+#define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
 #define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
 #define RACE_MEASURED_NUMBERS		3	/* first, second, variance */
 

@@ -174,17 +174,6 @@ REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatib
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
 
--- The domain of a column as a measure: each cell of other columns has two parts, and one of NULL (contingency.h)
-CREATE FUNCTION _racepriv._race_measure_domain(domain jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0,
-		'cells', CASE WHEN (domain->>'null')::boolean THEN 3 ELSE 2 END)
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_measure_domain(jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_measure_domain(jsonb) IS
-	'the domain of a number as that of a measure, which comes after those of all columns of a release';
-
 -- What a release by columns needs to know
 CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
@@ -228,7 +217,9 @@ BEGIN
 				HINT = 'race_columns shows the kind of each column.';
 		END IF;
 		PERFORM _racepriv._race_check_shown('a category', c.categories);
-		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN _racepriv._race_measure_domain(c.domain) ELSE c.domain END);
+		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
+			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
+			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
 	IF array_remove(units, NULL) = '{}' THEN
@@ -244,6 +235,7 @@ CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains j
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -251,7 +243,8 @@ BEGIN
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
-	WHERE CASE WHEN o.domain ? 'measure' THEN _racepriv._race_measure_domain(k.domain) ELSE k.domain END IS DISTINCT FROM o.domain
+	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
+		ELSE k.domain IS DISTINCT FROM o.domain END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
