@@ -122,3 +122,12 @@ SELECT call, refusal(call) FROM unnest(ARRAY[
 	'race_count(p)', 'race_merge_disjoint(p)']) call;
 DROP TABLE tables_people, tables_exact, tables_private;
 DROP FUNCTION three, problem, refusal;
+-- with a measure: a value beyond the upper bound is NULL where that has a part, else clipped
+CREATE TABLE tables_measure AS SELECT x, params, race_build(params::race_params, ARRAY[1, x]) AS sketch
+FROM (VALUES (-3), (0), (1024), (1024.4), (4096), (9999)) v (x),
+	(VALUES ('tables(dims=2, cells={3,2}, groups={{1,0},{0,0},{1,1}})'), ('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})')) p (params)
+GROUP BY 1, 2;
+SELECT a.params, string_agg(a.x || '=' || b.x, ' ' ORDER BY a.x, b.x) FROM tables_measure a JOIN tables_measure b USING (params)
+WHERE a.sketch::text = b.sketch::text AND a.x < b.x GROUP BY 1 ORDER BY 1;
+SELECT race_merge(sketch)::text = race_build('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})', ARRAY[1, x])::text AS same
+FROM tables_measure WHERE params LIKE '%cells={3,3}%';
