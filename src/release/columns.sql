@@ -175,7 +175,7 @@ COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, tex
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
 
 -- What a release by columns needs to know
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[])
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[], OUT names text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -222,6 +222,7 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
+	names := columns || array_remove(ARRAY[measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;

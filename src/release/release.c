@@ -836,11 +836,12 @@ look_up_domains(Release *release)
 	Datum		units;
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT domains, units FROM _racepriv._race_release_domains($1, $2, $3)",
+	race_ledger_run(&release->ledger, "SELECT domains, units, names FROM _racepriv._race_release_domains($1, $2, $3)",
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
 	set_argument(asked, UNITS, units, isnull);
+	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
 }
 
 /*
