@@ -32,6 +32,9 @@
 #define ONE_WAY_LEAST	0.05
 #define ONE_WAY_MOST	0.8
 
+/* This part of what tables of one column get is divided equally. */
+#define EQUAL_PART		0.33
+
 /* Groups have so many times the expected deviation of a counter of a pair, or are joined. */
 #define GROUP_DEVIATIONS	10
 
@@ -143,30 +146,30 @@ sum_of_noise(const RaceSelect *select, double parts, double amount)
 }
 
 static double
-one_way_part(const RaceSelect *select, uint32_t column)
-{
-	return part_of(select, select->weights[column] * select->cells[column]);
-}
-
-static double
 one_way_parts(const RaceSelect *select)
 {
 	double		parts = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
-		parts += one_way_part(select, i);
+		parts += part_of(select, select->weights[i] * select->cells[i]);
 	return parts;
+}
+
+/* Tables of few cells get more than is best for the sum, since each of their counts is asked for. */
+static double
+one_way_share(const RaceSelect *select, uint32_t column)
+{
+	return (1 - EQUAL_PART) * part_of(select, select->weights[column] * select->cells[column]) / one_way_parts(select) +
+		EQUAL_PART / select->columns;
 }
 
 /* Divide an amount among tables of one column. */
 static bool
 divide_one_ways(RaceSelect *select, double amount, uint64_t *noise)
 {
-	double		parts = one_way_parts(select);
-
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		noise[i] = take(select, amount * (one_way_part(select, i) / parts) * ROUNDING, 1, table_change(select, select->unit));
+		noise[i] = take(select, amount * one_way_share(select, i) * ROUNDING, 1, table_change(select, select->unit));
 		if (noise[i] == 0)
 			return false;
 	}

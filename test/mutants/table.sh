@@ -145,7 +145,7 @@ mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are
 mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
 	's/cell\[k\] = race_clamped_sum\(cell\[k\], counter\[k\]\)/cell[k] += counter[k]/' greybox_tables_test
 mutant tables-measure-columns 'tables of columns, measure' 'noise for 1, not for the unit' \
-	's/(one_way_part\(select, i\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/(one_way_share\(select, i\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-pairs 'tables of pairs, measure' 'noise for 1, not for the unit' \
 	's/(pair_part\(select, &pair\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
