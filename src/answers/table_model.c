@@ -116,7 +116,7 @@ list_tables(const RaceContingency *tables, double variance, uint32 *n)
 
 /* -------------------------------------------------------------- evaluators */
 
-/* The number of records, of the noisy count and the sums of tables of columns */
+/* The sums of tables; the number of records, of the noisy count and the tables of columns */
 static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {
@@ -125,10 +125,10 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 	uint32		j;
 	Size		k;
 
-	for (j = 0; j < model->tables.columns; j++)
+	model->sums = palloc0(model->n * sizeof(double));
+	for (j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
-		double		of_table = 0;
 		double		weight = 1 / (table->variance * (double) table->counters);
 
 		for (k = 0; k < table->counters; k++)
@@ -136,9 +136,11 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 			int64		counter;
 
 			race_counters_load(view->counters, view->width, table->at + k, 1, &counter);
-			of_table += (double) counter;
+			model->sums[j] += (double) counter;
 		}
-		sum += weight * of_table;
+		if (j >= model->tables.columns)
+			continue;
+		sum += weight * model->sums[j];
 		precision += weight;
 	}
 	model->total = Max(sum / precision, 1);

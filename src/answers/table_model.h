@@ -17,6 +17,7 @@ typedef struct RaceTableModel
 	RaceContingency tables;
 	uint32		n;				/* tables */
 	RaceTable  *table;			/* [n]; variances are never 0 */
+	double	   *sums;			/* [n] of noisy counters */
 	RaceGraph  *graph;			/* calibrated */
 	double		total;			/* records: the count and the sums of tables, weighed by precision */
 	double		total_variance;
