@@ -131,3 +131,4 @@ SELECT a.params, string_agg(a.x || '=' || b.x, ' ' ORDER BY a.x, b.x) FROM table
 WHERE a.sketch::text = b.sketch::text AND a.x < b.x GROUP BY 1 ORDER BY 1;
 SELECT race_merge(sketch)::text = race_build('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})', ARRAY[1, x])::text AS same
 FROM tables_measure WHERE params LIKE '%cells={3,3}%';
+DROP TABLE tables_measure;

@@ -118,27 +118,33 @@ race_table_records(const RaceView *view, const RaceTableModel *model, const Race
 	double		records;
 
 	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
-	return records;
+	return records + (model->total - model->sums[table->number]) / (double) table->cells;
 }
 
-/* The number of records, of the noisy count and the sums of tables of columns */
+/* The sums of tables; the number of records, of the noisy count and the tables of columns */
 static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {
 	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
 	double		sum = precision * (double) view->header->count;
+	RaceCounterArray counters = {(void *) view->counters, view->width};
 	uint32		j;
 	Size		k;
 
-	for (j = 0; j < model->tables.columns; j++)
+	model->sums = palloc0(model->n * sizeof(double));
+	for (j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
-		double		of_table = 0;
 		double		weight = 1 / (table->variance * (double) table->cells);
+		double	   *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
 
+		race_contingency_records(&model->tables, table, counters, 0, table->cells, records);
 		for (k = 0; k < table->cells; k++)
-			of_table += race_table_records(view, model, table, k);
-		sum += weight * of_table;
+			model->sums[j] += records[k];
+		pfree(records);
+		if (j >= model->tables.columns)
+			continue;
+		sum += weight * model->sums[j];
 		precision += weight;
 	}
 	model->total = Max(sum / precision, 1);

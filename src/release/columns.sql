@@ -222,7 +222,7 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
-	names := columns || array_remove(ARRAY[measure], NULL);
+	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;

@@ -69,7 +69,7 @@ typedef struct Release
 
 /* -------------------------------------------------------------- arguments */
 
-/* The arguments of race_release_sketch, in the order of its signature */
+/* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
@@ -805,7 +805,7 @@ race_release(PG_FUNCTION_ARGS)
 	int			i;
 
 	begin(&release, fcinfo);
-	for (i = DATASET; i < ARGUMENTS; i++)
+	for (i = DATASET; i < MEASURE; i++)
 		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);
