@@ -457,7 +457,7 @@ COMMENT ON FUNCTION race_points(race_sketch) IS
 CREATE FUNCTION _racepriv._race_tables_count(
 	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 
 COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
 	'race_count of a private sketch of tables with the domains of its columns';
@@ -1794,7 +1794,7 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
-		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
 		domains := domains || jsonb_build_array(c.domain);
 		units := units || c.unit;
 	END LOOP;

@@ -24,13 +24,23 @@ release_model(void *model)
 }
 
 void
-race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
+race_tables_open(FunctionCallInfo fcinfo, int first, int optional, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 	int			i;
 
-	race_tables_view(sketch, &open->view);
-	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
+	for (i = first; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i) && i != first + 1 && i != optional)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("an argument must not be NULL")));
+	race_tables_view(PG_GETARG_DATUM(first), &open->view);
+	if (PG_ARGISNULL(first + 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the release has no columns with domains"),
+				 errhint("Release columns of a dataset by race_release.")));
+	open->domains = race_domains_read(PG_GETARG_JSONB_P(first + 1), &open->columns);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = release_model;
 	callback->arg = open->model;
@@ -119,6 +129,7 @@ choose_category(const RaceDomain *domain, const JsonbValue *value, double *weigh
 		weights[domain->n] = 1;
 		return;
 	}
+	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < domain->n && value->type != jbvNull; i++)
 		if (strcmp(domain->categories[i], text) == 0 ||
 			(value->type == jbvBool && domain->categories[i][0] == text[0] && domain->categories[i][1] == '\0'))
@@ -383,14 +394,13 @@ PG_FUNCTION_INFO_V1(race_tables_crosstab);
 Datum
 race_tables_count(PG_FUNCTION_ARGS)
 {
-	double		confidence = confidence_arg(fcinfo, 3);
 	RaceOpenTables open;
 	RaceTableAnswer answer;
 	RaceResultRow row;
 
 	race_row_start(&row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence, &answer);
+	race_tables_open(fcinfo, 0, -1, &open);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence_arg(fcinfo, 3), &answer);
 	add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -420,17 +430,28 @@ typedef struct Crosstab
 	RaceResultRow row;
 } Crosstab;
 
-/* Find the group that has the cells of a line and no others. */
-static int
-group_of_line(const RaceContingency *tables, uint32 column, const Line *line)
+/* Set the group of each line that has the cells of one and no others. */
+static void
+set_groups(const RaceContingency *tables, uint32 column, Line *lines, uint32 n)
 {
-	uint32		group = race_contingency_group(tables, column, line->first);
+	uint32	   *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
+	uint32	   *group_of = palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		i;
+	uint32		k;
 
 	for (i = 0; i < (uint32) tables->cells[column]; i++)
-		if ((race_contingency_group(tables, column, i) == group) != (i >= line->first && i <= line->last))
-			return -1;
-	return (int) group;
+		cells[group_of[i] = race_contingency_group(tables, column, i)]++;
+	for (i = 0; i < n; i++)
+	{
+		uint32		group = group_of[lines[i].first];
+		bool		alone = cells[group] == lines[i].last - lines[i].first + 1;
+
+		for (k = lines[i].first; k <= lines[i].last; k++)
+			alone &= group_of[k] == group;
+		lines[i].group = alone ? (int) group : -1;
+	}
+	pfree(group_of);
+	pfree(cells);
 }
 
 /* Numbers in tables of two columns have a line for each group, else for each cell. */
@@ -455,7 +476,6 @@ list_lines(Crosstab *crosstab, int side, bool groups)
 		CHECK_FOR_INTERRUPTS();
 		line->first = i;
 		line->last = i < domain->n ? Min(i + step, domain->n) - 1 : i;
-		line->group = groups ? group_of_line(&open->model->tables, column, line) : -1;
 		for (k = line->first; k <= line->last; k++)
 		{
 			int64		counter;
@@ -465,6 +485,8 @@ list_lines(Crosstab *crosstab, int side, bool groups)
 			line->variance += table->variance;
 		}
 	}
+	if (groups)
+		set_groups(&open->model->tables, column, lines, n);
 	crosstab->lines[side] = lines;
 	crosstab->n[side] = n;
 }
@@ -593,9 +615,9 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
 	int			side;
 
-	crosstab->z = race_inverse_normal((1 + confidence_arg(fcinfo, 4)) / 2);
 	race_row_start(&crosstab->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
+	race_tables_open(fcinfo, 0, 3, &crosstab->open);
+	crosstab->z = race_inverse_normal((1 + confidence_arg(fcinfo, 4)) / 2);
 	for (side = 0; side < 2; side++)
 		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
 			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));

@@ -22,10 +22,11 @@ typedef struct RaceOpenTables
 } RaceOpenTables;
 
 /*
- * Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others.
- * It stays open as long as the current memory context.
+ * Open a private sketch of tables, argument i of a function, with the domains (jsonb) of its columns, the
+ * next argument; 22023 if there are none, or of others.  22004 if another argument that follows is NULL, but
+ * for `optional`.  It stays open as long as the current memory context.
  */
-extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
+extern void race_tables_open(FunctionCallInfo fcinfo, int i, int optional, RaceOpenTables *open);
 
 /* The number of a column; 42703 if there is none of this name */
 extern int	race_tables_column(const RaceOpenTables *open, const char *name);
