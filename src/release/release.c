@@ -494,12 +494,12 @@ make_private(const Release *release)
 
 /*
  * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
- * does not depend on the data.  A release by columns counts every row.
+ * does not depend on the data.
  */
 static void
 check_rows(const Release *release)
 {
-	char	   *excluded = release->asked.domains != 0 ? NULL : race_excluded(&release->asked, release->checked);
+	char	   *excluded = race_excluded(&release->asked, release->checked);
 
 	if (excluded != NULL && release->version == 1)
 		ereport(NOTICE,
