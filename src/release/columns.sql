@@ -208,7 +208,7 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
-		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
 		domains := domains || jsonb_build_array(c.domain);
 		units := units || c.unit;
 	END LOOP;
