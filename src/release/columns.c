@@ -696,6 +696,13 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		reason->arguments = "step => ...";
 		return;
 	}
+	/* a number would be in many cells */
+	if (span > 0 && (domain->lower + domain->width == domain->lower || domain->upper - domain->width == domain->upper))
+	{
+		reason->why = "its cells would be narrower than its numbers are precise";
+		reason->arguments = "lower => ..., upper => ..., step => ...";
+		return;
+	}
 	domain->n = (uint32) Max(n, 1);
 	if (!domain->whole && domain->step > 0)
 	{
