@@ -67,5 +67,9 @@ CALL race_release_sketch('excluded 17', 'excluded ages', :two 'ARRAY[age, age]' 
 -- and a refresh tells nothing
 CALL race_release_next('excluded 1');
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' ~ '^excluded .';
+-- by columns every row is a record, but of a unit
+CALL race_describe('excluded people', 'age', 0, 100);
+CALL race_release('excluded columns', 'excluded people', '{age}', 1);
+CALL race_release('no columns excluded', 'excluded ages', '{sick}', 1);
 SET client_min_messages = warning;
 DROP SCHEMA excluded CASCADE;

@@ -56,6 +56,17 @@ SELECT race_count('answers pressure', '{"pressure": null}');
 SELECT race_count('answers day', '{"day": ["tomorrow", "2026-13-01"]}');
 SELECT race_count('answers all', '[]');
 SELECT race_count('answers all', confidence => 1);
+-- NULL, and releases that were not made by columns
+SELECT race_crosstab(NULL, 'town');
+SELECT race_crosstab('answers all', NULL);
+SELECT race_crosstab('answers all', 'town', NULL, NULL);
+SELECT race_synthesize(NULL::visits, NULL, 1);
+SELECT race_synthesize(NULL::visits, 'answers all', NULL);
+SELECT race_synthesize(NULL::visits, 'answers all', 1, NULL);
+CALL race_release_sketch('answers plain', 'visits', 'tables(dims=1, cells={2}, groups={{1},{0}})', 'ARRAY[smoker::int]', 1e6);
+SELECT race_count('answers plain');
+SELECT race_crosstab('answers plain', 'town');
+SELECT race_synthesize(NULL::visits, 'answers plain', 1);
 SELECT race_count(NULL) IS NULL, race_count('answers all', NULL) IS NULL;
 SELECT race_crosstab('answers all', 'none');
 SELECT race_crosstab('answers all', 'town', 'none');
@@ -89,6 +100,17 @@ CREATE TYPE other_types AS (age numeric, town varchar(2), day timestamp, pressur
 SELECT count(*), count(day) FROM race_synthesize(NULL::other_types, 'answers day', 10);
 CREATE TYPE narrow AS (age smallint, pressure real, day text, nothing int);
 SELECT count(*), count(nothing), min(length(day)) FROM race_synthesize(NULL::narrow, 'answers day', 10);
+CREATE TYPE too_narrow AS (pressure real, day smallint);
+CREATE TYPE no_day AS (age date);
+\set VERBOSITY sqlstate
+SELECT race_synthesize(NULL::too_narrow, 'answers day', 10);
+SELECT race_synthesize(NULL::no_day, 'answers all', 10);
+\set VERBOSITY default
+CREATE TABLE larger (n int CHECK (n BETWEEN 0 AND 100000));
+CALL race_protect('larger', 'larger', 1e9);
+CALL race_release('answers larger', 'larger', '{n}', 1);
+CREATE TYPE smaller AS (n smallint);
+SELECT race_synthesize(NULL::smaller, 'answers larger', 10);
 CREATE TYPE no_columns AS (x int);
 SELECT race_synthesize(NULL::no_columns, 'answers all', 10);
 SELECT race_synthesize(1, 'answers all', 10);

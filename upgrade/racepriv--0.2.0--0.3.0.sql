@@ -501,7 +501,7 @@ COMMENT ON FUNCTION race_points(race_sketch) IS
 CREATE FUNCTION _racepriv._race_tables_count(
 	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 
 COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
 	'race_count of a private sketch of tables with the domains of its columns';
@@ -1870,6 +1870,7 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
+<<<<<<< HEAD
 		IF c.is_measure AND c.kind <> 'number' THEN
 			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
 				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
@@ -1879,6 +1880,10 @@ BEGIN
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
 			ELSE c.domain END);
+=======
+		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
+		domains := domains || jsonb_build_array(c.domain);
+>>>>>>> hostile
 		units := units || c.unit;
 	END LOOP;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);

@@ -24,6 +24,23 @@ release_model(void *model)
 }
 
 void
+race_tables_check_given(FunctionCallInfo fcinfo, int first, int optional)
+{
+	int			i;
+
+	for (i = first; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i) && i != first + 1 && i != optional)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("an argument must not be NULL")));
+	if (PG_ARGISNULL(first + 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the release has no columns with domains"),
+				 errhint("Release columns of a dataset by race_release.")));
+}
+
+void
 race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
@@ -131,6 +148,7 @@ choose_category(const RaceDomain *domain, const JsonbValue *value, double *weigh
 		weights[domain->n] = 1;
 		return;
 	}
+	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < domain->n && value->type != jbvNull; i++)
 		if (strcmp(domain->categories[i], text) == 0 ||
 			(value->type == jbvBool && domain->categories[i][0] == text[0] && domain->categories[i][1] == '\0'))
@@ -459,14 +477,14 @@ PG_FUNCTION_INFO_V1(race_tables_crosstab);
 Datum
 race_tables_count(PG_FUNCTION_ARGS)
 {
-	double		confidence = race_confidence_arg(fcinfo, 3);
 	RaceOpenTables open;
 	RaceTableAnswer answer;
 	RaceResultRow row;
 
 	race_row_start(&row, fcinfo);
+	race_tables_check_given(fcinfo, 0, -1);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence, &answer);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), race_confidence_arg(fcinfo, 3), &answer);
 	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -486,17 +504,28 @@ typedef struct Crosstab
 	RaceResultRow row;
 } Crosstab;
 
-/* Find the group that has the cells of a line and no others. */
-static int
-group_of_line(const RaceContingency *tables, uint32 column, const RaceTableLine *line)
+/* Set the group of each line that has the cells of one and no others. */
+static void
+set_groups(const RaceContingency *tables, uint32 column, RaceTableLine *lines, uint32 n)
 {
-	uint32		group = race_contingency_group(tables, column, line->first);
+	uint32	   *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
+	uint32	   *group_of = palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		i;
+	uint32		k;
 
 	for (i = 0; i < (uint32) tables->cells[column]; i++)
-		if ((race_contingency_group(tables, column, i) == group) != (i >= line->first && i <= line->last))
-			return -1;
-	return (int) group;
+		cells[group_of[i] = race_contingency_group(tables, column, i)]++;
+	for (i = 0; i < n; i++)
+	{
+		uint32		group = group_of[lines[i].first];
+		bool		alone = cells[group] == lines[i].last - lines[i].first + 1;
+
+		for (k = lines[i].first; k <= lines[i].last; k++)
+			alone &= group_of[k] == group;
+		lines[i].group = alone ? (int) group : -1;
+	}
+	pfree(group_of);
+	pfree(cells);
 }
 
 RaceTableLine *
@@ -518,13 +547,14 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 		CHECK_FOR_INTERRUPTS();
 		line->first = i;
 		line->last = i < domain->n ? Min(i + step, domain->n) - 1 : i;
-		line->group = groups ? group_of_line(&open->model->tables, column, line) : -1;
 		for (k = line->first; k <= line->last; k++)
 		{
 			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += table->variance;
 		}
 	}
+	if (groups)
+		set_groups(&open->model->tables, column, lines, *n);
 	return lines;
 }
 
@@ -647,13 +677,12 @@ static void
 start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
-	double		confidence;
 	int			side;
 
-	confidence = race_confidence_arg(fcinfo, 4);
 	race_row_start(&crosstab->row, fcinfo);
+	race_tables_check_given(fcinfo, 0, 3);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
-	crosstab->z = race_tables_z(&crosstab->open, confidence);
+	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
 	for (side = 0; side < 2; side++)
 		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
 			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));

@@ -71,6 +71,34 @@ typed_value(Target *target, char *text)
 	return InputFunctionCall(&target->input, text, target->parameter, target->typmod);
 }
 
+static bool
+is_of_type(const RaceDomain *domain, Oid type)
+{
+	return strcmp(domain->type, format_type_be(type)) == 0;
+}
+
+/*
+ * Raise 22003 if numbers of a domain are too large for a type.  Days and seconds are no numbers of other types:
+ * these are read as texts.
+ */
+static void
+check_number_type(Target *target, const RaceDomain *domain)
+{
+	Oid			type = target->type;
+	PGFunction	cast = type == INT2OID ? dtoi2 : type == INT4OID ? dtoi4 : type == INT8OID ? dtoi8 :
+		type == FLOAT4OID ? dtof : NULL;
+
+	if (is_of_type(domain, DATEOID) ? type != DATEOID :
+		type == DATEOID || is_of_type(domain, TIMESTAMPOID) || is_of_type(domain, TIMESTAMPTZOID) ||
+		is_of_type(domain, INTERVALOID))
+		target->type = InvalidOid;
+	else if (cast != NULL)
+	{
+		(void) DirectFunctionCall1(cast, Float8GetDatum(domain->lower));
+		(void) DirectFunctionCall1(cast, Float8GetDatum(domain->upper));
+	}
+}
+
 static void
 prepare_target(Synthesis *synthesis, int i)
 {
@@ -94,7 +122,10 @@ prepare_target(Synthesis *synthesis, int i)
 	getTypeInputInfo(attribute->atttypid, &input, &target->parameter);
 	fmgr_info(input, &target->input);
 	if (!domain->category)
+	{
+		check_number_type(target, domain);
 		return;
+	}
 	target->categories = palloc_extended(domain->n * sizeof(Datum), MCXT_ALLOC_HUGE);
 	for (k = 0; k < domain->n; k++)
 		target->categories[k] = typed_value(target, domain->categories[k]);
@@ -141,7 +172,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Synthesis  *synthesis = palloc0(sizeof(Synthesis));
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	int64		n = PG_GETARG_INT64(3);
+	int64		n;
 	int			named = 0;
 	TupleDesc	desc;
 	int			i;
@@ -151,11 +182,13 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("race_synthesize needs the row type of a table, found %s", format_type_be(type)),
 				 errhint("Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
+	race_tables_check_given(fcinfo, 1, -1);
+	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
+	n = PG_GETARG_INT64(3);
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("n must be a number from 0 to %d", MOST_ROWS)));
-	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
 	synthesis->desc = CreateTupleDescCopy(desc);
 	ReleaseTupleDesc(desc);

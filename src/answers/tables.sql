@@ -4,7 +4,7 @@
 CREATE FUNCTION _racepriv._race_tables_count(
 	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
 	'race_count of a private sketch of tables with the domains of its columns';
 

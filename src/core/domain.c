@@ -104,6 +104,11 @@ race_number_of(Oid type, Datum value)
 			return (double) DatumGetTimestamp(value) / USECS_PER_SEC;
 		case INTERVALOID:
 			interval = DatumGetIntervalP(value);
+#ifdef INTERVAL_NOT_FINITE
+			/* from PostgreSQL 17 on */
+			if (INTERVAL_NOT_FINITE(interval))
+				return INTERVAL_IS_NOEND(interval) ? INFINITY : -INFINITY;
+#endif
 			return ((double) interval->month * DAYS_PER_MONTH + interval->day) * SECS_PER_DAY +
 				(double) interval->time / USECS_PER_SEC;
 		default:

@@ -15,6 +15,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -24,6 +25,7 @@
 #include "nodes/primnodes.h"
 #include "parser/parsetree.h"
 #include "optimizer/tlist.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -222,18 +224,22 @@ set_values(const Subject *subject, Facts *facts, Oid type, Datum *values, bool *
 	}
 }
 
-/* The name of an operator of PostgreSQL's own; else an empty text */
+/*
+ * The name of an operator of PostgreSQL's own, under a collation that calls no different texts equal; else an
+ * empty text
+ */
 static const char *
-own_operator(Oid operator)
+own_operator(Oid operator, Oid collation)
 {
-	return operator < FirstGenbkiObjectId ? get_opname(operator) : "";
+	return operator < FirstGenbkiObjectId && (!OidIsValid(collation) || get_collation_isdeterministic(collation)) ?
+		get_opname(operator) : "";
 }
 
 /* x < 5, 5 > x, x = 5 */
 static Facts
 facts_of_comparison(const Subject *subject, OpExpr *comparison)
 {
-	const char *operator = own_operator(comparison->opno);
+	const char *operator = own_operator(comparison->opno, comparison->inputcollid);
 	Facts		facts = {0};
 	bool		turned;
 	Const	   *constant;
@@ -263,7 +269,7 @@ facts_of_list(const Subject *subject, ScalarArrayOpExpr *comparison)
 	Node	   *list = strip_casts(lsecond(comparison->args));
 	ListCell   *cell;
 
-	if (!comparison->useOr || strcmp(own_operator(comparison->opno), "=") != 0 ||
+	if (!comparison->useOr || strcmp(own_operator(comparison->opno, comparison->inputcollid), "=") != 0 ||
 		!is_subject(subject, linitial(comparison->args)))
 		return facts;
 	if (IsA(list, Const) && !((Const *) list)->constisnull)
@@ -511,6 +517,18 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 	return false;
 }
 
+/* Are there rows on other servers, which enforce no constraints of ours? */
+static bool
+has_foreign(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
 /*
  * Add what is known of a column of a table, or of the table's column that a column of a view is.  An outer
  * join makes NULLs.
@@ -520,6 +538,7 @@ add_table(Column *column)
 {
 	Oid			relation = column->relation;
 	Subject		subject = column->subject;
+	List	   *views = NIL;
 	bool		nulls = false;
 	HeapTuple	tuple;
 
@@ -527,8 +546,12 @@ add_table(Column *column)
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
 	{
 		Relation	view = relation_open(relation, AccessShareLock);
-		bool		found = trace_query(race_view_query(view), subject.column, &relation, &subject.column);
+		bool		found;
 
+		/* views that were replaced may read each other */
+		views = lappend_oid(views, relation);
+		found = trace_query(race_view_query(view), subject.column, &relation, &subject.column) &&
+			!list_member_oid(views, relation);
 		relation_close(view, AccessShareLock);
 		nulls = true;
 		if (!found)
@@ -540,7 +563,7 @@ add_table(Column *column)
 	/* another type has other bounds: those of a cast */
 	if (getBaseType(((Form_pg_attribute) GETSTRUCT(tuple))->atttypid) == subject.type)
 	{
-		column->enforced = get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE;
+		column->enforced = !has_foreign(relation);
 		column->facts.not_null |= ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
 		add_constraints(column, &subject, false, relation);
 	}
@@ -673,6 +696,13 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		reason->arguments = "step => ...";
 		return;
 	}
+	/* a number would be in many cells */
+	if (span > 0 && (domain->lower + domain->width == domain->lower || domain->upper - domain->width == domain->upper))
+	{
+		reason->why = "its cells would be narrower than its numbers are precise";
+		reason->arguments = "lower => ..., upper => ..., step => ...";
+		return;
+	}
 	domain->n = (uint32) Max(n, 1);
 	if (!domain->whole && domain->step > 0)
 	{
@@ -773,6 +803,11 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 	}
 	else if (facts->lower > facts->upper)
 		reason->why = "its bounds allow no value";
+	else if (!isfinite(facts->upper - facts->lower))
+	{
+		reason->why = "its bounds are too far apart";
+		reason->arguments = "lower => ..., upper => ...";
+	}
 	else if (column->subject.whole && Max(fabs(facts->lower), fabs(facts->upper)) > 0x1p53)
 	{
 		reason->why = "its bounds are larger than 2^53";
@@ -807,9 +842,8 @@ add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
 	else if (!PG_ARGISNULL(3))
 	{
 		facts->has_categories = false;
-		facts->has_lower = facts->has_upper = true;
-		facts->lower = PG_GETARG_FLOAT8(3);
-		facts->upper = PG_GETARG_FLOAT8(4);
+		set_bound(&column->subject, facts, false, PG_GETARG_FLOAT8(3), false);
+		set_bound(&column->subject, facts, true, PG_GETARG_FLOAT8(4), false);
 		column->source = "described";
 	}
 	else if (!PG_ARGISNULL(6))
@@ -1050,7 +1084,8 @@ categories_argument(FunctionCallInfo fcinfo, Oid type)
 
 /*
  * Read the categories of a foreign key from the table that it refers to, which must have been declared
- * public, with the rights of the caller.
+ * public, with the rights of the owner of the relation: casts and policies may call functions, which must not run
+ * with those of a superuser who describes it for her.
  */
 static void
 read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumber column, Oid table,
@@ -1062,11 +1097,14 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 		{OIDOID, ObjectIdGetDatum(table), false}
 	};
 	char	   *key;
+	Oid			caller;
+	int			context;
 	int			level;
 	bool		isnull;
 
 	if (!list_member_oid(dataset->public_tables, table))
 		refuse_description("the table is not declared public", "race_protect has public_tables => '{...}'.");
+	LockRelationOid(table, AccessShareLock);
 	race_ledger_run(ledger, "SELECT quote_ident(a.attname) FROM pg_constraint c"
 					" JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = c.confkey[1]"
 					" WHERE c.contype = 'f' AND c.conrelid = $1 AND c.conkey = ARRAY[$2] AND c.confrelid = $3 LIMIT 1",
@@ -1074,6 +1112,9 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 	if (SPI_processed == 0)
 		refuse_description("the column has no foreign key to this table", "Give its categories.");
 	key = race_ledger_text(1);
+	GetUserIdAndSecContext(&caller, &context);
+	SetUserIdAndSecContext(race_owner_of(dataset->relation),
+						   context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
@@ -1082,7 +1123,8 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table))),
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the public table could not be read");
-	AtEOXact_GUC(true, level);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(caller, context);
 	categories->value = race_ledger_value(1, &isnull);
 	if (isnull)
 		refuse_description("the public table has no rows", "Fill it first, or give the categories.");

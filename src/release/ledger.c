@@ -50,8 +50,8 @@ race_schema_of(Oid function)
 				  getExtensionOfObject(ProcedureRelationId, function));
 }
 
-static Oid
-owner_of(Oid relation)
+Oid
+race_owner_of(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner;
@@ -80,7 +80,7 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
 	ledger->public_schema = get_func_namespace(function);
-	ledger->owner = owner_of(member(RelationRelationId,
+	ledger->owner = race_owner_of(member(RelationRelationId,
 									get_relname_relid("race_charges", schema),
 									ledger->extension));
 	ledger->params_type = ledger->sketch_type = InvalidOid;

@@ -95,6 +95,9 @@ extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
  */
 extern void race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change);
 
+/* Return the owner of a relation. */
+extern Oid	race_owner_of(Oid relation);
+
 /* Raise 42501 unless the current user owns a relation. */
 extern void race_act_check_owner(const RaceLedger *ledger, Oid relation);
 

@@ -1013,7 +1013,9 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 {
 	Excluded	excluded = {.rows = checked->rows};
 
-	exclude_records(&excluded, asked->params);
+	/* in a release by columns every row is a record */
+	if (asked->domains == 0)
+		exclude_records(&excluded, asked->params);
 	if (asked->label != NULL)
 		exclude_labels(&excluded, asked->labels);
 	if (asked->value != NULL)

@@ -49,8 +49,13 @@ PG_FUNCTION_INFO_V1(race_release_next);
 /* Bytes of a name */
 #define MAX_NAME	((Size) 1000)
 
-/* The largest size of the exact counters of a release by columns */
-#define MAX_MEGABYTES	256
+/*
+ * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied number, and a fit keeps
+ * so many for each cell of a column (HISTORY in graphical_fit.c): 250 MB for a column of a million cells
+ */
+#define MAX_MEGABYTES	768
+#define NUMBERS_COUNTER	3
+#define NUMBERS_CELL	28
 
 typedef struct Release
 {
@@ -495,12 +500,12 @@ make_private(const Release *release)
 
 /*
  * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
- * does not depend on the data.  A release by columns counts every row.
+ * does not depend on the data.
  */
 static void
 check_rows(const Release *release)
 {
-	char	   *excluded = release->asked.domains != 0 ? NULL : race_excluded(&release->asked, release->checked);
+	char	   *excluded = race_excluded(&release->asked, release->checked);
 
 	if (excluded != NULL && release->version == 1)
 		ereport(NOTICE,
@@ -852,6 +857,7 @@ static void
 check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts)
 {
 	double		counters = 0;
+	double		cells = 0;
 	int			pairs = n * (n - 1) / 2;
 	double		megabytes;
 	int			i;
@@ -859,12 +865,12 @@ check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts)
 
 	for (i = 0; i < n; i++)
 	{
-		counters += RaceDomainCells(&domains[i]);
+		cells += RaceDomainCells(&domains[i]);
 		for (j = 0; j < i; j++)
 			counters += (double) RaceDomainGroups(&domains[i]) * RaceDomainGroups(&domains[j]);
 	}
-	counters *= parts;
-	megabytes = ceil(counters * sizeof(int64) / (1024 * 1024));
+	counters = (counters + cells) * parts;
+	megabytes = ceil((counters * NUMBERS_COUNTER + cells * NUMBERS_CELL) * sizeof(int64) / (1024 * 1024));
 	if (megabytes > MAX_MEGABYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

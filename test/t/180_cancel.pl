@@ -53,6 +53,22 @@ END
 ends_soon(0.5, 'SELECT race_distance(a.s, b.s) FROM large a, large b');
 ends_soon(1.5, "SELECT race_count(race_privatize(race_sketch('l2(dims=1, rows=16384, range=2000)'::race_params), 1, rows => 16384))");
 
+# of releases by columns with many categories
+sql(<<'END');
+CREATE TABLE towns (town text, size int NOT NULL CHECK (size BETWEEN 1 AND 3));
+CALL race_protect('towns', 'towns', 10);
+DO $$
+DECLARE
+	towns text[] := ARRAY(SELECT 'town ' || i FROM generate_series(1, 100000) i);
+BEGIN
+	CALL race_describe('towns', 'town', categories => towns);
+END $$;
+CALL race_release('towns', 'towns', '{town,size}', 1);
+CREATE TABLE many AS SELECT jsonb_build_object('town', jsonb_agg('town ' || 100001 - i)) AS places FROM generate_series(1, 100000) i;
+END
+ends_soon(1.5, "SELECT race_count('towns', places) FROM many");
+is(sql("SELECT count(*) FROM race_crosstab('towns', 'size', 'town')"), 3 * 100002, 'a cross table of many categories ends');
+
 # ------------------------------------------------------------------- limits
 
 # The error of a query without its place, or what it answered

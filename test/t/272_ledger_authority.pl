@@ -165,6 +165,21 @@ for my $name (sort keys %expressions, 'view')
 	as('curator', "CALL race_release_next('$name')");
 }
 is(superusers(), $ENV{PGUSER}, 'a superuser refreshes with the rights of the curator: nobody has become superuser');
+
+# a superuser describes a column for its owner, whose cast reads the public table
+as('anna', <<'END');
+CREATE TYPE code AS ENUM ('a', 'b');
+CREATE FUNCTION grasping(code) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+	IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE anna SUPERUSER'; END IF;
+	RETURN 'code ' || chr(96 + length(quote_nullable($1)) / 3); END $$;
+CREATE CAST (code AS text) WITH FUNCTION grasping(code);
+CREATE TABLE codes (c code PRIMARY KEY);
+INSERT INTO codes VALUES ('a');
+CREATE TABLE coded (c code REFERENCES codes);
+CALL race_protect('coded', 'coded', 1, public_tables => '{codes}');
+END
+$cluster->sql_fails("CALL race_describe('coded', 'c', public_table => 'codes')");
+is(superusers(), $ENV{PGUSER}, 'a public table is read with the rights of the owner of the relation');
 # settings that a function of the curator leaves behind, in the session of a superuser
 as('curator', q(CREATE FUNCTION settle(int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$ BEGIN PERFORM set_config('search_path', 'public, pg_catalog', false);
 	PERFORM set_config('check_function_bodies', 'off', false); PERFORM set_config('row_security', 'off', false); RETURN $1; END $$;
