@@ -57,6 +57,7 @@ SELECT race_count('answers day', '{"day": ["tomorrow", "2026-13-01"]}');
 SELECT race_count('answers all', '[]');
 SELECT race_count('answers all', confidence => 1);
 SELECT race_count(NULL) IS NULL, race_count('answers all', NULL) IS NULL;
+SELECT count(*) FROM race_synthesize(NULL::visits, NULL, 5) UNION ALL SELECT count(*) FROM race_synthesize(NULL::visits, 'answers all', NULL) UNION ALL SELECT count(*) FROM race_crosstab(NULL, NULL);
 SELECT race_crosstab('answers all', 'none');
 SELECT race_crosstab('answers all', 'town', 'none');
 SELECT race_crosstab('answers all', 'town', 'size', 'NaN');

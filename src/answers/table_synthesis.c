@@ -141,7 +141,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Synthesis  *synthesis = palloc0(sizeof(Synthesis));
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	int64		n = PG_GETARG_INT64(3);
+	int64		n = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT64(3);
 	int			named = 0;
 	TupleDesc	desc;
 	int			i;
@@ -154,7 +154,10 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be a number from 0 to %d", MOST_ROWS)));
+				 errmsg("n must be a number from 0 to %d", MOST_ROWS),
+				 errhint("It is how many rows there will be.")));
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		return;
 	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
 	synthesis->desc = CreateTupleDescCopy(desc);
