@@ -80,6 +80,12 @@ SELECT value, probability > prior AS surer, probability BETWEEN lower AND upper 
 SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS one FROM race_classify('guests all', 'age', '{"smoker": true}');
 SELECT column1, column2, abs(correlation - t.corr) < 0.03 AS near, t.corr BETWEEN lower AND upper AS inside FROM race_correlation('guests short'), (SELECT corr(age, pressure) FROM guests) t;
 
+-- plans, which read no data
+SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,pressure}', 1);
+SELECT abs(max(expected) FILTER (WHERE question LIKE 'count of one value%') - 20) < 0.1 AS as_asked FROM race_plan('guests', '{age,town}', error => 20);
+SELECT bool_and(p.expected > q.expected) AS less FROM race_plan('guests', '{age,town}', 1) p JOIN race_plan('guests', '{age,town}', 2, 1e-9) q USING (question) WHERE p.unit = 'records';
+SELECT count(*) FROM race_plan(NULL, '{age}', 1);
+
 -- forty wrong inputs, and what is answered
 CREATE FUNCTION answered(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,6 +109,7 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_histogram('guests all', 'age', '{1,2}', bins => 3)$$, $$race_histogram('guests all', 'day', '{2026-13-01,2027-01-01}')$$, $$race_histogram('front age', '1', '{1,2}', '{"age": 3}')$$,
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
+	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
 	$$race_correlation('front age')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
 
 DROP SCHEMA front CASCADE;

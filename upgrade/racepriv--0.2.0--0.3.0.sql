@@ -1934,6 +1934,14 @@ REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, tex
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
 	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
 
+CREATE FUNCTION race_plan(
+	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
+	OUT question text, OUT expected float8, OUT unit text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
+
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
+	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';
+
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
 	coalesce(f.columns, CASE WHEN f.value_bound IS NULL THEN c.numbers ELSE pg_catalog.array_append(c.numbers, 'value'::text) END) AS columns,
@@ -2263,7 +2271,7 @@ CREATE FUNCTION race_correlation(
 		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
 		WINDOW pair AS (PARTITION BY a.name, b.name)
 	), sums AS (
-		SELECT g.column1, g.column2, g.place1, g.place2, min(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
+		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
 			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
 		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
 	)

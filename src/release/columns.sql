@@ -252,3 +252,10 @@ CREATE PROCEDURE race_release(
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
 	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+
+CREATE FUNCTION race_plan(
+	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
+	OUT question text, OUT expected float8, OUT unit text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
+	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';

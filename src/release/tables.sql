@@ -263,7 +263,7 @@ CREATE FUNCTION race_correlation(
 		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
 		WINDOW pair AS (PARTITION BY a.name, b.name)
 	), sums AS (
-		SELECT g.column1, g.column2, g.place1, g.place2, min(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
+		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
 			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
 		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
 	)
