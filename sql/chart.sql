@@ -70,11 +70,11 @@ SELECT count(*), corr(mean, x) > 0.99 AS rises, bool_and(mean BETWEEN lower AND 
 SELECT bool_and(m.mean = r.mean) AS same FROM race_mean_curve('chart cost', steps => 11) m, race_released_mean('chart cost', ARRAY[m.x]) r;
 
 -- versions
-SELECT version, round(count) AS count, distance IS NULL AS first, squared < 1e-4 AS same, p_value > 0.01 AS unchanged, label, pg_typeof("time") FROM race_trend('chart age');
+SELECT version, round(count) AS count, distance IS NULL AS first, squared < 1e-4 AS same, p_value > 0.01 AS unchanged, label, pg_typeof("time") FROM race_versions('chart age');
 UPDATE people SET age = age / 2;
 CALL race_release_next('chart age');
-SELECT version, p_value < 0.01 AS changed FROM race_trend('chart age');
-SELECT version, label, distance FROM race_trend('chart sites') ORDER BY label;
+SELECT version, p_value < 0.01 AS changed FROM race_versions('chart age');
+SELECT version, label, distance FROM race_versions('chart sites') ORDER BY label;
 
 -- plain types: what is prepared needs no casts
 PREPARE curve AS SELECT count(*) FROM race_curve($1, $2, $3, $4, $5, $6);
@@ -84,7 +84,7 @@ EXECUTE modes('chart age', 1);
 PREPARE one AS SELECT count(*) > 0 FROM race_modes($1);
 EXECUTE one('chart age');
 PREPARE others AS SELECT (SELECT count(*) FROM race_heatmap($1, $2, $3, $4)), (SELECT count(*) FROM race_histogram($1, $2, $5)), (SELECT count(*) FROM race_quantiles($1, $2, $6)),
-	(SELECT count(*) FROM race_outliers($1, $7)), (SELECT count(*) FROM race_mean_curve($8, $9, $10)), (SELECT count(*) FROM race_trend($1));
+	(SELECT count(*) FROM race_outliers($1, $7)), (SELECT count(*) FROM race_mean_curve($8, $9, $10)), (SELECT count(*) FROM race_versions($1));
 EXECUTE others('chart both', 'age', '2', 3, '{0,50,100}', '{0.5}', '{1,2}', 'chart cost', 'age', 4);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'others';
 DEALLOCATE ALL;
@@ -104,7 +104,7 @@ SELECT count(*) FROM race_heatmap(NULL);
 SELECT count(*) FROM race_histogram('chart age', 'age', NULL);
 SELECT count(*) FROM race_quantiles('chart age', 'age', NULL);
 SELECT count(*) FROM race_outliers('chart age', NULL);
-SELECT count(*) FROM race_trend(NULL);
+SELECT count(*) FROM race_versions(NULL);
 SELECT count(*) FROM race_mean_curve(NULL);
 -- names
 SELECT count(*) FROM race_curve('chart nothing');
@@ -114,7 +114,7 @@ SELECT count(*) FROM race_curve('chart both', '3');
 SELECT count(*) FROM race_curve('chart both', '-1');
 SELECT count(*) FROM race_curve('chart cost', 'cost');
 SELECT count(*) FROM race_modes('chart nothing');
-SELECT count(*) FROM race_trend('chart nothing');
+SELECT count(*) FROM race_versions('chart nothing');
 SELECT count(*) FROM race_outliers('chart nothing', '{1}');
 -- limits
 SELECT count(*) FROM race_curve('chart age', 'age', 1);

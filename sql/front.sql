@@ -44,6 +44,8 @@ SELECT t.value BETWEEN q.lower AND q.upper AS inside
 FROM race_quantiles('guests short', 'age', ARRAY[0.1, 0.5], '{"town": ["Rome", "Oslo"]}') q, LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY age) AS value FROM guests WHERE town <> 'Paris') t;
 SELECT count(*), bool_and(value IS NULL OR upper - lower > 50) AS wide FROM race_quantiles('guests dark', 'age', '{0.5,NULL}');
 SELECT abs(value - 50) < 2 AS near FROM race_quantiles('front age', p => '{0.5}');
+SELECT count BETWEEN lower AND upper AS inside, round(count / 100) AS hundreds, source FROM race_count('front age');
+SELECT race_mean(NULL, NULL), race_quantiles(NULL), race_histogram(NULL, NULL), race_trend(NULL, NULL, NULL), race_correlation(NULL::text), race_classify(NULL, NULL, NULL::jsonb);
 
 -- histograms: integers between integer edges are counted exactly
 SELECT h.value, abs(h.count - t.n) < 0.5 AS right, t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5 AS inside, abs(h.density - t.n / 19600.0 / (h.high - h.low)) < 1e-4 AS density, h.source
@@ -59,6 +61,56 @@ SELECT bool_and(t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5) AS inside FROM race
 SELECT bool_and(t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5) AS inside, count(*) FROM race_histogram('guests short', 'age', '{17,23,38,41}', '{"town": "Rome"}') h,
 	LATERAL (SELECT count(*) AS n FROM guests WHERE age >= h.low AND age < h.high AND town = 'Rome') t;
 SELECT count(*), round(sum(count)) BETWEEN 19500 AND 19700 AS all FROM race_histogram('front age', '1', bins => 10);
+
+-- charts: curves, heat maps, trends
+SELECT abs(sum(density * width) - 1) < 1e-6 AS one, bool_and(density BETWEEN lower AND upper) AS inside, min(x), max(x)
+FROM (SELECT *, coalesce(lead(x) OVER (ORDER BY x) - x, 1) AS width FROM race_curve('guests all', 'age', 200)) c;
+SELECT count(*), abs(sum(count_per_unit * 200 / 64) - 20000) < 0.5 AS all FROM race_curve('guests all', 'pressure', 64);
+SELECT count(*), bool_and(x BETWEEN 20 AND 60) AS inside FROM race_curve('guests all', 'age', lower => 20, upper => 60);
+SELECT bool_and(density < 1e-6) AS nobody FROM race_curve('guests short', 'age', "where" => '{"town": "Oslo"}') WHERE x > 60 OR x < 35;
+SELECT count(*), abs(sum(density * 5) - 0.2 / (t.high - t.low)) < 1 AS sums FROM race_heatmap('guests short', 'age', 'pressure') h, (VALUES (50, 56.25)) t (low, high) GROUP BY t.low, t.high;
+SELECT count(*), bool_and(density > 0) AS dense FROM race_heatmap('guests short', 'age', 'pressure') WHERE x2 BETWEEN 90 + x1 AND 100 + x1;
+SELECT count(*), count(mean), corr(mean, x) > 0.99 AS rises, min(value) FROM race_trend('guests short', 'pressure', 'age');
+SELECT count(*), min(value), max(value) FROM race_trend('guests all', 'age', 'day');
+
+-- classes, correlations
+SELECT c.value, abs(c.probability - t.p) < 0.01 AS right, abs(c.prior - t.prior) < 0.001 AS prior
+FROM race_classify('guests all', 'town', '{"age": 70}') c JOIN (SELECT town, avg((age = 70)::int) / sum(avg((age = 70)::int)) OVER () AS p, count(*) / 20000.0 AS prior FROM guests GROUP BY town) t ON t.town = c.value;
+SELECT value, probability > prior AS surer, probability BETWEEN lower AND upper AS inside FROM race_classify('guests short', 'town', jsonb '{"pressure": 106, "age": [0, 20]}') LIMIT 1;
+SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS one FROM race_classify('guests all', 'age', '{"smoker": true}');
+SELECT column1, column2, abs(correlation - t.corr) < 0.03 AS near, t.corr BETWEEN lower AND upper AS inside FROM race_correlation('guests short'), (SELECT corr(age, pressure) FROM guests) t;
+
+-- plans, which read no data
+SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,pressure}', 1);
+SELECT abs(max(expected) FILTER (WHERE question LIKE 'count of one value%') - 20) < 0.1 AS as_asked FROM race_plan('guests', '{age,town}', error => 20);
+SELECT bool_and(p.expected > q.expected) AS less FROM race_plan('guests', '{age,town}', 1) p JOIN race_plan('guests', '{age,town}', 2) q USING (question) WHERE p.unit = 'records';
+SELECT count(*) FROM race_plan(NULL, '{age}', 1);
+
+-- forty wrong inputs, and what is answered
+CREATE FUNCTION answered(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message text;
+	hint text;
+BEGIN
+	EXECUTE call;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN SQLSTATE || ' ' || message || E'\n' || hint;
+END $$;
+SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
+	$$race_count('guest all')$$, $$race_count('Guests All')$$, $$race_mean('guests alll', 'age')$$, $$race_curve('guests al', 'age')$$, $$race_synthesize(NULL::guests, 'guest all', 5)$$,
+	$$race_count('nothing like any of them')$$, $$race_mean('guests all', 'agee')$$, $$race_mean('guests all', 'age', 'twon')$$, $$race_mean('guests all', 'town')$$, $$race_mean('guests all', 'age', '{town,smoker,rooms}')$$,
+	$$race_mean('guests all', 'age', '{town')$$, $$race_mean('guests all', 'age', 'town', '{"town": "Berlin"}')$$, $$race_mean('guests all', 'age', NULL, '{"citty": "Rome"}')$$, $$race_mean('front age', 'age')$$, $$race_mean('guests all', 'age', confidence => 95)$$,
+	$$race_count('guests all', '{"age": "thirty"}')$$, $$race_count('guests all', '{"age": [40, "x"]}')$$, $$race_count('guests all', '{"smoker": "maybe"}')$$, $$race_count('guests all', '{"pressure": 120}')$$, $$race_count('guests all', '["town"]')$$,
+	$$race_count('guests all', 'town = Rome')$$, $$race_count('front age', '{"age": 3}')$$, $$race_crosstab('guests all', 'town', 'smokers')$$, $$race_crosstab('front age', 'age')$$,
+	$$race_quantiles('guests all', 'town')$$, $$race_quantiles('guests all')$$, $$race_quantiles('guests all', 'age', '{50}')$$, $$race_quantiles('front age', '1', '{0.5}', '{"age": 3}')$$,
+	$$race_histogram('guests all', 'age', '{10}')$$, $$race_histogram('guests all', 'age', '{20,10}')$$, $$race_histogram('guests all', 'age', '{a,b}')$$, $$race_histogram('guests all', 'town', '{1,2}')$$, $$race_histogram('guests all', 'age', bins => 0)$$,
+	$$race_histogram('guests all', 'age', '{1,2}', bins => 3)$$, $$race_histogram('guests all', 'day', '{2026-13-01,2027-01-01}')$$, $$race_histogram('front age', '1', '{1,2}', '{"age": 3}')$$,
+	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
+	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
+	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
+	$$race_correlation('front age')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
 
 DROP SCHEMA front CASCADE;
 -- a measure: means from the parts of cells, where it is NULL too

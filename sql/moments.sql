@@ -171,7 +171,7 @@ SELECT race_released('moments of classes', '9');
 SELECT race_released(NULL) IS NULL AS null_name;
 -- tools see them; charts say what they are not
 SELECT name, version, labels, columns, lower, upper, round(count / 100) AS count, epsilon <= 1e5 AS within, delta FROM race_catalog WHERE dataset = 'moment points' ORDER BY name;
-SELECT version, label, abs(round(count / 10)) AS count, epsilon <= 1e5 AS within, distance FROM race_trend('moments of classes') WHERE label <> '2';
+SELECT version, label, abs(round(count / 10)) AS count, epsilon <= 1e5 AS within, distance FROM race_versions('moments of classes') WHERE label <> '2';
 SELECT count(*) FROM race_curve('moments of all');
 SELECT count(*) FROM race_outliers('moments of all', '{1,2,3}');
 SELECT count(*) FROM race_mean_curve('moments of all', at => '{1,2,3}');

@@ -216,7 +216,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_trend', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -330,6 +330,29 @@ BEGIN
 	DROP TYPE @extschema@.race_quantiles_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_trend_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_trend_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_trend_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DROP FUNCTION race_curve(release text, "column" text, steps int, lower float8, upper float8, label text, confidence float8, smoothing float8);
 DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_dataset(dataset text);
@@ -508,7 +531,8 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
-	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
@@ -529,12 +553,12 @@ COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[]
 	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_tables_histogram(
-	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, below boolean, confidence float8,
+	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
 
-COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, float8) IS
-	'race_histogram of a private sketch of tables with the domains of its columns; bins 0 are the finest that were measured; below counts all below the upper edge. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
+	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -1269,7 +1293,7 @@ CREATE OR REPLACE PROCEDURE race_protect(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view as a dataset, which is called like it unless both are given, with a budget. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
+	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
@@ -1870,20 +1894,15 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
-<<<<<<< HEAD
 		IF c.is_measure AND c.kind <> 'number' THEN
 			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
 				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
 				HINT = 'race_columns shows the kind of each column.';
 		END IF;
-		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
 			ELSE c.domain END);
-=======
-		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
-		domains := domains || jsonb_build_array(c.domain);
->>>>>>> hostile
 		units := units || c.unit;
 	END LOOP;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
@@ -1935,7 +1954,15 @@ CREATE PROCEDURE race_release(
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) FROM PUBLIC;
 
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) IS
-	'charges the budget of a dataset, then stores under a name noisy counts of its columns and of pairs of them: with means of a measure, and best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+	'charges the budget of a dataset, then stores noisy counts of columns and of pairs of them under a name: with means of a measure, best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+
+CREATE FUNCTION race_plan(
+	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
+	OUT question text, OUT expected float8, OUT unit text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
+
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
+	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';
 
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
@@ -2006,6 +2033,18 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
 	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
 
+CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT coalesce(_race_labels.label, l.label)
+	FROM (VALUES (1)) one LEFT JOIN LATERAL (
+		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
+		WHERE r.name = release AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
+		GROUP BY r.label) l ON true
+	WHERE release IS NOT NULL ORDER BY l.part
+$$;
+
 CREATE FUNCTION _racepriv._race_domains_needed(release text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -2054,8 +2093,16 @@ CREATE FUNCTION race_count(
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), race_count."where", confidence) c
+	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
+		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
+	WHERE d.domains IS NOT NULL
+	UNION ALL
+	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
+	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
+		SELECT sum(_racepriv._race_count(s.sketch)) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
+			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
+	WHERE n.count IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
@@ -2066,7 +2113,7 @@ CREATE FUNCTION race_crosstab(
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
+	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
 $$;
 
@@ -2086,7 +2133,7 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 CREATE FUNCTION _racepriv._race_texts(list text) RETURNS text[]
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN list LIKE '{%' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
+	SELECT CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
 $$;
 
 COMMENT ON FUNCTION _racepriv._race_texts(text) IS
@@ -2126,17 +2173,138 @@ $$;
 COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
 	'the same by an array of columns';
 
-CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT coalesce(_race_labels.label, l.label)
-	FROM (VALUES (1)) one LEFT JOIN LATERAL (
-		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
-		WHERE r.name = release AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
-		GROUP BY r.label) l ON true
-	WHERE release IS NOT NULL ORDER BY l.part
+BEGIN
+	IF EXISTS (SELECT FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND d->'categories' IS NOT NULL) THEN
+		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_crosstab counts its values, race_mean has means by them.';
+	END IF;
+	RETURN "column";
+END $$;
+
+COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
+	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
+
+CREATE FUNCTION race_trend(
+	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
+		_racepriv._race_released(release, NULL), d.domains, "column",
+		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
+	WHERE m.x IS NOT NULL ORDER BY m.x
 $$;
+
+COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it. NULL where too little is known. where, source and errors as race_count';
+
+CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE WHEN jsonb_typeof(query) <> 'object' THEN query ELSE (
+		SELECT coalesce(jsonb_object_agg(q.key, CASE
+			WHEN d.domain->>'whole' = 'false' AND jsonb_typeof(q.value) = 'number' THEN (
+				SELECT jsonb_build_array(v.v, v.v + b.width) FROM (SELECT (d.domain->>'width')::float8 / 1000, (d.domain->>'upper')::float8,
+						(d.domain->>'lower')::float8) b (width, upper, lower),
+					LATERAL (SELECT least(greatest((q.value)::text::float8, b.lower), b.upper - b.width)) v (v))
+			ELSE q.value END), '{}')
+		FROM jsonb_each(query) q LEFT JOIN LATERAL (
+			SELECT d AS domain FROM jsonb_array_elements(domains) d WHERE d->>'name' = q.key) d ON true) END
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
+	'a condition that may have single numbers of columns with fractions';
+
+CREATE FUNCTION _racepriv._race_classify_of(
+	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH release AS MATERIALIZED (
+		SELECT _racepriv._race_released(_race_classify_of.release, NULL) AS sketch, d.domains
+		FROM _racepriv._race_domains_needed(_race_classify_of.release) d (domains)
+	), given AS MATERIALIZED (
+		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, NULL, NULL,
+			_racepriv._race_query(r.domains, query), false, false, confidence) WITH ORDINALITY h
+	), edges AS (
+		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
+	)
+	SELECT g.value, g.count / nullif(sum(g.count) OVER all_values, 0::float8),
+		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
+		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
+		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
+	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, e.edges, NULL,
+			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
+	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_classify_of(text, text, jsonb, float8) IS
+	'race_classify of a release by columns';
+
+CREATE FUNCTION race_classify(
+	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_classify_of(release, label, query, confidence)
+$$;
+
+COMMENT ON FUNCTION race_classify(text, text, jsonb, float8) IS
+	'how likely each value of a column of a release is for a record with these values of others, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
+
+CREATE FUNCTION race_classify(
+	release text, label text, query text, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_classify_of(release, label, query::jsonb, confidence)
+$$;
+
+COMMENT ON FUNCTION race_classify(text, text, text, float8) IS
+	'the same with a query that is a text';
+
+CREATE FUNCTION race_correlation(
+	release text, confidence float8 DEFAULT 0.95,
+	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH release AS MATERIALIZED (
+		SELECT _racepriv._race_released(race_correlation.release, NULL) AS sketch, d.domains
+		FROM _racepriv._race_domains_needed(race_correlation.release) d (domains)
+	), columns AS MATERIALIZED (
+		SELECT c.domain->>'name' AS name, c.ordinality AS place, v.deviation
+		FROM release r CROSS JOIN LATERAL jsonb_array_elements(r.domains) WITH ORDINALITY c (domain)
+			CROSS JOIN LATERAL (
+				SELECT sqrt(sum(h.count * (h.x - m.mean) ^ 2::float8) / sum(h.count)) AS deviation
+				FROM (SELECT i.count, (i.low + i.high) / 2 AS x FROM _racepriv._race_tables_histogram(r.sketch, r.domains, c.domain->>'name',
+						NULL, NULL, '{}', true, false, confidence) i) h,
+					_racepriv._race_tables_mean(r.sketch, r.domains, c.domain->>'name', NULL, '{}', confidence) m) v
+		WHERE c.domain->'categories' IS NULL
+	), groups AS (
+		SELECT a.name AS column1, b.name AS column2, a.place AS place1, b.place AS place2, a.deviation, m.x, m.mean, m.source,
+			greatest(m.count, 0::float8) AS count, (m.upper - m.lower) / 2 / _racepriv._race_z(confidence) AS error,
+			sum(m.count * m.x) OVER pair / nullif(sum(m.count) OVER pair, 0::float8) AS center
+		FROM release r CROSS JOIN columns a JOIN columns b ON a.place < b.place
+			CROSS JOIN LATERAL _racepriv._race_tables_mean(r.sketch, r.domains, a.name, ARRAY[b.name], '{}', confidence) m
+		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
+		WINDOW pair AS (PARTITION BY a.name, b.name)
+	), sums AS (
+		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
+			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
+		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
+	)
+	SELECT s.column1, s.column2, least(greatest(s.product / nullif(s.scale, 0::float8), -1::float8), 1::float8),
+		CASE s.source WHEN 'measured' THEN greatest((s.product - z.z * s.error) / nullif(s.scale, 0::float8), -1::float8) ELSE -1::float8 END,
+		CASE s.source WHEN 'measured' THEN least((s.product + z.z * s.error) / nullif(s.scale, 0::float8), 1::float8) ELSE 1::float8 END, s.source
+	FROM sums s CROSS JOIN _racepriv._race_z(confidence) z (z) ORDER BY s.place1, s.place2
+$$;
+
+COMMENT ON FUNCTION race_correlation(text, float8) IS
+	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
@@ -2163,22 +2331,42 @@ BEGIN
 			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
 END $$;
 
-CREATE OR REPLACE FUNCTION race_curve(
+CREATE FUNCTION _racepriv._race_some("column" text, "where" jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_some(text, jsonb) IS
+	'a condition, and that a column of numbers is not NULL';
+
+CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
-	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL)
+	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
 	RETURNS SETOF race_curve_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
+		h.count / (h.high - h.low), NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, "column") OFFSET 0) k (name)
+		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, k.name, NULL, steps,
+			race_curve."where", true, false, confidence) h
+		CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
+	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
+	UNION ALL
 	SELECT c.x, c.density, c.low, c.high, c.density * greatest(_racepriv._race_count(s.sketch), 0), l.label
-	FROM _racepriv._race_labels(release, label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
 			lower, upper, confidence, smoothing) c
 $$;
 
-COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of a column of a release, given by name or number, at steps places (2 to 10000). Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
+COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
+	'the probability density of a column of a release, given by name or number, at (at most) steps places. where as race_count, of columns. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
 
 CREATE OR REPLACE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
@@ -2187,8 +2375,20 @@ CREATE OR REPLACE FUNCTION race_heatmap(
 	RETURNS SETOF race_heatmap_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
+			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
+		CROSS JOIN LATERAL _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) t
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
+			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
+		CROSS JOIN _racepriv._race_z(0.95) z (z)
+		CROSS JOIN LATERAL (SELECT nullif(n.count * (t.high1 - t.low1) * (t.high2 - t.low2), 0::float8)) a (area)
+	WHERE t.low1 IS NOT NULL AND t.low2 IS NOT NULL
+	UNION ALL
 	SELECT c.x1, c.x2, c.density, c.stderr, l.label
-	FROM _racepriv._race_labels(release, label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
 		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
 			lower, upper, smoothing) c
@@ -2227,10 +2427,9 @@ CREATE FUNCTION _racepriv._race_histogram_of(
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
-			_race_histogram_of."where", false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE
-			WHEN h.low IS NULL OR _race_histogram_of."where" ? "column" THEN _race_histogram_of."where"
-			ELSE _race_histogram_of."where" || jsonb_build_object("column", '[null, null]'::jsonb) END, confidence) n
+			_race_histogram_of."where", false, false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN _race_histogram_of."where"
+			ELSE _racepriv._race_some("column", _race_histogram_of."where") END, confidence) n
 	UNION ALL
 	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
 		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
@@ -2308,7 +2507,7 @@ BEGIN
 		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
 			-- noise is taken out of the order: counts ascend
 			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, 0, "where", true, confidence) WITH ORDINALITY h
+		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, NULL, "where", true, true, confidence) WITH ORDINALITY h
 		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
@@ -2448,15 +2647,39 @@ $$;
 COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
 	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
 
-CREATE OR REPLACE FUNCTION race_trend(release text, label text DEFAULT NULL)
-	RETURNS SETOF race_trend_result
+CREATE TYPE race_versions_result AS (
+	"time" timestamptz, version int, count float8, epsilon float8,
+	distance float8, squared float8, stderr float8, p_value float8, label text);
+
+COMMENT ON TYPE race_versions_result IS 'a row of the result of race_versions';
+
+COMMENT ON COLUMN race_versions_result."time" IS 'when the version was charged, before its data were read';
+
+COMMENT ON COLUMN race_versions_result.version IS 'the version';
+
+COMMENT ON COLUMN race_versions_result.count IS 'its noisy number of records';
+
+COMMENT ON COLUMN race_versions_result.epsilon IS 'its true epsilon';
+
+COMMENT ON COLUMN race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
+
+COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative';
+
+COMMENT ON COLUMN race_versions_result.stderr IS 'the standard error of squared';
+
+COMMENT ON COLUMN race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
+
+COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
+	RETURNS SETOF race_versions_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
 			_racepriv._race_merge_disjoint(r.sketch) AS sketch
 		FROM _racepriv.race_releases r
-		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
+		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
 		GROUP BY r.version, r.label, r.released_at)
 	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
@@ -2467,7 +2690,7 @@ CREATE OR REPLACE FUNCTION race_trend(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 
-COMMENT ON FUNCTION race_trend(text, text) IS
+COMMENT ON FUNCTION race_versions(text, text) IS
 	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
 
 CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (

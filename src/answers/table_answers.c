@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "funcapi.h"
@@ -21,23 +22,6 @@ static void
 release_model(void *model)
 {
 	race_derived_release(model);
-}
-
-void
-race_tables_check_given(FunctionCallInfo fcinfo, int first, int optional)
-{
-	int			i;
-
-	for (i = first; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i) && i != first + 1 && i != optional)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("an argument must not be NULL")));
-	if (PG_ARGISNULL(first + 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the release has no columns with domains"),
-				 errhint("Release columns of a dataset by race_release.")));
 }
 
 void
@@ -175,7 +159,9 @@ race_tables_number(const RaceDomain *domain, char *text)
 {
 	double		number = 0;
 
-	if (!race_domain_number_read(domain, text, &number))
+	/* what begins with a letter is no number, but may be a date, as "today" is */
+	if ((isalpha((unsigned char) text[0]) && pg_strncasecmp(domain->type, "date", 4) != 0 &&
+		 pg_strncasecmp(domain->type, "time", 4) != 0) || !race_domain_number_read(domain, text, &number))
 		refuse_value(domain, psprintf("\"%s\"", race_cut(text)));
 	return number;
 }
@@ -466,7 +452,8 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 	if (!(confidence > 0 && confidence < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("confidence must be a number between 0 and 1")));
+				 errmsg("confidence must be a number between 0 and 1"),
+				 errhint("0.95 is usual.")));
 	return confidence;
 }
 
@@ -481,8 +468,9 @@ race_tables_count(PG_FUNCTION_ARGS)
 	RaceTableAnswer answer;
 	RaceResultRow row;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
-	race_tables_check_given(fcinfo, 0, -1);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
 	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), race_confidence_arg(fcinfo, 3), &answer);
 	race_tables_add_answer(&row, &answer);
@@ -679,8 +667,9 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
 	int			side;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
+		return;
 	race_row_start(&crosstab->row, fcinfo);
-	race_tables_check_given(fcinfo, 0, 3);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
 	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
 	for (side = 0; side < 2; side++)
@@ -698,6 +687,16 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];
 }
 
+/* Add the edges of a line of numbers, or NULL. */
+static void
+add_edges(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line)
+{
+	bool		is_range = line != NULL && !domain->category && line->first < domain->n;
+
+	race_row_add_if(row, is_range, Float8GetDatum(is_range ? race_tables_edge(domain, line->first) : 0));
+	race_row_add_if(row, is_range, Float8GetDatum(is_range ? race_tables_edge(domain, line->last + 1) : 0));
+}
+
 /* Rows are in the order of the first column that was asked for. */
 static Datum
 next_of_crosstab(void *state, uint64 i)
@@ -708,6 +707,7 @@ next_of_crosstab(void *state, uint64 i)
 	uint32		place[2] = {i / n, i % n};
 	int			side = crosstab->swapped ? 1 : 0;
 	const RaceTableLine *first = &crosstab->lines[side][place[0]];
+	const RaceTableLine *second = NULL;
 	RaceTableAnswer answer;
 
 	race_tables_add_label(&crosstab->row, &domains[crosstab->column[side]], first);
@@ -718,12 +718,13 @@ next_of_crosstab(void *state, uint64 i)
 	}
 	else
 	{
-		const RaceTableLine *second = &crosstab->lines[1 - side][place[1]];
-
+		second = &crosstab->lines[1 - side][place[1]];
 		race_tables_add_label(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 		ask_lines(crosstab, side == 0 ? first : second, side == 0 ? second : first, &answer);
 	}
 	race_tables_add_answer(&crosstab->row, &answer);
+	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
+	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 	return race_row_datum(&crosstab->row);
 }
 

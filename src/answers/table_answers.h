@@ -23,12 +23,6 @@ typedef struct RaceOpenTables
 } RaceOpenTables;
 
 /*
- * 22004 if an argument from the first on is NULL, but for `optional`; 22023 if it is the second of them, the
- * domains: the release was not made by columns.
- */
-extern void race_tables_check_given(FunctionCallInfo fcinfo, int first, int optional);
-
-/*
  * Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others.
  * It stays open as long as the current memory context.
  */

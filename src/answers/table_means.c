@@ -636,23 +636,24 @@ space_edges(Histogram *histogram, double from, double width)
 	return n;
 }
 
-/* Edges of the lines that a table has */
+/* Edges of the lines that a table has, some of them together if there are more than `most` */
 static uint32
-edges_of_lines(Histogram *histogram, bool groups)
+edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 {
 	const RaceDomain *domain = histogram->domain;
-	uint32		n;
-	uint32		i;
-	RaceTableLine *lines = race_tables_lines(&histogram->open, histogram->column, groups, &n);
+	uint32		lines = (domain->n + (groups ? domain->group : 1) - 1) / (groups ? domain->group : 1);
+	uint32		step = (lines + most - 1) / most * (groups ? domain->group : 1);
+	uint32		n = 0;
 
-	histogram->edges = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n && lines[i].first < domain->n; i++)
+	histogram->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	histogram->edges[0] = race_tables_edge(domain, 0);
+	while (n * step < domain->n)
 	{
-		histogram->edges[i] = race_tables_edge(domain, lines[i].first);
-		histogram->edges[i + 1] = race_tables_edge(domain, lines[i].last + 1);
+		n++;
+		histogram->edges[n] = race_tables_edge(domain, Min(n * step, domain->n));
 	}
 	histogram->to_the_end = true;
-	return i;
+	return n;
 }
 
 /* Do other columns have conditions? */
@@ -667,19 +668,20 @@ has_others(const Histogram *histogram)
 	return false;
 }
 
-/* Ranges as they are asked for; of numbers as many bins, 0 for the finest that are measured */
+/* Ranges as they are asked for: between edges, or of numbers so many bins, or at most so many as they are measured */
 static uint32
 choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 {
 	const RaceDomain *domain = histogram->domain;
-	int			bins = PG_ARGISNULL(4) ? -1 : PG_GETARG_INT32(4);
+	bool		as_measured = PG_GETARG_BOOL(6);
+	int			bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
 	double		range = domain->upper - domain->lower + domain->whole;
 	double		width;
 	uint32		n;
 
 	if (!PG_ARGISNULL(3) && !PG_ARGISNULL(4))
 		refuse_edges("edges and bins cannot be given both");
-	if (domain->category && (!PG_ARGISNULL(3) || bins > 0 || histogram->below))
+	if (domain->category && (!PG_ARGISNULL(3) || !PG_ARGISNULL(4) || as_measured))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
@@ -691,10 +693,10 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 	}
 	if (!PG_ARGISNULL(3))
 		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(3));
-	if (bins < -1 || bins > MOST_RANGES)
+	if (!PG_ARGISNULL(4) && (bins < 1 || bins > MOST_RANGES))
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
-	if (bins == 0 || (bins < 0 && has_others(histogram)))
-		return edges_of_lines(histogram, has_others(histogram));
+	if (as_measured || (bins == 0 && has_others(histogram)))
+		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
 	width = bins > 0 ? range / bins : Max(race_round_width(range / RANGES), domain->width);
 	if (domain->whole)
 		width = ceil(width);
@@ -706,15 +708,16 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Histogram  *histogram = palloc0(sizeof(Histogram));
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) || PG_ARGISNULL(6))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) || PG_ARGISNULL(6) ||
+		PG_ARGISNULL(7))
 		return;
-	histogram->confidence = race_confidence_arg(fcinfo, 7);
+	histogram->confidence = race_confidence_arg(fcinfo, 8);
 	race_row_start(&histogram->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &histogram->open);
 	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	histogram->domain = &histogram->open.domains[histogram->column];
 	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(5));
-	histogram->below = PG_GETARG_BOOL(6);
+	histogram->below = PG_GETARG_BOOL(7);
 	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
 	histogram->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of a histogram",
 												   ALLOCSET_DEFAULT_SIZES);
@@ -763,7 +766,7 @@ next_range(void *state, uint64 number)
 	return race_row_datum(&histogram->row);
 }
 
-/* _race_tables_histogram(sketch, domains, column, edges, bins, where, below, confidence) */
+/* _race_tables_histogram(sketch, domains, column, edges, bins, where, as_measured, below, confidence) */
 Datum
 race_tables_histogram(PG_FUNCTION_ARGS)
 {

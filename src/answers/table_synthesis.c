@@ -182,13 +182,15 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("race_synthesize needs the row type of a table, found %s", format_type_be(type)),
 				 errhint("Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
-	race_tables_check_given(fcinfo, 1, -1);
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		return;
 	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
 	n = PG_GETARG_INT64(3);
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be a number from 0 to %d", MOST_ROWS)));
+				 errmsg("n must be a number from 0 to %d", MOST_ROWS),
+				 errhint("It is how many rows there will be.")));
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
 	synthesis->desc = CreateTupleDescCopy(desc);
 	ReleaseTupleDesc(desc);

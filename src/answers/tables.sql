@@ -10,7 +10,8 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
-	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
 	'race_crosstab of a private sketch of tables with the domains of its columns';
@@ -28,11 +29,11 @@ COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[]
 	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_tables_histogram(
-	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, below boolean, confidence float8,
+	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, float8) IS
-	'race_histogram of a private sketch of tables with the domains of its columns; bins 0 are the finest that were measured; below counts all below the upper edge. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
+	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

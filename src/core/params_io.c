@@ -186,7 +186,7 @@ parse_array_value(const char **text, int key, Reading *reading, Node *escontext)
 		reading->draft.part.joined = numbers.n;
 	if (is_matrix && key != RACE_KEY_MATRIX && key != RACE_KEY_MEASURED &&
 		outputs != race_array_rows(&reading->draft.part, race_fields[key].array))
-		MALFORMED("Groups are two arrays, joined is one.");
+		MALFORMED("Groups are three arrays, joined is one.");
 	return true;
 }
 

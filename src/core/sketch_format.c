@@ -616,8 +616,8 @@ parse(const char *text, Node *escontext)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "race_sketch"),
-				 errdetail("Expected base64, or \\x and hexadecimal digits."),
-				 errhint("To make an empty sketch from parameters, write race_sketch('…'::race_params).")));
+				 errdetail("A text of a sketch is base64, or \\x and hexadecimal digits."),
+				 errhint("The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
 	return race_sketch_read(bytes, n, escontext);
 }
 

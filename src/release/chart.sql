@@ -3,20 +3,6 @@
 -- parameters, so that any client can prepare them.  They read race_releases with the
 -- rights of whoever calls them.
 
-CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT coalesce(_race_labels.label, l.label)
-	FROM (VALUES (1)) one LEFT JOIN LATERAL (
-		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
-		WHERE r.name = release AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
-		GROUP BY r.label) l ON true
-	WHERE release IS NOT NULL ORDER BY l.part
-$$;
-COMMENT ON FUNCTION _racepriv._race_labels(text, text) IS
-	'the labels of a release in their order, or the one that is given; one NULL if there are none, or no such release, so that race_released tells which';
-
 CREATE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -44,6 +30,14 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_column(text, text) IS
 	'the number of a column of a release that is given by its name or number; errors: 42703 no such column, 42704 no such release';
 
+CREATE FUNCTION _racepriv._race_some("column" text, "where" jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END
+$$;
+COMMENT ON FUNCTION _racepriv._race_some(text, jsonb) IS
+	'a condition, and that a column of numbers is not NULL';
+
 CREATE TYPE race_curve_result AS (
 	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
 COMMENT ON TYPE race_curve_result IS 'a row of the result of race_curve';
@@ -57,18 +51,29 @@ COMMENT ON COLUMN race_curve_result.label IS 'the label; NULL in a release witho
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
-	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL)
+	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
 	RETURNS SETOF race_curve_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
+		h.count / (h.high - h.low), NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, "column") OFFSET 0) k (name)
+		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, k.name, NULL, steps,
+			race_curve."where", true, false, confidence) h
+		CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
+	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
+	UNION ALL
 	SELECT c.x, c.density, c.low, c.high, c.density * greatest(_racepriv._race_count(s.sketch), 0), l.label
-	FROM _racepriv._race_labels(release, label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
 			lower, upper, confidence, smoothing) c
 $$;
-COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8) IS
-	'the probability density of a column of a release, given by name or number, at steps places (2 to 10000). Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
+COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
+	'the probability density of a column of a release, given by name or number, at (at most) steps places. where as race_count, of columns. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
@@ -85,8 +90,20 @@ CREATE FUNCTION race_heatmap(
 	RETURNS SETOF race_heatmap_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
+			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
+		CROSS JOIN LATERAL _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) t
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
+			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
+		CROSS JOIN _racepriv._race_z(0.95) z (z)
+		CROSS JOIN LATERAL (SELECT nullif(n.count * (t.high1 - t.low1) * (t.high2 - t.low2), 0::float8)) a (area)
+	WHERE t.low1 IS NOT NULL AND t.low2 IS NOT NULL
+	UNION ALL
 	SELECT c.x1, c.x2, c.density, c.stderr, l.label
-	FROM _racepriv._race_labels(release, label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
 		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
 			lower, upper, smoothing) c
@@ -117,10 +134,9 @@ CREATE FUNCTION _racepriv._race_histogram_of(
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
-			_race_histogram_of."where", false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE
-			WHEN h.low IS NULL OR _race_histogram_of."where" ? "column" THEN _race_histogram_of."where"
-			ELSE _race_histogram_of."where" || jsonb_build_object("column", '[null, null]'::jsonb) END, confidence) n
+			_race_histogram_of."where", false, false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN _race_histogram_of."where"
+			ELSE _racepriv._race_some("column", _race_histogram_of."where") END, confidence) n
 	UNION ALL
 	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
 		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
@@ -188,7 +204,7 @@ BEGIN
 		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
 			-- noise is taken out of the order: counts ascend
 			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, 0, "where", true, confidence) WITH ORDINALITY h
+		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, NULL, "where", true, true, confidence) WITH ORDINALITY h
 		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
@@ -359,29 +375,29 @@ $$;
 COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
 	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
 
-CREATE TYPE race_trend_result AS (
+CREATE TYPE race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
 	distance float8, squared float8, stderr float8, p_value float8, label text);
-COMMENT ON TYPE race_trend_result IS 'a row of the result of race_trend';
-COMMENT ON COLUMN race_trend_result."time" IS 'when the version was charged, before its data were read';
-COMMENT ON COLUMN race_trend_result.version IS 'the version';
-COMMENT ON COLUMN race_trend_result.count IS 'its noisy number of records';
-COMMENT ON COLUMN race_trend_result.epsilon IS 'its true epsilon';
-COMMENT ON COLUMN race_trend_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
-COMMENT ON COLUMN race_trend_result.squared IS 'the squared distance, an unbiased estimate, which may be negative';
-COMMENT ON COLUMN race_trend_result.stderr IS 'the standard error of squared';
-COMMENT ON COLUMN race_trend_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
-COMMENT ON COLUMN race_trend_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON TYPE race_versions_result IS 'a row of the result of race_versions';
+COMMENT ON COLUMN race_versions_result."time" IS 'when the version was charged, before its data were read';
+COMMENT ON COLUMN race_versions_result.version IS 'the version';
+COMMENT ON COLUMN race_versions_result.count IS 'its noisy number of records';
+COMMENT ON COLUMN race_versions_result.epsilon IS 'its true epsilon';
+COMMENT ON COLUMN race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
+COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative';
+COMMENT ON COLUMN race_versions_result.stderr IS 'the standard error of squared';
+COMMENT ON COLUMN race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
+COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
-	RETURNS SETOF race_trend_result
+CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
+	RETURNS SETOF race_versions_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
 			_racepriv._race_merge_disjoint(r.sketch) AS sketch
 		FROM _racepriv.race_releases r
-		WHERE r.name = release AND (race_trend.label IS NULL OR r.label = race_trend.label)
+		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
 		GROUP BY r.version, r.label, r.released_at)
 	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
@@ -391,5 +407,5 @@ CREATE FUNCTION race_trend(release text, label text DEFAULT NULL)
 			CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' THEN v.sketch END, before.sketch) d ON true
 	ORDER BY v.label COLLATE "C", v.version
 $$;
-COMMENT ON FUNCTION race_trend(text, text) IS
+COMMENT ON FUNCTION race_versions(text, text) IS
 	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';

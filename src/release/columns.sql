@@ -266,4 +266,11 @@ CREATE PROCEDURE race_release(
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) IS
-	'charges the budget of a dataset, then stores under a name noisy counts of its columns and of pairs of them: with means of a measure, and best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+	'charges the budget of a dataset, then stores noisy counts of columns and of pairs of them under a name: with means of a measure, best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+
+CREATE FUNCTION race_plan(
+	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
+	OUT question text, OUT expected float8, OUT unit text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
+	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';

@@ -9,6 +9,20 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
 	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
 
+CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT coalesce(_race_labels.label, l.label)
+	FROM (VALUES (1)) one LEFT JOIN LATERAL (
+		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
+		WHERE r.name = release AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
+		GROUP BY r.label) l ON true
+	WHERE release IS NOT NULL ORDER BY l.part
+$$;
+COMMENT ON FUNCTION _racepriv._race_labels(text, text) IS
+	'the labels of a release in their order, or the one that is given; one NULL if there are none, or no such release, so that race_released tells which';
+
 CREATE FUNCTION _racepriv._race_domains_needed(release text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -54,8 +68,16 @@ CREATE FUNCTION race_count(
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), race_count."where", confidence) c
+	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
+		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
+	WHERE d.domains IS NOT NULL
+	UNION ALL
+	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
+	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
+		SELECT sum(_racepriv._race_count(s.sketch)) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
+			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
+	WHERE n.count IS NOT NULL
 $$;
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
@@ -65,7 +87,7 @@ CREATE FUNCTION race_crosstab(
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
+	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
 $$;
 COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
@@ -86,7 +108,7 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 CREATE FUNCTION _racepriv._race_texts(list text) RETURNS text[]
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN list LIKE '{%' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
+	SELECT CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
 $$;
 COMMENT ON FUNCTION _racepriv._race_texts(text) IS
 	'one text, or those of an array that is written as a text';
@@ -121,3 +143,134 @@ CREATE FUNCTION race_mean(
 $$;
 COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
 	'the same by an array of columns';
+
+CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF EXISTS (SELECT FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND d->'categories' IS NOT NULL) THEN
+		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_crosstab counts its values, race_mean has means by them.';
+	END IF;
+	RETURN "column";
+END $$;
+COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
+	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
+
+CREATE FUNCTION race_trend(
+	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
+		_racepriv._race_released(release, NULL), d.domains, "column",
+		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
+	WHERE m.x IS NOT NULL ORDER BY m.x
+$$;
+COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it. NULL where too little is known. where, source and errors as race_count';
+
+-- ------------------------------------------------------------------------
+-- Classes and correlations
+
+-- Of a number with fractions, a narrow range stands for a single one.
+CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE WHEN jsonb_typeof(query) <> 'object' THEN query ELSE (
+		SELECT coalesce(jsonb_object_agg(q.key, CASE
+			WHEN d.domain->>'whole' = 'false' AND jsonb_typeof(q.value) = 'number' THEN (
+				SELECT jsonb_build_array(v.v, v.v + b.width) FROM (SELECT (d.domain->>'width')::float8 / 1000, (d.domain->>'upper')::float8,
+						(d.domain->>'lower')::float8) b (width, upper, lower),
+					LATERAL (SELECT least(greatest((q.value)::text::float8, b.lower), b.upper - b.width)) v (v))
+			ELSE q.value END), '{}')
+		FROM jsonb_each(query) q LEFT JOIN LATERAL (
+			SELECT d AS domain FROM jsonb_array_elements(domains) d WHERE d->>'name' = q.key) d ON true) END
+$$;
+COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
+	'a condition that may have single numbers of columns with fractions';
+
+CREATE FUNCTION _racepriv._race_classify_of(
+	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH release AS MATERIALIZED (
+		SELECT _racepriv._race_released(_race_classify_of.release, NULL) AS sketch, d.domains
+		FROM _racepriv._race_domains_needed(_race_classify_of.release) d (domains)
+	), given AS MATERIALIZED (
+		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, NULL, NULL,
+			_racepriv._race_query(r.domains, query), false, false, confidence) WITH ORDINALITY h
+	), edges AS (
+		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
+	)
+	SELECT g.value, g.count / nullif(sum(g.count) OVER all_values, 0::float8),
+		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
+		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
+		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
+	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, e.edges, NULL,
+			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
+	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
+$$;
+COMMENT ON FUNCTION _racepriv._race_classify_of(text, text, jsonb, float8) IS
+	'race_classify of a release by columns';
+
+CREATE FUNCTION race_classify(
+	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_classify_of(release, label, query, confidence)
+$$;
+COMMENT ON FUNCTION race_classify(text, text, jsonb, float8) IS
+	'how likely each value of a column of a release is for a record with these values of others, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
+
+-- Beside the aggregate of the same name, a query that is a literal must find a text.
+CREATE FUNCTION race_classify(
+	release text, label text, query text, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_classify_of(release, label, query::jsonb, confidence)
+$$;
+COMMENT ON FUNCTION race_classify(text, text, text, float8) IS
+	'the same with a query that is a text';
+
+CREATE FUNCTION race_correlation(
+	release text, confidence float8 DEFAULT 0.95,
+	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	WITH release AS MATERIALIZED (
+		SELECT _racepriv._race_released(race_correlation.release, NULL) AS sketch, d.domains
+		FROM _racepriv._race_domains_needed(race_correlation.release) d (domains)
+	), columns AS MATERIALIZED (
+		SELECT c.domain->>'name' AS name, c.ordinality AS place, v.deviation
+		FROM release r CROSS JOIN LATERAL jsonb_array_elements(r.domains) WITH ORDINALITY c (domain)
+			CROSS JOIN LATERAL (
+				SELECT sqrt(sum(h.count * (h.x - m.mean) ^ 2::float8) / sum(h.count)) AS deviation
+				FROM (SELECT i.count, (i.low + i.high) / 2 AS x FROM _racepriv._race_tables_histogram(r.sketch, r.domains, c.domain->>'name',
+						NULL, NULL, '{}', true, false, confidence) i) h,
+					_racepriv._race_tables_mean(r.sketch, r.domains, c.domain->>'name', NULL, '{}', confidence) m) v
+		WHERE c.domain->'categories' IS NULL
+	), groups AS (
+		SELECT a.name AS column1, b.name AS column2, a.place AS place1, b.place AS place2, a.deviation, m.x, m.mean, m.source,
+			greatest(m.count, 0::float8) AS count, (m.upper - m.lower) / 2 / _racepriv._race_z(confidence) AS error,
+			sum(m.count * m.x) OVER pair / nullif(sum(m.count) OVER pair, 0::float8) AS center
+		FROM release r CROSS JOIN columns a JOIN columns b ON a.place < b.place
+			CROSS JOIN LATERAL _racepriv._race_tables_mean(r.sketch, r.domains, a.name, ARRAY[b.name], '{}', confidence) m
+		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
+		WINDOW pair AS (PARTITION BY a.name, b.name)
+	), sums AS (
+		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
+			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
+		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
+	)
+	SELECT s.column1, s.column2, least(greatest(s.product / nullif(s.scale, 0::float8), -1::float8), 1::float8),
+		CASE s.source WHEN 'measured' THEN greatest((s.product - z.z * s.error) / nullif(s.scale, 0::float8), -1::float8) ELSE -1::float8 END,
+		CASE s.source WHEN 'measured' THEN least((s.product + z.z * s.error) / nullif(s.scale, 0::float8), 1::float8) ELSE 1::float8 END, s.source
+	FROM sums s CROSS JOIN _racepriv._race_z(confidence) z (z) ORDER BY s.place1, s.place2
+$$;
+COMMENT ON FUNCTION race_correlation(text, float8) IS
+	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';

@@ -41,7 +41,7 @@ const prepared = [
   ["race_modes($1)", ["age"], ["mode", "x"]],
   ["race_outliers($1, $2)", ["age and pressure", [[30, 120], [99, 199]]], ["point", "typicality", "share", "density"]],
   ["race_mean_curve($1, $2, $3)", ["cost by age", "age", 5], ["x", "lower", "upper"]],
-  ["race_trend($1)", ["age"], ["version", "count", "epsilon"]]
+  ["race_versions($1)", ["age"], ["version", "count", "epsilon"]]
 ];
 for (const [call, values, names] of prepared) {
   const {rows} = await client.query({name: call, text: `SELECT * FROM ${call}`, values});
@@ -55,7 +55,7 @@ const {rows: kde} = await client.query("SELECT race_kde(race_released($1), $2::f
 ok(numbers(kde[0], "density"), "race_kde, with a cast", kde);
 ok(await code(client.query("SELECT race_kde(race_released($1), $2)", ["age", [40]])) === "42P18", "which it needs: its query may have many types");
 
-const {rows: trend} = await client.query("SELECT * FROM race_trend('age')");
+const {rows: trend} = await client.query("SELECT * FROM race_versions('age')");
 ok(trend[0].time instanceof Date && trend[0].distance === null && numbers(trend[1], "distance", "p_value"), "time is a Date, and the first version has no distance", trend);
 const {rows: catalog} = await client.query("SELECT * FROM race_catalog WHERE name = 'age by site'");
 ok(catalog[0].labels.join() === "north,south" && catalog[0].units[0] === "years" && catalog[0].lower[0] === 0 && catalog[0].description === null,
@@ -96,7 +96,7 @@ async function source(text, batch) {
 const read = await source("SELECT * FROM race_curve('age by site', 'age', 120)", 50);
 ok(read.rows.length === 240 && read.expectedRowCount === 240, "Evidence reads all rows of a curve, in batches", read.rows.length);
 ok(["x", "density", "lower", "upper", "count_per_unit"].every((name) => read.types[name] === "number") && read.types.label === "string", "and knows their types", read.types);
-const versions = await source("SELECT * FROM race_trend('age')");
+const versions = await source("SELECT * FROM race_versions('age')");
 ok(versions.types.time === "date" && versions.types.version === "number" && versions.rows[0].time instanceof Date && versions.rows[0].distance === null, "of versions, too", versions.types);
 ok((await source("SELECT name, count, epsilon, released_at FROM race_catalog")).rows.length === 4, "and the catalog");
 

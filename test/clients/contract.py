@@ -41,7 +41,7 @@ QUERIES = [
     ("race_modes(%s, %s)", ("age", 2), "mode x density prominence"),
     ("race_outliers(%s, %s)", ("age and pressure", [[30.0, 120.0], [99.0, 199.0]]), "point typicality share density"),
     ("race_mean_curve(%s, %s, %s)", ("cost by age", "age", 5), "x lower upper"),
-    ("race_trend(%s)", ("age",), "version count epsilon"),
+    ("race_versions(%s)", ("age",), "version count epsilon"),
 ]
 
 with psycopg.connect(autocommit=True, row_factory=psycopg.rows.dict_row) as connection:
@@ -54,7 +54,7 @@ with psycopg.connect(autocommit=True, row_factory=psycopg.rows.dict_row) as conn
         row = connection.execute("SELECT * FROM race_catalog WHERE name = 'age by site'", binary=binary).fetchone()
         ok((row["labels"], row["units"], row["lower"], row["description"]) == (["north", "south"], ["years"], [0.0], None),
            f"the catalog has lists, {form}", row)
-        rows = connection.execute("SELECT * FROM race_trend('age')", binary=binary).fetchall()
+        rows = connection.execute("SELECT * FROM race_versions('age')", binary=binary).fetchall()
         ok(isinstance(rows[0]["time"], datetime.datetime) and rows[0]["time"].tzinfo is not None and rows[0]["distance"] is None,
            f"time is a datetime with its zone, {form}", rows[0])
         rows = connection.execute("SELECT * FROM race_quantiles(%s, %s, %s)", ("age", "age", [0.5, None]), binary=binary).fetchall()

@@ -60,7 +60,7 @@ is(as('curator', "SELECT race_refreshes_left('people'), epsilon_left FROM race_b
 is(as('analyst', "SELECT race_count(race_released('people')) IS NOT NULL, race_kde(race_released('people'), '{3}') IS NOT NULL, race_posterior(label, sketch, '{3}') IS NOT NULL FROM race_latest_releases WHERE name = 'sites'"), 't|t|t',
 	'an analyst asks');
 is(as('analyst', "SELECT name, labels, columns FROM race_catalog ORDER BY 1"), "people||{1}\nsites|{0,1}|{1}", 'and sees what there is');
-is(as('analyst', "SELECT count(*) FROM race_trend('people')"), 2, 'and how it went');
+is(as('analyst', "SELECT count(*) FROM race_versions('people')"), 2, 'and how it went');
 is(as('data_owner', "SELECT charged_by, string_agg(act, ' ' ORDER BY charged_at) FROM _racepriv.race_charges WHERE budget = 'visits' GROUP BY 1 ORDER BY 1"),
 	"curator|release release release\ndata_owner|protect limit", 'an owner sees who did what');
 is(as('analyst', 'SELECT DISTINCT (race_info(sketch)).status FROM _racepriv.race_releases'), 'private', 'what an analyst sees is private');
@@ -89,7 +89,7 @@ denied('analyst', @writes, @owner_acts, @curator_acts, @internal_acts, @noise,
 	'TABLE visits', "SELECT race_build('$params', x) FROM visits", 'SELECT count(*) FROM visits',
 	(map { "TABLE $_" } grep { $_ ne '_racepriv.race_releases' } @tables, 'race_budget_status'),
 	"CALL race_grant('analyst', 'owner')");
-denied('stranger', 'TABLE _racepriv.race_releases', "SELECT race_count(race_released('people'))", 'TABLE race_latest_releases', 'TABLE race_catalog', "SELECT race_curve('people')", "SELECT race_trend('people')", @owner_acts, @curator_acts, @internal_acts, @noise);
+denied('stranger', 'TABLE _racepriv.race_releases', "SELECT race_count(race_released('people'))", 'TABLE race_latest_releases', 'TABLE race_catalog', "SELECT race_curve('people')", "SELECT race_versions('people')", @owner_acts, @curator_acts, @internal_acts, @noise);
 denied('curator', @writes, @owner_acts, @internal_acts, @noise, "CALL race_grant('curator', 'owner')",
 	(map { "TABLE $_" } qw(_racepriv.race_budgets _racepriv.race_datasets _racepriv.race_budget_tables _racepriv.race_charges)));
 denied('data_owner', @writes, @internal_acts, @noise, @curator_acts[0, 1], "CALL race_protect('theirs', 'strangers', 4)",

@@ -1,1 +1,1 @@
-SELECT "time", version, count, distance, p_value FROM race_trend('red')
+SELECT "time", version, count, distance, p_value FROM race_versions('red')
