@@ -660,33 +660,13 @@ race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
 }
 
 /*
- * race_project: what a linear map makes of a vector, and of the places of its numbers among knots.
+ * race_project: what a linear map makes of a vector.
  */
 
 PG_FUNCTION_INFO_V1(race_project);
 
 #define MOST_OUTPUTS	1024
 #define MOST_COLUMNS	1024
-
-double
-race_place_among(const double *knots, int n, double x)
-{
-	int			below = 0;
-	int			upto;
-
-	if (!isfinite(x))
-		return x;
-	while (below < n && knots[below] < x)
-		below++;
-	for (upto = below; upto < n && knots[upto] == x;)
-		upto++;
-	if (upto > below)
-		return (below + upto - 1) / 2.0;
-	if (below == 0 || below == n)
-		return below == 0 ? 0 : n - 1;
-	/* halves, so that no difference is infinite */
-	return below - 1 + (x / 2 - knots[below - 1] / 2) / (knots[below] / 2 - knots[below - 1] / 2);
-}
 
 /* Raise 22023 unless an array of numbers has these dimensions and is finite. */
 static const double *
@@ -711,7 +691,7 @@ check_array(ArrayType *array, const char *name, int ndim, int columns)
 }
 
 /*
- * race_project(x, matrix, offset, knots).  A vector of another length or with a NULL, which is a
+ * race_project(x, matrix, offset).  A vector of another length or with a NULL, which is a
  * matter of data, gives NULL, so that a release leaves it out.
  */
 Datum
@@ -719,30 +699,18 @@ race_project(PG_FUNCTION_ARGS)
 {
 	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
-	ArrayType  *of_knots = PG_GETARG_ARRAYTYPE_P(3);
-	const double *from = (const double *) ARR_DATA_PTR(x);
 	const double *row = check_array(matrix, "matrix", 2, 0);
 	int			outputs = ARR_DIMS(matrix)[0];
 	int			columns = ARR_DIMS(matrix)[1];
 	const double *origin = check_array(PG_GETARG_ARRAYTYPE_P(2), "offset", 1, columns);
-	bool		places = ARR_NDIM(of_knots) > 0;
-	const double *knots = places ? check_array(of_knots, "knots", 2, 0) : NULL;
-	int			dims = places ? ARR_DIMS(of_knots)[0] : columns;
 	double		features[MOST_COLUMNS];
 	Datum		to[MOST_OUTPUTS];
 	int			i;
-	int			j;
 
-	if (places && columns != 2 * dims)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("with knots of %d columns the matrix must have %d columns", dims, 2 * dims)));
-	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != dims)
+	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
 		PG_RETURN_NULL();
-	for (j = 0; j < columns; j++)
-		features[j] = (j < dims ? from[j] :
-					   race_place_among(knots + (j - dims) * ARR_DIMS(of_knots)[1],
-										ARR_DIMS(of_knots)[1], from[j - dims])) - origin[j];
+	for (i = 0; i < columns; i++)
+		features[i] = ((const double *) ARR_DATA_PTR(x))[i] - origin[i];
 	for (i = 0; i < outputs; i++, row += columns)
 		to[i] = Float8GetDatum(race_dot(row, features, columns));
 	PG_RETURN_ARRAYTYPE_P(construct_array(to, outputs, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,

@@ -148,14 +148,4 @@ extern uint32 race_discriminant_directions(const RaceScatter *scatter,
 										   const RaceWhitening *whitening,
 										   double *directions);
 
-/*
- * The place of x among n knots, which do not fall: linear between two, the middle of equal
- * ones.  What is not finite remains.
- *
- * Skewed columns have their differences where few records are.  The place of a number among
- * quantiles of public rows that are equally far apart in normal scores is about normally
- * distributed, whatever the column was; and it lies between 0 and n - 1.
- */
-extern double race_place_among(const double *knots, int n, double x);
-
 #endif
