@@ -236,14 +236,14 @@ static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
 {
 	result->weight = question->partial ? 0 : parts->weight;
-	result->fitted = parts->trusted != NULL ? parts->evaluator : NULL;
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
 		result->rows_variance = race_gridded_noise(parts->gridded) +
 			race_gridded_bias(parts->gridded, parts->model + parts->mean);
 	else if (!question->partial)
-		result->rows_variance = race_estimator_variance(&question->view, result->fitted, question->buckets,
+		result->rows_variance = race_estimator_variance(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
+													  question->buckets,
 													  0, question->view.params->rows, parts->mean,
 													  result->least_variance);
 }
@@ -342,7 +342,7 @@ covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
 }
 
 /*
- * The same row functions err alike, in either direction.  Grids do not hash.
+ * The same row functions err alike, in either direction; others do not, nor do grids.
  */
 static double
 covariance(const RaceQuestion questions[2], const Parts parts[2])
@@ -350,9 +350,8 @@ covariance(const RaceQuestion questions[2], const Parts parts[2])
 	const RaceParams *a = questions[0].view.params;
 	double		p = race_collision_probability(a);
 
-	if (race_is_grid(a))
-		return 0;
-	if (parts[0].weight == 0 || parts[1].weight == 0)
+	if (race_is_grid(a) || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
+		parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
 	return parts[0].weight * parts[1].weight *
 		covariance_of_blocks(questions, parts) / ((1 - p) * (1 - p));
@@ -386,8 +385,8 @@ race_check_confidence(double confidence)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
-uint32
-race_estimate_blocks(const RaceView *view)
+static uint32
+estimate_blocks(const RaceView *view)
 {
 	const RaceParams *params = view->params;
 
@@ -397,7 +396,7 @@ race_estimate_blocks(const RaceView *view)
 double
 race_estimate_reach(const RaceView *view, double confidence)
 {
-	uint32		blocks = race_estimate_blocks(view);
+	uint32		blocks = estimate_blocks(view);
 
 	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
 }

@@ -36,7 +36,6 @@ typedef struct RaceDensity
 	double		weight;
 	double		rows_variance;
 	double		least_variance;
-	const RaceEvaluator *fitted;	/* the model whose residuals they are, or NULL */
 	double		records;
 	double		n;				/* these, as a divisor */
 	double		n_variance;
@@ -48,11 +47,8 @@ typedef struct RaceDensity
 
 extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
 
-/* How many blocks of rows the variance is known from; very many, if it is known exactly */
-extern uint32 race_estimate_blocks(const RaceView *view);
-
 /*
- * The same of two sketches with the same parameters, asked about the same query.  Returns
+ * The same of two sketches, asked about the same query.  Returns
  * the covariance of their kernel sums.
  */
 extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
