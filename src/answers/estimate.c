@@ -34,6 +34,121 @@ PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
 /*
+ * Questions about a part of a product kernel.
+ *
+ * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
+ * model can: the kernel of a part that is left out is 1.  What it misses is looked for at
+ * whole records, which are the query completed by points of the model.
+ *
+ * The query (x, any) is completed by points c of the model, which are chosen by what they add
+ * to its answer.  The ratio of what there is to what the model says is taken to be that of
+ * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
+ * the same share for each c, or if c has a single column of categories, all alike.
+ */
+
+typedef struct Partial
+{
+	double		model;			/* what the model answers */
+	/* means over whole records: what it answers there, for the parts left out alone, */
+	double		whole;
+	double		rest;
+	double		residual;		/* and what the rows say beyond */
+	double		scale;			/* from an answer there to one for the query; 0: all is known */
+} Partial;
+
+#define PROBES		8			/* whole records that are looked at */
+
+/* The parts that the query says, and those that it leaves out, of point i, or of none */
+static void
+complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
+		 uint64 i, RaceColumn *whole, RaceColumn *rest)
+{
+	const RaceColumn any = {NULL, NULL, NULL, 0};
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+	{
+		bool		left_out = race_column_is_any(&record[k]);
+		RaceColumn	point = race_column_from(&points[k], i);
+
+		whole[k] = left_out ? point : record[k];
+		rest[k] = left_out ? point : any;
+	}
+}
+
+/* The point up to which the numbers add up to `sum` */
+static uint64
+find_point(const double *each, uint64 n, double sum)
+{
+	uint64		i = 0;
+
+	for (; i + 1 < n && sum >= each[i]; i++)
+		sum -= each[i];
+	return i;
+}
+
+static bool
+asks_nothing(const RaceParams *params, const RaceColumn *record)
+{
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+		if (!race_column_is_any(&record[k]))
+			return false;
+	return true;
+}
+
+/* Look at whole records, which are chosen by numbers that add up to `sum`. */
+static void
+probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
+	  const double *each, double sum, Partial *result)
+{
+	const RaceParams *params = view->params;
+	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	RaceColumn	points[RACE_MAX_PARTS];
+	int			i;
+
+	race_model_columns(view->model, params, points);
+	for (i = 0; i < PROBES; i++)
+	{
+		RaceColumn	whole[RACE_MAX_PARTS];
+		RaceColumn	rest[RACE_MAX_PARTS];
+
+		complete(params, record, points,
+				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
+		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
+		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
+		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
+		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
+	}
+	pfree(buckets);
+}
+
+static void
+ask_partial(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
+				 const RaceColumn *record, Partial *result)
+{
+	uint64		n = view->model->points;
+	double	   *each = palloc(n * sizeof(double));
+	double		all = 0;
+	uint64		i;
+
+	memset(result, 0, sizeof(Partial));
+	result->model = race_evaluator_sum_each(evaluator, record, each);
+	if (asks_nothing(view->params, record))
+		return;
+	for (i = 0; i < n; i++)
+		all += race_model_weight(view->model, i);
+	/* where the model has nothing, all points are alike */
+	for (i = 0; result->model <= 0 && i < n; i++)
+		each[i] = race_model_weight(view->model, i);
+	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
+	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
+	pfree(each);
+}
+
+/*
  * A fitted sketch is asked for its model, and for what the rows say beyond it:
  *
  *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
@@ -88,9 +203,9 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 static void
 take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
 {
-	RacePartial partial;
+	Partial partial;
 
-	race_partial_ask(question->site, &question->view, parts->evaluator, record, &partial);
+	ask_partial(question->site, &question->view, parts->evaluator, record, &partial);
 	parts->trusted = question->view.model;
 	parts->model = partial.model;
 	parts->mean = partial.scale * partial.residual;
@@ -441,8 +556,8 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_sequence_name(sequence))));
 }
 
-void
-race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
+static void
+bounds_of(const RaceQuestion *question, const RaceDensity *estimate,
 					 double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
@@ -532,112 +647,11 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
 	race_estimate_warn(&question, &estimate);
-	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	bounds_of(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));
 	race_row_add(&row, Float8GetDatum(estimate.standard_error));
 	race_row_add(&row, Float8GetDatum(lower));
 	race_row_add(&row, Float8GetDatum(upper));
 	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/*
- * Questions about a part of a product kernel.
- *
- * The query (x, any) is completed by points c of the model, which are chosen by what they add
- * to its answer.  The ratio of what there is to what the model says is taken to be that of
- * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
- * the same share for each c, or if c has a single column of categories, all alike.
- */
-
-#define PROBES		8			/* whole records that are looked at */
-
-/* The parts that the query says, and those that it leaves out, of point i, or of none */
-static void
-complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
-		 uint64 i, RaceColumn *whole, RaceColumn *rest)
-{
-	const RaceColumn any = {NULL, NULL, NULL, 0};
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-	{
-		bool		left_out = race_column_is_any(&record[k]);
-		RaceColumn	point = race_column_from(&points[k], i);
-
-		whole[k] = left_out ? point : record[k];
-		rest[k] = left_out ? point : any;
-	}
-}
-
-/* The point up to which the numbers add up to `sum` */
-static uint64
-find_point(const double *each, uint64 n, double sum)
-{
-	uint64		i = 0;
-
-	for (; i + 1 < n && sum >= each[i]; i++)
-		sum -= each[i];
-	return i;
-}
-
-static bool
-asks_nothing(const RaceParams *params, const RaceColumn *record)
-{
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-		if (!race_column_is_any(&record[k]))
-			return false;
-	return true;
-}
-
-/* Look at whole records, which are chosen by numbers that add up to `sum`. */
-static void
-probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
-	  const double *each, double sum, RacePartial *result)
-{
-	const RaceParams *params = view->params;
-	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
-	RaceColumn	points[RACE_MAX_PARTS];
-	int			i;
-
-	race_model_columns(view->model, params, points);
-	for (i = 0; i < PROBES; i++)
-	{
-		RaceColumn	whole[RACE_MAX_PARTS];
-		RaceColumn	rest[RACE_MAX_PARTS];
-
-		complete(params, record, points,
-				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
-		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
-		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
-		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
-		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
-	}
-	pfree(buckets);
-}
-
-void
-race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
-				 const RaceColumn *record, RacePartial *result)
-{
-	uint64		n = view->model->points;
-	double	   *each = palloc(n * sizeof(double));
-	double		all = 0;
-	uint64		i;
-
-	memset(result, 0, sizeof(RacePartial));
-	result->model = race_evaluator_sum_each(evaluator, record, each);
-	if (asks_nothing(view->params, record))
-		return;
-	for (i = 0; i < n; i++)
-		all += race_model_weight(view->model, i);
-	/* where the model has nothing, all points are alike */
-	for (i = 0; result->model <= 0 && i < n; i++)
-		each[i] = race_model_weight(view->model, i);
-	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
-	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
-	pfree(each);
 }

@@ -59,10 +59,6 @@ extern void race_check_confidence(double confidence);
 /* How many standard errors an interval of this confidence reaches; INFINITY if unknown */
 extern double race_estimate_reach(const RaceView *view, double confidence);
 
-/* The interval of the density; unbounded if there is none */
-extern void race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
-								 double confidence, double *lower, double *upper);
-
 /* Warn, once for a call site, where a sketch has too few rows to know its own variance. */
 extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate);
 

@@ -40,10 +40,8 @@ extern bool race_fit_bounds(const RaceParams *params, const double *lower,
 /* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
 extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
 
-/* The sketch with a model whose points lie within bounds, or are some of these records */
+/* The sketch with a model whose points lie within bounds */
 extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
-extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,
-										 char *const *texts);
 
 /* What a release asks: can sketches have a model with the bounds of their parameters, and one with it? */
 extern bool race_fit_has_bounds(const RaceParams *params);
@@ -104,13 +102,5 @@ extern void race_fit_check_size(Size size);
  * residuals yet.
  */
 extern RaceModel *race_fit_model(const RaceFitState *fit, char *const *texts, Size *size);
-
-/* Make the model, find out how much it misses, and return the sketch with it. */
-extern RaceSketchDatum *race_fit_finish(const RaceFitState *fit, const RaceRecords *tests,
-										char *const *texts);
-
-/* Leave the memory context of a fit, and take the result along. */
-extern RaceSketchDatum *race_fit_leave(MemoryContext context, MemoryContext old,
-									   RaceSketchDatum *flat);
 
 #endif

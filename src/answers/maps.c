@@ -17,418 +17,6 @@
 #include "maps.h"
 
 /*
- * race_whiten: a transform that makes the columns of a table alike.
- *
- * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
- * M (x - o) has mean 0 and covariance 1.  So distances are in standard deviations, and
- * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
- * within classes.
- *
- * C is estimated from standard deviations and a shrunken correlation matrix (factor.h).  A
- * column that is constant, or a linear combination of columns before it, is left out: M has
- * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
- * Mahalanobis distances, and others are not told apart by what the public rows do not show.
- */
-
-PG_FUNCTION_INFO_V1(race_whiten_step);
-PG_FUNCTION_INFO_V1(race_whiten_final);
-
-/*
- * A standard deviation below this share of the mean is that of rounding errors: the column
- * is constant.
- */
-#define LEAST_DEVIATION		(16 * DBL_EPSILON)
-
-/* ----------------------------------------------------------------- columns */
-
-static void
-list_kept(RaceColumns *columns, uint32 dims)
-{
-	uint32		i;
-
-	columns->n = 0;
-	for (i = 0; i < dims; i++)
-		if (columns->keep[i])
-			columns->kept[columns->n++] = i;
-}
-
-/* The standard deviations within classes; constant columns are not kept. */
-static void
-find_deviations(const RaceScatter *scatter, RaceColumns *columns)
-{
-	uint32		i;
-	uint32		c;
-
-	for (i = 0; i < scatter->dims; i++)
-	{
-		double		deviation = race_scatter_deviation(scatter, i);
-		double		largest = 0;
-
-		for (c = 0; c < scatter->n_classes; c++)
-			largest = fmax(largest, fabs(race_scatter_class_mean(scatter, c)[i]));
-		if (!isfinite(deviation) || !isfinite(largest))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the numbers of column %u are too large for a transform", i + 1),
-					 errdetail("Their variance overflows.")));
-		columns->keep[i] = deviation > LEAST_DEVIATION * largest;
-		columns->deviation[i] = columns->keep[i] ? deviation : 0;
-	}
-	list_kept(columns, scatter->dims);
-}
-
-/* The correlations of columns that are kept, [n][n], palloc'd */
-static double *
-correlations(const RaceScatter *scatter, const RaceColumns *columns)
-{
-	double		freedom = race_scatter_freedom(scatter);
-	uint32		n = columns->n;
-	double	   *r = palloc((Size) n * n * sizeof(double));
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-		{
-			uint32		a = columns->kept[i];
-			uint32		b = columns->kept[j];
-
-			/* one after the other: their product may overflow, or be 0 */
-			r[(Size) i * n + j] = i == j ? 1 :
-				race_scatter_product(scatter, a, b) / freedom /
-				columns->deviation[a] / columns->deviation[b];
-		}
-	return r;
-}
-
-/* Do not keep columns that are linear combinations of others. */
-static void
-drop_combinations(const RaceScatter *scatter, RaceColumns *columns)
-{
-	double	   *r = correlations(scatter, columns);
-	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
-	bool		independent[RACE_SCATTER_DIMS];
-	uint32		i;
-
-	race_independent(r, columns->n, race_scatter_freedom(scatter), work, independent);
-	for (i = 0; i < columns->n; i++)
-		columns->keep[columns->kept[i]] = independent[i];
-	list_kept(columns, scatter->dims);
-	pfree(work);
-	pfree(r);
-}
-
-/* ----------------------------------------------------------------- messages */
-
-/* Append the numbers of columns that are left out, constant or other ones, if there are any. */
-static void
-append_left_out(StringInfo text, const char *what, const RaceColumns *columns, uint32 dims,
-				bool constant)
-{
-	const char *separator = what;
-	uint32		i;
-
-	for (i = 0; i < dims; i++)
-		if (!columns->keep[i] && (columns->deviation[i] == 0) == constant)
-		{
-			appendStringInfo(text, "%s%u", separator, i + 1);
-			separator = ", ";
-		}
-	if (separator != what)
-		appendStringInfoString(text, ". ");
-}
-
-static void
-tell_left_out(const RaceColumns *columns, const RaceScatter *scatter, const char *aggregate)
-{
-	const char *constant = scatter->n_classes == 1 ? "Constant: " : "Constant within each label: ";
-	StringInfoData detail;
-
-	if (columns->n == scatter->dims)
-		return;
-	if (columns->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s finds no column that is not constant%s", aggregate,
-						scatter->n_classes == 1 ? "" : " within each label")));
-	initStringInfo(&detail);
-	append_left_out(&detail, constant, columns, scatter->dims, true);
-	append_left_out(&detail, "Linear combinations of columns before them: ", columns,
-					scatter->dims, false);
-	detail.data[detail.len - 1] = '\0';
-	ereport(NOTICE,
-			(errmsg("%s leaves columns out", aggregate),
-			 errdetail_internal("%s", detail.data)));
-}
-
-/* -------------------------------------------------------------- the transform */
-
-bool
-race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, double ridge,
-					RaceWhitening *whitening)
-{
-	uint32		n = columns->n;
-	double	   *r = correlations(scatter, columns);
-	double	   *work = palloc(RACE_LINEAR_WORK(n) * sizeof(double));
-	bool		found;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-		r[(Size) i * n + i] += ridge;
-	race_shrink(r, n, race_scatter_freedom(scatter), work);
-	found = race_inverse_root(r, n);
-	whitening->dims = scatter->dims;
-	whitening->outputs = n;
-	whitening->matrix = palloc0((Size) n * scatter->dims * sizeof(double));
-	for (i = 0; i < n && found; i++)
-		for (j = 0; j <= i; j++)
-			whitening->matrix[(Size) i * scatter->dims + columns->kept[j]] =
-				r[(Size) i * n + j] / columns->deviation[columns->kept[j]];
-	pfree(work);
-	pfree(r);
-	return found;
-}
-
-void
-race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
-{
-	RaceColumns columns;
-
-	if (race_scatter_freedom(scatter) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(scatter->n_classes == 1 ? "%s needs two vectors or more" :
-						"%s needs a label with two vectors or more", aggregate)));
-	find_deviations(scatter, &columns);
-	drop_combinations(scatter, &columns);
-	tell_left_out(&columns, scatter, aggregate);
-	if (!race_whiten_columns(scatter, &columns, 0, whitening))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s finds no transform: the covariance cannot be inverted", aggregate)));
-}
-
-void
-race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
-{
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < whitening->outputs; i++)
-	{
-		const double *row = whitening->matrix + (Size) i * whitening->dims;
-		double		sum = 0;
-
-		for (j = 0; j < whitening->dims; j++)
-			sum += row[j] * x[j];
-		z[i] = sum;
-	}
-}
-
-void
-race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n)
-{
-	uint32		dims = whitening->dims;
-	double	   *kept = palloc0((Size) n * dims * sizeof(double));
-	uint32		i;
-	uint32		j;
-	uint32		k;
-
-	for (i = 0; i < n; i++)
-		for (k = 0; k < whitening->outputs; k++)
-			for (j = 0; j < dims; j++)
-				kept[(Size) i * dims + j] += directions[(Size) i * whitening->outputs + k] *
-					whitening->matrix[(Size) k * dims + j];
-	pfree(whitening->matrix);
-	whitening->matrix = kept;
-	whitening->outputs = n;
-}
-
-static ArrayType *
-new_array(int ndim, int rows, int columns)
-{
-	int			dims[2] = {rows, columns};
-	int			n = ndim == 1 ? rows : rows * columns;
-	Size		size = ARR_OVERHEAD_NONULLS(ndim) + n * sizeof(float8);
-	ArrayType  *array = palloc0(size);
-
-	SET_VARSIZE(array, size);
-	array->ndim = ndim;
-	array->elemtype = FLOAT8OID;
-	memcpy(ARR_DIMS(array), dims, ndim * sizeof(int));
-	ARR_LBOUND(array)[0] = 1;
-	ARR_LBOUND(array)[ndim - 1] = 1;
-	return array;
-}
-
-Datum
-race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const double *offset)
-{
-	ArrayType  *m = new_array(2, whitening->outputs, whitening->dims);
-	ArrayType  *o = new_array(1, whitening->dims, 1);
-	RaceResultRow row;
-
-	memcpy(ARR_DATA_PTR(m), whitening->matrix,
-		   (Size) whitening->outputs * whitening->dims * sizeof(double));
-	memcpy(ARR_DATA_PTR(o), offset, whitening->dims * sizeof(double));
-	race_row_start(&row, fcinfo);
-	race_row_add(&row, PointerGetDatum(m));
-	race_row_add(&row, PointerGetDatum(o));
-	return race_row_datum(&row);
-}
-
-Datum
-race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
-					 const RaceWhitening *whitening)
-{
-	double		mean[RACE_SCATTER_DIMS];
-
-	race_scatter_mean(scatter, mean);
-	return race_transform_of(fcinfo, whitening, mean);
-}
-
-/* -------------------------------------------------------------- race_whiten */
-
-/* Transition of race_whiten(x) and race_whiten(x, label) */
-Datum
-race_whiten_step(PG_FUNCTION_ARGS)
-{
-	return race_scatter_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
-}
-
-/* The transform; NULL of no vectors */
-Datum
-race_whiten_final(PG_FUNCTION_ARGS)
-{
-	const RaceScatter *scatter = race_scatter_arg(fcinfo);
-	RaceWhitening whitening;
-
-	if (scatter == NULL)
-		PG_RETURN_NULL();
-	race_whitening_of(scatter, "race_whiten", &whitening);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
-}
-
-/*
- * race_discriminant: the directions in which the means of classes lie apart.
- *
- * Vectors are whitened within classes first (maps.c).  There the means of k classes span up
- * to k - 1 directions, and the singular value decomposition of the means, each weighted by its
- * number of vectors, finds them, those that tell most first (Fisher 1936; Rao 1948).  For
- * classes that are normal and spread alike, all other directions say nothing of the class,
- * and a kernel density in so few dimensions needs far fewer records.
- */
-
-PG_FUNCTION_INFO_V1(race_discriminant_step);
-PG_FUNCTION_INFO_V1(race_discriminant_final);
-
-/*
- * A direction in which the means lie apart by less than this share of the first one, or of a
- * standard deviation, is that of rounding errors.
- */
-#define LEAST_APART		1e-9
-
-/* The whitened means, less the mean of all, times the root of how many vectors they are of */
-static void
-whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, double *w)
-{
-	double	   *all = palloc(scatter->dims * sizeof(double));
-	double	   *apart = palloc(scatter->dims * sizeof(double));
-	uint32		c;
-	uint32		i;
-
-	race_scatter_mean(scatter, all);
-	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
-	{
-		const double *mean = race_scatter_class_mean(scatter, c);
-
-		for (i = 0; i < scatter->dims; i++)
-			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
-		race_whitening_apply(whitening, apart, w);
-	}
-	pfree(all);
-	pfree(apart);
-}
-
-/* How many directions there are, of those sorted by length */
-static uint32
-count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
-{
-	uint32		most = Min(scatter->n_classes - 1, dims);
-	double		least = LEAST_APART * fmax(lengths[0], sqrt(race_scatter_n(scatter)));
-	uint32		n = 0;
-
-	while (n < most && lengths[n] > least)
-		n++;
-	return n;
-}
-
-/* Divide a direction by its length.  Its sign is such that the largest number is positive. */
-static void
-normalize(double *v, uint32 n, double length)
-{
-	uint32		largest = 0;
-	uint32		i;
-
-	for (i = 1; i < n; i++)
-		if (fabs(v[i]) > fabs(v[largest]))
-			largest = i;
-	length = copysign(length, v[largest]);
-	for (i = 0; i < n; i++)
-		v[i] /= length;
-}
-
-uint32
-race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *whitening,
-							 double *directions)
-{
-	double		lengths[RACE_SCATTER_CLASSES];
-	uint32		n;
-	uint32		i;
-
-	whitened_means(scatter, whitening, directions);
-	race_jacobi(directions, scatter->n_classes, whitening->outputs, lengths);
-	n = count_directions(scatter, whitening->outputs, lengths);
-	for (i = 0; i < n; i++)
-		normalize(directions + (Size) i * whitening->outputs, whitening->outputs, lengths[i]);
-	return n;
-}
-
-/* Transition of race_discriminant(label, x) */
-Datum
-race_discriminant_step(PG_FUNCTION_ARGS)
-{
-	return race_scatter_step(fcinfo, 2, 1);
-}
-
-/* The transform; NULL of no vectors */
-Datum
-race_discriminant_final(PG_FUNCTION_ARGS)
-{
-	const RaceScatter *scatter = race_scatter_arg(fcinfo);
-	RaceWhitening whitening;
-	double	   *directions;
-	uint32		n;
-
-	if (scatter == NULL)
-		PG_RETURN_NULL();
-	if (scatter->n_classes < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_discriminant needs two labels or more, found one")));
-	race_whitening_of(scatter, "race_discriminant", &whitening);
-	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
-	n = race_discriminant_directions(scatter, &whitening, directions);
-	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
-	race_whitening_keep(&whitening, directions, n);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
-}
-
-/*
  * What transforms are learned from.
  *
  * Means and products are updated vector by vector (Welford 1962): nothing large is subtracted.  Products are pooled, because every
@@ -584,11 +172,15 @@ race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims, uint32
 	return site->x;
 }
 
-Datum
-race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
+/*
+ * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
+ * argument `label` (0: there are no labels).  NULLs are left out.
+ */
+static Datum
+add_vector(FunctionCallInfo fcinfo, int x, int label)
 {
 	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
-	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_whiten or race_discriminant");
 	uint32		dims;
 	uint64		key;
 	const double *vector = race_scatter_read(fcinfo, x, label, scatter == NULL ? 0 : scatter->dims,
@@ -605,14 +197,14 @@ race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
 
 /* ----------------------------------------------------------------- answers */
 
-const RaceScatter *
-race_scatter_arg(FunctionCallInfo fcinfo)
+static const RaceScatter *
+state_arg(FunctionCallInfo fcinfo)
 {
 	return PG_ARGISNULL(0) ? NULL : (const RaceScatter *) PG_GETARG_POINTER(0);
 }
 
-double
-race_scatter_n(const RaceScatter *scatter)
+static double
+all_vectors(const RaceScatter *scatter)
 {
 	double		n = 0;
 	uint32		i;
@@ -622,41 +214,454 @@ race_scatter_n(const RaceScatter *scatter)
 	return n;
 }
 
-const double *
-race_scatter_class_mean(const RaceScatter *scatter, uint32 i)
+static const double *
+mean_of_class(const RaceScatter *scatter, uint32 i)
 {
 	return scatter->means + (Size) i * scatter->dims;
 }
 
-void
-race_scatter_mean(const RaceScatter *scatter, double *mean)
+static void
+mean_of_all(const RaceScatter *scatter, double *mean)
 {
-	double		n = race_scatter_n(scatter);
+	double		n = all_vectors(scatter);
 	uint32		c;
 	uint32		i;
 
 	memset(mean, 0, scatter->dims * sizeof(double));
 	for (c = 0; c < scatter->n_classes; c++)
 		for (i = 0; i < scatter->dims; i++)
-			mean[i] += race_scatter_class_mean(scatter, c)[i] * (scatter->classes[c].n / n);
+			mean[i] += mean_of_class(scatter, c)[i] * (scatter->classes[c].n / n);
 }
 
 double
 race_scatter_freedom(const RaceScatter *scatter)
 {
-	return race_scatter_n(scatter) - scatter->n_classes;
+	return all_vectors(scatter) - scatter->n_classes;
+}
+
+static double
+product_of(const RaceScatter *scatter, uint32 i, uint32 j)
+{
+	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
 }
 
 double
 race_scatter_deviation(const RaceScatter *scatter, uint32 i)
 {
-	return sqrt(race_scatter_product(scatter, i, i) / race_scatter_freedom(scatter));
+	return sqrt(product_of(scatter, i, i) / race_scatter_freedom(scatter));
 }
 
-double
-race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
+/*
+ * race_whiten: a transform that makes the columns of a table alike.
+ *
+ * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
+ * M (x - o) has mean 0 and covariance 1.  So distances are in standard deviations, and
+ * what columns share counts once (Mahalanobis distance).  With labels, C is the covariance
+ * within classes.
+ *
+ * C is estimated from standard deviations and a shrunken correlation matrix (factor.h).  A
+ * column that is constant, or a linear combination of columns before it, is left out: M has
+ * no row for it, and its column of M is 0.  Vectors that obey the same relations keep their
+ * Mahalanobis distances, and others are not told apart by what the public rows do not show.
+ */
+
+PG_FUNCTION_INFO_V1(race_whiten_step);
+PG_FUNCTION_INFO_V1(race_whiten_final);
+
+/*
+ * A standard deviation below this share of the mean is that of rounding errors: the column
+ * is constant.
+ */
+#define LEAST_DEVIATION		(16 * DBL_EPSILON)
+
+/* ----------------------------------------------------------------- columns */
+
+static void
+list_kept(RaceColumns *columns, uint32 dims)
 {
-	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
+	uint32		i;
+
+	columns->n = 0;
+	for (i = 0; i < dims; i++)
+		if (columns->keep[i])
+			columns->kept[columns->n++] = i;
+}
+
+/* The standard deviations within classes; constant columns are not kept. */
+static void
+find_deviations(const RaceScatter *scatter, RaceColumns *columns)
+{
+	uint32		i;
+	uint32		c;
+
+	for (i = 0; i < scatter->dims; i++)
+	{
+		double		deviation = race_scatter_deviation(scatter, i);
+		double		largest = 0;
+
+		for (c = 0; c < scatter->n_classes; c++)
+			largest = fmax(largest, fabs(mean_of_class(scatter, c)[i]));
+		if (!isfinite(deviation) || !isfinite(largest))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the numbers of column %u are too large for a transform", i + 1),
+					 errdetail("Their variance overflows.")));
+		columns->keep[i] = deviation > LEAST_DEVIATION * largest;
+		columns->deviation[i] = columns->keep[i] ? deviation : 0;
+	}
+	list_kept(columns, scatter->dims);
+}
+
+/* The correlations of columns that are kept, [n][n], palloc'd */
+static double *
+correlations(const RaceScatter *scatter, const RaceColumns *columns)
+{
+	double		freedom = race_scatter_freedom(scatter);
+	uint32		n = columns->n;
+	double	   *r = palloc((Size) n * n * sizeof(double));
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+		{
+			uint32		a = columns->kept[i];
+			uint32		b = columns->kept[j];
+
+			/* one after the other: their product may overflow, or be 0 */
+			r[(Size) i * n + j] = i == j ? 1 :
+				product_of(scatter, a, b) / freedom /
+				columns->deviation[a] / columns->deviation[b];
+		}
+	return r;
+}
+
+/* Do not keep columns that are linear combinations of others. */
+static void
+drop_combinations(const RaceScatter *scatter, RaceColumns *columns)
+{
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
+	bool		independent[RACE_SCATTER_DIMS];
+	uint32		i;
+
+	race_independent(r, columns->n, race_scatter_freedom(scatter), work, independent);
+	for (i = 0; i < columns->n; i++)
+		columns->keep[columns->kept[i]] = independent[i];
+	list_kept(columns, scatter->dims);
+	pfree(work);
+	pfree(r);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* Append the numbers of columns that are left out, constant or other ones, if there are any. */
+static void
+append_left_out(StringInfo text, const char *what, const RaceColumns *columns, uint32 dims,
+				bool constant)
+{
+	const char *separator = what;
+	uint32		i;
+
+	for (i = 0; i < dims; i++)
+		if (!columns->keep[i] && (columns->deviation[i] == 0) == constant)
+		{
+			appendStringInfo(text, "%s%u", separator, i + 1);
+			separator = ", ";
+		}
+	if (separator != what)
+		appendStringInfoString(text, ". ");
+}
+
+static void
+tell_left_out(const RaceColumns *columns, const RaceScatter *scatter, const char *aggregate)
+{
+	const char *constant = scatter->n_classes == 1 ? "Constant: " : "Constant within each label: ";
+	StringInfoData detail;
+
+	if (columns->n == scatter->dims)
+		return;
+	if (columns->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no column that is not constant%s", aggregate,
+						scatter->n_classes == 1 ? "" : " within each label")));
+	initStringInfo(&detail);
+	append_left_out(&detail, constant, columns, scatter->dims, true);
+	append_left_out(&detail, "Linear combinations of columns before them: ", columns,
+					scatter->dims, false);
+	detail.data[detail.len - 1] = '\0';
+	ereport(NOTICE,
+			(errmsg("%s leaves columns out", aggregate),
+			 errdetail_internal("%s", detail.data)));
+}
+
+/* -------------------------------------------------------------- the transform */
+
+bool
+race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, double ridge,
+					RaceWhitening *whitening)
+{
+	uint32		n = columns->n;
+	double	   *r = correlations(scatter, columns);
+	double	   *work = palloc(RACE_LINEAR_WORK(n) * sizeof(double));
+	bool		found;
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < n; i++)
+		r[(Size) i * n + i] += ridge;
+	race_shrink(r, n, race_scatter_freedom(scatter), work);
+	found = race_inverse_root(r, n);
+	whitening->dims = scatter->dims;
+	whitening->outputs = n;
+	whitening->matrix = palloc0((Size) n * scatter->dims * sizeof(double));
+	for (i = 0; i < n && found; i++)
+		for (j = 0; j <= i; j++)
+			whitening->matrix[(Size) i * scatter->dims + columns->kept[j]] =
+				r[(Size) i * n + j] / columns->deviation[columns->kept[j]];
+	pfree(work);
+	pfree(r);
+	return found;
+}
+
+/* Whiten by the scatter within classes.  A NOTICE names columns that are left out. */
+static void
+whiten(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+{
+	RaceColumns columns;
+
+	if (race_scatter_freedom(scatter) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg(scatter->n_classes == 1 ? "%s needs two vectors or more" :
+						"%s needs a label with two vectors or more", aggregate)));
+	find_deviations(scatter, &columns);
+	drop_combinations(scatter, &columns);
+	tell_left_out(&columns, scatter, aggregate);
+	if (!race_whiten_columns(scatter, &columns, 0, whitening))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s finds no transform: the covariance cannot be inverted", aggregate)));
+}
+
+void
+race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
+{
+	uint32		i;
+	uint32		j;
+
+	for (i = 0; i < whitening->outputs; i++)
+	{
+		const double *row = whitening->matrix + (Size) i * whitening->dims;
+		double		sum = 0;
+
+		for (j = 0; j < whitening->dims; j++)
+			sum += row[j] * x[j];
+		z[i] = sum;
+	}
+}
+
+void
+race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n)
+{
+	uint32		dims = whitening->dims;
+	double	   *kept = palloc0((Size) n * dims * sizeof(double));
+	uint32		i;
+	uint32		j;
+	uint32		k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < whitening->outputs; k++)
+			for (j = 0; j < dims; j++)
+				kept[(Size) i * dims + j] += directions[(Size) i * whitening->outputs + k] *
+					whitening->matrix[(Size) k * dims + j];
+	pfree(whitening->matrix);
+	whitening->matrix = kept;
+	whitening->outputs = n;
+}
+
+static ArrayType *
+new_array(int ndim, int rows, int columns)
+{
+	int			dims[2] = {rows, columns};
+	int			n = ndim == 1 ? rows : rows * columns;
+	Size		size = ARR_OVERHEAD_NONULLS(ndim) + n * sizeof(float8);
+	ArrayType  *array = palloc0(size);
+
+	SET_VARSIZE(array, size);
+	array->ndim = ndim;
+	array->elemtype = FLOAT8OID;
+	memcpy(ARR_DIMS(array), dims, ndim * sizeof(int));
+	ARR_LBOUND(array)[0] = 1;
+	ARR_LBOUND(array)[ndim - 1] = 1;
+	return array;
+}
+
+Datum
+race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const double *offset)
+{
+	ArrayType  *m = new_array(2, whitening->outputs, whitening->dims);
+	ArrayType  *o = new_array(1, whitening->dims, 1);
+	RaceResultRow row;
+
+	memcpy(ARR_DATA_PTR(m), whitening->matrix,
+		   (Size) whitening->outputs * whitening->dims * sizeof(double));
+	memcpy(ARR_DATA_PTR(o), offset, whitening->dims * sizeof(double));
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, PointerGetDatum(m));
+	race_row_add(&row, PointerGetDatum(o));
+	return race_row_datum(&row);
+}
+
+static Datum
+transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+					 const RaceWhitening *whitening)
+{
+	double		mean[RACE_SCATTER_DIMS];
+
+	mean_of_all(scatter, mean);
+	return race_transform_of(fcinfo, whitening, mean);
+}
+
+/* -------------------------------------------------------------- race_whiten */
+
+/* Transition of race_whiten(x) and race_whiten(x, label) */
+Datum
+race_whiten_step(PG_FUNCTION_ARGS)
+{
+	return add_vector(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
+}
+
+/* The transform; NULL of no vectors */
+Datum
+race_whiten_final(PG_FUNCTION_ARGS)
+{
+	const RaceScatter *scatter = state_arg(fcinfo);
+	RaceWhitening whitening;
+
+	if (scatter == NULL)
+		PG_RETURN_NULL();
+	whiten(scatter, "race_whiten", &whitening);
+	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
+}
+
+/*
+ * race_discriminant: the directions in which the means of classes lie apart.
+ *
+ * Vectors are whitened within classes first (maps.c).  There the means of k classes span up
+ * to k - 1 directions, and the singular value decomposition of the means, each weighted by its
+ * number of vectors, finds them, those that tell most first (Fisher 1936; Rao 1948).  For
+ * classes that are normal and spread alike, all other directions say nothing of the class,
+ * and a kernel density in so few dimensions needs far fewer records.
+ */
+
+PG_FUNCTION_INFO_V1(race_discriminant_step);
+PG_FUNCTION_INFO_V1(race_discriminant_final);
+
+/*
+ * A direction in which the means lie apart by less than this share of the first one, or of a
+ * standard deviation, is that of rounding errors.
+ */
+#define LEAST_APART		1e-9
+
+/* The whitened means, less the mean of all, times the root of how many vectors they are of */
+static void
+whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, double *w)
+{
+	double	   *all = palloc(scatter->dims * sizeof(double));
+	double	   *apart = palloc(scatter->dims * sizeof(double));
+	uint32		c;
+	uint32		i;
+
+	mean_of_all(scatter, all);
+	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
+	{
+		const double *mean = mean_of_class(scatter, c);
+
+		for (i = 0; i < scatter->dims; i++)
+			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
+		race_whitening_apply(whitening, apart, w);
+	}
+	pfree(all);
+	pfree(apart);
+}
+
+/* How many directions there are, of those sorted by length */
+static uint32
+count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
+{
+	uint32		most = Min(scatter->n_classes - 1, dims);
+	double		least = LEAST_APART * fmax(lengths[0], sqrt(all_vectors(scatter)));
+	uint32		n = 0;
+
+	while (n < most && lengths[n] > least)
+		n++;
+	return n;
+}
+
+/* Divide a direction by its length.  Its sign is such that the largest number is positive. */
+static void
+normalize(double *v, uint32 n, double length)
+{
+	uint32		largest = 0;
+	uint32		i;
+
+	for (i = 1; i < n; i++)
+		if (fabs(v[i]) > fabs(v[largest]))
+			largest = i;
+	length = copysign(length, v[largest]);
+	for (i = 0; i < n; i++)
+		v[i] /= length;
+}
+
+uint32
+race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *whitening,
+							 double *directions)
+{
+	double		lengths[RACE_SCATTER_CLASSES];
+	uint32		n;
+	uint32		i;
+
+	whitened_means(scatter, whitening, directions);
+	race_jacobi(directions, scatter->n_classes, whitening->outputs, lengths);
+	n = count_directions(scatter, whitening->outputs, lengths);
+	for (i = 0; i < n; i++)
+		normalize(directions + (Size) i * whitening->outputs, whitening->outputs, lengths[i]);
+	return n;
+}
+
+/* Transition of race_discriminant(label, x) */
+Datum
+race_discriminant_step(PG_FUNCTION_ARGS)
+{
+	return add_vector(fcinfo, 2, 1);
+}
+
+/* The transform; NULL of no vectors */
+Datum
+race_discriminant_final(PG_FUNCTION_ARGS)
+{
+	const RaceScatter *scatter = state_arg(fcinfo);
+	RaceWhitening whitening;
+	double	   *directions;
+	uint32		n;
+
+	if (scatter == NULL)
+		PG_RETURN_NULL();
+	if (scatter->n_classes < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_discriminant needs two labels or more, found one")));
+	whiten(scatter, "race_discriminant", &whitening);
+	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
+	n = race_discriminant_directions(scatter, &whitening, directions);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
+	race_whitening_keep(&whitening, directions, n);
+	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
 }
 
 /*
