@@ -425,9 +425,8 @@ race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, doub
 	return found;
 }
 
-/* Whiten by the scatter within classes.  A NOTICE names columns that are left out. */
-static void
-whiten(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
+void
+race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening)
 {
 	RaceColumns columns;
 
@@ -542,7 +541,7 @@ race_whiten_final(PG_FUNCTION_ARGS)
 
 	if (scatter == NULL)
 		PG_RETURN_NULL();
-	whiten(scatter, "race_whiten", &whitening);
+	race_whitening_of(scatter, "race_whiten", &whitening);
 	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
 }
 
@@ -653,7 +652,7 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_discriminant needs two labels or more, found one")));
-	whiten(scatter, "race_discriminant", &whitening);
+	race_whitening_of(scatter, "race_discriminant", &whitening);
 	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
 	n = race_discriminant_directions(scatter, &whitening, directions);
 	if (n == 0)

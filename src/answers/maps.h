@@ -95,6 +95,12 @@ typedef struct RaceColumns
 extern bool race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns,
 								double ridge, RaceWhitening *whitening);
 
+/*
+ * Whitening by the scatter within classes.  Raises 22023 if there is none.  A NOTICE names
+ * columns that are left out; `aggregate` is the name of the function.
+ */
+extern void race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening);
+
 /* z = M x */
 extern void race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z);
 

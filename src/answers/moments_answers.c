@@ -733,78 +733,7 @@ mean_of_records(const RaceLikely *likely, const double *scaled)
 	return mean;
 }
 
-/* The mean of scaled columns, and their covariance, [dims][dims]; both are palloc'd. */
-static double *
-spread_of(const RaceLikely *likely, double **mean)
-{
-	uint32		dims = likely->noisy.n - 1;
-	double	   *covariance = palloc0((Size) dims * dims * sizeof(double));
-	double		weight;
-	Size		i;
-
-	*mean = palloc(dims * sizeof(double));
-	weight = race_likely_spread(&likely->noisy, *mean, covariance);
-	for (i = 0; i < (Size) dims * dims; i++)
-		covariance[i] /= weight;
-	return covariance;
-}
-
 /* ---------------------------------------------------------------- whitening */
-
-/*
- * The columns that are no linear combination of those before them, which is for exact moments:
- * noise leaves no such column.
- */
-static uint32
-keep_columns(const RaceNoisy *noisy, const double *covariance, uint32 *kept)
-{
-	uint32		dims = noisy->n - 1;
-	double	   *r = palloc((Size) dims * dims * sizeof(double));
-	double	   *work = palloc(RACE_LINEAR_WORK(dims) * sizeof(double));
-	bool	   *keep = palloc(dims * sizeof(bool));
-	uint32	   *vary = palloc(dims * sizeof(uint32));
-	uint32		n = 0;
-	uint32		found = 0;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < dims; i++)
-		if (covariance[(Size) i * dims + i] > RACE_LEAST_SHARE)
-			vary[n++] = i;
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			r[(Size) i * n + j] = i == j ? 1 : covariance[(Size) vary[i] * dims + vary[j]] /
-				sqrt(covariance[(Size) vary[i] * dims + vary[i]] *
-					 covariance[(Size) vary[j] * dims + vary[j]]);
-	race_independent(r, n, INFINITY, work, keep);
-	for (i = 0; i < n; i++)
-		if (keep[i])
-			kept[found++] = vary[i];
-	return found;
-}
-
-/* The inverse root of the covariance of columns that are kept, as rows of a map of all columns */
-static void
-whiten_columns(const double *covariance, uint32 dims, const uint32 *kept, uint32 n,
-			   RaceWhitening *map)
-{
-	double	   *root = palloc((Size) dims * dims * sizeof(double));
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
-			root[(Size) i * n + j] = covariance[(Size) kept[i] * dims + kept[j]];
-	if (n == 0 || !race_inverse_root(root, n))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("no column varies in these moments")));
-	start_map(dims, n, map);
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
-			map->matrix[(Size) i * dims + kept[j]] = root[(Size) i * n + j];
-	pfree(root);
-}
 
 /* race_whiten_moments(moments) */
 Datum
@@ -812,22 +741,27 @@ race_whiten_moments(PG_FUNCTION_ARGS)
 {
 	RaceLikely	likely;
 	RaceWhitening map;
+	RaceScatter *scatter;
 	double	   *mean;
-	double	   *covariance;
-	uint32	   *kept;
+	double	   *products;
+	double		weight;
 	uint32		dims;
-	uint32		n;
+	uint32		i;
+	uint32		j;
 
 	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
 	dims = likely.noisy.n - 1;
-	covariance = spread_of(&likely, &mean);
-	kept = palloc(dims * sizeof(uint32));
-	n = keep_columns(&likely.noisy, covariance, kept);
-	whiten_columns(covariance, dims, kept, n, &map);
-	if (n < dims)
-		ereport(NOTICE,
-				(errmsg("race_whiten_moments leaves %u of %u columns out", dims - n, dims),
-				 errdetail("They are constant, or linear combinations of columns before them.")));
+	mean = palloc(dims * sizeof(double));
+	products = palloc0((Size) dims * dims * sizeof(double));
+	weight = race_likely_spread(&likely.noisy, mean, products);
+	scatter = race_scatter_create(dims, CurrentMemoryContext);
+	race_scatter_add(scatter, 0, weight, mean);
+	for (i = 0; i < dims; i++)
+		for (j = 0; j <= i; j++)
+			/* exact sums leave rounding of a constant column */
+			scatter->products[(Size) i * (i + 1) / 2 + j] = i == j && products[(Size) i * dims + i] <=
+				RACE_LEAST_SHARE * weight ? 0 : products[(Size) i * dims + j];
+	race_whitening_of(scatter, "race_whiten_moments", &map);
 	apply_slopes(&likely, &map);
 	PG_RETURN_DATUM(race_transform_of(fcinfo, &map, mean_of_records(&likely, mean)));
 }
@@ -855,7 +789,8 @@ race_pca_transform(PG_FUNCTION_ARGS)
 	for (i = 0; i < (Size) components * dims; i++)
 		map.matrix[i] = found.vectors[i] * found.scale[i % dims];
 	apply_slopes(&found.likely, &map);
-	spread_of(&found.likely, &mean);
+	mean = palloc(dims * sizeof(double));
+	(void) race_likely_spread(&found.likely.noisy, mean, palloc0((Size) dims * dims * sizeof(double)));
 	PG_RETURN_DATUM(race_transform_of(fcinfo, &map, mean_of_records(&found.likely, mean)));
 }
 
