@@ -13,7 +13,6 @@
 
 #include "../core/core.h"
 #include "estimate.h"
-#include "info.h"
 
 /*
  * race_difference: by how much two sketches differ at a query.
@@ -362,8 +361,8 @@ add_params(RaceResultRow *row, const RaceParams *params)
 	race_row_add_text(row, race_rehash_name(params->rehash));
 }
 
-void
-race_info_add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
+static void
+add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 {
 	int			i;
 
@@ -420,7 +419,7 @@ race_info(PG_FUNCTION_ARGS)
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum((int64) size));
-	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
+	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	/* the model of contingency tables has no points */
 	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0 && !race_is_contingency(view.params));
 	PG_RETURN_DATUM(race_row_datum(&row));

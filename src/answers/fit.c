@@ -16,7 +16,6 @@
 
 #include "../core/core.h"
 #include "fit.h"
-#include "fit_flow.h"
 #include "row_estimator.h"
 #include "table_model.h"
 
@@ -25,7 +24,7 @@
  *
  * The points are hashed.  The sketch answers at them, their Gram matrix is computed, and
  * the weights are found (solver.h).  Points of vectors are then moved, in rounds, and flow
- * (fit_flow.h).  Of many candidates that were given some are chosen (fit.h).  In the end weights
+ * (fit_flow.c).  Of many candidates that were given some are chosen (fit.h).  In the end weights
  * are found from each half of the rows alone.  The residuals of the other half, which has not
  * been seen, tell how much a model misses: the mean of their squares, less the variance that
  * noise gives them.
