@@ -222,8 +222,7 @@ typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
 	RaceRecordReader y_reader;
-	MemoryContext space;		/* of what follows */
-	RaceParams *params;			/* or NULL, before the first use */
+	MemoryContext space;		/* of what follows, for a call */
 	RaceRecords *x;
 	RaceRecords *y;
 } KernelSite;
@@ -245,40 +244,6 @@ get_site(FmgrInfo *flinfo)
 		flinfo->fn_extra = site;
 	}
 	return (KernelSite *) flinfo->fn_extra;
-}
-
-/*
- * Forget the lengths that were learned from records: the parameters do not state
- * them.
- */
-static void
-open_lengths(RaceRecords *records, const RaceParams *params)
-{
-	const RaceParams *part;
-	int			i = 0;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		records->parts[i++].width = part->dims;
-}
-
-/* Make space for records of these parameters. */
-static void
-use_params(KernelSite *site, const RaceParams *params)
-{
-	if (site->params != NULL && race_params_same(site->params, params))
-	{
-		open_lengths(site->x, params);
-		open_lengths(site->y, params);
-		return;
-	}
-	site->params = NULL;		/* an error may come from here on */
-	MemoryContextReset(site->space);
-	site->x = race_records_create(params, site->space);
-	site->y = race_records_create(params, site->space);
-	site->y->are_queries = true;
-	race_records_reserve(site->x, 1);
-	race_records_reserve(site->y, 1);
-	site->params = race_params_copy(params, site->space);
 }
 
 /* Columns with one record, valid until the next call */
@@ -306,7 +271,12 @@ race_kernel(PG_FUNCTION_ARGS)
 	int			i;
 
 	race_params_check_kernel(params);
-	use_params(site, params);
+	MemoryContextReset(site->space);
+	site->x = race_records_create(params, site->space);
+	site->y = race_records_create(params, site->space);
+	site->y->are_queries = true;
+	race_records_reserve(site->x, 1);
+	race_records_reserve(site->y, 1);
 	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
 	/* if the parameters do not state dims, y must have as many as x */
 	for (i = 0; i < site->x->n_parts; i++)

@@ -156,7 +156,8 @@ ask_partial(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evalu
  * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
  * model misses has about the square e; the residual tells it with a variance v, of noise and
  * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
- * differences that are far smaller than v: its weight is 0.
+ * differences that are far smaller than v: its weight is 0.  A grid is good by itself: its model serves
+ * samples, quantiles and charts, and is not asked.
  */
 typedef struct Parts
 {
@@ -170,19 +171,14 @@ typedef struct Parts
 	double		scale;			/* of residuals, in a partial question (evaluator.h) */
 } Parts;
 
-/*
- * Residuals whose square is so many times their variance are not noise: they are believed.  The limit is
- * lower for a grid: its noise is known, and it says more of round numbers than its model can.
- */
+/* Residuals whose square is so many times their variance are not noise: they are believed. */
 #define TOO_LARGE			9.0
-#define TOO_LARGE_OF_GRID	4.0
 
 static double
 weight_of_residual(const Parts *parts, double answer, double residual)
 {
 	double		v = parts->trusted->residual_variance;
-	double		most = v * (parts->gridded == NULL ? TOO_LARGE : TOO_LARGE_OF_GRID);
-	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - most);
+	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - TOO_LARGE * v);
 
 	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
 }
@@ -194,7 +190,7 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 	const RaceView *view = &question->view;
 
 	if (parts->gridded != NULL)
-		return race_gridded_sum(parts->gridded, record[0].numbers) - parts->model;
+		return race_gridded_sum(parts->gridded, record[0].numbers);
 	return race_estimator_mean(view, parts->trusted != NULL ? parts->evaluator : NULL,
 							 question->buckets, 0, view->params->rows);
 }
@@ -232,7 +228,7 @@ take_apart(const RaceQuestion *question)
 		take_partial_apart(question, record, &parts);
 		return parts;
 	}
-	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
+	if (view->model != NULL && parts.gridded == NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
 		parts.model = race_evaluator_sum(parts.evaluator, record);
@@ -307,8 +303,7 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
 	double		missed = pow(parts->trusted->misfit, 2) +
 		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
 
-	if (parts->gridded != NULL ||
-		params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
+	if (params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
 		return variance;
 	return variance + missed * parts->model * parts->model / 2;
 }
@@ -341,9 +336,18 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
 	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
-		(1 - parts->weight) * (parts->gridded != NULL ? variance :
-							   parts->trusted->residual_variance);
+		(1 - parts->weight) * parts->trusted->residual_variance;
 	return shown + variance_of_few_rows(question, parts, shown);
+}
+
+static double
+variance_of_grid(const RaceQuestion *question, const Parts *parts)
+{
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	race_question_record(question, record);
+	return race_gridded_noise(parts->gridded) +
+		race_gridded_bias(parts->gridded, record[0].numbers, parts->model + parts->mean);
 }
 
 /* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
@@ -354,8 +358,7 @@ describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *res
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
-		result->rows_variance = race_gridded_noise(parts->gridded) +
-			race_gridded_bias(parts->gridded, parts->model + parts->mean);
+		result->rows_variance = variance_of_grid(question, parts);
 	else if (!question->partial)
 		result->rows_variance = race_estimator_variance(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
 													  question->buckets,

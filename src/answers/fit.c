@@ -162,44 +162,6 @@ test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model
 		model->misfit = missed == 0 ? 0 : Min(sqrt(missed / residuals.answer), RACE_UNTESTED / 2);
 }
 
-/* The median of squares of normal variables, in parts of their variance */
-#define MEDIAN_OF_SQUARES	0.4549
-
-/*
- * A grid has no second half to test a model with.  But its noise is known.  The median squared residual
- * at all points is that of noise where the model is right, if it is less.  The mean square
- * beyond the noise is missed.
- *
- * In more than one dimension the points are too coarse for the answers of a grid to records on a
- * line, and the grid by itself is good: its model is not asked.
- */
-static void
-test_by_noise(const RaceFitState *fit, RaceModel *model)
-{
-	const RaceParams *params = fit->view->params;
-	RaceGridChoice selection = {0, race_grid_levels(params)};
-	/* the mean over the box */
-	double		noise = race_grid_noise_variance(params, selection, RACE_GRID_ANYWHERE,
-												 fit->view->header->noise.counter_variance);
-	uint32		n = fit->points->n;
-	double	   *squares = fit->space;
-	double		square = 0;
-	double		answer = 0;
-	uint32		i;
-
-	race_gram_multiply(&fit->gram, fit->weights, squares);
-	for (i = 0; i < n; i++)
-	{
-		answer += squares[i] * squares[i] / n;
-		squares[i] = pow(fit->answers[i] - squares[i], 2);
-		square += squares[i] / n;
-	}
-	race_sort_descending(squares, n);
-	model->residual_variance = Min(squares[n / 2] / MEDIAN_OF_SQUARES, noise);
-	model->misfit = !fit->complete || params->dims > 1 ? RACE_UNTESTED :
-		square <= noise ? 0 : Min(sqrt((square - noise) / answer), RACE_UNTESTED / 2);
-}
-
 /* ------------------------------------------------------------ results */
 
 /* Make the model, and find out how much it misses. */
@@ -209,9 +171,8 @@ finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts)
 	Size		size;
 	RaceModel  *model = race_fit_model(fit, texts, &size);
 
-	if (fit->gridded != NULL)
-		test_by_noise(fit, model);
-	else
+	model->misfit = RACE_UNTESTED;	/* that of a grid is not asked */
+	if (fit->gridded == NULL)
 		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
 	return race_flat_create(fit->view, model, size);
