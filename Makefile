@@ -112,7 +112,7 @@ test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels normal sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
 	factor noise_samplers noise_budget counters count plan draw noisy) \
-	$(addprefix answers/,graphical% distributions solver point_masses peaks cosine_basis moments_psd)
+	$(addprefix answers/,graphical% distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # Grey-box audits have their own race_noisy(), which notes what it is given.
 test/unit/greybox_test test/unit/greybox_tables_test: REPLACED = src/core/noisy.o

@@ -81,7 +81,7 @@ SELECT d, (race_info(race_merge_disjoint(r))).epsilon = max((race_info(r)).epsil
 DROP TABLE kept;
 DROP FUNCTION gridded;
 
--- fits: in one dimension they are asked, in more the grid itself is
+-- models of grids are not asked: the grid itself is
 SELECT d, bool_and(i.points > 0) AS points, bool_and(i.misfit = 1000000) AS untested, bool_and(race_kde(f, q) BETWEEN 0 AND 1) AS sound
 FROM s, LATERAL (SELECT race_fit(race_privatize(s, 1), points => 300) AS f, (SELECT array_agg(50.0) FROM generate_series(1, d))::float8[] AS q OFFSET 0) v, race_info(f) i
 WHERE s.power = 1 GROUP BY d ORDER BY d;

@@ -16,7 +16,7 @@ SELECT hills(s) FROM s;
 SELECT hills(s) AS grid, hills(race_fit(s)) AS fitted FROM g;
 -- densities are those of race_kde, the best has its own for prominence, and the order is that of prominence
 SELECT bool_and(density = race_kde(f, x)) AS density, max(density) = max(prominence) AS first, bool_and(prominence > 0 AND prominence <= density) AS prominent,
-       bool_and(falls) AS ordered, bool_and(record IS NULL) AS vectors
+       bool_and(falls) AS ordered
 FROM (SELECT f, m.*, lag(prominence) OVER (ORDER BY ordinality) >= prominence IS NOT FALSE AS falls FROM f, race_modes(f, 10) WITH ORDINALITY m) v;
 -- no place nearby is denser
 SELECT bool_and(race_kde(f, ARRAY[x[1] + d / 100.0]) <= density + 1e-9) AS maxima FROM f, race_modes(f, 3), generate_series(-10, 10) d WHERE x[1] + d / 100.0 BETWEEN 0 AND 10;
@@ -36,13 +36,6 @@ SELECT abs(atan2(x[2], x[1]) - 0.6) < 0.1 AS direction FROM race_modes((SELECT r
 -- an empty sketch
 SELECT count(*) < 10 AS few FROM race_modes(race_sketch('l2(dims=1, rows=16, range=16, lower={0}, upper={1})'::race_params));
 
--- other records: points that no similar one beats
-CREATE TABLE r AS SELECT ARRAY['a' || i % 2, 'b' || i % 3, 'c' || CASE WHEN i % 6 < 3 THEN i % 6 ELSE 0 END] AS c, i FROM generate_series(1, 300) i;
-SELECT record, round(density::numeric, 1) AS density, prominence > 0.1 AS prominent FROM (SELECT race_fit(s, c) AS f FROM (SELECT race_build('match(dims=3, power=4, rows=512, range=512)', c) AS s FROM r) v, (SELECT DISTINCT c FROM r) w) x, race_modes(f, 2);
-SELECT record, density = prominence AS first FROM (SELECT race_fit(s, ROW(x, c)) AS f
-	FROM (SELECT race_build('l2(dims=1, rows=256, range=256) * match(dims=1)', ROW(ARRAY[i % 5 / 5.0], ARRAY[i % 3 = 0]::text[])) AS s FROM r) v,
-	(SELECT ARRAY[a] AS x, ARRAY[b]::text[] AS c FROM generate_series(0, 4) a, unnest('{t,f}'::bool[]) b) w) x, race_modes(f, 1);
-
 -- NULLs and errors
 SELECT count(*) FROM race_modes(NULL);
 SELECT count(*) FROM s, race_modes(s, NULL);
@@ -54,5 +47,5 @@ SELECT race_modes(s, 1, '{-Infinity}', '{1}') FROM s;
 SELECT race_modes(race_build('l2(dims=1)', '{5}'::float8[]));
 SELECT race_modes(race_build('match(dims=1)', ARRAY['a']));
 SELECT race_modes(race_share(s, 1, 1e-6, 3)) FROM s;
-DROP TABLE t, s, f, g, r;
+DROP TABLE t, s, f, g;
 DROP FUNCTION hills;

@@ -193,11 +193,15 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- What was computed of another question is not told any more; parameters are text that can be used.
+-- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_suggest_result statement
+-- covers: TYPE race_modes_result record
+-- covers: TYPE race_release_modes_result record
 ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
 ALTER TYPE race_suggest_result DROP ATTRIBUTE statement;
+ALTER TYPE race_modes_result DROP ATTRIBUTE record;
+ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
@@ -703,11 +707,11 @@ CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
 COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 	'the transform for race_params to the directions in which labels differ (Fisher 1936, Rao 1948), most important first. Use public data only: the result has no added noise. Errors as in race_whiten';
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], knots float8[] DEFAULT '{}') RETURNS float8[]
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8[]) IS
-	'M (x - o) for a public matrix M and offset o. With knots, a row of ascending quantiles for each column, the places of the numbers among them are appended to x. Error 22023 for other shapes and NaN';
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
+	'M (x - o) for a public matrix M and offset o. NULL for another length of x. Error 22023 for other shapes and NaN';
 
 COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release_sketch; NULL for a grid, whose cells these choose';
 
@@ -2551,16 +2555,18 @@ $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
+COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
+
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.record, m.density, m.prominence, l.label
+	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
 		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-			WITH ORDINALITY m (at, record, density, prominence, mode)
+			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
 

@@ -87,9 +87,9 @@ load(const RaceCalibration *calibration, int class, const RaceView *view)
  * it, with noise of a variance
  */
 static double
-shrunk(double having, double records, double expected, double variance, double spread)
+shrunk(double having, double records, double expected, double variance)
 {
-	double		prior = spread * spread * expected * (1 - expected);
+	double		prior = SPREAD * SPREAD * expected * (1 - expected);
 
 	records = Max(records, 0);
 	return (having * records * prior + expected * variance) / (records * records * prior + variance);
@@ -134,28 +134,6 @@ make_monotone(double *shares, const double *records, uint32 n)
 	pfree(given);
 }
 
-/*
- * Records are split over the two nodes around them, so that a node sees the mean of a curve with
- * weights of about 1/6, 2/3 and 1/6: a third of it is of its neighbours.  Undo that.
- */
-static void
-sharpen(double *shares, uint32 n)
-{
-	double		before = shares[0];
-	uint32		i;
-
-	for (i = 0; i < n; i++)
-	{
-		double		seen = shares[i];
-		double		after = i + 1 < n ? shares[i + 1] : before;
-
-		if (i == 0)
-			before = after;
-		shares[i] = Min(Max(seen + (2 * seen - before - after) / 6, 0), 1);
-		before = seen;
-	}
-}
-
 /* How often the best class is right with each lead, whatever class that is: [nodes] */
 static double *
 rightness_of(const RaceCalibration *calibration, const double *places, double variance)
@@ -182,86 +160,34 @@ rightness_of(const RaceCalibration *calibration, const double *places, double va
 	}
 	for (j = 0; j < nodes; j++)
 		shares[j] = within(shrunk(having[j], records[j], within(all > 0 ? right / all : 0, classes),
-								  classes * variance, SPREAD), classes);
+								  classes * variance), classes);
 	make_monotone(shares, records, nodes);
 	return shares;
 }
 
 /*
- * Where a class is best, the parts of the others in the records that are not of it: expected is that
- * they are as frequent as anywhere.  They add up to 1.
+ * Replace what sketches say where a class is best by likely numbers of records.  Its own share is
+ * shrunk to what is right on average; the others are taken to be as frequent there as anywhere.
  */
 static void
-find_parts(const RaceCalibration *calibration, int best, double wrong, double variance, double *parts)
-{
-	double		others = 0;
-	double		sum = 0;
-	int			i;
-	uint32		j;
-
-	for (i = 0; i < calibration->classes; i++)
-		others += i == best ? 0 : calibration->totals[i];
-	for (i = 0; i < calibration->classes; i++)
-	{
-		double		having = 0;
-
-		for (j = 0; j <= calibration->cells; j++)
-			having += lead_of(calibration, i, best)[j];
-		parts[i] = i == best ? 0 :
-			Max(shrunk(having, wrong, (calibration->totals[i] + 1) / (others + calibration->classes),
-					   variance * (calibration->cells + 1), SPREAD), 1e-9);
-		sum += parts[i];
-	}
-	for (i = 0; i < calibration->classes; i++)
-		parts[i] /= sum;
-}
-
-/* Replace what sketches say where a class is best by likely numbers of records. */
-static void
-share_out(RaceCalibration *calibration, int best, const double *places, const double *rightness,
-		  double variance)
+share_out(RaceCalibration *calibration, int best, const double *places, const double *rightness, double variance)
 {
 	int			classes = calibration->classes;
-	uint32		nodes = calibration->cells + 1;
-	double	   *own = lead_of(calibration, best, best);
-	double	   *parts = palloc(classes * sizeof(double));
-	double	   *shares = palloc(nodes * sizeof(double));
-	double		all = 0;
-	double		right = 0;
-	double		expected = 0;
-	double		wrong;
-	double		beyond = 0;
-	double		scale = 0;
+	double		others = 0;
 	int			i;
 	uint32		j;
 
-	for (j = 0; j < nodes; j++)
-	{
-		all += Max(places[j], 0);
-		right += own[j];
-		expected += rightness[j] * Max(places[j], 0);
-	}
-	expected = within(all > 0 ? expected / all : 0, classes);
-	wrong = 1 - within(shrunk(right, all, expected, nodes * variance, SPREAD), classes);
-	find_parts(calibration, best, all * wrong, variance, parts);
-	for (j = 0; j < nodes; j++)
+	for (i = 0; i < classes; i++)
+		others += i == best ? 0 : calibration->totals[i] + 1;
+	for (j = 0; j <= calibration->cells; j++)
 	{
 		double		records = Max(places[j], 1);
+		double		share = within(shrunk(lead_of(calibration, best, best)[j], records, rightness[j], variance), classes);
 
-		shares[j] = within(1 - (1 - rightness[j]) * wrong / (1 - expected), classes);
-		beyond += pow(own[j] - records * shares[j], 2) - variance;
-		scale += records * records * shares[j] * (1 - shares[j]);
-	}
-	/* nodes differ as much as they do beyond noise */
-	for (j = 0; j < nodes; j++)
-		shares[j] = shrunk(own[j], Max(places[j], 1), shares[j], variance, sqrt(Max(beyond, 0) / scale));
-	sharpen(shares, nodes);
-	for (j = 0; j < nodes; j++)
 		for (i = 0; i < classes; i++)
-			lead_of(calibration, i, best)[j] = Max(places[j], 1) *
-				(i == best ? shares[j] : (1 - shares[j]) * parts[i]);
-	pfree(shares);
-	pfree(parts);
+			lead_of(calibration, i, best)[j] = records *
+				(i == best ? share : (1 - share) * (calibration->totals[i] + 1) / others);
+	}
 }
 
 RaceCalibration *

@@ -12,316 +12,15 @@
 #include "utils/array.h"
 
 #include "../core/core.h"
-#include "charts.h"
+#include "classify.h"
 #include "distributions.h"
 #include "estimate.h"
 #include "row_estimator.h"
+#include "sample.h"
 
 /*
- * Curves, heat maps and histograms of columns, from densities (charts.h).
- */
-
-PG_FUNCTION_INFO_V1(race_curve);
-PG_FUNCTION_INFO_V1(race_heatmap);
-PG_FUNCTION_INFO_V1(race_histogram);
-
-#define MOST_STEPS		10000
-#define MOST_MAP_STEPS	500
-
-/* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
-#define OF_GRIDS		1e6
-#define OF_ROWS			4
-
-/* A chart on its way out, a row for each place */
-typedef struct Told
-{
-	RaceChart	chart;
-	double		z;				/* of an interval, in standard errors */
-	RaceResultRow row;
-} Told;
-
-static void
-check_steps(int32 steps, int32 most)
-{
-	if (steps < 2 || steps > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("steps must be between 2 and %d", most)));
-}
-
-static Told *
-open_chart(FunctionCallInfo fcinfo, int axes)
-{
-	Told	   *told = palloc0(sizeof(Told));
-	int32		columns[RACE_CHART_AXES];
-	int			i;
-
-	race_row_start(&told->row, fcinfo);
-	for (i = 0; i < axes; i++)
-		columns[i] = PG_GETARG_INT32(1 + i);
-	race_chart_open(&told->chart, PointerGetDatum(PG_GETARG_VARLENA_P(0)), columns, axes);
-	return told;
-}
-
-/* Raise 22023 unless smoothing is a number above 0, up to 100. */
-static void
-check_smoothing(double smoothing)
-{
-	if (!(smoothing > 0 && smoothing <= 100))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("smoothing must be a number above 0, up to 100")));
-}
-
-static double
-smoothing_arg(FunctionCallInfo fcinfo, int argument)
-{
-	double		smoothing = PG_ARGISNULL(argument) ? RACE_LEAST_SMOOTHING : PG_GETARG_FLOAT8(argument);
-
-	check_smoothing(smoothing);
-	return smoothing;
-}
-
-/* With the smoothing in an argument, or if that is NULL the least that suits */
-static void
-fill(RaceChart *chart, FunctionCallInfo fcinfo, int argument)
-{
-	if (PG_ARGISNULL(argument))
-		race_chart_fill_smoothly(chart);
-	else
-		race_chart_fill(chart);
-}
-
-static void
-add_error(Told *told, uint64 at, double scale)
-{
-	const double *variance = told->chart.variance;
-
-	race_row_add_if(&told->row, variance != NULL,
-					Float8GetDatum(variance != NULL ? scale * sqrt(variance[at]) : 0));
-}
-
-/* ---------------------------------------------------------------------- curves */
-
-static void
-start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	Told	   *told;
-	RaceChart  *chart;
-	double		lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
-	double		upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
-	double		smoothing;
-	int			i;
-
-	for (i = 0; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i) && i != 3 && i != 4 && i != 6)
-			return;
-	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
-	race_check_confidence(PG_GETARG_FLOAT8(5));
-	smoothing = smoothing_arg(fcinfo, 6);
-	told = open_chart(fcinfo, 1);
-	chart = &told->chart;
-	told->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
-									 race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
-	race_chart_places(chart, race_chart_axis(chart, PG_GETARG_INT32(1), smoothing),
-					  PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
-					  PG_GETARG_INT32(2), false);
-	fill(chart, fcinfo, 6);
-	call->max_calls = chart->lines;
-	call->user_fctx = told;
-}
-
-static Datum
-curve_datum(void *state, uint64 i)
-{
-	Told	   *told = (Told *) state;
-	const RaceChart *chart = &told->chart;
-	double		density = chart->share[i];
-	bool		known = chart->variance != NULL;
-	double		reach = known ? told->z * sqrt(chart->variance[i]) : 0;
-
-	race_row_add(&told->row, Float8GetDatum(chart->axes[0].spread.at[i]));
-	race_row_add(&told->row, Float8GetDatum(density));
-	race_row_add_if(&told->row, known, Float8GetDatum(Max(density - reach, 0)));
-	race_row_add_if(&told->row, known, Float8GetDatum(density + reach));
-	return race_row_datum(&told->row);
-}
-
-/* _race_curve(sketch, column, steps, lower, upper, confidence, smoothing) */
-Datum
-race_curve(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_curve, curve_datum);
-}
-
-/* ------------------------------------------------------------------- heat maps */
-
-static void
-start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	Told	   *told;
-	RaceChart  *chart;
-	const double *bounds[2] = {NULL, NULL};
-	double		smoothing;
-	int			i;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		return;
-	check_steps(PG_GETARG_INT32(3), MOST_MAP_STEPS);
-	smoothing = smoothing_arg(fcinfo, 6);
-	if (PG_GETARG_INT32(1) == PG_GETARG_INT32(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a heat map needs two different columns")));
-	for (i = 0; i < 2; i++)
-		if (!PG_ARGISNULL(4 + i))
-			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), RACE_CHART_AXES);
-	told = open_chart(fcinfo, RACE_CHART_AXES);
-	chart = &told->chart;
-	for (i = 0; i < RACE_CHART_AXES; i++)
-		race_chart_places(chart, race_chart_axis(chart, PG_GETARG_INT32(1 + i), smoothing),
-						  bounds[0] == NULL ? NULL : &bounds[0][i],
-						  bounds[1] == NULL ? NULL : &bounds[1][i], PG_GETARG_INT32(3), true);
-	fill(chart, fcinfo, 6);
-	call->max_calls = (uint64) chart->lines * chart->length;
-	call->user_fctx = told;
-}
-
-static Datum
-heatmap_datum(void *state, uint64 i)
-{
-	Told	   *told = (Told *) state;
-	const RaceChart *chart = &told->chart;
-
-	race_row_add(&told->row, Float8GetDatum(chart->axes[0].spread.at[i / chart->length]));
-	race_row_add(&told->row, Float8GetDatum(chart->axes[1].spread.at[i % chart->length]));
-	race_row_add(&told->row, Float8GetDatum(chart->share[i]));
-	add_error(told, i, 1);
-	return race_row_datum(&told->row);
-}
-
-/* _race_heatmap(sketch, column1, column2, steps, lower, upper, smoothing) */
-Datum
-race_heatmap(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_heatmap, heatmap_datum);
-}
-
-/* ------------------------------------------------------------------ histograms */
-
-/* The edges of the cells of a histogram: finite numbers that ascend */
-static void
-read_edges(RaceSpread *spread, ArrayType *array)
-{
-	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	const double *edges;
-	int			k;
-
-	if (n < 2 || n > MOST_STEPS + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a histogram needs 2 to %d edges", MOST_STEPS + 1)));
-	edges = race_vector_new(FLOAT8ARRAYOID, PointerGetDatum(array), (uint32) n);
-	for (k = 1; k < n; k++)
-		if (edges[k] <= edges[k - 1])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the edges of a histogram must ascend")));
-	spread->cells = true;
-	spread->n = (uint32) n - 1;
-	spread->at = palloc(n * sizeof(double));
-	memcpy(spread->at, edges, n * sizeof(double));
-}
-
-/*
- * Records near an edge are on either side of it, and the chart has part of each on both.  Were
- * they placed at random with density f, spread by a standard deviation s, then the variance of
- * that would be N f s times the integral of (F(t) - [t > 0])^2, F being the normal distribution
- * function, which is (sqrt(2) - 1) / sqrt(pi).  Linear splitting spreads by 1/6 of a squared cell.
- */
-static void
-add_edges(RaceChart *chart)
-{
-	const RaceView *view = &chart->fitted.view;
-	const RaceChartAxis *axis = &chart->axes[0];
-	RaceSpread	edges = axis->spread;
-	double		spread = edges.width * edges.width;
-	double	   *values;
-	double	   *density;
-	uint64		i;
-	uint32		k;
-
-	if (chart->variance == NULL)
-		return;
-	if (race_is_grid(view->params))
-	{
-		RaceGrid	grid;
-
-		race_grid_of(view->params, &grid);
-		spread += pow(grid.width[axis->place.element], 2) / 6;
-	}
-	edges.cells = false;
-	edges.n++;
-	values = palloc0(edges.n * sizeof(double));
-	density = palloc0(edges.n * sizeof(double));
-	for (i = 0; i < view->model->points; i++)
-	{
-		uint32		from;
-		uint32		to;
-
-		race_spread_add(&edges, race_fitted_vector(&chart->fitted, axis->place.part, i)[axis->place.element],
-						values, &from, &to);
-		for (k = from; k < to; k++)
-		{
-			density[k] += values[k] * race_fitted_weight(&chart->fitted, i) / chart->fitted.total;
-			values[k] = 0;
-		}
-	}
-	for (k = 0; k < edges.n - 1; k++)
-		chart->variance[k] += (density[k] + density[k + 1]) * sqrt(spread) *
-			(sqrt(2) - 1) / sqrt(RACE_PI) / chart->records;
-}
-
-static void
-start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	Told	   *told;
-	RaceChart  *chart;
-
-	check_smoothing(PG_GETARG_FLOAT8(3));
-	told = open_chart(fcinfo, 1);
-	chart = &told->chart;
-	read_edges(&race_chart_axis(chart, PG_GETARG_INT32(1), PG_GETARG_FLOAT8(3))->spread,
-			   PG_GETARG_ARRAYTYPE_P(2));
-	race_chart_fill(chart);
-	add_edges(chart);
-	call->max_calls = chart->lines;
-	call->user_fctx = told;
-}
-
-static Datum
-histogram_datum(void *state, uint64 i)
-{
-	Told	   *told = (Told *) state;
-	const RaceChart *chart = &told->chart;
-	const double *edges = chart->axes[0].spread.at;
-
-	race_row_add(&told->row, Float8GetDatum(edges[i]));
-	race_row_add(&told->row, Float8GetDatum(edges[i + 1]));
-	race_row_add(&told->row, Float8GetDatum(chart->share[i] * chart->records));
-	add_error(told, i, chart->records);
-	return race_row_datum(&told->row);
-}
-
-/* _race_histogram(sketch, column, edges, smoothing) */
-Datum
-race_histogram(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_histogram, histogram_datum);
-}
-
-/*
- * The densities of a chart, and what noise and rows do to them.
+ * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.  What one
+ * has beyond the bounds of its axis is mirrored at them.
  *
  * Standard errors.  Of a grid, each node has noise of its own.  What is told at a place is a
  * sum of nodes with known weights, so its variance is known; a fit takes some of it away, which
@@ -331,35 +30,61 @@ race_histogram(PG_FUNCTION_ARGS)
  * alike is taken to be the share of an answer that the model misses.
  */
 
-/* What a small error is, of the highest density */
+PG_FUNCTION_INFO_V1(race_curve);
+PG_FUNCTION_INFO_V1(race_heatmap);
+PG_FUNCTION_INFO_V1(race_histogram);
+
+#define MOST_AXES		2
+#define MOST_STEPS		10000
+#define MOST_MAP_STEPS	500
+#define REACH			8.5		/* standard deviations; there is less than 1e-16 beyond */
+
+/* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
+#define OF_GRIDS		1e6
+#define OF_ROWS			4
+
+/* Smoothing that nobody asked for: the least of these with which errors are a small part of the peak */
+static const double smoothings[] = {0.25, 0.5, 1};
+
 #define SMALL_PART		0.05
 
-/* ------------------------------------------------------------------------ axes */
-
-/* Does a part of the kernel have a bandwidth along each axis of its records? */
-static bool
-has_widths(const RaceParams *part)
+typedef struct Axis
 {
-	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
-		race_array(part, RACE_ARRAY_MATRIX) == NULL;
-}
+	RaceColumnPlace place;
+	double		bandwidth;
+	double		width;			/* the standard deviation around points */
+	double		lower;			/* the bounds; infinite without */
+	double		upper;
+	bool		cells;			/* are there n cells, or n places? */
+	uint32		n;
+	double	   *at;				/* [n] places, or [n + 1] edges of cells; they ascend */
+	double	   *values;			/* [n], of one point or node; else 0 */
+} Axis;
 
-/* Return the standard deviation, along an axis, of the normal distribution around a point. */
-static double
-density_width(const RaceParams *part, uint32 axis, double smoothing)
+typedef struct Chart
 {
-	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
+	RaceFitted	fitted;
+	int			n_axes;
+	Axis		axes[MOST_AXES];
+	uint32		lines;			/* of the first axis, */
+	uint32		length;			/* and places of the second in each; 1 without one */
+	double	   *share;			/* [lines][length]: of all records, or a density */
+	double	   *variance;		/* the same, or NULL where nothing is known of it */
+	double		records;
+	double		z;				/* of an interval, in standard errors */
+	RaceResultRow row;
+} Chart;
 
-	return smoothing * part->bandwidth * (bandwidths == NULL ? 1 : bandwidths[axis]);
-}
+/* --------------------------------------------------------------------- axes */
 
-/* A column that can have a density */
+/* Find a column that can have a density. */
 static RaceColumnPlace
 find_column(const RaceParams *params, int32 column)
 {
 	RaceColumnPlace place = race_find_column(params, column);
 
-	if (!has_widths(place.params))
+	if ((race_kernel_type(place.params->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0 ||
+		race_array(place.params, RACE_ARRAY_MATRIX) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
@@ -367,234 +92,291 @@ find_column(const RaceParams *params, int32 column)
 	return place;
 }
 
-void
-race_chart_open(RaceChart *chart, Datum sketch, const int32 *columns, int n)
+/* Start a chart of the columns in arguments 1 ... axes.  Smoothing is in an argument, which may be NULL. */
+static Chart *
+open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 {
+	Chart	   *chart = palloc0(sizeof(Chart));
+	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	double		factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
 	RaceView	view;
 	int			i;
 
-	memset(chart, 0, sizeof(RaceChart));
+	if (!(factor > 0 && factor <= 100))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("smoothing must be a number above 0, up to 100")));
+	race_row_start(&chart->row, fcinfo);
 	/* where a column has no density, a model would not help */
 	race_sketch_view_header(sketch, &view);
-	for (i = 0; i < n; i++)
-		(void) find_column(view.params, columns[i]);
+	for (i = 0; i < axes; i++)
+		(void) find_column(view.params, PG_GETARG_INT32(1 + i));
 	race_fitted_open(sketch, &chart->fitted);
+	chart->n_axes = axes;
+	for (i = 0; i < axes; i++)
+	{
+		Axis	   *axis = &chart->axes[i];
+		RaceColumnPlace place = find_column(chart->fitted.view.params, PG_GETARG_INT32(1 + i));
+		const double *bandwidths = race_array(place.params, RACE_ARRAY_BANDWIDTHS);
+
+		axis->place = place;
+		axis->bandwidth = place.params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[place.element]);
+		axis->width = factor * axis->bandwidth;
+		axis->lower = race_column_bound(&place, RACE_ARRAY_LOWER, -INFINITY);
+		axis->upper = race_column_bound(&place, RACE_ARRAY_UPPER, INFINITY);
+		if (axis->lower >= axis->upper)
+		{
+			axis->lower = -INFINITY;
+			axis->upper = INFINITY;
+		}
+	}
+	return chart;
 }
 
-/* The least and the largest value of the points */
+static double
+coordinate(const Chart *chart, const Axis *axis, uint64 point)
+{
+	return race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element];
+}
+
+/* Set n places: between these bounds, those of the column, or around the points. */
 static void
-range_of_points(const RaceFitted *fitted, const RaceColumnPlace *place, double *lower,
-				double *upper)
+set_places(const Chart *chart, Axis *axis, const double *lower, const double *upper, uint32 n, bool middles)
 {
+	double		first = axis->lower;
+	double		last = axis->upper;
+	double		half;
 	uint64		i;
+	uint32		k;
 
-	*lower = INFINITY;
-	*upper = -INFINITY;
-	for (i = 0; i < fitted->view.model->points; i++)
-	{
-		double		x = race_fitted_vector(fitted, place->part, i)[place->element];
-
-		*lower = Min(*lower, x);
-		*upper = Max(*upper, x);
-	}
-}
-
-RaceChartAxis *
-race_chart_axis(RaceChart *chart, int32 column, double smoothing)
-{
-	RaceChartAxis *axis = &chart->axes[chart->n_axes++];
-	RaceSpread *spread = &axis->spread;
-
-	axis->place = find_column(chart->fitted.view.params, column);
-	spread->width = density_width(axis->place.params, axis->place.element, smoothing);
-	spread->lower = race_column_bound(&axis->place, RACE_ARRAY_LOWER, -INFINITY);
-	spread->upper = race_column_bound(&axis->place, RACE_ARRAY_UPPER, INFINITY);
-	if (spread->lower >= spread->upper)
-	{
-		spread->lower = -INFINITY;
-		spread->upper = INFINITY;
-	}
-	return axis;
-}
-
-/* Places of an axis: between these bounds, those of the column, or those of the points */
-void
-race_chart_places(RaceChart *chart, RaceChartAxis *axis, const double *lower, const double *upper,
-				  uint32 n, bool middles)
-{
-	RaceSpread *spread = &axis->spread;
-	double		first = spread->lower;
-	double		last = spread->upper;
-
-	if (!isfinite(first) || !isfinite(last))
-	{
-		double		least;
-		double		largest;
-
-		range_of_points(&chart->fitted, &axis->place, &least, &largest);
-		first = isfinite(first) ? first : least - 3 * spread->width;
-		last = isfinite(last) ? last : largest + 3 * spread->width;
-	}
+	if (!isfinite(first))
+		for (first = INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
+			first = Min(first, coordinate(chart, axis, i) - 3 * axis->width);
+	if (!isfinite(last))
+		for (last = -INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
+			last = Max(last, coordinate(chart, axis, i) + 3 * axis->width);
 	first = lower == NULL ? first : *lower;
 	last = upper == NULL ? last : *upper;
 	if (!isfinite(first) || !isfinite(last) || !isfinite(last - first) || first >= last)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the lower bound of a chart must be below the upper one")));
-	if (middles)
-	{
-		double		half = (last - first) / n / 2;
-
-		first += half;
-		last -= half;
-	}
-	race_spread_places(spread, first, last, n);
+	half = middles ? (last - first) / n / 2 : 0;
+	axis->n = n;
+	axis->at = palloc(n * sizeof(double));
+	for (k = 0; k < n; k++)
+		axis->at[k] = (first + half) * (1 - (double) k / (n - 1)) + (last - half) * ((double) k / (n - 1));
 }
 
-/* -------------------------------------------------------------------- densities */
-
-/* Add `weight` of what a point or a node is on both axes. */
+/* Add what places or cells *from ... *to - 1 have of a normal distribution around x. */
 static void
-add_product(RaceChart *chart, const uint32 from[RACE_CHART_AXES], const uint32 to[RACE_CHART_AXES],
-			double weight, double *out)
+add_normal(const Axis *axis, double width, double x, uint32 *from, uint32 *to)
 {
-	const double *line = chart->axes[0].values;
-	const double *places = chart->axes[1].values;
-	uint32		i;
+	uint32		low = 0;
+	uint32		high = axis->n;
 	uint32		k;
 
-	for (i = from[0]; i < to[0]; i++)
-		for (k = from[1]; k < to[1]; k++)
-			out[(Size) i * chart->length + k] += weight * line[i] * (places == NULL ? 1 : places[k]);
+	while (low < high)			/* the first place from x - REACH * width on */
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (axis->at[middle] >= x - REACH * width)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (axis->cells && low > 0)
+		low--;
+	for (k = low; k < axis->n && axis->at[k] <= x + REACH * width; k++)
+	{
+		double		z = (axis->at[k] - x) / width;
+
+		if (axis->cells)
+			axis->values[k] += (erfc((x - Min(Max(axis->at[k + 1], axis->lower), axis->upper)) / (width * sqrt(2))) -
+								erfc((x - Min(Max(axis->at[k], axis->lower), axis->upper)) / (width * sqrt(2)))) / 2;
+		else if (axis->at[k] >= axis->lower && axis->at[k] <= axis->upper)
+			axis->values[k] += exp(-z * z / 2) / (sqrt(2 * RACE_PI) * width);
+	}
+	*from = Min(*from, low);
+	*to = Max(*to, k);
+}
+
+/* The same with mirror images at the bounds.  A wide distribution is even between them. */
+static void
+add_mirrored(const Axis *axis, double x, uint32 *from, uint32 *to)
+{
+	double		range = axis->upper - axis->lower;
+	double		width = Min(axis->width, range / 2);
+	int			images = isfinite(range) ? (int) ceil(REACH * width / range / 2) + 1 : 0;
+	int			i;
+
+	*from = axis->n;
+	*to = 0;
+	for (i = -images; i <= images; i++)
+	{
+		double		shift = i == 0 ? 0 : 2 * range * i;
+
+		add_normal(axis, width, x + shift, from, to);
+		if (isfinite(axis->lower))
+			add_normal(axis, width, 2 * axis->lower - x + shift, from, to);
+		else if (isfinite(axis->upper))
+			add_normal(axis, width, 2 * axis->upper - x, from, to);
+	}
+	*from = Min(*from, *to);
 }
 
 static void
-add_point(RaceChart *chart, uint64 point, double *differences)
+clear_values(const Axis *axis, uint32 from, uint32 to)
+{
+	memset(axis->values + from, 0, (to - from) * sizeof(double));
+}
+
+/* ---------------------------------------------------------------- densities */
+
+/* Add a point to the shares, and half of the difference of its weights to differences. */
+static void
+add_point(Chart *chart, uint64 point, double *differences)
 {
 	const RaceModel *model = chart->fitted.view.model;
-	double		difference = race_model_weights(model, RACE_HALF_FIRST)[point] -
-		race_model_weights(model, RACE_HALF_SECOND)[point];
-	uint32		from[RACE_CHART_AXES] = {0, 0};
-	uint32		to[RACE_CHART_AXES] = {1, 1};
+	double		weight = race_fitted_weight(&chart->fitted, point) / chart->fitted.total;
+	double		difference = (race_model_weights(model, RACE_HALF_FIRST)[point] -
+							  race_model_weights(model, RACE_HALF_SECOND)[point]) / 2 / chart->fitted.total;
+	uint32		from[MOST_AXES] = {0, 0};
+	uint32		to[MOST_AXES] = {1, 1};
+	uint32		i;
+	uint32		k;
 	int			a;
 
 	for (a = 0; a < chart->n_axes; a++)
-	{
-		RaceChartAxis	   *axis = &chart->axes[a];
-
-		race_spread_add(&axis->spread,
-						race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element],
-						axis->values, &from[a], &to[a]);
-	}
-	add_product(chart, from, to, race_fitted_weight(&chart->fitted, point) / chart->fitted.total,
-				chart->share);
-	if (differences != NULL)
-		add_product(chart, from, to, difference / 2 / chart->fitted.total, differences);
-	for (a = 0; a < chart->n_axes; a++)
-		if (from[a] < to[a])
-			memset(chart->axes[a].values + from[a], 0, (to[a] - from[a]) * sizeof(double));
-}
-
-/* The sum over the nodes of an axis of what each is at its places, squared */
-static double *
-squares_of_nodes(const RaceChartAxis *axis, const RaceGrid *grid)
-{
-	uint32		element = axis->place.element;
-	double	   *squares = palloc0(axis->spread.n * sizeof(double));
-	uint32		node;
-	uint32		from;
-	uint32		to;
-	uint32		k;
-
-	for (node = 0; node <= grid->cells[element]; node++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_spread_add(&axis->spread, grid->lower[element] + node * grid->width[element],
-						axis->values, &from, &to);
-		for (k = from; k < to; k++)
+		add_mirrored(&chart->axes[a], coordinate(chart, &chart->axes[a], point), &from[a], &to[a]);
+	for (i = from[0]; i < to[0]; i++)
+		for (k = from[1]; k < to[1]; k++)
 		{
-			squares[k] += axis->values[k] * axis->values[k];
-			axis->values[k] = 0;
+			double		value = chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
+
+			chart->share[(Size) i * chart->length + k] += weight * value;
+			if (differences != NULL)
+				differences[(Size) i * chart->length + k] += difference * value;
 		}
-	}
-	return squares;
+	for (a = 0; a < chart->n_axes; a++)
+		clear_values(&chart->axes[a], from[a], to[a]);
 }
 
-/* Of a grid: the noise of the nodes that a place sums up, and of the count */
+/* Set the variances of a grid: the noise of the nodes that a place sums up, and of the count. */
 static void
-find_noise(RaceChart *chart)
+find_noise(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
 	double		unit = (double) race_record_unit(view->params);
 	double		variance = view->header->noise.counter_variance / (unit * unit);
-	double	   *squares[RACE_CHART_AXES] = {NULL, NULL};
+	double	   *squares[MOST_AXES];	/* at each place, of what the nodes of the axis are there */
 	RaceGrid	grid;
-	uint32		i;
-	uint32		k;
+	Size		at;
+	uint32		node;
+	uint32		from;
+	uint32		to;
 	int			a;
 
 	race_grid_of(view->params, &grid);
 	variance *= (double) grid.nodes;
 	for (a = 0; a < chart->n_axes; a++)
 	{
-		squares[a] = squares_of_nodes(&chart->axes[a], &grid);
-		variance /= grid.cells[chart->axes[a].place.element] + 1.0;
-	}
-	for (i = 0; i < chart->lines; i++)
-		for (k = 0; k < chart->length; k++)
-		{
-			Size		at = (Size) i * chart->length + k;
+		Axis	   *axis = &chart->axes[a];
+		uint32		element = axis->place.element;
 
-			chart->variance[at] = (variance * squares[0][i] * (squares[1] == NULL ? 1 : squares[1][k]) +
-								   pow(chart->share[at], 2) * view->header->noise.count_variance) /
-				pow(chart->records, 2);
+		squares[a] = palloc0(axis->n * sizeof(double));
+		variance /= grid.cells[element] + 1.0;
+		for (node = 0; node <= grid.cells[element]; node++)
+		{
+			uint32		k;
+
+			CHECK_FOR_INTERRUPTS();
+			add_mirrored(axis, grid.lower[element] + node * grid.width[element], &from, &to);
+			for (k = from; k < to; k++)
+				squares[a][k] += axis->values[k] * axis->values[k];
+			clear_values(axis, from, to);
 		}
+	}
+	for (at = 0; at < (Size) chart->lines * chart->length; at++)
+		chart->variance[at] = (variance * squares[0][at / chart->length] *
+							   (chart->n_axes == 1 ? 1 : squares[1][at % chart->length]) +
+							   pow(chart->share[at], 2) * view->header->noise.count_variance) /
+			pow(chart->records, 2);
 }
 
-/* Of rows: how much both halves of them differ around a place, and what both miss */
+/* Average values[k * stride] at the places of an axis, weighted over a bandwidth. */
 static void
-find_disagreement(RaceChart *chart, const double *differences)
+average(const Axis *axis, double *values, uint32 stride)
 {
-	double	   *space = palloc(Max(chart->lines, chart->length) * sizeof(double));
-	double		misfit = chart->fitted.view.model->misfit;
-	Size		n = (Size) chart->lines * chart->length;
-	Size		at;
-	int			a;
+	double	   *space = palloc(axis->n * sizeof(double));
+	double	   *place = palloc(axis->n * sizeof(double));
+	uint32		first = 0;
+	uint32		k;
 
-	for (at = 0; at < n; at++)
-		chart->variance[at] = differences[at] * differences[at];
-	for (a = 0; a < chart->n_axes; a++)
+	for (k = 0; k < axis->n; k++)
 	{
-		const RaceChartAxis *axis = &chart->axes[a];
-		uint32		others = a == 0 ? chart->length : chart->lines;
-		uint32		i;
-
-		for (i = 0; i < others; i++)
-			race_spread_average(&axis->spread,
-								density_width(axis->place.params, axis->place.element, 1),
-								chart->variance + (a == 0 ? i : (Size) i * chart->length),
-								a == 0 ? chart->length : 1, space);
+		space[k] = values[(Size) k * stride];
+		place[k] = axis->cells ? axis->at[k] / 2 + axis->at[k + 1] / 2 : axis->at[k];
 	}
-	for (at = 0; at < n && misfit < RACE_UNTESTED; at++)
-		chart->variance[at] += pow(misfit * chart->share[at], 2);
+	for (k = 0; k < axis->n; k++)
+	{
+		double		sum = 0;
+		double		weights = 0;
+		uint32		other;
+
+		CHECK_FOR_INTERRUPTS();
+		while (place[first] < place[k] - 3 * axis->bandwidth)
+			first++;
+		for (other = first; other < axis->n && place[other] <= place[k] + 3 * axis->bandwidth; other++)
+		{
+			double		weight = exp(-pow((place[other] - place[k]) / axis->bandwidth, 2) / 2);
+
+			sum += weight * space[other];
+			weights += weight;
+		}
+		values[(Size) k * stride] = sum / weights;
+	}
+	pfree(place);
 	pfree(space);
 }
 
-void
-race_chart_fill(RaceChart *chart)
+/* Set the variances of rows: how much both halves differ around a place, and what both miss. */
+static void
+find_disagreement(Chart *chart, const double *differences)
+{
+	double		misfit = chart->fitted.view.model->misfit;
+	Size		n = (Size) chart->lines * chart->length;
+	Size		at;
+	uint32		i;
+
+	for (at = 0; at < n; at++)
+		chart->variance[at] = differences[at] * differences[at];
+	for (i = 0; i < chart->length; i++)
+		average(&chart->axes[0], chart->variance + i, chart->length);
+	for (i = 0; i < chart->lines && chart->n_axes > 1; i++)
+		average(&chart->axes[1], chart->variance + (Size) i * chart->length, 1);
+	for (at = 0; at < n && misfit < RACE_UNTESTED; at++)
+		chart->variance[at] += pow(misfit * chart->share[at], 2);
+}
+
+/* Find shares and variances.  Return if noise is a small part of what is seen. */
+static bool
+fill(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
 	bool		grid = race_is_grid(view->params);
 	double	   *differences = NULL;
+	double		highest = 0;
+	double		mean = 0;
 	Size		n;
 	uint64		i;
 	int			a;
 
-	chart->lines = chart->axes[0].spread.n;
-	chart->length = chart->n_axes == 1 ? 1 : chart->axes[1].spread.n;
+	chart->lines = chart->axes[0].n;
+	chart->length = chart->n_axes == 1 ? 1 : chart->axes[1].n;
 	n = (Size) chart->lines * chart->length;
 	for (a = 0; a < chart->n_axes; a++)
-		chart->axes[a].values = palloc0(chart->axes[a].spread.n * sizeof(double));
+		chart->axes[a].values = palloc0(chart->axes[a].n * sizeof(double));
 	chart->records = race_count_divisor(race_record_count(view, NULL));
 	chart->share = palloc0(n * sizeof(double));
 	if (grid || view->params->rows > 1)
@@ -610,38 +392,229 @@ race_chart_fill(RaceChart *chart)
 		find_noise(chart);
 	else if (differences != NULL)
 		find_disagreement(chart, differences);
-}
-
-/* Is noise a small part of what is seen? */
-static bool
-is_quiet(const RaceChart *chart)
-{
-	Size		n = (Size) chart->lines * chart->length;
-	double		highest = 0;
-	double		mean = 0;
-	Size		at;
-
-	for (at = 0; chart->variance != NULL && at < n; at++)
+	for (i = 0; chart->variance != NULL && i < n; i++)
 	{
-		highest = Max(highest, chart->share[at]);
-		mean += chart->variance[at] / n;
+		highest = Max(highest, chart->share[i]);
+		mean += chart->variance[i] / n;
 	}
 	return sqrt(mean) <= SMALL_PART * highest;
 }
 
-void
-race_chart_fill_smoothly(RaceChart *chart)
+/* The same, with the least smoothing that suits if nobody asked for one */
+static void
+fill_smoothly(Chart *chart, bool asked)
 {
-	static const double choices[] = {RACE_LEAST_SMOOTHING, 0.5, 1};
 	int			i;
 	int			a;
 
-	race_chart_fill(chart);
-	for (i = 1; i < (int) lengthof(choices) && !is_quiet(chart); i++)
-	{
+	for (i = 1; !fill(chart) && !asked && i < (int) lengthof(smoothings); i++)
 		for (a = 0; a < chart->n_axes; a++)
-			chart->axes[a].spread.width =
-				density_width(chart->axes[a].place.params, chart->axes[a].place.element, choices[i]);
-		race_chart_fill(chart);
+			chart->axes[a].width = smoothings[i] * chart->axes[a].bandwidth;
+}
+
+/* ------------------------------------------------------------------- curves */
+
+static void
+check_steps(int32 steps, int32 most)
+{
+	if (steps < 2 || steps > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("steps must be between 2 and %d", most)));
+}
+
+static void
+add_error(Chart *chart, uint64 at, double scale)
+{
+	race_row_add_if(&chart->row, chart->variance != NULL,
+					Float8GetDatum(chart->variance != NULL ? scale * sqrt(chart->variance[at]) : 0));
+}
+
+static void
+start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Chart	   *chart;
+	double		lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
+	double		upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
+	int			i;
+
+	for (i = 0; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i) && i != 3 && i != 4 && i != 6)
+			return;
+	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
+	race_check_confidence(PG_GETARG_FLOAT8(5));
+	chart = open_chart(fcinfo, 1, 6);
+	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
+									  race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
+	set_places(chart, &chart->axes[0], PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
+			   PG_GETARG_INT32(2), false);
+	fill_smoothly(chart, !PG_ARGISNULL(6));
+	call->max_calls = chart->lines;
+	call->user_fctx = chart;
+}
+
+static Datum
+curve_datum(void *state, uint64 i)
+{
+	Chart	   *chart = (Chart *) state;
+	double		density = chart->share[i];
+	bool		known = chart->variance != NULL;
+	double		reach = known ? chart->z * sqrt(chart->variance[i]) : 0;
+
+	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
+	race_row_add(&chart->row, Float8GetDatum(density));
+	race_row_add_if(&chart->row, known, Float8GetDatum(Max(density - reach, 0)));
+	race_row_add_if(&chart->row, known, Float8GetDatum(density + reach));
+	return race_row_datum(&chart->row);
+}
+
+/* _race_curve(sketch, column, steps, lower, upper, confidence, smoothing) */
+Datum
+race_curve(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_curve, curve_datum);
+}
+
+/* ---------------------------------------------------------------- heat maps */
+
+static void
+start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Chart	   *chart;
+	const double *bounds[2] = {NULL, NULL};
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		return;
+	check_steps(PG_GETARG_INT32(3), MOST_MAP_STEPS);
+	if (PG_GETARG_INT32(1) == PG_GETARG_INT32(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a heat map needs two different columns")));
+	for (i = 0; i < 2; i++)
+		if (!PG_ARGISNULL(4 + i))
+			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), MOST_AXES);
+	chart = open_chart(fcinfo, MOST_AXES, 6);
+	for (i = 0; i < MOST_AXES; i++)
+		set_places(chart, &chart->axes[i], bounds[0] == NULL ? NULL : &bounds[0][i],
+				   bounds[1] == NULL ? NULL : &bounds[1][i], PG_GETARG_INT32(3), true);
+	fill_smoothly(chart, !PG_ARGISNULL(6));
+	call->max_calls = (uint64) chart->lines * chart->length;
+	call->user_fctx = chart;
+}
+
+static Datum
+heatmap_datum(void *state, uint64 i)
+{
+	Chart	   *chart = (Chart *) state;
+
+	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i / chart->length]));
+	race_row_add(&chart->row, Float8GetDatum(chart->axes[1].at[i % chart->length]));
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i]));
+	add_error(chart, i, 1);
+	return race_row_datum(&chart->row);
+}
+
+/* _race_heatmap(sketch, column1, column2, steps, lower, upper, smoothing) */
+Datum
+race_heatmap(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_heatmap, heatmap_datum);
+}
+
+/* --------------------------------------------------------------- histograms */
+
+/* Set the edges of the cells of a histogram: finite numbers that ascend. */
+static void
+read_edges(Axis *axis, ArrayType *array)
+{
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int			k;
+
+	if (n < 2 || n > MOST_STEPS + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a histogram needs 2 to %d edges", MOST_STEPS + 1)));
+	axis->at = race_vector_new(FLOAT8ARRAYOID, PointerGetDatum(array), (uint32) n);
+	for (k = 1; k < n; k++)
+		if (axis->at[k] <= axis->at[k - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the edges of a histogram must ascend")));
+	axis->cells = true;
+	axis->n = (uint32) n - 1;
+}
+
+/*
+ * Records near an edge are on either side of it, and the chart has part of each on both.  Were
+ * they placed at random with density f, spread by a standard deviation s, then the variance of
+ * that would be N f s times the integral of (F(t) - [t > 0])^2, F being the normal distribution
+ * function, which is (sqrt(2) - 1) / sqrt(pi).  Linear splitting spreads by 1/6 of a squared cell.
+ */
+static void
+add_edges(Chart *chart)
+{
+	const RaceView *view = &chart->fitted.view;
+	Axis		edges = chart->axes[0];
+	double		spread = edges.width * edges.width;
+	double	   *density;
+	uint64		i;
+	uint32		k;
+
+	if (race_is_grid(view->params))
+	{
+		RaceGrid	grid;
+
+		race_grid_of(view->params, &grid);
+		spread += pow(grid.width[edges.place.element], 2) / 6;
 	}
+	edges.cells = false;
+	edges.n++;
+	edges.values = palloc0(edges.n * sizeof(double));
+	density = palloc0(edges.n * sizeof(double));
+	for (i = 0; i < view->model->points; i++)
+	{
+		uint32		from;
+		uint32		to;
+
+		add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
+		for (k = from; k < to; k++)
+			density[k] += edges.values[k] * race_fitted_weight(&chart->fitted, i) / chart->fitted.total;
+		clear_values(&edges, from, to);
+	}
+	for (k = 0; k < edges.n - 1; k++)
+		chart->variance[k] += (density[k] + density[k + 1]) * sqrt(spread) *
+			(sqrt(2) - 1) / sqrt(RACE_PI) / chart->records;
+}
+
+static void
+start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Chart	   *chart = open_chart(fcinfo, 1, 3);
+
+	read_edges(&chart->axes[0], PG_GETARG_ARRAYTYPE_P(2));
+	(void) fill(chart);
+	if (chart->variance != NULL)
+		add_edges(chart);
+	call->max_calls = chart->lines;
+	call->user_fctx = chart;
+}
+
+static Datum
+histogram_datum(void *state, uint64 i)
+{
+	Chart	   *chart = (Chart *) state;
+
+	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
+	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i + 1]));
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * chart->records));
+	add_error(chart, i, chart->records);
+	return race_row_datum(&chart->row);
+}
+
+/* _race_histogram(sketch, column, edges, smoothing) */
+Datum
+race_histogram(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_histogram, histogram_datum);
 }

@@ -19,85 +19,6 @@
 #include "modes.h"
 
 /*
- * race_classify and race_posterior: which class is a query from?
- *
- * The highest score wins; among equals the class with more records, then the
- * smaller label.  Where no class has records near q, all scores are zero, and the
- * answer is the largest class.
- *
- * The state holds labels and scores, and no sketch.
- */
-
-PG_FUNCTION_INFO_V1(race_classify_step);
-PG_FUNCTION_INFO_V1(race_classify_final);
-PG_FUNCTION_INFO_V1(race_posterior_final);
-
-/* Read the prior, which the declaration leaves open: of an aggregate no argument has a default. */
-static RacePrior
-prior_argument(FunctionCallInfo fcinfo)
-{
-	Oid			type = race_argument_type(fcinfo->flinfo, 4);
-
-	if (PG_NARGS() > 5 || (type != TEXTOID && type != UNKNOWNOID))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the arguments must be a label, a sketch, a query and, if any, a prior of type text")));
-	return race_read_prior(type == TEXTOID ? PG_GETARG_TEXT_PP(4) :
-						   cstring_to_text(PG_GETARG_CSTRING(4)));
-}
-
-/* ----------------------------------------------------------- aggregates */
-
-/*
- * Transition function of race_classify and race_posterior (label, sketch, q [,
- * prior]). A row with a NULL among them is left out.
- */
-Datum
-race_classify_step(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
-	RacePrior	prior = RACE_PRIOR_UNIFORM;
-	MemoryContext context = race_aggregate_context(fcinfo, "race_classify or race_posterior");
-	RaceQuestion question;
-	int			i;
-
-	if (scores == NULL)
-		scores = race_scores_start(fcinfo, context);
-	for (i = 1; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			PG_RETURN_POINTER(scores);
-
-	if (PG_NARGS() > 4)
-		prior = prior_argument(fcinfo);
-	race_scores_set_prior(scores, prior);
-
-	race_ask(fcinfo, 2, &question);
-	race_scores_append(scores, race_class_score(&question, prior), PG_GETARG_DATUM(1), context);
-	PG_RETURN_POINTER(scores);
-}
-
-Datum
-race_classify_final(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
-
-	if (scores == NULL || scores->n == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_best(race_scores_sharpen(scores), race_scores_comparison(scores),
-									 PG_GET_COLLATION())->label);
-}
-
-Datum
-race_posterior_final(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
-
-	if (scores == NULL || scores->n == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_posterior(race_scores_sharpen(scores)));
-}
-
-/*
  * The sketches of all classes, asked together about the same query.
  *
  * Each class has a sketch.  Its score is the likelihood of the query, the
@@ -141,8 +62,9 @@ flatness_of(const RaceQuestion *question)
  */
 #define DOUBT	4			/* variances of it */
 
-RaceScore
-race_class_score(const RaceQuestion *question, RacePrior prior)
+/* The score of a class, whose sketch was asked about a query; the label is left out. */
+static RaceScore
+score_of_class(const RaceQuestion *question, RacePrior prior)
 {
 	const RaceHeader *header = question->view.header;
 	double		sum;
@@ -196,10 +118,17 @@ race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query, RaceP
 
 		race_ask_sketch(classes->sites[i], sketches[i], &question);
 		race_ask_about(&question, query);
-		score = race_class_score(&question, prior);
+		score = score_of_class(&question, prior);
 		score.label = classes->labels[i];
 		race_scores_add(classes->scores, score);
 	}
+}
+
+/* The number of race_scores_number() */
+static double
+number_of(const RaceClasses *classes)
+{
+	return race_scores_number(classes->scores, classes->comparison);
 }
 
 void
@@ -209,7 +138,7 @@ race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
 	double	   *records = palloc(classes->n * sizeof(double));
 	int			i;
 
-	race_calibration_ask(calibration, race_classes_number(classes), records);
+	race_calibration_ask(calibration, number_of(classes), records);
 	scores->prior = RACE_PRIOR_COUNTS;
 	for (i = 0; i < classes->n; i++)
 	{
@@ -229,17 +158,90 @@ race_classes_best(const RaceClasses *classes)
 Datum
 race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration)
 {
-	int			best = (int) (race_classes_number(classes) / 2);
+	int			best = (int) (number_of(classes) / 2);
 
 	race_classes_calibrate(classes, calibration);
 	classes->scores->list[best].score += calibration->margin;
 	return race_classes_best(classes);
 }
 
-double
-race_classes_number(const RaceClasses *classes)
+/*
+ * race_classify and race_posterior: which class is a query from?
+ *
+ * The highest score wins; among equals the class with more records, then the
+ * smaller label.  Where no class has records near q, all scores are zero, and the
+ * answer is the largest class.
+ *
+ * The state holds labels and scores, and no sketch.
+ */
+
+PG_FUNCTION_INFO_V1(race_classify_step);
+PG_FUNCTION_INFO_V1(race_classify_final);
+PG_FUNCTION_INFO_V1(race_posterior_final);
+
+/* Read the prior, which the declaration leaves open: of an aggregate no argument has a default. */
+static RacePrior
+prior_argument(FunctionCallInfo fcinfo)
 {
-	return race_scores_number(classes->scores, classes->comparison);
+	Oid			type = race_argument_type(fcinfo->flinfo, 4);
+
+	if (PG_NARGS() > 5 || (type != TEXTOID && type != UNKNOWNOID))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the arguments must be a label, a sketch, a query and, if any, a prior of type text")));
+	return race_read_prior(type == TEXTOID ? PG_GETARG_TEXT_PP(4) :
+						   cstring_to_text(PG_GETARG_CSTRING(4)));
+}
+
+/* ----------------------------------------------------------- aggregates */
+
+/*
+ * Transition function of race_classify and race_posterior (label, sketch, q [,
+ * prior]). A row with a NULL among them is left out.
+ */
+Datum
+race_classify_step(PG_FUNCTION_ARGS)
+{
+	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+	RacePrior	prior = RACE_PRIOR_UNIFORM;
+	MemoryContext context = race_aggregate_context(fcinfo, "race_classify or race_posterior");
+	RaceQuestion question;
+	int			i;
+
+	if (scores == NULL)
+		scores = race_scores_start(fcinfo, context);
+	for (i = 1; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_POINTER(scores);
+
+	if (PG_NARGS() > 4)
+		prior = prior_argument(fcinfo);
+	race_scores_set_prior(scores, prior);
+
+	race_ask(fcinfo, 2, &question);
+	race_scores_append(scores, score_of_class(&question, prior), PG_GETARG_DATUM(1), context);
+	PG_RETURN_POINTER(scores);
+}
+
+Datum
+race_classify_final(PG_FUNCTION_ARGS)
+{
+	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+
+	if (scores == NULL || scores->n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(race_scores_best(race_scores_sharpen(scores), race_scores_comparison(scores),
+									 PG_GET_COLLATION())->label);
+}
+
+Datum
+race_posterior_final(PG_FUNCTION_ARGS)
+{
+	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+
+	if (scores == NULL || scores->n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(race_scores_posterior(race_scores_sharpen(scores)));
 }
 
 /* ------------------------------------------------------ sketches in an array */
@@ -303,7 +305,7 @@ race_score_of(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = score_of(fcinfo);
 	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1), RACE_PRIOR_COUNTS);
-	PG_RETURN_FLOAT8(race_classes_number(state->classes));
+	PG_RETURN_FLOAT8(number_of(state->classes));
 }
 
 /*

@@ -127,9 +127,6 @@ extern Datum race_scores_posterior(const RaceScores *scores);
  * The sketches of all classes, asked together about the same query.
  */
 
-/* The score of a class, whose sketch was asked about a query; the label is left out. */
-extern RaceScore race_class_score(const RaceQuestion *question, RacePrior prior);
-
 /* Classes with a call site each */
 typedef struct RaceClasses
 {
@@ -157,9 +154,8 @@ extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *
  */
 extern Datum race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration);
 
-/* What they say of the last query: the best label, or the number of race_scores_number() */
+/* The best label of the last query */
 extern Datum race_classes_best(const RaceClasses *classes);
-extern double race_classes_number(const RaceClasses *classes);
 
 /*
  * Records as rows of columns: each number and each category is one, a set is one.

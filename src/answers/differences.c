@@ -12,10 +12,7 @@
 #include "utils/memutils.h"
 
 #include "../core/core.h"
-#include "distributions.h"
 #include "estimate.h"
-#include "info.h"
-#include "row_estimator.h"
 
 /*
  * race_difference: by how much two sketches differ at a query.
@@ -26,13 +23,6 @@
  */
 
 PG_FUNCTION_INFO_V1(race_difference);
-
-/* One side: a sketch that was asked, and what it answers */
-typedef struct Side
-{
-	RaceQuestion question;
-	RaceDensity density;
-} Side;
 
 static void
 check_same_kernel(const RaceParams *a, const RaceParams *b)
@@ -45,90 +35,11 @@ check_same_kernel(const RaceParams *a, const RaceParams *b)
 						   race_params_brief(a), race_params_brief(b))));
 }
 
-/* Can rows be subtracted one by one? */
-static bool
-is_paired(const Side *a, const Side *b)
-{
-	const RaceParams *params = a->question.view.params;
-
-	return race_params_same(params, b->question.view.params) && !race_is_grid(params) &&
-		a->question.buckets != NULL;
-}
-
-/* What some rows of a side add to its density, but for the correction of collisions */
-static double
-rows_answer(const Side *side, uint32 from, uint32 to)
-{
-	const RaceDensity *density = &side->density;
-
-	if (density->weight == 0)
-		return 0;
-	return density->weight / density->n *
-		race_estimator_mean(&side->question.view, density->fitted, side->question.buckets,
-						  from, to);
-}
-
-static double
-own_variance(const Side *side, double variance)
-{
-	const RaceDensity *density = &side->density;
-
-	return density->weight == 0 ? 0 : pow(density->weight / density->n, 2) * variance;
-}
-
-/*
- * The variance of the difference of the means of rows, from that between blocks; never below
- * what is known of each side.
- */
-static double
-paired_variance(const Side *a, const Side *b)
-{
-	const RaceParams *params = a->question.view.params;
-	uint64		rows = params->rows;
-	uint32		blocks = race_estimator_blocks(params, params->rows);
-	double		mean = rows_answer(a, 0, rows) - rows_answer(b, 0, rows);
-	double		least = own_variance(a, a->density.least_variance) +
-		own_variance(b, b->density.least_variance);
-	double		sum = 0;
-	uint32		i;
-
-	for (i = 0; i < blocks; i++)
-	{
-		uint32		from = i * rows / blocks;
-		uint32		to = (i + 1) * rows / blocks;
-
-		sum += pow(rows_answer(a, from, to) - rows_answer(b, from, to) - mean, 2);
-	}
-	return Max(sum / (blocks - 1) / blocks, least);
-}
-
-static double
-standard_error(const Side *a, const Side *b)
-{
-	double		p = race_collision_probability(a->question.view.params);
-	double		variance = pow(a->density.standard_error, 2) + pow(b->density.standard_error, 2);
-
-	if (isfinite(variance) && is_paired(a, b))
-		variance += (paired_variance(a, b) - own_variance(a, a->density.rows_variance) -
-					 own_variance(b, b->density.rows_variance)) / pow(1 - p, 2);
-	return sqrt(Max(variance, 0));
-}
-
-/* How many standard errors the interval has on each side */
-static double
-quantile(const Side *a, const Side *b, double confidence)
-{
-	uint32		blocks = Min(race_estimate_blocks(&a->question.view),
-							 race_estimate_blocks(&b->question.view));
-
-	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
-}
-
 /* Is the number of records within its noise of zero?  Then a density says nothing. */
 static bool
-has_no_count(const Side *side, double t)
+has_no_count(const RaceDensity *density, double t)
 {
-	return !(side->density.n > t * sqrt(side->density.n_variance));
+	return !(density->n > t * sqrt(density->n_variance));
 }
 
 /* race_difference(a, b, q, confidence) */
@@ -136,31 +47,41 @@ Datum
 race_difference(PG_FUNCTION_ARGS)
 {
 	double		confidence = PG_GETARG_FLOAT8(3);
-	Side		side[2];
+	RaceQuestion questions[2];
+	RaceDensity densities[2];
 	RaceResultRow row;
+	double		covariance;
 	double		difference;
-	double		error;
-	double		t;
+	double		variance;
 	double		reach;
+	double		t;
 	int			i;
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
-	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &side[0].question,
-				  &side[1].question);
-	check_same_kernel(side[0].question.view.params, side[1].question.view.params);
+	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &questions[0], &questions[1]);
+	check_same_kernel(questions[0].view.params, questions[1].view.params);
 	for (i = 0; i < 2; i++)
+		race_ask_about(&questions[i], PG_GETARG_DATUM(2));
+	covariance = race_estimate_two(questions, densities);
+	difference = densities[0].density - densities[1].density;
+	variance = pow(densities[0].standard_error, 2) + pow(densities[1].standard_error, 2);
+	if (isfinite(variance) && covariance != 0)
 	{
-		race_ask_about(&side[i].question, PG_GETARG_DATUM(2));
-		race_estimate_density(&side[i].question, &side[i].density);
+		double		least = 0;	/* what the rows of each have beyond their noise may go, and no more */
+
+		for (i = 0; i < 2; i++)
+			if (densities[i].weight > 0)
+				least += pow(densities[i].weight / densities[i].n / (1 - race_collision_probability(questions[i].view.params)), 2) *
+					(densities[i].least_variance - densities[i].rows_variance);
+		variance += Max(-2 * covariance / densities[0].n / densities[1].n, least);
 	}
-	difference = side[0].density.density - side[1].density.density;
-	error = standard_error(&side[0], &side[1]);
-	t = quantile(&side[0], &side[1], confidence);
-	reach = has_no_count(&side[0], t) || has_no_count(&side[1], t) ? INFINITY : t * error;
+	t = Max(race_estimate_reach(&questions[0].view, confidence),
+			race_estimate_reach(&questions[1].view, confidence));
+	reach = has_no_count(&densities[0], t) || has_no_count(&densities[1], t) ? INFINITY : t * sqrt(Max(variance, 0));
 
 	race_row_add(&row, Float8GetDatum(difference));
-	race_row_add(&row, Float8GetDatum(error));
+	race_row_add(&row, Float8GetDatum(sqrt(Max(variance, 0))));
 	race_row_add(&row, Float8GetDatum(difference - reach));
 	race_row_add(&row, Float8GetDatum(difference + reach));
 	PG_RETURN_DATUM(race_row_datum(&row));
@@ -301,8 +222,7 @@ typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
 	RaceRecordReader y_reader;
-	MemoryContext space;		/* of what follows */
-	RaceParams *params;			/* or NULL, before the first use */
+	MemoryContext space;		/* of what follows, for a call */
 	RaceRecords *x;
 	RaceRecords *y;
 } KernelSite;
@@ -324,40 +244,6 @@ get_site(FmgrInfo *flinfo)
 		flinfo->fn_extra = site;
 	}
 	return (KernelSite *) flinfo->fn_extra;
-}
-
-/*
- * Forget the lengths that were learned from records: the parameters do not state
- * them.
- */
-static void
-open_lengths(RaceRecords *records, const RaceParams *params)
-{
-	const RaceParams *part;
-	int			i = 0;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		records->parts[i++].width = part->dims;
-}
-
-/* Make space for records of these parameters. */
-static void
-use_params(KernelSite *site, const RaceParams *params)
-{
-	if (site->params != NULL && race_params_same(site->params, params))
-	{
-		open_lengths(site->x, params);
-		open_lengths(site->y, params);
-		return;
-	}
-	site->params = NULL;		/* an error may come from here on */
-	MemoryContextReset(site->space);
-	site->x = race_records_create(params, site->space);
-	site->y = race_records_create(params, site->space);
-	site->y->are_queries = true;
-	race_records_reserve(site->x, 1);
-	race_records_reserve(site->y, 1);
-	site->params = race_params_copy(params, site->space);
 }
 
 /* Columns with one record, valid until the next call */
@@ -385,7 +271,12 @@ race_kernel(PG_FUNCTION_ARGS)
 	int			i;
 
 	race_params_check_kernel(params);
-	use_params(site, params);
+	MemoryContextReset(site->space);
+	site->x = race_records_create(params, site->space);
+	site->y = race_records_create(params, site->space);
+	site->y->are_queries = true;
+	race_records_reserve(site->x, 1);
+	race_records_reserve(site->y, 1);
 	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
 	/* if the parameters do not state dims, y must have as many as x */
 	for (i = 0; i < site->x->n_parts; i++)
@@ -440,8 +331,8 @@ add_params(RaceResultRow *row, const RaceParams *params)
 	race_row_add_text(row, race_rehash_name(params->rehash));
 }
 
-void
-race_info_add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
+static void
+add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 {
 	int			i;
 
@@ -498,7 +389,7 @@ race_info(PG_FUNCTION_ARGS)
 					Int64GetDatum(view.header->count));
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum((int64) size));
-	race_info_add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
+	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
 	/* the model of contingency tables has no points */
 	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0 && !race_is_contingency(view.params));
 	PG_RETURN_DATUM(race_row_datum(&row));

@@ -34,6 +34,121 @@ PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
 /*
+ * Questions about a part of a product kernel.
+ *
+ * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
+ * model can: the kernel of a part that is left out is 1.  What it misses is looked for at
+ * whole records, which are the query completed by points of the model.
+ *
+ * The query (x, any) is completed by points c of the model, which are chosen by what they add
+ * to its answer.  The ratio of what there is to what the model says is taken to be that of
+ * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
+ * the same share for each c, or if c has a single column of categories, all alike.
+ */
+
+typedef struct Partial
+{
+	double		model;			/* what the model answers */
+	/* means over whole records: what it answers there, for the parts left out alone, */
+	double		whole;
+	double		rest;
+	double		residual;		/* and what the rows say beyond */
+	double		scale;			/* from an answer there to one for the query; 0: all is known */
+} Partial;
+
+#define PROBES		8			/* whole records that are looked at */
+
+/* The parts that the query says, and those that it leaves out, of point i, or of none */
+static void
+complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
+		 uint64 i, RaceColumn *whole, RaceColumn *rest)
+{
+	const RaceColumn any = {NULL, NULL, NULL, 0};
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+	{
+		bool		left_out = race_column_is_any(&record[k]);
+		RaceColumn	point = race_column_from(&points[k], i);
+
+		whole[k] = left_out ? point : record[k];
+		rest[k] = left_out ? point : any;
+	}
+}
+
+/* The point up to which the numbers add up to `sum` */
+static uint64
+find_point(const double *each, uint64 n, double sum)
+{
+	uint64		i = 0;
+
+	for (; i + 1 < n && sum >= each[i]; i++)
+		sum -= each[i];
+	return i;
+}
+
+static bool
+asks_nothing(const RaceParams *params, const RaceColumn *record)
+{
+	int			k;
+
+	for (k = 0; k < race_params_parts(params); k++)
+		if (!race_column_is_any(&record[k]))
+			return false;
+	return true;
+}
+
+/* Look at whole records, which are chosen by numbers that add up to `sum`. */
+static void
+probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
+	  const double *each, double sum, Partial *result)
+{
+	const RaceParams *params = view->params;
+	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	RaceColumn	points[RACE_MAX_PARTS];
+	int			i;
+
+	race_model_columns(view->model, params, points);
+	for (i = 0; i < PROBES; i++)
+	{
+		RaceColumn	whole[RACE_MAX_PARTS];
+		RaceColumn	rest[RACE_MAX_PARTS];
+
+		complete(params, record, points,
+				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
+		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
+		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
+		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
+		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
+	}
+	pfree(buckets);
+}
+
+static void
+ask_partial(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
+				 const RaceColumn *record, Partial *result)
+{
+	uint64		n = view->model->points;
+	double	   *each = palloc(n * sizeof(double));
+	double		all = 0;
+	uint64		i;
+
+	memset(result, 0, sizeof(Partial));
+	result->model = race_evaluator_sum_each(evaluator, record, each);
+	if (asks_nothing(view->params, record))
+		return;
+	for (i = 0; i < n; i++)
+		all += race_model_weight(view->model, i);
+	/* where the model has nothing, all points are alike */
+	for (i = 0; result->model <= 0 && i < n; i++)
+		each[i] = race_model_weight(view->model, i);
+	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
+	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
+	pfree(each);
+}
+
+/*
  * A fitted sketch is asked for its model, and for what the rows say beyond it:
  *
  *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
@@ -41,7 +156,8 @@ PG_FUNCTION_INFO_V1(race_estimate);
  * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
  * model misses has about the square e; the residual tells it with a variance v, of noise and
  * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
- * differences that are far smaller than v: its weight is 0.
+ * differences that are far smaller than v: its weight is 0.  A grid is good by itself: its model serves
+ * samples, quantiles and charts, and is not asked.
  */
 typedef struct Parts
 {
@@ -55,19 +171,14 @@ typedef struct Parts
 	double		scale;			/* of residuals, in a partial question (evaluator.h) */
 } Parts;
 
-/*
- * Residuals whose square is so many times their variance are not noise: they are believed.  The limit is
- * lower for a grid: its noise is known, and it says more of round numbers than its model can.
- */
+/* Residuals whose square is so many times their variance are not noise: they are believed. */
 #define TOO_LARGE			9.0
-#define TOO_LARGE_OF_GRID	4.0
 
 static double
 weight_of_residual(const Parts *parts, double answer, double residual)
 {
 	double		v = parts->trusted->residual_variance;
-	double		most = v * (parts->gridded == NULL ? TOO_LARGE : TOO_LARGE_OF_GRID);
-	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - most);
+	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - TOO_LARGE * v);
 
 	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
 }
@@ -79,7 +190,7 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 	const RaceView *view = &question->view;
 
 	if (parts->gridded != NULL)
-		return race_gridded_sum(parts->gridded, record[0].numbers) - parts->model;
+		return race_gridded_sum(parts->gridded, record[0].numbers);
 	return race_estimator_mean(view, parts->trusted != NULL ? parts->evaluator : NULL,
 							 question->buckets, 0, view->params->rows);
 }
@@ -88,9 +199,9 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 static void
 take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
 {
-	RacePartial partial;
+	Partial partial;
 
-	race_partial_ask(question->site, &question->view, parts->evaluator, record, &partial);
+	ask_partial(question->site, &question->view, parts->evaluator, record, &partial);
 	parts->trusted = question->view.model;
 	parts->model = partial.model;
 	parts->mean = partial.scale * partial.residual;
@@ -117,7 +228,7 @@ take_apart(const RaceQuestion *question)
 		take_partial_apart(question, record, &parts);
 		return parts;
 	}
-	if (view->model != NULL && view->model->misfit < RACE_UNTESTED)
+	if (view->model != NULL && parts.gridded == NULL && view->model->misfit < RACE_UNTESTED)
 	{
 		parts.trusted = view->model;
 		parts.model = race_evaluator_sum(parts.evaluator, record);
@@ -192,8 +303,7 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
 	double		missed = pow(parts->trusted->misfit, 2) +
 		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
 
-	if (parts->gridded != NULL ||
-		params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
+	if (params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
 		return variance;
 	return variance + missed * parts->model * parts->model / 2;
 }
@@ -226,8 +336,7 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
 	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
-		(1 - parts->weight) * (parts->gridded != NULL ? variance :
-							   parts->trusted->residual_variance);
+		(1 - parts->weight) * parts->trusted->residual_variance;
 	return shown + variance_of_few_rows(question, parts, shown);
 }
 
@@ -246,13 +355,13 @@ static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
 {
 	result->weight = question->partial ? 0 : parts->weight;
-	result->fitted = parts->trusted != NULL ? parts->evaluator : NULL;
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
 		result->rows_variance = variance_of_grid(question, parts);
 	else if (!question->partial)
-		result->rows_variance = race_estimator_variance(&question->view, result->fitted, question->buckets,
+		result->rows_variance = race_estimator_variance(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
+													  question->buckets,
 													  0, question->view.params->rows, parts->mean,
 													  result->least_variance);
 }
@@ -351,7 +460,7 @@ covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
 }
 
 /*
- * The same row functions err alike, in either direction.  Grids do not hash.
+ * The same row functions err alike, in either direction; others do not, nor do grids.
  */
 static double
 covariance(const RaceQuestion questions[2], const Parts parts[2])
@@ -359,9 +468,8 @@ covariance(const RaceQuestion questions[2], const Parts parts[2])
 	const RaceParams *a = questions[0].view.params;
 	double		p = race_collision_probability(a);
 
-	if (race_is_grid(a))
-		return 0;
-	if (parts[0].weight == 0 || parts[1].weight == 0)
+	if (race_is_grid(a) || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
+		parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
 	return parts[0].weight * parts[1].weight *
 		covariance_of_blocks(questions, parts) / ((1 - p) * (1 - p));
@@ -395,8 +503,8 @@ race_check_confidence(double confidence)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
-uint32
-race_estimate_blocks(const RaceView *view)
+static uint32
+estimate_blocks(const RaceView *view)
 {
 	const RaceParams *params = view->params;
 
@@ -406,7 +514,7 @@ race_estimate_blocks(const RaceView *view)
 double
 race_estimate_reach(const RaceView *view, double confidence)
 {
-	uint32		blocks = race_estimate_blocks(view);
+	uint32		blocks = estimate_blocks(view);
 
 	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
 }
@@ -451,8 +559,8 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_sequence_name(sequence))));
 }
 
-void
-race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
+static void
+bounds_of(const RaceQuestion *question, const RaceDensity *estimate,
 					 double confidence, double *lower, double *upper)
 {
 	const RaceView *view = &question->view;
@@ -542,112 +650,11 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	race_estimate_density(&question, &estimate);
 	race_estimate_warn(&question, &estimate);
-	race_estimate_bounds(&question, &estimate, confidence, &lower, &upper);
+	bounds_of(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));
 	race_row_add(&row, Float8GetDatum(estimate.standard_error));
 	race_row_add(&row, Float8GetDatum(lower));
 	race_row_add(&row, Float8GetDatum(upper));
 	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/*
- * Questions about a part of a product kernel.
- *
- * The query (x, any) is completed by points c of the model, which are chosen by what they add
- * to its answer.  The ratio of what there is to what the model says is taken to be that of
- * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
- * the same share for each c, or if c has a single column of categories, all alike.
- */
-
-#define PROBES		8			/* whole records that are looked at */
-
-/* The parts that the query says, and those that it leaves out, of point i, or of none */
-static void
-complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
-		 uint64 i, RaceColumn *whole, RaceColumn *rest)
-{
-	const RaceColumn any = {NULL, NULL, NULL, 0};
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-	{
-		bool		left_out = race_column_is_any(&record[k]);
-		RaceColumn	point = race_column_from(&points[k], i);
-
-		whole[k] = left_out ? point : record[k];
-		rest[k] = left_out ? point : any;
-	}
-}
-
-/* The point up to which the numbers add up to `sum` */
-static uint64
-find_point(const double *each, uint64 n, double sum)
-{
-	uint64		i = 0;
-
-	for (; i + 1 < n && sum >= each[i]; i++)
-		sum -= each[i];
-	return i;
-}
-
-static bool
-asks_nothing(const RaceParams *params, const RaceColumn *record)
-{
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-		if (!race_column_is_any(&record[k]))
-			return false;
-	return true;
-}
-
-/* Look at whole records, which are chosen by numbers that add up to `sum`. */
-static void
-probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
-	  const double *each, double sum, RacePartial *result)
-{
-	const RaceParams *params = view->params;
-	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
-	RaceColumn	points[RACE_MAX_PARTS];
-	int			i;
-
-	race_model_columns(view->model, params, points);
-	for (i = 0; i < PROBES; i++)
-	{
-		RaceColumn	whole[RACE_MAX_PARTS];
-		RaceColumn	rest[RACE_MAX_PARTS];
-
-		complete(params, record, points,
-				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
-		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
-		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
-		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
-		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
-	}
-	pfree(buckets);
-}
-
-void
-race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
-				 const RaceColumn *record, RacePartial *result)
-{
-	uint64		n = view->model->points;
-	double	   *each = palloc(n * sizeof(double));
-	double		all = 0;
-	uint64		i;
-
-	memset(result, 0, sizeof(RacePartial));
-	result->model = race_evaluator_sum_each(evaluator, record, each);
-	if (asks_nothing(view->params, record))
-		return;
-	for (i = 0; i < n; i++)
-		all += race_model_weight(view->model, i);
-	/* where the model has nothing, all points are alike */
-	for (i = 0; result->model <= 0 && i < n; i++)
-		each[i] = race_model_weight(view->model, i);
-	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
-	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
-	pfree(each);
 }

@@ -36,7 +36,6 @@ typedef struct RaceDensity
 	double		weight;
 	double		rows_variance;
 	double		least_variance;
-	const RaceEvaluator *fitted;	/* the model whose residuals they are, or NULL */
 	double		records;
 	double		n;				/* these, as a divisor */
 	double		n_variance;
@@ -48,11 +47,8 @@ typedef struct RaceDensity
 
 extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
 
-/* How many blocks of rows the variance is known from; very many, if it is known exactly */
-extern uint32 race_estimate_blocks(const RaceView *view);
-
 /*
- * The same of two sketches with the same parameters, asked about the same query.  Returns
+ * The same of two sketches, asked about the same query.  Returns
  * the covariance of their kernel sums.
  */
 extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
@@ -62,10 +58,6 @@ extern void race_check_confidence(double confidence);
 
 /* How many standard errors an interval of this confidence reaches; INFINITY if unknown */
 extern double race_estimate_reach(const RaceView *view, double confidence);
-
-/* The interval of the density; unbounded if there is none */
-extern void race_estimate_bounds(const RaceQuestion *question, const RaceDensity *estimate,
-								 double confidence, double *lower, double *upper);
 
 /* Warn, once for a call site, where a sketch has too few rows to know its own variance. */
 extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate);

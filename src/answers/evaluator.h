@@ -93,26 +93,4 @@ extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceCo
 extern double race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets,
 								   uint32 from, uint32 to);
 
-/*
- * Questions about a part of a product kernel.
- *
- * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
- * model can: the kernel of a part that is left out is 1.  What it misses is looked for at
- * whole records, which are the query completed by points of the model.
- */
-
-typedef struct RacePartial
-{
-	double		model;			/* what the model answers */
-	/* means over whole records: what it answers there, for the parts left out alone, */
-	double		whole;
-	double		rest;
-	double		residual;		/* and what the rows say beyond */
-	double		scale;			/* from an answer there to one for the query; 0: all is known */
-} RacePartial;
-
-/* The site holds the row functions; the record is what the query says. */
-extern void race_partial_ask(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
-							 const RaceColumn *record, RacePartial *result);
-
 #endif

@@ -40,10 +40,8 @@ extern bool race_fit_bounds(const RaceParams *params, const double *lower,
 /* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
 extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
 
-/* The sketch with a model whose points lie within bounds, or are some of these records */
+/* The sketch with a model whose points lie within bounds */
 extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
-extern RaceSketchDatum *race_fit_records(const RaceView *view, RaceRecords *records,
-										 char *const *texts);
 
 /* What a release asks: can sketches have a model with the bounds of their parameters, and one with it? */
 extern bool race_fit_has_bounds(const RaceParams *params);
@@ -105,12 +103,27 @@ extern void race_fit_check_size(Size size);
  */
 extern RaceModel *race_fit_model(const RaceFitState *fit, char *const *texts, Size *size);
 
-/* Make the model, find out how much it misses, and return the sketch with it. */
-extern RaceSketchDatum *race_fit_finish(const RaceFitState *fit, const RaceRecords *tests,
-										char *const *texts);
+/*
+ * Points that move to where records are
+ *
+ * Points at random find records that lie close together in few columns only, where the others are
+ * wide.  So they are moved, all of the same weight.  What the counters hold beyond the points is a
+ * landscape, which the points go up, with momentum: the flow of the maximum mean discrepancy
+ * (Arbel, Korba, Salim & Gretton 2019).  It finds shapes and tails, but slowly where points are
+ * much too wide in a direction.  Therefore all points are also mapped at once, to the mean and
+ * covariance that explain the counters best (fit_flow.c).
+ */
 
-/* Leave the memory context of a fit, and take the result along. */
-extern RaceSketchDatum *race_fit_leave(MemoryContext context, MemoryContext old,
-									   RaceSketchDatum *flat);
+/* Can points of the sketch flow?  If they compare distances, and are hashed in blocks of rows. */
+extern bool race_flow_can(const RaceParams *params);
+
+/* Move all points of the fit, as if each weighed the same. */
+extern void race_flow(RaceFitState *fit, const RaceBox *box);
+
+/*
+ * Place the points of a surrogate loss, at most n: those of this distribution, with exactly
+ * its moments, and all of the same weight.  False if there are too many columns to find it.
+ */
+extern bool race_normal_place(RaceFitState *fit, const RaceBox *box, int64 seed, uint32 n);
 
 #endif

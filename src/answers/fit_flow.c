@@ -9,7 +9,7 @@
 #include "miscadmin.h"
 
 #include "../core/core.h"
-#include "fit_flow.h"
+#include "fit.h"
 #include "row_estimator.h"
 
 /* ------------------------------------------------------------ polynomial */

@@ -120,7 +120,6 @@ PG_FUNCTION_INFO_V1(race_minimize_loss);
 
 #define PART_OF_BOX		8		/* a width of the search */
 #define LAST_STEP		(1.0 / 131072)	/* of a climb, in widths */
-#define PLACES			32		/* that are looked at before a climb */
 #define MOST_ASKED		20000
 
 typedef struct Minimize
@@ -181,8 +180,6 @@ start_search(Minimize *minimize, double *x)
 	uint32		i;
 
 	search->look = look;
-	search->population = PLACES;
-	search->floor = -INFINITY;
 	search->first_step = 1;
 	search->last_step = LAST_STEP;
 	search->lower = lower;
@@ -241,7 +238,7 @@ race_minimize_loss(PG_FUNCTION_ARGS)
 	search->dims = search->question.view.params->dims - 1;
 	x = palloc(search->dims * sizeof(double));
 	start_search(minimize, x);
-	value = -race_search_highest(search, 1, x);
+	value = -race_search_climb(search, x);
 	lengthen(search->question.view.params, x);
 	warn_of_loss(minimize, value);
 	race_row_start(&row, fcinfo);

@@ -17,6 +17,241 @@
 #include "maps.h"
 
 /*
+ * What transforms are learned from.
+ *
+ * Means and products are updated vector by vector (Welford 1962): nothing large is subtracted.  Products are pooled, because every
+ * transform here takes the classes to be spread alike; the scatter of all vectors is that
+ * within classes and that of their means.
+ *
+ * A label is known by 64 bits of its text, so the state has a fixed size for each class.
+ */
+
+/* What a transition keeps between calls */
+typedef struct StepSite
+{
+	RaceArrayReader reader;
+	FmgrInfo	label;			/* output of its type */
+	double		x[RACE_SCATTER_DIMS];	/* the vector that was read last */
+} StepSite;
+
+/* ------------------------------------------------------------------ states */
+
+RaceScatter *
+race_scatter_create(uint32 dims, MemoryContext context)
+{
+	RaceScatter *scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
+
+	scatter->dims = dims;
+	scatter->capacity = 2;
+	scatter->classes = MemoryContextAlloc(context, scatter->capacity * sizeof(RaceScatterClass));
+	scatter->means = MemoryContextAlloc(context, scatter->capacity * dims * sizeof(double));
+	scatter->products = MemoryContextAllocZero(context, RaceScatterProducts(dims) * sizeof(double));
+	return scatter;
+}
+
+/* The number of the class with this key; a new one has no vectors, and mean 0. */
+static uint32
+find_class(RaceScatter *scatter, uint64 key)
+{
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		if (scatter->classes[i].key == key)
+			return i;
+	if (i == RACE_SCATTER_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a transform is learned from vectors of up to %d labels",
+						RACE_SCATTER_CLASSES)));
+	if (i == scatter->capacity)
+	{
+		scatter->capacity *= 2;
+		scatter->classes = repalloc(scatter->classes,
+									scatter->capacity * sizeof(RaceScatterClass));
+		scatter->means = repalloc(scatter->means, (Size) scatter->capacity *
+								  scatter->dims * sizeof(double));
+	}
+	scatter->n_classes++;
+	scatter->classes[i].key = key;
+	scatter->classes[i].n = 0;
+	memset(scatter->means + (Size) i * scatter->dims, 0, scatter->dims * sizeof(double));
+	return i;
+}
+
+void
+race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
+{
+	uint32		c = find_class(scatter, key);
+	double		before = scatter->classes[c].n;
+	double		all = before + n;
+	double		weight = before * (n / all);
+	double	   *to = scatter->means + (Size) c * scatter->dims;
+	double	   *sum = scatter->products;
+	double		deviation[RACE_SCATTER_DIMS];
+	uint32		i;
+	uint32		j;
+
+	scatter->classes[c].n = all;
+	for (i = 0; i < scatter->dims; i++)
+	{
+		deviation[i] = mean[i] - to[i];
+		to[i] += deviation[i] * (n / all);
+	}
+	if (before == 0)
+		return;
+	for (i = 0; i < scatter->dims; i++)
+		for (j = 0; j <= i; j++)
+			*sum++ += weight * deviation[i] * deviation[j];
+}
+
+/* -------------------------------------------------------------- transitions */
+
+static StepSite *
+step_site(FunctionCallInfo fcinfo, int x, int label)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+	{
+		StepSite   *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(StepSite));
+		Oid			output;
+		bool		is_varlena;
+
+		race_vector_prepare(&site->reader, race_argument_type(flinfo, x), flinfo->fn_mcxt);
+		if (label != 0)
+		{
+			getTypeOutputInfo(race_argument_type(flinfo, label), &output, &is_varlena);
+			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
+		}
+		flinfo->fn_extra = site;
+	}
+	return (StepSite *) flinfo->fn_extra;
+}
+
+/*
+ * Read a vector.  It must have `dims` dimensions, or any number if that is 0.  Returns how
+ * many it has.
+ */
+static uint32
+read_vector(StepSite *site, Datum value, uint32 dims)
+{
+	RaceElements elements;
+
+	race_array_open(&site->reader, value, &elements, false, false);
+	race_check_length(elements.n, dims, false);
+	if (elements.n > RACE_SCATTER_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a transform is learned from vectors of up to %d dimensions",
+						RACE_SCATTER_DIMS)));
+	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
+	return elements.n;
+}
+
+static uint64
+label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
+{
+	char	   *text;
+
+	if (label == 0)
+		return 0;
+	text = OutputFunctionCall(&site->label, PG_GETARG_DATUM(label));
+	return race_element_of_bytes(0, text, strlen(text));
+}
+
+const double *
+race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims, uint32 *found,
+				  uint64 *key)
+{
+	StepSite   *site = step_site(fcinfo, x, label);
+
+	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
+		return NULL;
+	*found = read_vector(site, PG_GETARG_DATUM(x), dims);
+	*key = label_key(fcinfo, site, label);
+	return site->x;
+}
+
+/*
+ * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
+ * argument `label` (0: there are no labels).  NULLs are left out.
+ */
+static Datum
+add_vector(FunctionCallInfo fcinfo, int x, int label)
+{
+	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_whiten or race_discriminant");
+	uint32		dims;
+	uint64		key;
+	const double *vector = race_scatter_read(fcinfo, x, label, scatter == NULL ? 0 : scatter->dims,
+											 &dims, &key);
+
+	if (vector != NULL && scatter == NULL)
+		scatter = race_scatter_create(dims, context);
+	if (vector != NULL)
+		race_scatter_add(scatter, key, 1, vector);
+	if (scatter == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(scatter);
+}
+
+/* ----------------------------------------------------------------- answers */
+
+static const RaceScatter *
+state_arg(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? NULL : (const RaceScatter *) PG_GETARG_POINTER(0);
+}
+
+static double
+all_vectors(const RaceScatter *scatter)
+{
+	double		n = 0;
+	uint32		i;
+
+	for (i = 0; i < scatter->n_classes; i++)
+		n += scatter->classes[i].n;
+	return n;
+}
+
+static const double *
+mean_of_class(const RaceScatter *scatter, uint32 i)
+{
+	return scatter->means + (Size) i * scatter->dims;
+}
+
+static void
+mean_of_all(const RaceScatter *scatter, double *mean)
+{
+	double		n = all_vectors(scatter);
+	uint32		c;
+	uint32		i;
+
+	memset(mean, 0, scatter->dims * sizeof(double));
+	for (c = 0; c < scatter->n_classes; c++)
+		for (i = 0; i < scatter->dims; i++)
+			mean[i] += mean_of_class(scatter, c)[i] * (scatter->classes[c].n / n);
+}
+
+double
+race_scatter_freedom(const RaceScatter *scatter)
+{
+	return all_vectors(scatter) - scatter->n_classes;
+}
+
+static double
+product_of(const RaceScatter *scatter, uint32 i, uint32 j)
+{
+	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
+}
+
+double
+race_scatter_deviation(const RaceScatter *scatter, uint32 i)
+{
+	return sqrt(product_of(scatter, i, i) / race_scatter_freedom(scatter));
+}
+
+/*
  * race_whiten: a transform that makes the columns of a table alike.
  *
  * Let o be the mean of the vectors, and C = L L' their covariance.  With M = L^-1,
@@ -65,7 +300,7 @@ find_deviations(const RaceScatter *scatter, RaceColumns *columns)
 		double		largest = 0;
 
 		for (c = 0; c < scatter->n_classes; c++)
-			largest = fmax(largest, fabs(race_scatter_class_mean(scatter, c)[i]));
+			largest = fmax(largest, fabs(mean_of_class(scatter, c)[i]));
 		if (!isfinite(deviation) || !isfinite(largest))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -95,7 +330,7 @@ correlations(const RaceScatter *scatter, const RaceColumns *columns)
 
 			/* one after the other: their product may overflow, or be 0 */
 			r[(Size) i * n + j] = i == j ? 1 :
-				race_scatter_product(scatter, a, b) / freedom /
+				product_of(scatter, a, b) / freedom /
 				columns->deviation[a] / columns->deviation[b];
 		}
 	return r;
@@ -278,13 +513,13 @@ race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const
 	return race_row_datum(&row);
 }
 
-Datum
-race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
+static Datum
+transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
 					 const RaceWhitening *whitening)
 {
 	double		mean[RACE_SCATTER_DIMS];
 
-	race_scatter_mean(scatter, mean);
+	mean_of_all(scatter, mean);
 	return race_transform_of(fcinfo, whitening, mean);
 }
 
@@ -294,20 +529,20 @@ race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
 Datum
 race_whiten_step(PG_FUNCTION_ARGS)
 {
-	return race_scatter_step(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
+	return add_vector(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
 }
 
 /* The transform; NULL of no vectors */
 Datum
 race_whiten_final(PG_FUNCTION_ARGS)
 {
-	const RaceScatter *scatter = race_scatter_arg(fcinfo);
+	const RaceScatter *scatter = state_arg(fcinfo);
 	RaceWhitening whitening;
 
 	if (scatter == NULL)
 		PG_RETURN_NULL();
 	race_whitening_of(scatter, "race_whiten", &whitening);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
+	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
 }
 
 /*
@@ -338,10 +573,10 @@ whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, doubl
 	uint32		c;
 	uint32		i;
 
-	race_scatter_mean(scatter, all);
+	mean_of_all(scatter, all);
 	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
 	{
-		const double *mean = race_scatter_class_mean(scatter, c);
+		const double *mean = mean_of_class(scatter, c);
 
 		for (i = 0; i < scatter->dims; i++)
 			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
@@ -356,7 +591,7 @@ static uint32
 count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
 {
 	uint32		most = Min(scatter->n_classes - 1, dims);
-	double		least = LEAST_APART * fmax(lengths[0], sqrt(race_scatter_n(scatter)));
+	double		least = LEAST_APART * fmax(lengths[0], sqrt(all_vectors(scatter)));
 	uint32		n = 0;
 
 	while (n < most && lengths[n] > least)
@@ -399,14 +634,14 @@ race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *wh
 Datum
 race_discriminant_step(PG_FUNCTION_ARGS)
 {
-	return race_scatter_step(fcinfo, 2, 1);
+	return add_vector(fcinfo, 2, 1);
 }
 
 /* The transform; NULL of no vectors */
 Datum
 race_discriminant_final(PG_FUNCTION_ARGS)
 {
-	const RaceScatter *scatter = race_scatter_arg(fcinfo);
+	const RaceScatter *scatter = state_arg(fcinfo);
 	RaceWhitening whitening;
 	double	   *directions;
 	uint32		n;
@@ -425,268 +660,17 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
 	race_whitening_keep(&whitening, directions, n);
-	PG_RETURN_DATUM(race_transform_datum(fcinfo, scatter, &whitening));
+	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
 }
 
 /*
- * What transforms are learned from.
- *
- * Means and products are updated vector by vector (Welford 1962): nothing large is subtracted.  Products are pooled, because every
- * transform here takes the classes to be spread alike; the scatter of all vectors is that
- * within classes and that of their means.
- *
- * A label is known by 64 bits of its text, so the state has a fixed size for each class.
- */
-
-/* What a transition keeps between calls */
-typedef struct StepSite
-{
-	RaceArrayReader reader;
-	FmgrInfo	label;			/* output of its type */
-	double		x[RACE_SCATTER_DIMS];	/* the vector that was read last */
-} StepSite;
-
-/* ------------------------------------------------------------------ states */
-
-RaceScatter *
-race_scatter_create(uint32 dims, MemoryContext context)
-{
-	RaceScatter *scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
-
-	scatter->dims = dims;
-	scatter->capacity = 2;
-	scatter->classes = MemoryContextAlloc(context, scatter->capacity * sizeof(RaceScatterClass));
-	scatter->means = MemoryContextAlloc(context, scatter->capacity * dims * sizeof(double));
-	scatter->products = MemoryContextAllocZero(context, RaceScatterProducts(dims) * sizeof(double));
-	return scatter;
-}
-
-/* The number of the class with this key; a new one has no vectors, and mean 0. */
-static uint32
-find_class(RaceScatter *scatter, uint64 key)
-{
-	uint32		i;
-
-	for (i = 0; i < scatter->n_classes; i++)
-		if (scatter->classes[i].key == key)
-			return i;
-	if (i == RACE_SCATTER_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a transform is learned from vectors of up to %d labels",
-						RACE_SCATTER_CLASSES)));
-	if (i == scatter->capacity)
-	{
-		scatter->capacity *= 2;
-		scatter->classes = repalloc(scatter->classes,
-									scatter->capacity * sizeof(RaceScatterClass));
-		scatter->means = repalloc(scatter->means, (Size) scatter->capacity *
-								  scatter->dims * sizeof(double));
-	}
-	scatter->n_classes++;
-	scatter->classes[i].key = key;
-	scatter->classes[i].n = 0;
-	memset(scatter->means + (Size) i * scatter->dims, 0, scatter->dims * sizeof(double));
-	return i;
-}
-
-void
-race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
-{
-	uint32		c = find_class(scatter, key);
-	double		before = scatter->classes[c].n;
-	double		all = before + n;
-	double		weight = before * (n / all);
-	double	   *to = scatter->means + (Size) c * scatter->dims;
-	double	   *sum = scatter->products;
-	double		deviation[RACE_SCATTER_DIMS];
-	uint32		i;
-	uint32		j;
-
-	scatter->classes[c].n = all;
-	for (i = 0; i < scatter->dims; i++)
-	{
-		deviation[i] = mean[i] - to[i];
-		to[i] += deviation[i] * (n / all);
-	}
-	if (before == 0)
-		return;
-	for (i = 0; i < scatter->dims; i++)
-		for (j = 0; j <= i; j++)
-			*sum++ += weight * deviation[i] * deviation[j];
-}
-
-/* -------------------------------------------------------------- transitions */
-
-static StepSite *
-step_site(FunctionCallInfo fcinfo, int x, int label)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-
-	if (flinfo->fn_extra == NULL)
-	{
-		StepSite   *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(StepSite));
-		Oid			output;
-		bool		is_varlena;
-
-		race_vector_prepare(&site->reader, race_argument_type(flinfo, x), flinfo->fn_mcxt);
-		if (label != 0)
-		{
-			getTypeOutputInfo(race_argument_type(flinfo, label), &output, &is_varlena);
-			fmgr_info_cxt(output, &site->label, flinfo->fn_mcxt);
-		}
-		flinfo->fn_extra = site;
-	}
-	return (StepSite *) flinfo->fn_extra;
-}
-
-/*
- * Read a vector.  It must have `dims` dimensions, or any number if that is 0.  Returns how
- * many it has.
- */
-static uint32
-read_vector(StepSite *site, Datum value, uint32 dims)
-{
-	RaceElements elements;
-
-	race_array_open(&site->reader, value, &elements, false, false);
-	race_check_length(elements.n, dims, false);
-	if (elements.n > RACE_SCATTER_DIMS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a transform is learned from vectors of up to %d dimensions",
-						RACE_SCATTER_DIMS)));
-	race_vector_convert(&site->reader, &elements, NULL, site->x, false);
-	return elements.n;
-}
-
-static uint64
-label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
-{
-	char	   *text;
-
-	if (label == 0)
-		return 0;
-	text = OutputFunctionCall(&site->label, PG_GETARG_DATUM(label));
-	return race_element_of_bytes(0, text, strlen(text));
-}
-
-const double *
-race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims, uint32 *found,
-				  uint64 *key)
-{
-	StepSite   *site = step_site(fcinfo, x, label);
-
-	if (PG_ARGISNULL(x) || (label != 0 && PG_ARGISNULL(label)))
-		return NULL;
-	*found = read_vector(site, PG_GETARG_DATUM(x), dims);
-	*key = label_key(fcinfo, site, label);
-	return site->x;
-}
-
-Datum
-race_scatter_step(FunctionCallInfo fcinfo, int x, int label)
-{
-	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
-	MemoryContext context = race_aggregate_context(fcinfo, RACE_SCATTER_AGGREGATES);
-	uint32		dims;
-	uint64		key;
-	const double *vector = race_scatter_read(fcinfo, x, label, scatter == NULL ? 0 : scatter->dims,
-											 &dims, &key);
-
-	if (vector != NULL && scatter == NULL)
-		scatter = race_scatter_create(dims, context);
-	if (vector != NULL)
-		race_scatter_add(scatter, key, 1, vector);
-	if (scatter == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(scatter);
-}
-
-/* ----------------------------------------------------------------- answers */
-
-const RaceScatter *
-race_scatter_arg(FunctionCallInfo fcinfo)
-{
-	return PG_ARGISNULL(0) ? NULL : (const RaceScatter *) PG_GETARG_POINTER(0);
-}
-
-double
-race_scatter_n(const RaceScatter *scatter)
-{
-	double		n = 0;
-	uint32		i;
-
-	for (i = 0; i < scatter->n_classes; i++)
-		n += scatter->classes[i].n;
-	return n;
-}
-
-const double *
-race_scatter_class_mean(const RaceScatter *scatter, uint32 i)
-{
-	return scatter->means + (Size) i * scatter->dims;
-}
-
-void
-race_scatter_mean(const RaceScatter *scatter, double *mean)
-{
-	double		n = race_scatter_n(scatter);
-	uint32		c;
-	uint32		i;
-
-	memset(mean, 0, scatter->dims * sizeof(double));
-	for (c = 0; c < scatter->n_classes; c++)
-		for (i = 0; i < scatter->dims; i++)
-			mean[i] += race_scatter_class_mean(scatter, c)[i] * (scatter->classes[c].n / n);
-}
-
-double
-race_scatter_freedom(const RaceScatter *scatter)
-{
-	return race_scatter_n(scatter) - scatter->n_classes;
-}
-
-double
-race_scatter_deviation(const RaceScatter *scatter, uint32 i)
-{
-	return sqrt(race_scatter_product(scatter, i, i) / race_scatter_freedom(scatter));
-}
-
-double
-race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j)
-{
-	return scatter->products[(Size) Max(i, j) * (Max(i, j) + 1) / 2 + Min(i, j)];
-}
-
-/*
- * race_project: what a linear map makes of a vector, and of the places of its numbers among knots.
+ * race_project: what a linear map makes of a vector.
  */
 
 PG_FUNCTION_INFO_V1(race_project);
 
 #define MOST_OUTPUTS	1024
 #define MOST_COLUMNS	1024
-
-double
-race_place_among(const double *knots, int n, double x)
-{
-	int			below = 0;
-	int			upto;
-
-	if (!isfinite(x))
-		return x;
-	while (below < n && knots[below] < x)
-		below++;
-	for (upto = below; upto < n && knots[upto] == x;)
-		upto++;
-	if (upto > below)
-		return (below + upto - 1) / 2.0;
-	if (below == 0 || below == n)
-		return below == 0 ? 0 : n - 1;
-	/* halves, so that no difference is infinite */
-	return below - 1 + (x / 2 - knots[below - 1] / 2) / (knots[below] / 2 - knots[below - 1] / 2);
-}
 
 /* Raise 22023 unless an array of numbers has these dimensions and is finite. */
 static const double *
@@ -711,7 +695,7 @@ check_array(ArrayType *array, const char *name, int ndim, int columns)
 }
 
 /*
- * race_project(x, matrix, offset, knots).  A vector of another length or with a NULL, which is a
+ * race_project(x, matrix, offset).  A vector of another length or with a NULL, which is a
  * matter of data, gives NULL, so that a release leaves it out.
  */
 Datum
@@ -719,30 +703,18 @@ race_project(PG_FUNCTION_ARGS)
 {
 	ArrayType  *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *matrix = PG_GETARG_ARRAYTYPE_P(1);
-	ArrayType  *of_knots = PG_GETARG_ARRAYTYPE_P(3);
-	const double *from = (const double *) ARR_DATA_PTR(x);
 	const double *row = check_array(matrix, "matrix", 2, 0);
 	int			outputs = ARR_DIMS(matrix)[0];
 	int			columns = ARR_DIMS(matrix)[1];
 	const double *origin = check_array(PG_GETARG_ARRAYTYPE_P(2), "offset", 1, columns);
-	bool		places = ARR_NDIM(of_knots) > 0;
-	const double *knots = places ? check_array(of_knots, "knots", 2, 0) : NULL;
-	int			dims = places ? ARR_DIMS(of_knots)[0] : columns;
 	double		features[MOST_COLUMNS];
 	Datum		to[MOST_OUTPUTS];
 	int			i;
-	int			j;
 
-	if (places && columns != 2 * dims)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("with knots of %d columns the matrix must have %d columns", dims, 2 * dims)));
-	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != dims)
+	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
 		PG_RETURN_NULL();
-	for (j = 0; j < columns; j++)
-		features[j] = (j < dims ? from[j] :
-					   race_place_among(knots + (j - dims) * ARR_DIMS(of_knots)[1],
-										ARR_DIMS(of_knots)[1], from[j - dims])) - origin[j];
+	for (i = 0; i < columns; i++)
+		features[i] = ((const double *) ARR_DATA_PTR(x))[i] - origin[i];
 	for (i = 0; i < outputs; i++, row += columns)
 		to[i] = Float8GetDatum(race_dot(row, features, columns));
 	PG_RETURN_ARRAYTYPE_P(construct_array(to, outputs, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,

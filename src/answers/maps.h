@@ -25,9 +25,6 @@
 #define RACE_SCATTER_DIMS		361
 #define RACE_SCATTER_CLASSES	1000
 
-/* Those whose state it is */
-#define RACE_SCATTER_AGGREGATES	"race_whiten or race_discriminant"
-
 StaticAssertDecl((RACE_SCATTER_DIMS + 1) * RACE_SCATTER_DIMS * sizeof(double) <= RACE_MAX_MORE,
 				 "a transform of so many dimensions fits into race_params");
 
@@ -59,30 +56,15 @@ extern RaceScatter *race_scatter_create(uint32 dims, MemoryContext context);
 extern void race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean);
 
 /*
- * A transition: add argument `x`, a vector, to the state in argument 0, to the class of
- * argument `label` (0: there are no labels).  NULLs are left out.
- */
-extern Datum race_scatter_step(FunctionCallInfo fcinfo, int x, int label);
-
-/*
- * Read the arguments of such a transition: the vector, which must have `dims` numbers unless that is
+ * Read the arguments of a transition: the vector, which must have `dims` numbers unless that is
  * 0, and 64 bits of its label.  NULL if one of them is NULL.
  */
 extern const double *race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims,
 									   uint32 *found, uint64 *key);
 
-/* The state in argument 0, or NULL if there were no vectors */
-extern const RaceScatter *race_scatter_arg(FunctionCallInfo fcinfo);
-
-/* All vectors, and their mean, [dims]; the mean of a class */
-extern double race_scatter_n(const RaceScatter *scatter);
-extern void race_scatter_mean(const RaceScatter *scatter, double *mean);
-extern const double *race_scatter_class_mean(const RaceScatter *scatter, uint32 i);
-
-/* Degrees of freedom of the scatter, the standard deviation of a column, the product of two */
+/* Degrees of freedom of the scatter; the standard deviation of a column */
 extern double race_scatter_freedom(const RaceScatter *scatter);
 extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);
-extern double race_scatter_product(const RaceScatter *scatter, uint32 i, uint32 j);
 
 /*
  * The map after which the columns of vectors are alike.
@@ -115,10 +97,9 @@ extern bool race_whiten_columns(const RaceScatter *scatter, const RaceColumns *c
 
 /*
  * Whitening by the scatter within classes.  Raises 22023 if there is none.  A NOTICE names
- * columns that are left out; `aggregate` is the name of the aggregate.
+ * columns that are left out; `aggregate` is the name of the function.
  */
-extern void race_whitening_of(const RaceScatter *scatter, const char *aggregate,
-						RaceWhitening *whitening);
+extern void race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhitening *whitening);
 
 /* z = M x */
 extern void race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z);
@@ -126,12 +107,7 @@ extern void race_whitening_apply(const RaceWhitening *whitening, const double *x
 /* Keep these directions of white vectors alone: M = directions[n][outputs] M. */
 extern void race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n);
 
-/*
- * A race_transform, which the function is declared to return, of a whitening.  Its offset is the
- * mean of all vectors, or the one that is given.
- */
-extern Datum race_transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
-								  const RaceWhitening *whitening);
+/* A race_transform, which the function is declared to return, of a whitening with an offset */
 extern Datum race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening,
 							   const double *offset);
 
@@ -147,15 +123,5 @@ extern Datum race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whi
 extern uint32 race_discriminant_directions(const RaceScatter *scatter,
 										   const RaceWhitening *whitening,
 										   double *directions);
-
-/*
- * The place of x among n knots, which do not fall: linear between two, the middle of equal
- * ones.  What is not finite remains.
- *
- * Skewed columns have their differences where few records are.  The place of a number among
- * quantiles of public rows that are equally far apart in normal scores is about normally
- * distributed, whatever the column was; and it lies between 0 and n - 1.
- */
-extern double race_place_among(const double *knots, int n, double x);
 
 #endif

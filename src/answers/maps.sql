@@ -17,10 +17,10 @@ COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 -- ------------------------------------------------------------------------
 -- Vectors replaced by what a public linear map makes of them
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], knots float8[] DEFAULT '{}') RETURNS float8[]
+CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[], float8[]) IS
-	'M (x - o) for a public matrix M and offset o. With knots, a row of ascending quantiles for each column, the places of the numbers among them are appended to x. Error 22023 for other shapes and NaN';
+COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
+	'M (x - o) for a public matrix M and offset o. NULL for another length of x. Error 22023 for other shapes and NaN';
 
 -- ------------------------------------------------------------------------
 -- Parameters that suit public rows

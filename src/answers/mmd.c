@@ -27,9 +27,8 @@
  * Then it is a quadratic form in three things that do not depend on each other: which
  * records were drawn, the noise of counters, and the noise of both counts, by which each mean
  * function is too large or too small.  The variance and the third moment of the first two are
- * known (mmd.h).  Given the noise of counts, the form is taken for a shifted gamma variable
- * with these moments, as Gretton et al. take a gamma variable where there is no noise.  The
- * p-value is the mean of its tails over the noise of counts.
+ * known (mmd.h); the noise of counts adds its own.  The form is taken for a shifted gamma variable
+ * with these moments, as Gretton et al. take a gamma variable where there is no noise.
  */
 
 PG_FUNCTION_INFO_V1(race_similarity);
@@ -114,72 +113,18 @@ count_variance(const RacePair *pair)
 	return sum;
 }
 
-/*
- * The distribution of the relative error of a count, in cells of the same width in standard
- * deviations.  Cells of the same probability would leave out the tails.
- */
-#define ERROR_CELLS		40
-#define CELL_WIDTH		0.3
-
-typedef struct ErrorCell
-{
-	double		error;
-	double		probability;
-} ErrorCell;
-
-static void
-set_error_cells(const RacePair *pair, int side, ErrorCell cells[ERROR_CELLS])
-{
-	const RaceNoise *noise = &pair->view[side]->header->noise;
-	bool		gaussian = noise->mechanism == RACE_MECHANISM_GAUSSIAN;
-	double		deviation = sqrt(noise->count_variance) / pair->records[side];
-	double		tail = 0.5;
-	int			i;
-
-	for (i = 0; i < ERROR_CELLS; i += 2)
-	{
-		double		end = (i / 2 + 1) * CELL_WIDTH;
-		double		beyond = i + 2 == ERROR_CELLS ? 0 :
-			gaussian ? race_normal_tail(end) : exp(-sqrt(2) * end) / 2;
-
-		cells[i].error = deviation * (end - CELL_WIDTH / 2);
-		cells[i].probability = tail - beyond;
-		cells[i + 1].error = -cells[i].error;
-		cells[i + 1].probability = tail - beyond;
-		tail = beyond;
-	}
-}
-
-/* Return the tail, given the difference of the relative errors of both counts. */
-static double
-tail_given_error(const Null *null, double squared, double error, double error_variance)
-{
-	double		variance = null->variance + 4 * error * error * null->with_shift;
-
-	if (!(variance > 0))
-		return squared > 0 ? 0 : 1;
-	return race_skew_tail(squared - null->kernel * (error * error - error_variance), variance,
-						  null->third / pow(variance, 1.5));
-}
-
 static double
 p_value(const RacePair *pair, const Null *null, double squared)
 {
-	ErrorCell	cells[2][ERROR_CELLS];
-	double		variance = count_variance(pair);
-	double		sum = 0;
-	int			i;
-	int			j;
+	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
+	double		counts = count_variance(pair);
+	double		of_counts = null->kernel * counts;
+	double		variance = null->variance + 4 * counts * null->with_shift + 2 * of_counts * of_counts;
+	double		third = null->third + 8 * pow(of_counts, 3);
 
-	if (variance == 0)
-		return tail_given_error(null, squared, 0, 0);
-	set_error_cells(pair, 0, cells[0]);
-	set_error_cells(pair, 1, cells[1]);
-	for (i = 0; i < ERROR_CELLS; i++)
-		for (j = 0; j < ERROR_CELLS; j++)
-			sum += cells[0][i].probability * cells[1][j].probability *
-				tail_given_error(null, squared, cells[0][i].error - cells[1][j].error, variance);
-	return Min(sum, 1);
+	if (!(variance > 0))
+		return squared > 0 ? 0 : 1;
+	return race_skew_tail(squared, variance, third / pow(variance, 1.5));
 }
 
 /* Return the mean of the kernel over pairs of two records, from that over all pairs. */
@@ -507,8 +452,7 @@ row_products(const RacePair *pair, RaceProducts *products)
 /*
  * Products of grids are sums over pairs of nodes, A' K B.  K B is a convolution, by Fourier
  * transforms (solver.h).  On average over places in a cell products estimate the kernel itself.
- *
- * Products of a grid of two levels are sums over both levels, each with its part of the kernel.
+ * Of a grid of two levels the fine nodes are compared.
  */
 
 /* Elements of a transform (16 bytes each), above which cells are halved */
@@ -520,29 +464,23 @@ typedef struct Nodes
 	int			halved[2];		/* halvings since noise was added */
 	double	   *values[2];		/* counters of both in parts of the whole; 0 without a sketch */
 	double	   *sums[2];		/* the kernel times these */
-	double		smooth;			/* mean step of a second level, else 0 */
-	double		coarser;		/* mean step of the level that has the smooth rest, or 0 */
 	RaceLattice lattice;
 } Nodes;
 
-/* Load the nodes of a sketch, or those of its second level, which follow the first. */
+/* Load the nodes of a sketch. */
 static void
-load_nodes(const RacePair *pair, int side, bool second, Nodes *nodes)
+load_nodes(const RacePair *pair, int side, Nodes *nodes)
 {
 	const RaceView *view = pair->view[side];
 	double		unit = (double) race_record_unit(view->params) * pair->records[side];
 	RaceGrid   *grid = &nodes->grid;
-	Size		from;
 	Size		i;
 	int			k;
 
 	race_grid_of(view->params, grid);
-	from = second ? grid->nodes : 0;
-	for (k = RACE_GRID_FACTOR; second && k > 1; k /= 2)
-		race_grid_halve(grid);
 	nodes->values[side] = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
 	for (i = 0; i < grid->nodes; i++)
-		nodes->values[side][i] = race_counters_get(view->counters, view->width, from + i) / unit;
+		nodes->values[side][i] = race_counters_get(view->counters, view->width, i) / unit;
 	for (k = 0; k < nodes->halved[side]; k++)
 	{
 		race_grid_coarsen_real(grid, nodes->values[side], nodes->values[side]);
@@ -567,23 +505,21 @@ set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 
 /* Load the finest cells that both sketches have, halved until a transform is small enough. */
 static void
-load_level(const RacePair *pair, bool second, double coarser, Nodes *nodes)
+load_both(const RacePair *pair, Nodes *nodes)
 {
 	size_t		sides[RACE_FOURIER_DIMS];
 	double		steps[RACE_FOURIER_DIMS];
 	int			side;
 
 	memset(nodes, 0, sizeof(Nodes));
-	if (pair->view[1] != NULL && !second)
+	if (pair->view[1] != NULL)
 		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
 										nodes->halved);
 	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
-		load_nodes(pair, side, second, nodes);
+		load_nodes(pair, side, nodes);
 	if (pair->view[1] == NULL)
 		nodes->values[1] = palloc_extended(nodes->grid.nodes * sizeof(double),
 										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	nodes->smooth = second ? nodes->grid.mean_step : 0;
-	nodes->coarser = coarser;
 	for (set_sides(&nodes->grid, sides, steps);
 		 race_lattice_volume(sides) > MAX_TRANSFORM && nodes->grid.halvings > 0;
 		 set_sides(&nodes->grid, sides, steps))
@@ -608,7 +544,7 @@ convolve(Nodes *nodes, const RaceParams *params, bool square)
 	double		steps[RACE_FOURIER_DIMS];
 	int			i;
 
-	race_radial_init_shape(radial, params, nodes->smooth, nodes->coarser);
+	race_radial_init(radial, params);
 	for (i = 0; i < race_radial_nodes() && square; i++)
 		*race_radial_node(radial, i) *= *race_radial_node(radial, i);
 	set_sides(&nodes->grid, sides, steps);
@@ -664,9 +600,9 @@ find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squa
 	}
 }
 
-/* Add the products of a level, and the moments of its noise. */
+/* Set the products, and the moments of noise. */
 static void
-add_level(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
+set_products(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	Cumulants	noise = noise_of_difference(pair);
@@ -746,53 +682,29 @@ set_moments(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 }
 
 static void
-free_nodes(Nodes *nodes)
-{
-	int			side;
-
-	for (side = 0; side < 2; side++)
-	{
-		pfree(nodes->values[side]);
-		pfree(nodes->sums[side]);
-	}
-	pfree(nodes->lattice.numbers);
-}
-
-static void
 table_products(const RacePair *pair, RaceProducts *products)
 {
-	const RaceParams *params = pair->view[0]->params;
-	bool		two = race_grid_levels(params) > 1 &&
-		(pair->view[1] == NULL || race_params_same(params, pair->view[1]->params));
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
-	double		coarser = 0;
 	Nodes		nodes;
+	int			side;
 
-	if (two)
-	{
-		load_level(pair, true, 0, &nodes);
-		convolve(&nodes, params, false);
-		add_level(pair, &nodes, products);
-		coarser = nodes.smooth;
-		free_nodes(&nodes);
-	}
-	load_level(pair, false, coarser, &nodes);
-	convolve(&nodes, params, false);
-	add_level(pair, &nodes, products);
+	load_both(pair, &nodes);
+	convolve(&nodes, pair->view[0]->params, false);
+	set_products(pair, &nodes, products);
 	products->with_difference = Max(products->with_difference, 0);
 	products->with_both = Max(products->with_both, 0);
 	products->kernel = (share * share * products->aa + 2 * share * (1 - share) * products->ab +
 						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
-	if (two)
-	{
-		nodes.coarser = 0;
-		convolve(&nodes, params, false);
-	}
 	if (pair->view[1] != NULL)
 		set_moments(pair, &nodes, products);
-	free_nodes(&nodes);
+	for (side = 0; side < 2; side++)
+	{
+		pfree(nodes.values[side]);
+		pfree(nodes.sums[side]);
+	}
+	pfree(nodes.lattice.numbers);
 }
 
 /* ------------------------------------------------------------------ products */

@@ -97,10 +97,9 @@ COMMENT ON FUNCTION race_minimize(race_sketch) IS
 -- ------------------------------------------------------------------------
 -- Where the density is highest.
 
-CREATE TYPE race_modes_result AS (x float8[], record text, density float8, prominence float8);
+CREATE TYPE race_modes_result AS (x float8[], density float8, prominence float8);
 COMMENT ON TYPE race_modes_result IS 'a row of the result of race_modes';
 COMMENT ON COLUMN race_modes_result.x IS 'the mode, of a kernel of vectors by itself; else NULL';
-COMMENT ON COLUMN race_modes_result.record IS 'the mode as text, of other kernels, as race_points has it; else NULL';
 COMMENT ON COLUMN race_modes_result.density IS 'the density there, as race_kde';
 COMMENT ON COLUMN race_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
 

@@ -10,7 +10,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "../core/core.h"
@@ -19,311 +18,83 @@
 #include "fit.h"
 #include "mmd.h"
 #include "modes.h"
-#include "peaks.h"
 #include "row_estimator.h"
 #include "sample.h"
-#include "solver.h"
 
 /*
- * race_modes: where the density is highest.
+ * race_modes: where the density of vectors is highest.
  *
- * Of vectors, modes are local maxima of what race_kde answers (modes.h).  Between each two of
- * them a straight path is looked at.  Of other records the places are the points of the
- * model, and paths lead between points that are similar: whose kernel is above e^-1, as within a
- * bandwidth, or above half of the highest that one of them has with any point.  Their saddle is
- * the less dense of both.
+ * From the points of the model that no denser one is near, a search climbs in ever smaller steps.  It
+ * needs no derivatives (Coleman & Shrivastava 2021, section 4).  The prominence of a mode is its density
+ * less the least one on the way to a denser mode, over those straight lines between modes on which that is
+ * highest.
  */
 
 PG_FUNCTION_INFO_V1(race_modes);
 
 #define MOST_MODES		100
-#define SIMILAR			0.3679	/* e^-1 */
 #define STARTS(most)	(3 * (most) + 10)	/* of climbs, as several reach the same mode */
+#define FIRST_STEP		0.5		/* of a climb, in widths */
+#define LAST_STEP		(1.0 / 128)
+#define MOST_SWEEPS		1000
+#define NEAR			1.0		/* widths: a denser point as near leaves no start */
+#define SAME			0.25	/* widths apart, maxima are the same */
+#define LOOKS			4		/* at a line, in a width; at most MOST_LOOKS */
+#define MOST_LOOKS		32
+#define PART_OF_BOX		16		/* a width, where columns have no bandwidth */
+
+typedef struct Mode
+{
+	double	   *x;
+	double		density;
+	double		prominence;
+} Maximum;
 
 typedef struct Modes
 {
+	RaceSearch	search;
+	Maximum	   *modes;
 	uint32		n;
-	uint32		dims;
-	RacePlaces	places;			/* of vectors, */
-	RaceFitted	fitted;			/* or of other records */
-	double	   *density;		/* [n], as the following */
-	double	   *prominence;
-	RaceRanked *order;			/* the most prominent first */
 	RaceResultRow row;
 } Modes;
 
-/* ------------------------------------------------------------------- vectors */
+/* ---------------------------------------------------------------------- box */
 
-static const double *
-read_bounds(FunctionCallInfo fcinfo, int arg, uint32 dims)
-{
-	return PG_ARGISNULL(arg) ? NULL :
-		race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(arg), dims);
-}
-
-/* The smallest box around the points of a model */
-static void
-box_of_points(const RaceView *view, RaceFitRequest *box)
-{
-	uint32		dims = view->params->dims;
-	double	   *lower = palloc(dims * sizeof(double));
-	double	   *upper = palloc(dims * sizeof(double));
-	RaceColumn	column;
-	uint64		i;
-	uint32		j;
-
-	race_model_columns(view->model, view->params, &column);
-	memcpy(lower, column.numbers, dims * sizeof(double));
-	memcpy(upper, column.numbers, dims * sizeof(double));
-	for (i = 1; i < view->model->points; i++)
-		for (j = 0; j < dims; j++)
-		{
-			lower[j] = Min(lower[j], column.numbers[i * dims + j]);
-			upper[j] = Max(upper[j], column.numbers[i * dims + j]);
-		}
-	box->lower = lower;
-	box->upper = upper;
-}
-
-/* Bounds from the arguments, else of the parameters, else around the points */
+/* Set bounds from the arguments, else of the parameters, else around the points. */
 static void
 find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 {
 	uint32		dims = view->params->dims;
+	const double *bounds[2];
+	double	   *around[2];
+	RaceColumn	column;
+	uint64		i;
 
 	memset(box, 0, sizeof(RaceFitRequest));
-	if (!race_fit_bounds(view->params, read_bounds(fcinfo, 2, dims),
-						 read_bounds(fcinfo, 3, dims), box))
+	for (i = 0; i < 2; i++)
+		bounds[i] = PG_ARGISNULL(2 + i) ? NULL : race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2 + i), dims);
+	if (!race_fit_bounds(view->params, bounds[0], bounds[1], box))
 	{
 		if (view->model == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("race_modes needs bounds, or a sketch with a fitted model"),
 					 errhint("Give lower and upper, or parameters that have them, or call race_fit first.")));
-		box_of_points(view, box);
+		race_model_columns(view->model, view->params, &column);
+		for (i = 0; i < 2; i++)
+			around[i] = memcpy(palloc(dims * sizeof(double)), column.numbers, dims * sizeof(double));
+		for (i = 0; i < view->model->points * dims; i++)
+		{
+			around[0][i % dims] = Min(around[0][i % dims], column.numbers[i]);
+			around[1][i % dims] = Max(around[1][i % dims], column.numbers[i]);
+		}
+		box->lower = around[0];
+		box->upper = around[1];
 	}
 	race_fit_check_box(view->params, box);
 }
 
-static void
-find_prominences(Modes *modes, RacePath *paths, Size n_paths)
-{
-	modes->prominence = palloc(modes->n * sizeof(double));
-	race_prominences(modes->density, modes->n, paths, n_paths,
-					 palloc(modes->n * sizeof(uint32)), modes->prominence);
-}
-
-static void
-find_in_box(FunctionCallInfo fcinfo, Datum sketch, const RaceView *view, uint32 most,
-			Modes *modes)
-{
-	RacePlaces *places = &modes->places;
-	RaceFitRequest box;
-	RaceSearch	search;
-	RacePath   *paths;
-	Size		n = 0;
-	uint32		i;
-	uint32		j;
-
-	find_box(fcinfo, view, &box);
-	race_search_start(&search, sketch, box.lower, box.upper);
-	race_search_maxima(&search, STARTS(most), places);
-	modes->dims = search.dims;
-	modes->n = places->n;
-	modes->density = places->density;
-	paths = palloc((Size) modes->n * modes->n * sizeof(RacePath));
-	for (i = 0; i < modes->n; i++)
-		for (j = 0; j < i; j++)
-		{
-			paths[n].a = j;
-			paths[n].b = i;
-			paths[n++].saddle = Min(modes->density[i],
-									race_search_saddle(&search,
-													   places->x + (Size) i * search.dims,
-													   places->x + (Size) j * search.dims));
-		}
-	find_prominences(modes, paths, n);
-}
-
-/* -------------------------------------------------------------------- points */
-
-/* What race_kde answers at the points */
-static void
-ask_at_points(Datum sketch, Modes *modes)
-{
-	RaceQuestion question;
-	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		i;
-	int			k;
-
-	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
-					&question);
-	for (i = 0; i < modes->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (k = 0; k < race_params_parts(question.view.params); k++)
-			columns[k] = race_column_from(&modes->fitted.columns[k], i);
-		race_ask_about_columns(&question, columns);
-		modes->density[i] = race_estimate_mean(&question);
-	}
-}
-
-/* The kernel of all pairs of points, [n][n], as far as i > j; and the highest of each */
-static float *
-compare_points(const Modes *modes, float *highest)
-{
-	Size		n = modes->n;
-	float	   *kernels = palloc_extended(n * n * sizeof(float), MCXT_ALLOC_HUGE);
-	Size		i;
-	Size		j;
-
-	for (i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		highest[i] = 0;
-		for (j = 0; j < i; j++)
-		{
-			float		k = (float) exp(-race_fitted_apart(&modes->fitted, i, j));
-
-			kernels[i * n + j] = k;
-			highest[i] = Max(highest[i], k);
-			highest[j] = Max(highest[j], k);
-		}
-	}
-	return kernels;
-}
-
-static void
-find_in_points(Datum sketch, Modes *modes)
-{
-	RacePath   *paths;
-	float	   *kernels;
-	float	   *highest;
-	Size		n_paths = 0;
-	uint32		i;
-	uint32		j;
-
-	race_fitted_open(sketch, &modes->fitted);
-	modes->n = (uint32) modes->fitted.view.model->points;
-	modes->density = palloc(modes->n * sizeof(double));
-	ask_at_points(sketch, modes);
-	highest = palloc(modes->n * sizeof(float));
-	kernels = compare_points(modes, highest);
-	paths = palloc_extended(((Size) modes->n * modes->n / 2 + 1) * sizeof(RacePath),
-							MCXT_ALLOC_HUGE);
-	for (i = 0; i < modes->n; i++)
-		for (j = 0; j < i; j++)
-			if (kernels[(Size) i * modes->n + j] >
-				Min(SIMILAR, Min(highest[i], highest[j]) / 2))
-			{
-				paths[n_paths].a = j;
-				paths[n_paths].b = i;
-				paths[n_paths++].saddle = Min(modes->density[i], modes->density[j]);
-			}
-	find_prominences(modes, paths, n_paths);
-	pfree(paths);
-	pfree(kernels);
-}
-
-/* -------------------------------------------------------------------- results */
-
-/* The most prominent first; none without prominence, nor where noise makes a density negative */
-static void
-sort_modes(Modes *modes)
-{
-	uint32		n = 0;
-	uint32		i;
-
-	modes->order = palloc(modes->n * sizeof(RaceRanked));
-	race_rank(modes->prominence, modes->n, modes->order);
-	for (i = 0; i < modes->n && modes->order[i].value > 0; i++)
-		if (modes->density[modes->order[i].i] > 0)
-			modes->order[n++] = modes->order[i];
-	modes->n = n;
-}
-
-static void
-start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	Datum		sketch;
-	int32		most;
-	Modes	   *modes;
-	RaceView	view;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return;
-	sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
-	most = PG_GETARG_INT32(1);
-	modes = palloc0(sizeof(Modes));
-	if (most < 1 || most > MOST_MODES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max must be between 1 and %d", MOST_MODES)));
-	race_row_start(&modes->row, fcinfo);
-	race_sketch_view(sketch, &view);
-	race_check_askable(&view.header->noise);
-	if (view.model != NULL)
-		race_check_model(&view);
-	if (race_model_is_of_vectors(view.params))
-		find_in_box(fcinfo, sketch, &view, most, modes);
-	else
-		find_in_points(sketch, modes);
-	sort_modes(modes);
-	call->max_calls = Min(modes->n, (uint32) most);
-	call->user_fctx = modes;
-}
-
-static Datum
-mode_datum(void *state, uint64 i)
-{
-	Modes	   *modes = (Modes *) state;
-	uint32		mode = modes->order[i].i;
-
-	if (modes->places.x != NULL)
-	{
-		race_row_add_numbers(&modes->row, modes->places.x + (Size) mode * modes->dims,
-							 modes->dims);
-		race_row_add_null(&modes->row);
-	}
-	else
-	{
-		const RaceView *view = &modes->fitted.view;
-		Size		length;
-		const char *text = race_model_text(view->model, view->params, mode, &length);
-
-		race_row_add_null(&modes->row);
-		race_row_add(&modes->row, PointerGetDatum(cstring_to_text_with_len(text, length)));
-	}
-	race_row_add(&modes->row, Float8GetDatum(modes->density[mode]));
-	race_row_add(&modes->row, Float8GetDatum(modes->prominence[mode]));
-	return race_row_datum(&modes->row);
-}
-
-/* race_modes(sketch, max, lower, upper) */
-Datum
-race_modes(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_modes, mode_datum);
-}
-
-/*
- * Places where an answer of a sketch is highest.
- */
-
-#define POPULATION		1500	/* places of both kinds, where there is no model */
-#define FIRST_STEP		0.5		/* of a climb, in widths, */
-#define LAST_STEP		(1.0 / 128)
-#define MOST_SWEEPS		1000
-#define SAME			0.25	/* widths apart, maxima are the same */
-#define LOOKS			4		/* at a line, in a width; at most so many: */
-#define MOST_LOOKS		32
-
-/*
- * A width is a bandwidth, in which the kernel falls to e^-1.  Where columns have none, it is a
- * small part of the box.
- */
-#define PART_OF_BOX		16
-
+/* Return a bandwidth, in which the kernel falls to e^-1; or a small part of the box. */
 static double
 width_of(const RaceParams *params, uint32 i, double span)
 {
@@ -336,202 +107,11 @@ width_of(const RaceParams *params, uint32 i, double span)
 	return width > 0 ? width : 1;
 }
 
-static void
-find_cells(RaceSearch *search, const RaceParams *params)
-{
-	RaceGrid	grid;
-	uint32		i;
+/* ------------------------------------------------------------------- climbs */
 
-	race_grid_of(params, &grid);
-	search->beside = palloc(grid.dims * sizeof(double));
-	search->half_cells = palloc(grid.dims * sizeof(double));
-	for (i = 0; i < grid.dims; i++)
-		search->half_cells[i] = grid.width[i] / 2;
-}
-
+/* Try a step to both sides along each axis.  Return the density reached. */
 static double
-density_at_place(RaceSearch *search, const double *x)
-{
-	CHECK_FOR_INTERRUPTS();
-	race_ask_about_vector(&search->question, x);
-	return race_estimate_mean(&search->question);
-}
-
-void
-race_search_start(RaceSearch *search, Datum sketch, const double *lower, const double *upper)
-{
-	const RaceParams *params;
-	uint32		i;
-
-	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
-					&search->question);
-	params = search->question.view.params;
-	search->look = density_at_place;
-	search->population = POPULATION;
-	search->floor = 0;
-	search->first_step = FIRST_STEP;
-	search->last_step = LAST_STEP;
-	search->dims = params->dims;
-	search->half_cells = NULL;
-	search->lower = lower;
-	search->upper = upper;
-	search->widths = palloc(params->dims * sizeof(double));
-	for (i = 0; i < params->dims; i++)
-		search->widths[i] = width_of(params, i, upper[i] - lower[i]);
-	if (race_is_grid(params))
-		find_cells(search, params);
-}
-
-/*
- * Answers of a grid peak a little at its nodes.  Their mean over places half a cell away along
- * each axis does not.
- */
-static double
-density_beside(RaceSearch *search, const double *x)
-{
-	double	   *at = search->beside;
-	double		sum = 0;
-	uint32		i;
-
-	memcpy(at, x, search->dims * sizeof(double));
-	for (i = 0; i < search->dims; i++)
-	{
-		at[i] = x[i] - search->half_cells[i];
-		sum += density_at_place(search, at);
-		at[i] = x[i] + search->half_cells[i];
-		sum += density_at_place(search, at);
-		at[i] = x[i];
-	}
-	return sum / (2 * search->dims);
-}
-
-/* The distance of two places in widths */
-static double
-apart(const RaceSearch *search, const double *a, const double *b)
-{
-	double		sum = 0;
-	uint32		i;
-
-	for (i = 0; i < search->dims; i++)
-	{
-		double		d = (a[i] - b[i]) / search->widths[i];
-
-		sum += d * d;
-	}
-	return sqrt(sum);
-}
-
-/* --------------------------------------------------------------- populations */
-
-static void
-look_at(RaceSearch *search, RacePlaces *places, uint32 from)
-{
-	uint32		i;
-
-	for (i = from; i < places->n; i++)
-		places->density[i] = search->look(search, places->x + (Size) i * search->dims);
-}
-
-static void
-make_places(const RaceSearch *search, RacePlaces *places, uint32 n)
-{
-	places->n = n;
-	places->x = palloc_extended((Size) n * search->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	places->density = palloc(n * sizeof(double));
-}
-
-/* The points of the model, as far as they are in the box */
-static void
-take_points(RaceSearch *search, RacePlaces *places)
-{
-	const RaceView *view = &search->question.view;
-	RaceColumn	column;
-	uint64		i;
-	uint32		j;
-
-	make_places(search, places, view->model->points);
-	race_model_columns(view->model, view->params, &column);
-	for (i = 0; i < places->n; i++)
-		for (j = 0; j < search->dims; j++)
-			places->x[i * search->dims + j] =
-				Min(Max(column.numbers[i * search->dims + j], search->lower[j]),
-					search->upper[j]);
-	look_at(search, places, 0);
-}
-
-/*
- * Keep the denser half of some places, and draw the others around them, by density.  False if
- * none has any.
- */
-static bool
-draw_around(RaceSearch *search, const RaceBox *box, int round, RacePlaces *places)
-{
-	double	   *weights = palloc(places->n * sizeof(double));
-	double	   *space = palloc(places->n * sizeof(double));
-	uint32		kept;
-	uint32		i;
-
-	for (i = 0; i < places->n; i++)
-		weights[i] = Max(places->density[i] - search->floor, 0);
-	kept = race_candidates_keep(search->dims, places->n / 2, places->x, weights, places->n,
-								space);
-	if (kept > 0)
-	{
-		for (i = 0; i < kept; i++)
-			places->density[i] = weights[i] + search->floor;
-		race_candidates_around(box, 0, round, race_candidates_jitter(box, places->n, round),
-							   places->x, weights, kept, places->n - kept,
-							   places->x + (Size) kept * search->dims);
-		look_at(search, places, kept);
-	}
-	pfree(weights);
-	pfree(space);
-	return kept > 0;
-}
-
-/* The least of some places */
-static double
-least_of(const RacePlaces *places)
-{
-	double		least = INFINITY;
-	uint32		i;
-
-	for (i = 0; i < places->n; i++)
-		least = Min(least, places->density[i]);
-	return isfinite(least) ? least : 0;
-}
-
-/*
- * Places at random, which see all hills where dimensions are few; and as many again, which in
- * rounds are drawn ever more closely around the denser ones, and find a hill where they are
- * many
- */
-static void
-draw_places(RaceSearch *search, RacePlaces *places)
-{
-	RaceBox		box = {search->dims, search->lower, search->upper};
-	RacePlaces	moved;
-	int			round;
-
-	make_places(search, places, 2 * search->population);
-	race_candidates_uniform(&box, 0, 0, places->n, places->x);
-	look_at(search, places, 0);
-	if (isinf(search->floor))
-		search->floor = least_of(places);
-	moved.n = search->population;
-	moved.x = places->x + (Size) moved.n * search->dims;
-	moved.density = places->density + moved.n;
-	for (round = 1; round < RACE_FIT_ROUNDS; round++)
-		if (!draw_around(search, &box, round, &moved))
-			return;
-}
-
-/* -------------------------------------------------------------------- climbs */
-
-/* Try a step to both sides along each axis.  Returns the density reached. */
-static double
-try_axes(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), double *x,
-		 double density, double step)
+try_axes(RaceSearch *search, double *x, double density, double step)
 {
 	uint32		i;
 
@@ -543,7 +123,7 @@ try_axes(RaceSearch *search, double (*density_at) (RaceSearch *, const double *)
 
 		x[axis] = at + (i % 2 == 0 ? step : -step) * search->widths[axis];
 		x[axis] = Min(Max(x[axis], search->lower[axis]), search->upper[axis]);
-		found = x[axis] == at ? density : density_at(search, x);
+		found = x[axis] == at ? density : search->look(search, x);
 		if (found > density)
 			density = found;
 		else
@@ -552,19 +132,13 @@ try_axes(RaceSearch *search, double (*density_at) (RaceSearch *, const double *)
 	return density;
 }
 
-/*
- * Climb from a place: try a step to both sides along each axis, and then the whole way of
- * such a round once more.  Where nothing is denser, halve the steps (Hooke & Jeeves 1961).
- * `space` is for 2 * dims numbers.
- */
-static double
-climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), double *x,
-	  double *space)
+double
+race_search_climb(RaceSearch *search, double *x)
 {
-	double		density = density_at(search, x);
+	double		density = search->look(search, x);
 	Size		size = search->dims * sizeof(double);
-	double	   *before = space;
-	double	   *next = space + search->dims;
+	double	   *before = palloc(2 * size);
+	double	   *next = before + search->dims;
 	double		step = search->first_step;
 	int			sweeps;
 
@@ -575,7 +149,7 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 		uint32		i;
 
 		memcpy(before, x, size);
-		density = try_axes(search, density_at, x, density, step);
+		density = try_axes(search, x, density, step);
 		if (density == least)
 		{
 			step /= 2;
@@ -583,123 +157,89 @@ climb(RaceSearch *search, double (*density_at) (RaceSearch *, const double *), d
 		}
 		for (i = 0; i < search->dims; i++)
 			next[i] = Min(Max(2 * x[i] - before[i], search->lower[i]), search->upper[i]);
-		found = density_at(search, next);
+		found = search->look(search, next);
 		if (found > density)
 		{
 			density = found;
 			memcpy(x, next, size);
 		}
 	}
+	pfree(before);
 	return density;
 }
 
-/* Is one of the first n places in this order within so many widths of x? */
-static bool
-is_beaten(const RaceSearch *search, const RacePlaces *places, const RaceRanked *order,
-		  uint32 n, const double *x, double within)
-{
-	uint32		i;
+/* -------------------------------------------------------------------- modes */
 
-	for (i = 0; i < n; i++)
-		if (apart(search, places->x + (Size) order[i].i * search->dims, x) < within)
-			return true;
-	return false;
+static double
+density_at(RaceSearch *search, const double *x)
+{
+	CHECK_FOR_INTERRUPTS();
+	race_ask_about_vector(&search->question, x);
+	return race_estimate_mean(&search->question);
 }
 
-/*
- * Of places keep those that no denser one within so many widths beats, the densest first,
- * at most `most`.
- */
-static void
-keep_maxima(const RaceSearch *search, const RacePlaces *places, double within, uint32 most,
-			RacePlaces *maxima)
+/* Return the distance of two places in widths. */
+static double
+apart(const RaceSearch *search, const double *a, const double *b)
 {
-	RaceRanked *order = palloc(places->n * sizeof(RaceRanked));
-	uint32		n = 0;
+	double		sum = 0;
 	uint32		i;
 
-	race_rank(places->density, places->n, order);
-	make_places(search, maxima, Min(most, places->n));
-	for (i = 0; i < places->n && n < most; i++)
-	{
-		const double *x = places->x + (Size) order[i].i * search->dims;
+	for (i = 0; i < search->dims; i++)
+		sum += pow((a[i] - b[i]) / search->widths[i], 2);
+	return sqrt(sum);
+}
 
+static int
+compare_densities(const void *a, const void *b)
+{
+	const Maximum *x = (const Maximum *) a;
+	const Maximum *y = (const Maximum *) b;
+
+	if (x->density != y->density)
+		return x->density < y->density ? 1 : -1;
+	return (x->x > y->x) - (x->x < y->x);
+}
+
+static int
+compare_prominences(const void *a, const void *b)
+{
+	double		x = ((const Maximum *) a)->prominence;
+	double		y = ((const Maximum *) b)->prominence;
+
+	return x != y ? (x < y ? 1 : -1) : compare_densities(a, b);
+}
+
+/* Sort places, and keep at most `most` of those to which no denser one is as near.  Return how many. */
+static uint32
+keep_maxima(const RaceSearch *search, Maximum *places, uint32 n, double near, uint32 most)
+{
+	Maximum	   *kept = palloc(Min(n, most) * sizeof(Maximum));
+	uint32		n_kept = 0;
+	uint32		i;
+	uint32		j;
+
+	qsort(places, n, sizeof(Maximum), compare_densities);
+	for (i = 0; i < n && n_kept < most; i++)
+	{
 		CHECK_FOR_INTERRUPTS();
-		if (is_beaten(search, places, order, i, x, within))
-			continue;
-		memcpy(maxima->x + (Size) n * search->dims, x, search->dims * sizeof(double));
-		maxima->density[n++] = order[i].value;
+		for (j = 0; j < i && !(apart(search, places[j].x, places[i].x) < near); j++)
+			;
+		if (j == i)
+			kept[n_kept++] = places[i];
 	}
-	maxima->n = n;
-	pfree(order);
+	memcpy(places, kept, n_kept * sizeof(Maximum));
+	pfree(kept);
+	return n_kept;
 }
 
-static void
-climb_all(RaceSearch *search, double (*density_at) (RaceSearch *, const double *),
-		  RacePlaces *places)
+/* Return the least density on the line between two places. */
+static double
+saddle_between(RaceSearch *search, const Maximum *a, const Maximum *b)
 {
-	double	   *space = palloc(2 * search->dims * sizeof(double));
-	uint32		i;
-
-	for (i = 0; i < places->n; i++)
-		climb(search, density_at, places->x + (Size) i * search->dims, space);
-	look_at(search, places, 0);
-	pfree(space);
-}
-
-void
-race_search_maxima(RaceSearch *search, uint32 most, RacePlaces *maxima)
-{
-	RacePlaces	population;
-	RacePlaces	starts;
-
-	if (search->question.view.model != NULL)
-		take_points(search, &population);
-	else
-		draw_places(search, &population);
-	keep_maxima(search, &population, 1, most, &starts);
-	climb_all(search, search->look, &starts);
-	keep_maxima(search, &starts, SAME, most, maxima);
-	if (search->half_cells == NULL)
-		return;
-	starts = *maxima;
-	climb_all(search, density_beside, &starts);
-	keep_maxima(search, &starts, SAME, most, maxima);
-}
-
-double
-race_search_highest(RaceSearch *search, uint32 climbs, double *x)
-{
-	Size		size = search->dims * sizeof(double);
-	double	   *space = palloc(2 * size);
-	double		highest = climb(search, search->look, x, space);
-	RacePlaces	population;
-	RacePlaces	starts;
-	uint32		i;
-
-	draw_places(search, &population);
-	keep_maxima(search, &population, 1, climbs, &starts);
-	for (i = 0; i < starts.n; i++)
-	{
-		double	   *start = starts.x + (Size) i * search->dims;
-		double		found = climb(search, search->look, start, space);
-
-		if (found > highest)
-		{
-			highest = found;
-			memcpy(x, start, size);
-		}
-	}
-	pfree(space);
-	return highest;
-}
-
-double
-race_search_saddle(RaceSearch *search, const double *a, const double *b)
-{
-	int			looks = (int) Min(Max(ceil(apart(search, a, b) * LOOKS), 3), MOST_LOOKS);
+	int			looks = (int) Min(Max(ceil(apart(search, a->x, b->x) * LOOKS), 3), MOST_LOOKS);
 	double	   *x = palloc(search->dims * sizeof(double));
-	double		least = INFINITY;
+	double		least = Min(a->density, b->density);
 	int			k;
 	uint32		i;
 
@@ -708,11 +248,126 @@ race_search_saddle(RaceSearch *search, const double *a, const double *b)
 		double		t = (double) k / (looks + 1);
 
 		for (i = 0; i < search->dims; i++)
-			x[i] = a[i] * (1 - t) + b[i] * t;
-		least = Min(least, density_at_place(search, x));
+			x[i] = a->x[i] * (1 - t) + b->x[i] * t;
+		least = Min(least, density_at(search, x));
 	}
 	pfree(x);
 	return least;
+}
+
+/* Set the prominences of modes, the densest of which is first. */
+static void
+find_prominences(RaceSearch *search, Maximum *modes, uint32 n)
+{
+	double	   *level = palloc((Size) n * n * sizeof(double));	/* the highest on which one gets there */
+	uint32		i;
+	uint32		j;
+	uint32		k;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j <= i; j++)
+			level[i * n + j] = level[j * n + i] = saddle_between(search, &modes[i], &modes[j]);
+	for (k = 0; k < n; k++)
+		for (i = 0; i < n; i++)
+			for (j = 0; j < n; j++)
+				level[i * n + j] = Max(level[i * n + j], Min(level[i * n + k], level[k * n + j]));
+	for (i = 0; i < n; i++)
+	{
+		modes[i].prominence = modes[i].density;
+		for (j = 0; j < i; j++)
+			modes[i].prominence = Min(modes[i].prominence, modes[i].density - level[i * n + j]);
+	}
+	pfree(level);
+}
+
+/* Find at most `most` modes in a box, the most prominent first.  Noise can make densities negative. */
+static void
+find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitRequest *box, uint32 most)
+{
+	RaceSearch *search = &found->search;
+	uint32		dims = view->params->dims;
+	RaceColumn	column;
+	double	   *x;
+	uint64		i;
+
+	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch, &search->question);
+	*search = (RaceSearch) {density_at, FIRST_STEP, LAST_STEP, search->question, dims, box->lower, box->upper,
+		palloc(dims * sizeof(double))};
+	for (i = 0; i < dims; i++)
+		search->widths[i] = width_of(view->params, i, box->upper[i] - box->lower[i]);
+	race_model_columns(view->model, view->params, &column);
+	found->n = view->model->points;
+	found->modes = palloc(found->n * sizeof(Maximum));
+	x = palloc_extended(found->n * dims * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < found->n * dims; i++)
+		x[i] = Min(Max(column.numbers[i], box->lower[i % dims]), box->upper[i % dims]);
+	for (i = 0; i < found->n; i++)
+		found->modes[i] = (Maximum) {x + i * dims, density_at(search, x + i * dims), 0};
+	found->n = keep_maxima(search, found->modes, found->n, NEAR, STARTS(most));
+	for (i = 0; i < found->n; i++)
+		found->modes[i].density = race_search_climb(search, found->modes[i].x);
+	found->n = keep_maxima(search, found->modes, found->n, SAME, STARTS(most));
+	find_prominences(search, found->modes, found->n);
+	qsort(found->modes, found->n, sizeof(Maximum), compare_prominences);
+	for (i = 0; i < Min(found->n, most) && found->modes[i].prominence > 0 && found->modes[i].density > 0; i++)
+		;
+	found->n = i;
+}
+
+static void
+start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Datum		sketch;
+	RaceFitRequest box;
+	RaceView	view;
+	Modes	   *found;
+	int32		most;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return;
+	sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	most = PG_GETARG_INT32(1);
+	found = palloc(sizeof(Modes));
+	if (most < 1 || most > MOST_MODES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max must be between 1 and %d", MOST_MODES)));
+	race_row_start(&found->row, fcinfo);
+	race_sketch_view(sketch, &view);
+	race_check_askable(&view.header->noise);
+	if (!race_model_is_of_vectors(view.params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_modes needs a kernel of vectors by itself"),
+				 errdetail("The parameters are %s.", race_params_brief(view.params)),
+				 errhint("Of other records, look at race_points of a fitted sketch, by weight.")));
+	if (view.model != NULL)
+		race_check_model(&view);
+	find_box(fcinfo, &view, &box);
+	if (view.model == NULL)
+		race_sketch_view(PointerGetDatum(race_fit_box(&view, &box)), &view);
+	find_modes(found, sketch, &view, &box, most);
+	call->max_calls = found->n;
+	call->user_fctx = found;
+}
+
+static Datum
+mode_datum(void *state, uint64 i)
+{
+	Modes	   *found = (Modes *) state;
+	const Maximum *mode = &found->modes[i];
+
+	race_row_add_numbers(&found->row, mode->x, found->search.dims);
+	race_row_add(&found->row, Float8GetDatum(mode->density));
+	race_row_add(&found->row, Float8GetDatum(mode->prominence));
+	return race_row_datum(&found->row);
+}
+
+/* race_modes(sketch, max, lower, upper) */
+Datum
+race_modes(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_modes, mode_datum);
 }
 
 /*

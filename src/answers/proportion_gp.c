@@ -621,11 +621,6 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 
 #define MAX_TESTS		512		/* places at which kernel sums are compared with predictions */
 #define GOLDEN			0.6180339887498949
-/* Standard deviations of the nugget: from the least, by these steps */
-#define LEAST_NUGGET	1e-4
-#define NUGGET_FACTOR	1.3
-#define NUGGETS			32
-
 /* Choose places with records, spread over all. */
 static uint32
 choose_tests(const Observations *observations, uint32 *tests)
@@ -641,28 +636,6 @@ choose_tests(const Observations *observations, uint32 *tests)
 		tests[i] = n <= MAX_TESTS ? all[i] : all[(uint32) (n * (i * GOLDEN - floor(i * GOLDEN)))];
 	pfree(all);
 	return Min(n, MAX_TESTS);
-}
-
-/* Return how many of the tests are independent: places near each other have similar kernel sums. */
-static double
-count_independent(const Observations *observations, const uint32 *tests, uint32 n)
-{
-	double		sum = 0;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-	{
-		double		near = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < n; j++)
-			near += race_radial_value(observations->radial,
-									  race_radial_apart(observations->radial, observations->places,
-														observations->n, tests[i], tests[j]));
-		sum += 1 / near;
-	}
-	return sum;
 }
 
 /* Set the difference of a share by kernel sums from its prediction, and the variance of noise. */
@@ -700,45 +673,33 @@ test_prediction(const RaceProportion *proportion, const RaceQuestion *questions,
 		(whole * whole);
 }
 
-/* Return the variance of shares around the smooth function: its mean over the posterior. */
+/*
+ * Return the variance of shares around the smooth function, by which differences exceed noise, and a standard
+ * error of it.
+ */
 static double
 estimate_nugget(const RaceProportion *proportion, const RaceQuestion *questions,
 				const Observations *observations)
 {
 	uint32		tests[MAX_TESTS];
 	uint32		n = choose_tests(observations, tests);
-	double		weight = count_independent(observations, tests, n) / n;
-	double		logs[NUGGETS] = {0};
-	double		probabilities[NUGGETS];
 	double		sum = 0;
-	double		mean = 0;
+	double		weights = 0;
 	uint32		i;
-	int			k;
 
 	for (i = 0; i < n; i++)
 	{
 		double		difference;
 		double		noise;
+		double		weight;
 
 		CHECK_FOR_INTERRUPTS();
 		test_prediction(proportion, questions, observations, tests[i], &difference, &noise);
-		for (k = 0; k < NUGGETS; k++)
-		{
-			double		variance = pow(LEAST_NUGGET * pow(NUGGET_FACTOR, k), 2) + noise;
-
-			logs[k] -= weight / 2 * (log(variance) + difference * difference / variance);
-		}
+		weight = 1 / (noise * noise);
+		sum += weight * (difference * difference - noise);
+		weights += weight;
 	}
-	normalize_likelihoods(logs, NUGGETS, 1, probabilities);
-	for (k = 0; k < NUGGETS; k++)
-	{
-		/* a priori the deviation is uniform, and steps are in proportion to it */
-		double		deviation = LEAST_NUGGET * pow(NUGGET_FACTOR, k);
-
-		sum += probabilities[k] * deviation;
-		mean += probabilities[k] * pow(deviation, 3);
-	}
-	return mean / sum;
+	return isfinite(weights) && weights > 0 ? Max(sum / weights, 0) + sqrt(2 / weights) : 0;
 }
 
 /* -------------------------------------------------------------------- cache */

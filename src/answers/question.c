@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
-
 #include "question.h"
 #include "row_estimator.h"
 
@@ -20,53 +18,6 @@ race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
 	race_check_askable(&question->view.header->noise);
 }
 
-/*
- * A record with categories c in the part that is left out, as in "x, ARRAY[c]".  NULL unless
- * this part alone is left out and has one column of categories: then every record has the
- * kernel 1 for one c, and 0 for the others.
- */
-static const char *
-one_of_categories(const RaceParams *params, const RaceColumn *record)
-{
-	const RaceParams *part;
-	StringInfoData text;
-	int			left_out = 0;
-	int			i = 0;
-
-	initStringInfo(&text);
-	for (part = params; part != NULL; part = race_params_next(part, params), i++)
-	{
-		bool		any = race_column_is_any(&record[i]);
-
-		left_out += any;
-		if (any && (race_record_kind(part) != RACE_RECORD_ROW || part->dims != 1))
-			return NULL;
-		appendStringInfo(&text, i == 0 ? "%s" : ", %s", any ? "ARRAY[c]" :
-						 race_record_kind(part) == RACE_RECORD_VECTOR ? "x" : "y");
-	}
-	return left_out == 1 ? text.data : NULL;
-}
-
-static void
-refuse_partial(const RaceQuestion *question)
-{
-	const RaceParams *params = question->view.params;
-	RaceColumn	record[RACE_MAX_PARTS];
-	const char *categories;
-
-	race_call_site_record(question->site, record);
-	categories = one_of_categories(params, record);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("only a fitted sketch can be asked about a part of a product"),
-			 errdetail("The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
-					   race_params_brief(params)),
-			 categories == NULL ?
-			 errhint("Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM ….") :
-			 errhint("Ask about each category, SELECT sum(race_kernel_sum(sketch, ROW(%s))) FROM unnest(ARRAY['a', 'b']) c, or fit a model to public or made-up records with race_fit.",
-					 categories)));
-}
-
 void
 race_ask_about(RaceQuestion *question, Datum query)
 {
@@ -74,7 +25,12 @@ race_ask_about(RaceQuestion *question, Datum query)
 											   query);
 	question->partial = question->buckets == NULL;
 	if (question->partial && question->view.model == NULL)
-		refuse_partial(question);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("only a fitted sketch can be asked about a part of a product"),
+				 errdetail("The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
+						   race_params_brief(question->view.params)),
+				 errhint("Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM …. Or add up the answers for each category of a list.")));
 }
 
 void

@@ -1,7 +1,6 @@
 /*
  * released.c
- *		Answers of released values by name
- * release with a value.
+ *		Answers of releases by name
  *
  * A name stands for the latest version that the caller's snapshot sees.  It is looked up
  * once for a call site and a snapshot.  The result is the sketch as it is stored: what
@@ -9,81 +8,61 @@
  *
  * Of a release with a value, each half has a part of each record only.  So the name alone
  * stands for the sum of both, and nobody takes a half for the whole.
+ *
+ * Of a release with labels, the sketches say which label is likely, and how surely: a score.  If the
+ * release is calibrated, it is known about how many records of each label have this score.
+ * Otherwise the likelihoods are all that is known.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "../core/core.h"
 #include "../release/ledger.h"
 #include "../release/lookup.h"
+#include "classify.h"
 #include "proportion.h"
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
+PG_FUNCTION_INFO_V1(race_classify_released);
+PG_FUNCTION_INFO_V1(race_posterior_released);
 
-/* Which sketch of a release with a value */
-typedef enum Bound
+/* A row of race_releases */
+typedef struct Part
 {
-	BOUND_LOWER = RACE_LOWER, BOUND_UPPER = RACE_UPPER, BOUND_NONE = RACE_HALVES
-} Bound;
+	Datum		sketch;
+	Datum		label;			/* 0 without one */
+	Datum		scores;			/* the same */
+	bool		has_value;
+	double		bound;
+} Part;
 
-/* What is stored under a name, and perhaps a label */
-typedef struct Found
-{
-	bool		pair;			/* is it of a release with a value? */
-	RaceValuePair halves;		/* without a value, the first sketch alone */
-	Datum		sum;			/* of both, or 0 while nobody has asked for it */
-} Found;
-
-/* What a call site keeps: what it found last */
+/* What a call site keeps: the parts that it found last */
 typedef struct Released
 {
 	RaceNamed	named;
 	char	   *name;			/* of the release */
-	char	   *label;			/* or NULL, of a release without labels */
-	Found		found;
+	char	   *label;			/* or NULL, of all labels */
+	int			n;
+	Part	   *parts;
+	Datum		sum;			/* of a pair, or 0 while nobody has asked for it */
+	RaceClasses *classes;		/* of labels, or NULL while nobody has asked them */
+	Datum	   *sketches;		/* of labels */
+	RaceCalibration *calibration;	/* or NULL */
 	MemoryContext context;		/* of all this */
 	RaceHalfSites *halves;		/* of race_released_mean; else NULL */
 } Released;
 
-static Released *
-released_site(FmgrInfo *flinfo)
-{
-	Released   *site = (Released *) flinfo->fn_extra;
-
-	if (site == NULL)
-	{
-		site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Released));
-		site->context = AllocSetContextCreate(flinfo->fn_mcxt, "race_released",
-											  ALLOCSET_SMALL_SIZES);
-		flinfo->fn_extra = site;
-	}
-	return site;
-}
-
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* Say why there is no such sketch. */
 static void
-refuse(const char *name, const char *label, bool has_labels)
+refuse(const char *name, const char *label)
 {
-	if (has_labels && label == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release \"%s\" has a sketch for each label", race_cut(name)),
-				 errhint("Give a label, or ask all of them in race_latest_releases.")));
 	if (label != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -93,11 +72,27 @@ refuse(const char *name, const char *label, bool has_labels)
 	race_named_refuse(name);
 }
 
-/* Query the parts of the latest version, in their order; more than a pair has are not read. */
-static void
-query_parts(const char *name, const char *label)
+/* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
+static Datum
+copy_column(int row, int i, MemoryContext context)
 {
-	const char *query = "SELECT sketch, label IS NOT NULL, value_bound FROM " RACE_SCHEMA ".race_releases "
+	MemoryContext old;
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, i, &isnull);
+
+	if (isnull)
+		return (Datum) 0;
+	old = MemoryContextSwitchTo(context);
+	value = datumCopy(value, false, -1);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/* Find the parts of the latest version in the ledger of the extension that the function belongs to. */
+static void
+look_up(Released *site, Oid function, const char *name, const char *label)
+{
+	const char *query = "SELECT sketch, label, scores, value_bound FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
 		"(SELECT pg_catalog.max(version) FROM " RACE_SCHEMA ".race_releases WHERE name OPERATOR(pg_catalog.=) $1) "
 		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
@@ -105,97 +100,58 @@ query_parts(const char *name, const char *label)
 	Oid			types[2] = {TEXTOID, TEXTOID};
 	Datum		values[2] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
 	char		nulls[2] = {' ', label == NULL ? 'n' : ' '};
-
-	if (SPI_execute_with_args(query, 2, types, values, nulls, true, RACE_HALVES) != SPI_OK_SELECT)
-		elog(ERROR, "could not look up a release");
-}
-
-static Datum
-column(int row, int i, bool *isnull)
-{
-	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, i, isnull);
-}
-
-/* Copy what the query found.  A sketch out of line stays there. */
-static void
-take_parts(Found *found, const char *name)
-{
 	bool		isnull;
 	int			i;
 
-	(void) column(0, 3, &isnull);
-	found->pair = !isnull;
-	if (found->pair && SPI_processed < RACE_HALVES)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release \"%s\" lacks a sketch of its pair", race_cut(name))));
-	for (i = 0; i < (found->pair ? RACE_HALVES : 1); i++)
-	{
-		found->halves.sketches[i] = datumCopy(column(i, 1, &isnull), false, -1);
-		found->halves.bounds[i] = DatumGetFloat8(column(i, 3, &isnull));
-	}
-}
-
-/* Find the latest version in the ledger of the extension that the function belongs to. */
-static void
-look_up(Oid function, const char *name, const char *label, MemoryContext context, Found *found)
-{
-	bool		has_labels = false;
-	bool		isnull;
-	MemoryContext old;
-
 	(void) race_schema_of(function);
 	SPI_connect();
-	query_parts(name, label);
-	if (SPI_processed > 0)
-		has_labels = DatumGetBool(column(0, 2, &isnull));
-	if (SPI_processed == 0 || (has_labels && label == NULL))
-		refuse(name, label, has_labels);
-	memset(found, 0, sizeof(Found));
-	old = MemoryContextSwitchTo(context);
-	take_parts(found, name);
-	MemoryContextSwitchTo(old);
+	if (SPI_execute_with_args(query, 2, types, values, nulls, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not look up a release");
+	if (SPI_processed == 0)
+		refuse(name, label);
+	site->n = (int) SPI_processed;
+	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
+	for (i = 0; i < site->n; i++)
+	{
+		Part	   *part = &site->parts[i];
+
+		part->sketch = copy_column(i, 1, site->context);
+		part->label = copy_column(i, 2, site->context);
+		part->scores = copy_column(i, 3, site->context);
+		part->bound = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 4, &isnull));
+		part->has_value = !isnull;
+	}
 	SPI_finish();
 }
 
-/* What the name in argument 0 and the label stand for */
+/* Return what the name in argument 0 and the label stand for. */
 static Released *
 find(FunctionCallInfo fcinfo, const char *label)
 {
-	Released   *site = released_site(fcinfo->flinfo);
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	Released   *site = (Released *) flinfo->fn_extra;
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	if (!race_named_is(&site->named, name) || !same_text(site->label, label))
+	if (site == NULL)
 	{
-		site->named.name = NULL;
-		MemoryContextReset(site->context);
-		look_up(fcinfo->flinfo->fn_oid, name, label, site->context,
-				&site->found);
-		site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
-		site->name = MemoryContextStrdup(site->context, name);
-		race_named_set(&site->named, name, site->context);
+		site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Released));
+		site->context = AllocSetContextCreate(flinfo->fn_mcxt, "race_released",
+											  ALLOCSET_SMALL_SIZES);
+		flinfo->fn_extra = site;
 	}
+	if (race_named_is(&site->named, name) && (site->label == NULL) == (label == NULL) &&
+		(label == NULL || strcmp(site->label, label) == 0))
+		return site;
+	site->named.name = NULL;
+	MemoryContextReset(site->context);
+	site->sum = (Datum) 0;
+	site->classes = NULL;
+	site->calibration = NULL;
+	look_up(site, flinfo->fn_oid, name, label);
+	site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
+	site->name = MemoryContextStrdup(site->context, name);
+	race_named_set(&site->named, name, site->context);
 	return site;
-}
-
-/* The sketch of all records of a pair, whose halves cost together what each of them costs */
-static Datum
-sum_of(Released *site)
-{
-	Found	   *found = &site->found;
-	MemoryContext old;
-
-	if (found->sum == (Datum) 0)
-	{
-		Datum		sum = DirectFunctionCall2(race_plus_disjoint,
-											  found->halves.sketches[RACE_LOWER],
-											  found->halves.sketches[RACE_UPPER]);
-
-		old = MemoryContextSwitchTo(site->context);
-		found->sum = datumCopy(sum, false, -1);
-		MemoryContextSwitchTo(old);
-	}
-	return found->sum;
 }
 
 static char *
@@ -204,26 +160,30 @@ text_arg(FunctionCallInfo fcinfo, int i)
 	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
 }
 
-static Bound
-bound_named(const char *bound)
+/* ------------------------------------------------------- one sketch, or a pair */
+
+/* Find one sketch or a pair of halves. */
+static Released *
+find_one(FunctionCallInfo fcinfo, const char *label)
 {
-	if (bound == NULL)
-		return BOUND_NONE;
-	if (strcmp(bound, "lower") == 0)
-		return BOUND_LOWER;
-	if (strcmp(bound, "upper") == 0)
-		return BOUND_UPPER;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown bound \"%s\"", race_cut(bound)),
-			 errhint("Use lower or upper.")));
-	return BOUND_NONE;			/* not reached */
+	Released   *site = find(fcinfo, label);
+
+	if (label == NULL && site->parts[0].label != (Datum) 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release \"%s\" has a sketch for each label", race_cut(site->name)),
+				 errhint("Give a label, or ask all of them in race_latest_releases.")));
+	if (site->parts[0].has_value && site->n < RACE_HALVES)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("release \"%s\" lacks a sketch of its pair", race_cut(site->name))));
+	return site;
 }
 
 static void
 check_pair(const Released *site)
 {
-	if (!site->found.pair)
+	if (!site->parts[0].has_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" was made without a value", race_cut(site->name))));
@@ -234,18 +194,37 @@ Datum
 race_released(PG_FUNCTION_ARGS)
 {
 	Released   *site;
-	Bound		bound;
+	char	   *bound;
+	bool		upper;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	bound = bound_named(text_arg(fcinfo, 2));
-	site = find(fcinfo, text_arg(fcinfo, 1));
-	if (bound != BOUND_NONE)
+	bound = text_arg(fcinfo, 2);
+	upper = bound != NULL && strcmp(bound, "upper") == 0;
+	if (bound != NULL && !upper && strcmp(bound, "lower") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown bound \"%s\"", race_cut(bound)),
+				 errhint("Use lower or upper.")));
+	site = find_one(fcinfo, text_arg(fcinfo, 1));
+	if (bound != NULL)
 	{
 		check_pair(site);
-		PG_RETURN_DATUM(site->found.halves.sketches[bound]);
+		PG_RETURN_DATUM(site->parts[upper ? RACE_UPPER : RACE_LOWER].sketch);
 	}
-	PG_RETURN_DATUM(site->found.pair ? sum_of(site) : site->found.halves.sketches[0]);
+	if (!site->parts[0].has_value)
+		PG_RETURN_DATUM(site->parts[0].sketch);
+	if (site->sum == (Datum) 0)
+	{
+		/* halves cost together what each of them costs */
+		Datum		sum = DirectFunctionCall2(race_plus_disjoint, site->parts[RACE_LOWER].sketch,
+											  site->parts[RACE_UPPER].sketch);
+		MemoryContext old = MemoryContextSwitchTo(site->context);
+
+		site->sum = datumCopy(sum, false, -1);
+		MemoryContextSwitchTo(old);
+	}
+	PG_RETURN_DATUM(site->sum);
 }
 
 /* race_released_mean(name, q, label, confidence) */
@@ -253,11 +232,13 @@ Datum
 race_released_mean(PG_FUNCTION_ARGS)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
+	RaceValuePair pair;
 	Released   *site;
+	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
-	site = find(fcinfo, text_arg(fcinfo, 2));
+	site = find_one(fcinfo, text_arg(fcinfo, 2));
 	check_pair(site);
 	if (site->halves == NULL)
 	{
@@ -266,6 +247,83 @@ race_released_mean(PG_FUNCTION_ARGS)
 		race_half_sites_create(halves, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 		site->halves = halves;
 	}
-	return race_conditional_mean_row(fcinfo, site->halves, &site->found.halves,
+	for (i = 0; i < RACE_HALVES; i++)
+	{
+		pair.sketches[i] = site->parts[i].sketch;
+		pair.bounds[i] = site->parts[i].bound;
+	}
+	return race_conditional_mean_row(fcinfo, site->halves, &pair,
 									 PG_GETARG_DATUM(1), PG_GETARG_FLOAT8(3));
+}
+
+/* ------------------------------------------------------------------- labels */
+
+/* Make the classes of the labels in a site, and their calibration if all have scores. */
+static void
+prepare_classes(Released *site, Oid query)
+{
+	int			n = site->n;
+	MemoryContext old = MemoryContextSwitchTo(site->context);
+	Datum	   *labels = palloc(n * sizeof(Datum));
+	RaceView   *views = palloc(2 * n * sizeof(RaceView));
+	RaceClasses *classes;
+	bool		calibrated = true;
+	int			i;
+
+	site->sketches = palloc(n * sizeof(Datum));
+	for (i = 0; i < n; i++)
+	{
+		const Part *part = &site->parts[i];
+
+		if (part->label == (Datum) 0 || part->has_value)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name))));
+		labels[i] = part->label;
+		site->sketches[i] = part->sketch;
+		race_sketch_view_header(part->sketch, &views[i]);
+		calibrated &= part->scores != (Datum) 0;
+	}
+	classes = race_classes_create(n, TEXTOID, labels, query, site->context);
+	for (i = 0; i < n && calibrated; i++)
+		race_sketch_view(site->parts[i].scores, &views[n + i]);
+	if (calibrated)
+		site->calibration = race_calibration_create(n, views, views + n, site->context);
+	site->classes = classes;
+	MemoryContextSwitchTo(old);
+}
+
+/* Ask the sketches of all labels about the query in argument 1. */
+static Released *
+ask_labels(FunctionCallInfo fcinfo)
+{
+	Released   *site = find(fcinfo, NULL);
+
+	if (site->classes == NULL)
+		prepare_classes(site, race_argument_type(fcinfo->flinfo, 1));
+	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1),
+					 site->calibration != NULL ? RACE_PRIOR_COUNTS : RACE_PRIOR_UNIFORM);
+	return site;
+}
+
+/* race_classify(name, q) */
+Datum
+race_classify_released(PG_FUNCTION_ARGS)
+{
+	Released   *site = ask_labels(fcinfo);
+	Datum		best = site->calibration == NULL ? race_classes_best(site->classes) :
+		race_classes_best_calibrated(site->classes, site->calibration);
+
+	PG_RETURN_DATUM(datumCopy(best, false, -1));
+}
+
+/* race_posterior(name, q) */
+Datum
+race_posterior_released(PG_FUNCTION_ARGS)
+{
+	Released   *site = ask_labels(fcinfo);
+
+	if (site->calibration != NULL)
+		race_classes_calibrate(site->classes, site->calibration);
+	PG_RETURN_DATUM(race_scores_posterior(site->classes->scores));
 }

@@ -28,773 +28,6 @@
 #include "sample.h"
 
 /*
- * race_sample: records drawn from the model of a sketch.
- */
-
-PG_FUNCTION_INFO_V1(race_sample);
-PG_FUNCTION_INFO_V1(race_sample_rows);
-
-typedef struct Sample
-{
-	RaceFitted	fitted;
-	RaceDraws  *draws;
-	RaceResultRow row;			/* of x and record, */
-	RaceFill   *fill;			/* or rows of a table; else NULL */
-} Sample;
-
-/*
- * Too few rows to test a model is too few to trust samples.  Of a grid with an untested model
- * nothing is said: its points follow all nodes.
- */
-static void
-notice_untested(const RaceView *view)
-{
-	if (view->model->misfit == RACE_UNTESTED && !race_is_grid(view->params))
-		ereport(NOTICE,
-				(errmsg("the sketch has too few rows to tell whether its model fits"),
-				 errdetail("The records drawn may be far from the truth.")));
-}
-
-static int64
-seed_of(FunctionCallInfo fcinfo, int arg)
-{
-	int64		seed;
-
-	if (!PG_ARGISNULL(arg))
-		return PG_GETARG_INT64(arg);
-	if (!pg_strong_random(&seed, sizeof(seed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-	return seed;
-}
-
-/* To make rows of the type of argument 0 */
-static RaceFill *
-start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
-{
-	TupleDesc	desc;
-
-	/* an anonymous row need not have the columns that the query gives it */
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the first argument of race_sample must be of a row type"),
-				 errhint("For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
-	return race_fill_create(BlessTupleDesc(desc), PG_ARGISNULL(0) ? NULL :
-							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
-}
-
-/* Arguments sketch, n and seed, after a row if there are four */
-static void
-start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	int			arg = PG_NARGS() - 3;
-	Sample	   *sample;
-	int32		n;
-
-	if (PG_ARGISNULL(arg) || PG_ARGISNULL(arg + 1))
-		return;
-	n = PG_GETARG_INT32(arg + 1);
-	if (n < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must not be negative")));
-	sample = palloc0(sizeof(Sample));
-	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(arg)), &sample->fitted);
-	notice_untested(&sample->fitted.view);
-	sample->draws = race_draws_create(&sample->fitted, seed_of(fcinfo, arg + 2));
-	if (arg == 0)
-		race_row_start(&sample->row, fcinfo);
-	else
-		sample->fill = start_fill(fcinfo, &sample->fitted);
-	call->max_calls = n;
-	call->user_fctx = sample;
-}
-
-/* (x, record) */
-static Datum
-sample_datum(Sample *sample, const RaceDrawn *drawn)
-{
-	const RaceParams *params = sample->fitted.view.params;
-
-	if (race_model_is_of_vectors(params))
-	{
-		race_row_add_numbers(&sample->row, drawn->vectors[0], params->dims);
-		race_row_add_null(&sample->row);
-	}
-	else
-	{
-		race_row_add_null(&sample->row);
-		race_row_add_text(&sample->row, race_drawn_text(&sample->fitted, drawn));
-	}
-	return race_row_datum(&sample->row);
-}
-
-static Datum
-next_sample(void *state, uint64 i)
-{
-	Sample	   *sample = (Sample *) state;
-	RaceDrawn	drawn;
-
-	race_draw(sample->draws, (uint32) i, &drawn);
-	return sample->fill != NULL ? race_fill_row(sample->fill, &drawn) :
-		sample_datum(sample, &drawn);
-}
-
-/* race_sample(sketch, n, seed) */
-Datum
-race_sample(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_sample, next_sample);
-}
-
-/* race_sample(base, sketch, n, seed) */
-Datum
-race_sample_rows(PG_FUNCTION_ARGS)
-{
-	return race_results(fcinfo, start_sample, next_sample);
-}
-
-/*
- * Records drawn from the model of a sketch.
- */
-
-#define NEAREST		4
-#define SHARE		0.5			/* of the distance to them, by which a point is moved */
-
-/* The nearest points of a point, found when it is first drawn */
-typedef struct Near
-{
-	bool		known;
-	uint32		n;
-	uint32		point[NEAREST];
-	double		apart[NEAREST];	/* ascending; -ln k */
-} Near;
-
-struct RaceDraws
-{
-	const RaceFitted *fitted;
-	int64		seed;
-	RaceMarginal *line;			/* of a vector of one number by itself; else NULL, and */
-	Near	   *near;			/* [points]: NULL if there are no vectors */
-	/* for kernels that are functions of a distance, else NULL */
-	RaceRadial *radial;
-	double	   *places;			/* [radial->dims][points] */
-	double	   *vectors[RACE_MAX_PARTS];	/* that are drawn */
-};
-
-/* --------------------------------------------------------------- preparation */
-
-static void
-place_points(RaceDraws *draws)
-{
-	const RaceParams *params = draws->fitted->view.params;
-	uint64		n = draws->fitted->view.model->points;
-	uint64		i;
-
-	draws->radial = palloc(sizeof(RaceRadial));
-	race_radial_init(draws->radial, params);
-	draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
-		race_radial_place(draws->radial, params, race_fitted_vector(draws->fitted, 0, i),
-						  draws->places + i, n);
-}
-
-RaceDraws *
-race_draws_create(const RaceFitted *fitted, int64 seed)
-{
-	RaceDraws  *draws = palloc0(sizeof(RaceDraws));
-	const RaceParams *params = fitted->view.params;
-	const RaceParams *part;
-	bool		vectors = false;
-	int			k = 0;
-
-	draws->fitted = fitted;
-	draws->seed = seed;
-	for (part = params; part != NULL; part = race_params_next(part, params), k++)
-		if (race_record_kind(part) == RACE_RECORD_VECTOR)
-		{
-			draws->vectors[k] = palloc(part->dims * sizeof(double));
-			vectors = true;
-		}
-	if (race_model_is_of_vectors(params) && params->dims == 1)
-	{
-		RaceColumnPlace place = race_find_column(params, 1);
-
-		draws->line = race_marginal_create(fitted, &place);
-	}
-	else if (vectors)
-		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
-	if (draws->near != NULL && race_radial_can(params))
-		place_points(draws);
-	return draws;
-}
-
-/* -------------------------------------------------------------- nearest points */
-
-/* Have both points the same vectors? */
-static bool
-same_vectors(const RaceDraws *draws, uint64 a, uint64 b)
-{
-	int			k;
-
-	for (k = 0; k < RACE_MAX_PARTS; k++)
-		if (draws->vectors[k] != NULL &&
-			memcmp(race_fitted_vector(draws->fitted, k, a),
-				   race_fitted_vector(draws->fitted, k, b),
-				   draws->fitted->columns[k].width * sizeof(double)) != 0)
-			return false;
-	return true;
-}
-
-/* Put a point in its place among the nearest. */
-static void
-insert(Near *near, uint32 point, double apart)
-{
-	uint32		i;
-
-	if (near->n == NEAREST && apart >= near->apart[NEAREST - 1])
-		return;
-	i = near->n < NEAREST ? near->n++ : NEAREST - 1;
-	for (; i > 0 && near->apart[i - 1] > apart; i--)
-	{
-		near->point[i] = near->point[i - 1];
-		near->apart[i] = near->apart[i - 1];
-	}
-	near->point[i] = point;
-	near->apart[i] = apart;
-}
-
-/* Points with the same vectors lead nowhere, those without any similarity too far. */
-static const Near *
-find_near(RaceDraws *draws, uint64 point)
-{
-	Near	   *near = &draws->near[point];
-	uint64		n = draws->fitted->view.model->points;
-	uint64		i;
-
-	if (near->known)
-		return near;
-	near->n = 0;				/* an interrupted search may have found some */
-	for (i = 0; i < n; i++)
-	{
-		double		apart;
-
-		if (i % 256 == 0)
-			CHECK_FOR_INTERRUPTS();
-		apart = draws->radial != NULL ?
-			race_radial_apart(draws->radial, draws->places, n, point, i) :
-			race_fitted_apart(draws->fitted, point, i);
-		if (isfinite(apart) && !(near->n == NEAREST && apart >= near->apart[NEAREST - 1]) &&
-			!same_vectors(draws, point, i))
-			insert(near, (uint32) i, apart);
-	}
-	for (i = 0; draws->radial != NULL && i < near->n; i++)
-		near->apart[i] = -log(race_radial_value(draws->radial, near->apart[i]));
-	near->known = true;
-	return near;
-}
-
-/* ------------------------------------------------------------------- drawing */
-
-/* Two numbers in (0, 1): number k of record i */
-static void
-uniforms(const RaceDraws *draws, uint32 i, uint32 k, double u[2])
-{
-	uint32		counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
-	uint64		bits[2];
-	int			j;
-
-	race_philox((uint64) draws->seed, counter, bits);
-	for (j = 0; j < 2; j++)
-		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
-}
-
-#define SHUFFLED_BITS	8		/* records that are shuffled together: 2^this */
-#define GOLDEN_RATIO	UINT64CONST(0x9E3779B97F4A7C15)	/* times 2^64, without the 1 */
-
-/* Random bits for record i beside those of uniforms() */
-static uint64
-bits_of(const RaceDraws *draws, uint32 i, uint32 purpose)
-{
-	uint32		counter[4] = {i, 0, purpose, RACE_STREAM_SAMPLE};
-	uint64		bits[2];
-
-	race_philox((uint64) draws->seed, counter, bits);
-	return bits[0];
-}
-
-/* Records that follow each other, in a random order */
-static uint32
-shuffled(const RaceDraws *draws, uint32 i)
-{
-	const uint32 mask = (1 << SHUFFLED_BITS) - 1;
-	uint64		keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
-	uint32		x = i & mask;
-
-	/* each round has an inverse: an odd factor, a term, and a shift */
-	for (; keys != 0; keys >>= 2 * SHUFFLED_BITS)
-	{
-		x = (x * ((uint32) keys | 1) + (uint32) (keys >> SHUFFLED_BITS)) & mask;
-		x ^= x >> SHUFFLED_BITS / 2;
-	}
-	return (i & ~mask) | x;
-}
-
-/*
- * Which point record i comes from, as a number in (0, 1).  Multiples of the golden ratio, modulo 1,
- * are spread evenly however many there are: so points are drawn as often as their weight says, but for
- * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
- * be put side by side.
- */
-static double
-place_of_record(const RaceDraws *draws, uint32 i)
-{
-	uint64		place = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
-
-	return ((double) (place >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Reflect numbers at bounds, which may be missing or infinite. */
-static void
-reflect(const RaceParams *part, double *x)
-{
-	const double *lower = race_array(part, RACE_ARRAY_LOWER);
-	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32		i;
-
-	for (i = 0; i < part->dims; i++)
-		if (lower != NULL && x[i] < lower[i])
-			x[i] = 2 * lower[i] - x[i];
-		else if (upper != NULL && x[i] > upper[i])
-			x[i] = 2 * upper[i] - x[i];
-	race_vector_clip(part, x, part->dims);
-}
-
-/* By how much of the difference to each of the nearest points a record is moved */
-static void
-draw_shares(const RaceDraws *draws, uint32 i, const Near *near, double *shares)
-{
-	uint32		k;
-
-	for (k = 0; k < near->n; k++)
-	{
-		double		u[2];
-
-		if (k % 2 == 0)
-			uniforms(draws, i, k / 2 + 1, u);
-		shares[k] = race_inverse_normal(u[k % 2]) * SHARE / sqrt(near->n) /
-			Max(near->apart[k], 1);
-	}
-}
-
-static void
-move_vector(const RaceDraws *draws, int k, uint64 point, const Near *near,
-			const double *shares)
-{
-	uint32		width = draws->fitted->columns[k].width;
-	const double *from = race_fitted_vector(draws->fitted, k, point);
-	double	   *x = draws->vectors[k];
-	uint32		i;
-	uint32		j;
-
-	memcpy(x, from, width * sizeof(double));
-	for (j = 0; j < near->n; j++)
-	{
-		const double *to = race_fitted_vector(draws->fitted, k, near->point[j]);
-
-		for (i = 0; i < width; i++)
-			x[i] += shares[j] * (to[i] - from[i]);
-	}
-}
-
-void
-race_draw(RaceDraws *draws, uint32 i, RaceDrawn *drawn)
-{
-	const RaceParams *params = draws->fitted->view.params;
-	const RaceParams *part;
-	double		shares[NEAREST];
-	const Near *near;
-	double		u = place_of_record(draws, i);
-	int			k = 0;
-
-	drawn->point = race_fitted_at(draws->fitted, u);
-	memcpy(drawn->vectors, draws->vectors, sizeof(drawn->vectors));
-	if (draws->line != NULL)
-		draws->vectors[0][0] = race_marginal_quantile(draws->line, u);
-	if (draws->near == NULL)
-		return;
-	near = find_near(draws, drawn->point);
-	draw_shares(draws, i, near, shares);
-	for (part = params; part != NULL; part = race_params_next(part, params), k++)
-		if (draws->vectors[k] != NULL)
-		{
-			move_vector(draws, k, drawn->point, near, shares);
-			reflect(part, draws->vectors[k]);
-		}
-}
-
-/*
- * Drawn records as rows of a table.
- */
-
-/* What a column takes of a record: an element of a part, or all of it */
-typedef struct Column
-{
-	int			part;			/* -1: it is left */
-	uint32		element;
-	bool		whole;
-	bool		integers;		/* is the type one of integers, or an array of them? */
-	Oid			type;
-	FmgrInfo	input;
-	Oid			ioparam;
-} Column;
-
-/* The texts of the parts of a point that are no vectors */
-typedef struct Texts
-{
-	char	  **parts;			/* NULL until they are needed */
-	char	  **elements[RACE_MAX_PARTS];
-} Texts;
-
-struct RaceFill
-{
-	const RaceFitted *fitted;
-	MemoryContext context;
-	TupleDesc	desc;
-	Column	   *columns;		/* [desc->natts] */
-	Datum	   *values;
-	bool	   *nulls;
-	Texts	   *texts;			/* [points] */
-};
-
-/* --------------------------------------------------------------- preparation */
-
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static void
-refuse_columns(int found, uint64 expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the row type has too few columns"),
-			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", found, expected),
-			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
-}
-
-static uint64
-count_elements(const RaceParams *params)
-{
-	const RaceParams *part;
-	uint64		n = 0;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		n += race_part_elements(part);
-	return n;
-}
-
-static void
-prepare_column(Column *column, Form_pg_attribute attribute)
-{
-	Oid			type = getBaseType(attribute->atttypid);
-	Oid			element = get_element_type(type);
-	Oid			input;
-
-	column->part = -1;
-	column->type = attribute->atttypid;
-	column->whole = OidIsValid(element);
-	column->integers = is_integer(column->whole ? getBaseType(element) : type);
-	getTypeInputInfo(attribute->atttypid, &input, &column->ioparam);
-	fmgr_info(input, &column->input);
-}
-
-/* Say which column takes what. */
-static void
-assign_columns(RaceFill *fill, const RaceParams *params)
-{
-	const RaceParams *part = params;
-	uint32		element = 0;
-	int			k = 0;
-	int			n = 0;
-	int			i;
-
-	for (i = 0; i < fill->desc->natts; i++)
-	{
-		Column	   *column = &fill->columns[i];
-
-		if (TupleDescAttr(fill->desc, i)->attisdropped)
-			continue;
-		n++;
-		prepare_column(column, TupleDescAttr(fill->desc, i));
-		if (part == NULL)
-			continue;
-		column->part = k;
-		column->element = element++;
-		column->whole = (column->whole && column->element == 0) ||
-			race_record_kind(part) == RACE_RECORD_SET;
-		if (column->whole || element == race_part_elements(part))
-		{
-			part = race_params_next(part, params);
-			element = 0;
-			k++;
-		}
-	}
-	if (part != NULL)
-		refuse_columns(n, count_elements(params));
-}
-
-static void
-set_base(RaceFill *fill, HeapTupleHeader base)
-{
-	HeapTupleData tuple;
-	int			i;
-
-	memset(fill->nulls, true, fill->desc->natts * sizeof(bool));
-	if (base != NULL)
-	{
-		tuple.t_len = HeapTupleHeaderGetDatumLength(base);
-		ItemPointerSetInvalid(&tuple.t_self);
-		tuple.t_tableOid = InvalidOid;
-		tuple.t_data = base;
-		heap_deform_tuple(&tuple, fill->desc, fill->values, fill->nulls);
-		return;
-	}
-	/* may a column be NULL?  A domain says so. */
-	for (i = 0; i < fill->desc->natts; i++)
-		if (!TupleDescAttr(fill->desc, i)->attisdropped && fill->columns[i].part < 0)
-			(void) InputFunctionCall(&fill->columns[i].input, NULL, fill->columns[i].ioparam,
-									 TupleDescAttr(fill->desc, i)->atttypmod);
-}
-
-RaceFill *
-race_fill_create(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
-{
-	RaceFill   *fill = palloc0(sizeof(RaceFill));
-
-	fill->fitted = fitted;
-	fill->context = CurrentMemoryContext;
-	fill->desc = desc;
-	fill->columns = palloc0(desc->natts * sizeof(Column));
-	fill->values = palloc0(desc->natts * sizeof(Datum));
-	fill->nulls = palloc0(desc->natts * sizeof(bool));
-	fill->texts = palloc0(fitted->view.model->points * sizeof(Texts));
-	assign_columns(fill, fitted->view.params);
-	set_base(fill, base);
-	return fill;
-}
-
-/* --------------------------------------------------------------------- rows */
-
-/*
- * The text of a category, a row of them, or a set, kept for the next record of the point.
- * A missing category is NULL.
- */
-static char *
-text_of(RaceFill *fill, const Column *column, uint64 point)
-{
-	Texts	   *texts = &fill->texts[point];
-	MemoryContext old = MemoryContextSwitchTo(fill->context);
-
-	if (texts->parts == NULL)
-		texts->parts = race_point_texts(fill->fitted, point);
-	if (!column->whole && texts->elements[column->part] == NULL)
-		texts->elements[column->part] =
-			race_array_texts(texts->parts[column->part],
-							 fill->fitted->columns[column->part].width);
-	MemoryContextSwitchTo(old);
-	return column->whole ? texts->parts[column->part] :
-		texts->elements[column->part][column->element];
-}
-
-static Datum
-column_value(RaceFill *fill, Column *column, int32 typmod, const RaceDrawn *drawn, bool *null)
-{
-	const double *vector = drawn->vectors[column->part];
-	char	   *text;
-
-	*null = false;
-	if (vector != NULL && !column->whole && column->type == FLOAT8OID)
-		return Float8GetDatum(vector[column->element]);
-	if (vector == NULL)
-		text = text_of(fill, column, drawn->point);
-	else if (column->whole)
-		text = race_vector_text(vector, fill->fitted->columns[column->part].width,
-								column->integers);
-	else
-		text = race_number_text(vector[column->element], column->integers);
-	*null = text == NULL;
-	return InputFunctionCall(&column->input, text, column->ioparam, typmod);
-}
-
-Datum
-race_fill_row(RaceFill *fill, const RaceDrawn *drawn)
-{
-	int			i;
-
-	for (i = 0; i < fill->desc->natts; i++)
-		if (fill->columns[i].part >= 0 && !TupleDescAttr(fill->desc, i)->attisdropped)
-			fill->values[i] = column_value(fill, &fill->columns[i],
-										   TupleDescAttr(fill->desc, i)->atttypmod, drawn,
-										   &fill->nulls[i]);
-	return HeapTupleGetDatum(heap_form_tuple(fill->desc, fill->values, fill->nulls));
-}
-
-/*
- * Drawn records as text, and the values that are in them.
- */
-
-static void
-refuse(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("the text of a point of a model does not fit its parameters")));
-}
-
-/* ------------------------------------------------------------------- vectors */
-
-char *
-race_number_text(double x, bool whole)
-{
-	return whole ? psprintf("%.0f", rint(x)) : float8out_internal(x);
-}
-
-char *
-race_vector_text(const double *x, uint32 n, bool whole)
-{
-	StringInfoData text;
-	uint32		i;
-
-	initStringInfo(&text);
-	for (i = 0; i < n; i++)
-	{
-		char	   *number = race_number_text(x[i], whole);
-
-		appendStringInfo(&text, "%c%s", i == 0 ? '{' : ',', number);
-		pfree(number);
-	}
-	appendStringInfoChar(&text, '}');
-	return text.data;
-}
-
-/* -------------------------------------------------------------------- records */
-
-/*
- * Read a value of a record, as record_out() writes it: in quotation marks where it must be,
- * in which they and backslashes are doubled.  Returns what follows.
- */
-static const char *
-read_value(const char *text, char **value)
-{
-	StringInfoData out;
-	bool		quoted = false;
-
-	initStringInfo(&out);
-	for (; *text != '\0' && (quoted || (*text != ',' && *text != ')')); text++)
-	{
-		if (*text == '"' && quoted && text[1] == '"')
-			appendStringInfoChar(&out, *text++);
-		else if (*text == '"')
-			quoted = !quoted;
-		else
-		{
-			if (*text == '\\' && text[1] != '\0')
-				text++;
-			appendStringInfoChar(&out, *text);
-		}
-	}
-	*value = out.data;
-	return text;
-}
-
-char **
-race_point_texts(const RaceFitted *fitted, uint64 point)
-{
-	int			n = race_params_parts(fitted->view.params);
-	char	  **values = palloc(n * sizeof(char *));
-	Size		length;
-	const char *stored = race_model_text(fitted->view.model, fitted->view.params, point,
-										 &length);
-	const char *text = pnstrdup(stored, length);
-	int			i;
-
-	values[0] = unconstify(char *, text);
-	for (i = 0; n > 1 && i < n; i++)
-	{
-		if (*text != (i == 0 ? '(' : ','))
-			refuse();
-		text = read_value(text + 1, &values[i]);
-	}
-	if (n > 1 && strcmp(text, ")") != 0)
-		refuse();
-	return values;
-}
-
-char **
-race_array_texts(char *array, uint32 n)
-{
-	Datum		datum = OidInputFunctionCall(F_ARRAY_IN, array, TEXTOID, -1);
-	char	  **values = palloc(n * sizeof(char *));
-	Datum	   *elements;
-	bool	   *nulls;
-	int			found;
-	uint32		i;
-
-	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &found);
-	if ((uint32) found != n)
-		refuse();
-	for (i = 0; i < n; i++)
-		values[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
-	return values;
-}
-
-/* Write a value of a record as record_out() does. */
-static void
-append_value(StringInfo out, const char *value)
-{
-	bool		quoted = *value == '\0' || strpbrk(value, "\"\\(), \t\n\r\v\f") != NULL;
-
-	if (quoted)
-		appendStringInfoChar(out, '"');
-	for (; *value != '\0'; value++)
-	{
-		if (*value == '"' || *value == '\\')
-			appendStringInfoChar(out, *value);
-		appendStringInfoChar(out, *value);
-	}
-	if (quoted)
-		appendStringInfoChar(out, '"');
-}
-
-char *
-race_drawn_text(const RaceFitted *fitted, const RaceDrawn *drawn)
-{
-	int			n = race_params_parts(fitted->view.params);
-	char	  **values = race_point_texts(fitted, drawn->point);
-	StringInfoData out;
-	int			k;
-
-	if (n == 1)
-		return values[0];
-	initStringInfo(&out);
-	for (k = 0; k < n; k++)
-	{
-		appendStringInfoChar(&out, k == 0 ? '(' : ',');
-		append_value(&out, drawn->vectors[k] == NULL ? values[k] :
-					 race_vector_text(drawn->vectors[k], fitted->columns[k].width, false));
-	}
-	appendStringInfoChar(&out, ')');
-	return out.data;
-}
-
-/*
  * The distribution of one number of the records.
  */
 
@@ -969,8 +202,8 @@ race_fitted_weight(const RaceFitted *fitted, uint64 point)
 	return race_model_weight(fitted->view.model, point);
 }
 
-uint64
-race_fitted_at(const RaceFitted *fitted, double p)
+static uint64
+point_at(const RaceFitted *fitted, double p)
 {
 	double		at = p * fitted->total;
 	uint64		from = 0;
@@ -995,8 +228,9 @@ race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
 	return fitted->columns[part].numbers + point * fitted->columns[part].width;
 }
 
-double
-race_fitted_apart(const RaceFitted *fitted, uint64 a, uint64 b)
+/* Return -ln k of two points: about 1 at a bandwidth's distance. */
+static double
+log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
 {
 	RaceColumn	x[RACE_MAX_PARTS];
 	RaceColumn	y[RACE_MAX_PARTS];
@@ -1009,4 +243,792 @@ race_fitted_apart(const RaceFitted *fitted, uint64 a, uint64 b)
 		y[i] = race_column_from(&fitted->columns[i], b);
 	}
 	return -log(race_kernel_value(fitted->view.params, x, y));
+}
+
+/*
+ * Records drawn from the model of a sketch.
+ *
+ * A point is drawn by weight, evenly: by multiples of the golden ratio, shuffled.  Then its
+ * vectors are moved, because points are a discretization: on average by half the distance to
+ * its nearest points, but not by more than half a bandwidth.  A move is a random mix of the
+ * differences to these points, so that it goes along the data, whatever the scales of columns,
+ * and keeps correlations.  A vector of one number is drawn from the distribution that
+ * race_quantile has.  Bounds of the parameters reflect.  Sets and categories stay.
+ *
+ * The same seed and number give the same record.
+ */
+
+typedef struct Drawn
+{
+	uint64		point;			/* that it comes from */
+	const double *vectors[RACE_MAX_PARTS];	/* of parts that are vectors, else NULL */
+} Drawn;
+
+#define NEAREST		4
+#define SHARE		0.5			/* of the distance to them, by which a point is moved */
+
+/* The nearest points of a point, found when it is first drawn */
+typedef struct Near
+{
+	bool		known;
+	uint32		n;
+	uint32		point[NEAREST];
+	double		apart[NEAREST];	/* ascending; -ln k */
+} Near;
+
+typedef struct Draws
+{
+	const RaceFitted *fitted;
+	int64		seed;
+	RaceMarginal *line;			/* of a vector of one number by itself; else NULL, and */
+	Near	   *near;			/* [points]: NULL if there are no vectors */
+	/* for kernels that are functions of a distance, else NULL */
+	RaceRadial *radial;
+	double	   *places;			/* [radial->dims][points] */
+	double	   *vectors[RACE_MAX_PARTS];	/* that are drawn */
+} Draws;
+
+/* --------------------------------------------------------------- preparation */
+
+static void
+place_points(Draws *draws)
+{
+	const RaceParams *params = draws->fitted->view.params;
+	uint64		n = draws->fitted->view.model->points;
+	uint64		i;
+
+	draws->radial = palloc(sizeof(RaceRadial));
+	race_radial_init(draws->radial, params);
+	draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+		race_radial_place(draws->radial, params, race_fitted_vector(draws->fitted, 0, i),
+						  draws->places + i, n);
+}
+
+static Draws *
+create_draws(const RaceFitted *fitted, int64 seed)
+{
+	Draws  *draws = palloc0(sizeof(Draws));
+	const RaceParams *params = fitted->view.params;
+	const RaceParams *part;
+	bool		vectors = false;
+	int			k = 0;
+
+	draws->fitted = fitted;
+	draws->seed = seed;
+	for (part = params; part != NULL; part = race_params_next(part, params), k++)
+		if (race_record_kind(part) == RACE_RECORD_VECTOR)
+		{
+			draws->vectors[k] = palloc(part->dims * sizeof(double));
+			vectors = true;
+		}
+	if (race_model_is_of_vectors(params) && params->dims == 1)
+	{
+		RaceColumnPlace place = race_find_column(params, 1);
+
+		draws->line = race_marginal_create(fitted, &place);
+	}
+	else if (vectors)
+		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
+	if (draws->near != NULL && race_radial_can(params))
+		place_points(draws);
+	return draws;
+}
+
+/* -------------------------------------------------------------- nearest points */
+
+/* Have both points the same vectors? */
+static bool
+same_vectors(const Draws *draws, uint64 a, uint64 b)
+{
+	int			k;
+
+	for (k = 0; k < RACE_MAX_PARTS; k++)
+		if (draws->vectors[k] != NULL &&
+			memcmp(race_fitted_vector(draws->fitted, k, a),
+				   race_fitted_vector(draws->fitted, k, b),
+				   draws->fitted->columns[k].width * sizeof(double)) != 0)
+			return false;
+	return true;
+}
+
+/* Put a point in its place among the nearest. */
+static void
+insert(Near *near, uint32 point, double apart)
+{
+	uint32		i;
+
+	if (near->n == NEAREST && apart >= near->apart[NEAREST - 1])
+		return;
+	i = near->n < NEAREST ? near->n++ : NEAREST - 1;
+	for (; i > 0 && near->apart[i - 1] > apart; i--)
+	{
+		near->point[i] = near->point[i - 1];
+		near->apart[i] = near->apart[i - 1];
+	}
+	near->point[i] = point;
+	near->apart[i] = apart;
+}
+
+/* Points with the same vectors lead nowhere, those without any similarity too far. */
+static const Near *
+find_near(Draws *draws, uint64 point)
+{
+	Near	   *near = &draws->near[point];
+	uint64		n = draws->fitted->view.model->points;
+	uint64		i;
+
+	if (near->known)
+		return near;
+	near->n = 0;				/* an interrupted search may have found some */
+	for (i = 0; i < n; i++)
+	{
+		double		apart;
+
+		if (i % 256 == 0)
+			CHECK_FOR_INTERRUPTS();
+		apart = draws->radial != NULL ?
+			race_radial_apart(draws->radial, draws->places, n, point, i) :
+			log_kernel(draws->fitted, point, i);
+		if (isfinite(apart) && !(near->n == NEAREST && apart >= near->apart[NEAREST - 1]) &&
+			!same_vectors(draws, point, i))
+			insert(near, (uint32) i, apart);
+	}
+	for (i = 0; draws->radial != NULL && i < near->n; i++)
+		near->apart[i] = -log(race_radial_value(draws->radial, near->apart[i]));
+	near->known = true;
+	return near;
+}
+
+/* ------------------------------------------------------------------- drawing */
+
+/* Two numbers in (0, 1): number k of record i */
+static void
+uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
+{
+	uint32		counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
+	uint64		bits[2];
+	int			j;
+
+	race_philox((uint64) draws->seed, counter, bits);
+	for (j = 0; j < 2; j++)
+		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
+}
+
+#define SHUFFLED_BITS	8		/* records that are shuffled together: 2^this */
+#define GOLDEN_RATIO	UINT64CONST(0x9E3779B97F4A7C15)	/* times 2^64, without the 1 */
+
+/* Random bits for record i beside those of uniforms() */
+static uint64
+bits_of(const Draws *draws, uint32 i, uint32 purpose)
+{
+	uint32		counter[4] = {i, 0, purpose, RACE_STREAM_SAMPLE};
+	uint64		bits[2];
+
+	race_philox((uint64) draws->seed, counter, bits);
+	return bits[0];
+}
+
+/* Records that follow each other, in a random order */
+static uint32
+shuffled(const Draws *draws, uint32 i)
+{
+	const uint32 mask = (1 << SHUFFLED_BITS) - 1;
+	uint64		keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
+	uint32		x = i & mask;
+
+	/* each round has an inverse: an odd factor, a term, and a shift */
+	for (; keys != 0; keys >>= 2 * SHUFFLED_BITS)
+	{
+		x = (x * ((uint32) keys | 1) + (uint32) (keys >> SHUFFLED_BITS)) & mask;
+		x ^= x >> SHUFFLED_BITS / 2;
+	}
+	return (i & ~mask) | x;
+}
+
+/*
+ * Which point record i comes from, as a number in (0, 1).  Multiples of the golden ratio, modulo 1,
+ * are spread evenly however many there are: so points are drawn as often as their weight says, but for
+ * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
+ * be put side by side.
+ */
+static double
+place_of_record(const Draws *draws, uint32 i)
+{
+	uint64		place = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
+
+	return ((double) (place >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Reflect numbers at bounds, which may be missing or infinite. */
+static void
+reflect(const RaceParams *part, double *x)
+{
+	const double *lower = race_array(part, RACE_ARRAY_LOWER);
+	const double *upper = race_array(part, RACE_ARRAY_UPPER);
+	uint32		i;
+
+	for (i = 0; i < part->dims; i++)
+		if (lower != NULL && x[i] < lower[i])
+			x[i] = 2 * lower[i] - x[i];
+		else if (upper != NULL && x[i] > upper[i])
+			x[i] = 2 * upper[i] - x[i];
+	race_vector_clip(part, x, part->dims);
+}
+
+/* By how much of the difference to each of the nearest points a record is moved */
+static void
+draw_shares(const Draws *draws, uint32 i, const Near *near, double *shares)
+{
+	uint32		k;
+
+	for (k = 0; k < near->n; k++)
+	{
+		double		u[2];
+
+		if (k % 2 == 0)
+			uniforms(draws, i, k / 2 + 1, u);
+		shares[k] = race_inverse_normal(u[k % 2]) * SHARE / sqrt(near->n) /
+			Max(near->apart[k], 1);
+	}
+}
+
+static void
+move_vector(const Draws *draws, int k, uint64 point, const Near *near,
+			const double *shares)
+{
+	uint32		width = draws->fitted->columns[k].width;
+	const double *from = race_fitted_vector(draws->fitted, k, point);
+	double	   *x = draws->vectors[k];
+	uint32		i;
+	uint32		j;
+
+	memcpy(x, from, width * sizeof(double));
+	for (j = 0; j < near->n; j++)
+	{
+		const double *to = race_fitted_vector(draws->fitted, k, near->point[j]);
+
+		for (i = 0; i < width; i++)
+			x[i] += shares[j] * (to[i] - from[i]);
+	}
+}
+
+static void
+draw(Draws *draws, uint32 i, Drawn *drawn)
+{
+	const RaceParams *params = draws->fitted->view.params;
+	const RaceParams *part;
+	double		shares[NEAREST];
+	const Near *near;
+	double		u = place_of_record(draws, i);
+	int			k = 0;
+
+	drawn->point = point_at(draws->fitted, u);
+	memcpy(drawn->vectors, draws->vectors, sizeof(drawn->vectors));
+	if (draws->line != NULL)
+		draws->vectors[0][0] = race_marginal_quantile(draws->line, u);
+	if (draws->near == NULL)
+		return;
+	near = find_near(draws, drawn->point);
+	draw_shares(draws, i, near, shares);
+	for (part = params; part != NULL; part = race_params_next(part, params), k++)
+		if (draws->vectors[k] != NULL)
+		{
+			move_vector(draws, k, drawn->point, near, shares);
+			reflect(part, draws->vectors[k]);
+		}
+}
+
+/*
+ * Drawn records as text, and the values that are in them.  A model keeps points that are not vectors by
+ * themselves as PostgreSQL wrote them.
+ */
+
+static void
+refuse(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the text of a point of a model does not fit its parameters")));
+}
+
+/* ------------------------------------------------------------------- vectors */
+
+static char *
+number_text(double x, bool whole)
+{
+	return whole ? psprintf("%.0f", rint(x)) : float8out_internal(x);
+}
+
+static char *
+vector_text(const double *x, uint32 n, bool whole)
+{
+	StringInfoData text;
+	uint32		i;
+
+	initStringInfo(&text);
+	for (i = 0; i < n; i++)
+	{
+		char	   *number = number_text(x[i], whole);
+
+		appendStringInfo(&text, "%c%s", i == 0 ? '{' : ',', number);
+		pfree(number);
+	}
+	appendStringInfoChar(&text, '}');
+	return text.data;
+}
+
+/* -------------------------------------------------------------------- records */
+
+/*
+ * Read a value of a record, as record_out() writes it: in quotation marks where it must be,
+ * in which they and backslashes are doubled.  Returns what follows.
+ */
+static const char *
+read_value(const char *text, char **value)
+{
+	StringInfoData out;
+	bool		quoted = false;
+
+	initStringInfo(&out);
+	for (; *text != '\0' && (quoted || (*text != ',' && *text != ')')); text++)
+	{
+		if (*text == '"' && quoted && text[1] == '"')
+			appendStringInfoChar(&out, *text++);
+		else if (*text == '"')
+			quoted = !quoted;
+		else
+		{
+			if (*text == '\\' && text[1] != '\0')
+				text++;
+			appendStringInfoChar(&out, *text);
+		}
+	}
+	*value = out.data;
+	return text;
+}
+
+static char **
+point_texts(const RaceFitted *fitted, uint64 point)
+{
+	int			n = race_params_parts(fitted->view.params);
+	char	  **values = palloc(n * sizeof(char *));
+	Size		length;
+	const char *stored = race_model_text(fitted->view.model, fitted->view.params, point,
+										 &length);
+	const char *text = pnstrdup(stored, length);
+	int			i;
+
+	values[0] = unconstify(char *, text);
+	for (i = 0; n > 1 && i < n; i++)
+	{
+		if (*text != (i == 0 ? '(' : ','))
+			refuse();
+		text = read_value(text + 1, &values[i]);
+	}
+	if (n > 1 && strcmp(text, ")") != 0)
+		refuse();
+	return values;
+}
+
+static char **
+array_texts(char *array, uint32 n)
+{
+	Datum		datum = OidInputFunctionCall(F_ARRAY_IN, array, TEXTOID, -1);
+	char	  **values = palloc(n * sizeof(char *));
+	Datum	   *elements;
+	bool	   *nulls;
+	int			found;
+	uint32		i;
+
+	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &found);
+	if ((uint32) found != n)
+		refuse();
+	for (i = 0; i < n; i++)
+		values[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
+	return values;
+}
+
+/* Write a value of a record as record_out() does. */
+static void
+append_value(StringInfo out, const char *value)
+{
+	bool		quoted = *value == '\0' || strpbrk(value, "\"\\(), \t\n\r\v\f") != NULL;
+
+	if (quoted)
+		appendStringInfoChar(out, '"');
+	for (; *value != '\0'; value++)
+	{
+		if (*value == '"' || *value == '\\')
+			appendStringInfoChar(out, *value);
+		appendStringInfoChar(out, *value);
+	}
+	if (quoted)
+		appendStringInfoChar(out, '"');
+}
+
+static char *
+drawn_text(const RaceFitted *fitted, const Drawn *drawn)
+{
+	int			n = race_params_parts(fitted->view.params);
+	char	  **values = point_texts(fitted, drawn->point);
+	StringInfoData out;
+	int			k;
+
+	if (n == 1)
+		return values[0];
+	initStringInfo(&out);
+	for (k = 0; k < n; k++)
+	{
+		appendStringInfoChar(&out, k == 0 ? '(' : ',');
+		append_value(&out, drawn->vectors[k] == NULL ? values[k] :
+					 vector_text(drawn->vectors[k], fitted->columns[k].width, false));
+	}
+	appendStringInfoChar(&out, ')');
+	return out.data;
+}
+
+/*
+ * Drawn records as rows of a table.
+ *
+ * The values of a record fill the columns in order: a column of an array type takes a whole
+ * part of the record, any other column one number of a vector, one category, or a whole set.
+ * They go through the input functions of the types; numbers for integers are rounded.
+ * Columns that are left keep what they have in a given row, or are NULL.
+ */
+
+/* What a column takes of a record: an element of a part, or all of it */
+typedef struct Column
+{
+	int			part;			/* -1: it is left */
+	uint32		element;
+	bool		whole;
+	bool		integers;		/* is the type one of integers, or an array of them? */
+	Oid			type;
+	FmgrInfo	input;
+	Oid			ioparam;
+} Column;
+
+/* The texts of the parts of a point that are no vectors */
+typedef struct Texts
+{
+	char	  **parts;			/* NULL until they are needed */
+	char	  **elements[RACE_MAX_PARTS];
+} Texts;
+
+typedef struct Fill
+{
+	const RaceFitted *fitted;
+	MemoryContext context;
+	TupleDesc	desc;
+	Column	   *columns;		/* [desc->natts] */
+	Datum	   *values;
+	bool	   *nulls;
+	Texts	   *texts;			/* [points] */
+} Fill;
+
+/* --------------------------------------------------------------- preparation */
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static void
+refuse_columns(int found, uint64 expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the row type has too few columns"),
+			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", found, expected),
+			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
+}
+
+static uint64
+count_elements(const RaceParams *params)
+{
+	const RaceParams *part;
+	uint64		n = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		n += race_part_elements(part);
+	return n;
+}
+
+static void
+prepare_column(Column *column, Form_pg_attribute attribute)
+{
+	Oid			type = getBaseType(attribute->atttypid);
+	Oid			element = get_element_type(type);
+	Oid			input;
+
+	column->part = -1;
+	column->type = attribute->atttypid;
+	column->whole = OidIsValid(element);
+	column->integers = is_integer(column->whole ? getBaseType(element) : type);
+	getTypeInputInfo(attribute->atttypid, &input, &column->ioparam);
+	fmgr_info(input, &column->input);
+}
+
+/* Say which column takes what. */
+static void
+assign_columns(Fill *fill, const RaceParams *params)
+{
+	const RaceParams *part = params;
+	uint32		element = 0;
+	int			k = 0;
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < fill->desc->natts; i++)
+	{
+		Column	   *column = &fill->columns[i];
+
+		if (TupleDescAttr(fill->desc, i)->attisdropped)
+			continue;
+		n++;
+		prepare_column(column, TupleDescAttr(fill->desc, i));
+		if (part == NULL)
+			continue;
+		column->part = k;
+		column->element = element++;
+		column->whole = (column->whole && column->element == 0) ||
+			race_record_kind(part) == RACE_RECORD_SET;
+		if (column->whole || element == race_part_elements(part))
+		{
+			part = race_params_next(part, params);
+			element = 0;
+			k++;
+		}
+	}
+	if (part != NULL)
+		refuse_columns(n, count_elements(params));
+}
+
+static void
+set_base(Fill *fill, HeapTupleHeader base)
+{
+	HeapTupleData tuple;
+	int			i;
+
+	memset(fill->nulls, true, fill->desc->natts * sizeof(bool));
+	if (base != NULL)
+	{
+		tuple.t_len = HeapTupleHeaderGetDatumLength(base);
+		ItemPointerSetInvalid(&tuple.t_self);
+		tuple.t_tableOid = InvalidOid;
+		tuple.t_data = base;
+		heap_deform_tuple(&tuple, fill->desc, fill->values, fill->nulls);
+		return;
+	}
+	/* may a column be NULL?  A domain says so. */
+	for (i = 0; i < fill->desc->natts; i++)
+		if (!TupleDescAttr(fill->desc, i)->attisdropped && fill->columns[i].part < 0)
+			(void) InputFunctionCall(&fill->columns[i].input, NULL, fill->columns[i].ioparam,
+									 TupleDescAttr(fill->desc, i)->atttypmod);
+}
+
+static Fill *
+create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
+{
+	Fill   *fill = palloc0(sizeof(Fill));
+
+	fill->fitted = fitted;
+	fill->context = CurrentMemoryContext;
+	fill->desc = desc;
+	fill->columns = palloc0(desc->natts * sizeof(Column));
+	fill->values = palloc0(desc->natts * sizeof(Datum));
+	fill->nulls = palloc0(desc->natts * sizeof(bool));
+	fill->texts = palloc0(fitted->view.model->points * sizeof(Texts));
+	assign_columns(fill, fitted->view.params);
+	set_base(fill, base);
+	return fill;
+}
+
+/* --------------------------------------------------------------------- rows */
+
+/*
+ * The text of a category, a row of them, or a set, kept for the next record of the point.
+ * A missing category is NULL.
+ */
+static char *
+text_of(Fill *fill, const Column *column, uint64 point)
+{
+	Texts	   *texts = &fill->texts[point];
+	MemoryContext old = MemoryContextSwitchTo(fill->context);
+
+	if (texts->parts == NULL)
+		texts->parts = point_texts(fill->fitted, point);
+	if (!column->whole && texts->elements[column->part] == NULL)
+		texts->elements[column->part] =
+			array_texts(texts->parts[column->part],
+							 fill->fitted->columns[column->part].width);
+	MemoryContextSwitchTo(old);
+	return column->whole ? texts->parts[column->part] :
+		texts->elements[column->part][column->element];
+}
+
+static Datum
+column_value(Fill *fill, Column *column, int32 typmod, const Drawn *drawn, bool *null)
+{
+	const double *vector = drawn->vectors[column->part];
+	char	   *text;
+
+	*null = false;
+	if (vector != NULL && !column->whole && column->type == FLOAT8OID)
+		return Float8GetDatum(vector[column->element]);
+	if (vector == NULL)
+		text = text_of(fill, column, drawn->point);
+	else if (column->whole)
+		text = vector_text(vector, fill->fitted->columns[column->part].width,
+								column->integers);
+	else
+		text = number_text(vector[column->element], column->integers);
+	*null = text == NULL;
+	return InputFunctionCall(&column->input, text, column->ioparam, typmod);
+}
+
+static Datum
+fill_row(Fill *fill, const Drawn *drawn)
+{
+	int			i;
+
+	for (i = 0; i < fill->desc->natts; i++)
+		if (fill->columns[i].part >= 0 && !TupleDescAttr(fill->desc, i)->attisdropped)
+			fill->values[i] = column_value(fill, &fill->columns[i],
+										   TupleDescAttr(fill->desc, i)->atttypmod, drawn,
+										   &fill->nulls[i]);
+	return HeapTupleGetDatum(heap_form_tuple(fill->desc, fill->values, fill->nulls));
+}
+
+/*
+ * race_sample: records drawn from the model of a sketch.
+ */
+
+PG_FUNCTION_INFO_V1(race_sample);
+PG_FUNCTION_INFO_V1(race_sample_rows);
+
+typedef struct Sample
+{
+	RaceFitted	fitted;
+	Draws  *draws;
+	RaceResultRow row;			/* of x and record, */
+	Fill   *fill;			/* or rows of a table; else NULL */
+} Sample;
+
+/*
+ * Too few rows to test a model is too few to trust samples.  Of a grid with an untested model
+ * nothing is said: its points follow all nodes.
+ */
+static void
+notice_untested(const RaceView *view)
+{
+	if (view->model->misfit == RACE_UNTESTED && !race_is_grid(view->params))
+		ereport(NOTICE,
+				(errmsg("the sketch has too few rows to tell whether its model fits"),
+				 errdetail("The records drawn may be far from the truth.")));
+}
+
+static int64
+seed_of(FunctionCallInfo fcinfo, int arg)
+{
+	int64		seed;
+
+	if (!PG_ARGISNULL(arg))
+		return PG_GETARG_INT64(arg);
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	return seed;
+}
+
+/* To make rows of the type of argument 0 */
+static Fill *
+start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
+{
+	TupleDesc	desc;
+
+	/* an anonymous row need not have the columns that the query gives it */
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the first argument of race_sample must be of a row type"),
+				 errhint("For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
+	return create_fill(BlessTupleDesc(desc), PG_ARGISNULL(0) ? NULL :
+							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
+}
+
+/* Arguments sketch, n and seed, after a row if there are four */
+static void
+start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	int			arg = PG_NARGS() - 3;
+	Sample	   *sample;
+	int32		n;
+
+	if (PG_ARGISNULL(arg) || PG_ARGISNULL(arg + 1))
+		return;
+	n = PG_GETARG_INT32(arg + 1);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("n must not be negative")));
+	sample = palloc0(sizeof(Sample));
+	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(arg)), &sample->fitted);
+	notice_untested(&sample->fitted.view);
+	sample->draws = create_draws(&sample->fitted, seed_of(fcinfo, arg + 2));
+	if (arg == 0)
+		race_row_start(&sample->row, fcinfo);
+	else
+		sample->fill = start_fill(fcinfo, &sample->fitted);
+	call->max_calls = n;
+	call->user_fctx = sample;
+}
+
+/* (x, record) */
+static Datum
+sample_datum(Sample *sample, const Drawn *drawn)
+{
+	const RaceParams *params = sample->fitted.view.params;
+
+	if (race_model_is_of_vectors(params))
+	{
+		race_row_add_numbers(&sample->row, drawn->vectors[0], params->dims);
+		race_row_add_null(&sample->row);
+	}
+	else
+	{
+		race_row_add_null(&sample->row);
+		race_row_add_text(&sample->row, drawn_text(&sample->fitted, drawn));
+	}
+	return race_row_datum(&sample->row);
+}
+
+static Datum
+next_sample(void *state, uint64 i)
+{
+	Sample	   *sample = (Sample *) state;
+	Drawn	drawn;
+
+	draw(sample->draws, (uint32) i, &drawn);
+	return sample->fill != NULL ? fill_row(sample->fill, &drawn) :
+		sample_datum(sample, &drawn);
+}
+
+/* race_sample(sketch, n, seed) */
+Datum
+race_sample(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_sample, next_sample);
+}
+
+/* race_sample(base, sketch, n, seed) */
+Datum
+race_sample_rows(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_sample, next_sample);
 }

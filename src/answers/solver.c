@@ -407,201 +407,98 @@ race_gram_multiply(const RaceGram *gram, const double *v, double *out)
  * Discrete Fourier transforms (Cooley & Tukey 1965), axis by axis.
  */
 
-#define MAX_FACTOR	5
-
-/* Lines that lie side by side are read together. */
-#define TOGETHER	8
-
-static size_t
-factor_of(size_t n)
-{
-	return n % 5 == 0 ? 5 : n % 3 == 0 ? 3 : n % 4 == 0 ? 4 : 2;
-}
-
 size_t
 race_fourier_size(size_t n)
 {
-	for (n = n < 1 ? 1 : n;; n++)
-	{
-		size_t		rest = n;
+	size_t		size = 1;
 
-		while (rest > 1 && rest % factor_of(rest) == 0)
-			rest /= factor_of(rest);
-		if (rest == 1)
-			return n;
-	}
-}
-
-static size_t
-longest(const size_t *sizes)
-{
-	size_t		n = 1;
-	int			axis;
-
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		n = sizes[axis] > n ? sizes[axis] : n;
-	return n;
+	while (size < n)
+		size *= 2;
+	return size;
 }
 
 size_t
 race_fourier_space(const size_t *sizes)
 {
-	return (TOGETHER + 2) * longest(sizes);
+	size_t		n = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
+
+	return 2 * (n > sizes[2] ? n : sizes[2]);
 }
 
-static RaceComplex
-times(RaceComplex a, RaceComplex b)
-{
-	RaceComplex c = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-
-	return c;
-}
-
-static RaceComplex
-plus(RaceComplex a, RaceComplex b)
-{
-	RaceComplex c = {a.re + b.re, a.im + b.im};
-
-	return c;
-}
-
-static RaceComplex
-minus(RaceComplex a, RaceComplex b)
-{
-	RaceComplex c = {a.re - b.re, a.im - b.im};
-
-	return c;
-}
-
-/* Transform p numbers in their place; n is the number of roots. */
+/* Transform n numbers in their place; roots[i] is e^(-2 pi i / n), to the power i. */
 static void
-butterfly(RaceComplex *x, size_t p, const RaceComplex *roots, size_t n)
+transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 {
-	RaceComplex in[MAX_FACTOR];
-	size_t		k;
-	size_t		q;
-
-	memcpy(in, x, p * sizeof(RaceComplex));
-	if (p == 2)
-	{
-		x[0] = plus(in[0], in[1]);
-		x[1] = minus(in[0], in[1]);
-		return;
-	}
-	if (p == 4)
-	{
-		RaceComplex turned = times(minus(in[1], in[3]), roots[n / 4]);
-
-		x[0] = plus(plus(in[0], in[2]), plus(in[1], in[3]));
-		x[2] = minus(plus(in[0], in[2]), plus(in[1], in[3]));
-		x[1] = plus(minus(in[0], in[2]), turned);
-		x[3] = minus(minus(in[0], in[2]), turned);
-		return;
-	}
-	for (k = 0; k < p; k++)
-	{
-		x[k] = in[0];
-		for (q = 1; q < p; q++)
-			x[k] = plus(x[k], times(in[q], roots[q * k % p * (n / p)]));
-	}
-}
-
-/*
- * Transform n / step numbers, every stride-th of `in`.  roots[i], of n, is
- * e^(-2 pi i / n), to the power i.
- */
-static void
-transform(const RaceComplex *in, size_t stride, RaceComplex *out, size_t n,
-		  const RaceComplex *roots, size_t step)
-{
-	size_t		p = factor_of(n / step);
-	size_t		m = n / step / p;
+	size_t		reversed = 0;
+	size_t		i;
 	size_t		j;
-	size_t		k;
+	size_t		half;
 
-	for (k = 0; k < p; k++)
-		if (m == 1)
-			out[k] = in[k * stride];
-		else
-			transform(in + k * stride, stride * p, out + k * m, n, roots, step * p);
-	for (j = 0; j < m; j++)
+	for (i = 1; i < n; i++)
 	{
-		RaceComplex part[MAX_FACTOR];
+		size_t		bit = n / 2;
 
-		for (k = 0; k < p; k++)
-			part[k] = j == 0 ? out[k * m] : times(out[k * m + j], roots[k * j * step]);
-		butterfly(part, p, roots, n);
-		for (k = 0; k < p; k++)
-			out[k * m + j] = part[k];
-	}
-}
-
-static int
-is_zero(const RaceComplex *line, size_t n)
-{
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-		if (line[i].re != 0 || line[i].im != 0)
-			return 0;
-	return 1;
-}
-
-/* Transform all lines along an axis, whose elements are `inner` apart. */
-static void
-transform_axis(RaceComplex *x, size_t outer, size_t n, size_t inner, int inverse,
-			   RaceComplex *space)
-{
-	RaceComplex *roots = space;
-	RaceComplex *lines = space + n;
-	RaceComplex *out = lines + TOGETHER * n;
-	size_t		i;
-	size_t		o;
-	size_t		k;
-	size_t		l;
-
-	for (i = 0; i < n; i++)
-	{
-		double		angle = 2 * RACE_PI * (double) i / (double) n;
-
-		roots[i].re = cos(angle);
-		roots[i].im = inverse ? sin(angle) : -sin(angle);
-	}
-	for (o = 0; o < outer; o++)
-		for (k = 0; k < inner; k += TOGETHER)
+		for (; reversed & bit; bit /= 2)
+			reversed ^= bit;
+		reversed |= bit;
+		if (i < reversed)
 		{
-			size_t		together = inner - k < TOGETHER ? inner - k : TOGETHER;
-			RaceComplex *at = x + o * n * inner + k;
+			RaceComplex swap = x[i];
 
-			race_look_for_interrupts();
-			for (i = 0; i < n; i++)
-				for (l = 0; l < together; l++)
-					lines[l * n + i] = at[i * inner + l];
-			for (l = 0; l < together; l++)
-				if (!is_zero(lines + l * n, n)) /* much of an array is padding */
-				{
-					transform(lines + l * n, 1, out, n, roots, 1);
-					memcpy(lines + l * n, out, n * sizeof(RaceComplex));
-				}
-			for (i = 0; i < n; i++)
-				for (l = 0; l < together; l++)
-					at[i * inner + l] = lines[l * n + i];
+			x[i] = x[reversed];
+			x[reversed] = swap;
 		}
+	}
+	for (half = 1; half < n; half *= 2)
+		for (i = 0; i < n; i += 2 * half)
+			for (j = 0; j < half; j++)
+			{
+				RaceComplex root = roots[j * (n / half / 2)];
+				RaceComplex *a = &x[i + j];
+				RaceComplex *b = &x[i + j + half];
+				double		re = b->re * root.re - b->im * root.im;
+				double		im = b->re * root.im + b->im * root.re;
+
+				b->re = a->re - re;
+				b->im = a->im - im;
+				a->re += re;
+				a->im += im;
+			}
 }
 
 void
 race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *space)
 {
-	size_t		outer = sizes[0] * sizes[1] * sizes[2];
-	size_t		inner = 1;
+	size_t		all = sizes[0] * sizes[1] * sizes[2];
+	size_t		inner = 1;		/* elements of a line are so far apart */
 	int			axis;
 
-	for (axis = RACE_FOURIER_DIMS; axis-- > 0;)
+	for (axis = RACE_FOURIER_DIMS; axis-- > 0; inner *= sizes[axis])
 	{
-		outer /= sizes[axis];
-		if (sizes[axis] > 1)
-			transform_axis(x, outer, sizes[axis], inner, inverse, space);
-		inner *= sizes[axis];
+		size_t		n = sizes[axis];
+		RaceComplex *roots = space;
+		RaceComplex *line = space + n;
+		size_t		from;
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+		{
+			double		angle = (inverse ? 2 : -2) * RACE_PI * (double) i / (double) n;
+
+			roots[i] = (RaceComplex) {cos(angle), sin(angle)};
+		}
+		for (from = 0; from < all && n > 1; from++)
+		{
+			if (from / inner % n != 0)
+				continue;
+			if (from % 64 == 0)
+				race_look_for_interrupts();
+			for (i = 0; i < n; i++)
+				line[i] = x[from + i * inner];
+			transform(line, n, roots);
+			for (i = 0; i < n; i++)
+				x[from + i * inner] = line[i];
+		}
 	}
 }
 

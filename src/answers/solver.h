@@ -14,7 +14,7 @@
 /*
  * Discrete Fourier transforms of arrays in up to three dimensions.
  *
- * Plain C99 without PostgreSQL headers.  Sizes are products of 2, 3 and 5.
+ * Plain C99 without PostgreSQL headers.  Sizes are powers of 2.
  */
 
 #define RACE_FOURIER_DIMS	3

@@ -24,9 +24,7 @@
  * from the nine as well.  What predicts the labels that were left out best is suggested; without
  * labels, what gives the rows that were left out the highest density.
  *
- * A map is one of the columns, or the log odds of a logistic regression of columns and of their
- * places among quantiles: so what the public rows say by themselves is among what is suggested.
- * Its images are white within classes; or only directions are kept in which the means of classes
+ * Images by a map are white within classes, in all directions or in those in which the means of classes
  * differ.  Images in up to 3 dimensions are counted in a grid, others in rows.
  */
 
@@ -39,7 +37,6 @@ PG_FUNCTION_INFO_V1(race_suggest_final);
 #define LEAST_EXAMPLES	20
 #define MOST_NUMBER		1e50	/* squares of it can be added up */
 
-#define KNOTS			10		/* of a column: quantiles at normal scores from -2.25 to 2.25 */
 #define FOLDS			10
 #define POWER			4		/* of the kernel: it falls about as a normal density */
 #define BANDWIDTHS		9		/* from a quarter of the typical distance to four of them */
@@ -67,18 +64,6 @@ typedef struct State
 	int		   *label;			/* [n] */
 } State;
 
-/*
- * Logistic regressions by their penalties: of squares of weights, and of weights of a feature
- * together, times the root of n
- */
-static const struct
-{
-	double		ridge;
-	double		sparsity;
-}			penalties[] = {{1, 0}, {10, 0}, {0, 0.2}};
-
-#define SOURCES		(1 + (int) lengthof(penalties))	/* source 0: the columns */
-
 /* The error of kernel sums and counts of a release */
 typedef struct Errors
 {
@@ -98,16 +83,15 @@ typedef struct Suggestion
 	double		without_noise;	/* the score of the exact kernel */
 } Suggestion;
 
-/* Features are columns, then their places, all of mean 0 and variance 1. */
+/* Features are columns, of mean 0 and variance 1. */
 typedef struct Scoring
 {
 	const State *state;
 	MemoryContext context;		/* of what stays */
 	int			n;
-	int			features;
+	int			dims;
 	int			classes;
-	double	   *x;				/* [n][features] */
-	double	   *knots;			/* [dims][KNOTS] */
+	double	   *x;				/* [n][dims] */
 	double	   *center;			/* of features, */
 	double	   *scale;			/* and their deviations; infinite = constant */
 	int		   *fold;			/* [n], alike in all classes: 0 to FOLDS - 1 */
@@ -207,15 +191,6 @@ race_suggest_step(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- features */
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Six digits are enough, and all of them are shown. */
 static double
 rounded(double x)
@@ -226,210 +201,34 @@ rounded(double x)
 	return strtod(digits, NULL);
 }
 
-/* Make a feature of a column [n]: what varies less is rounding. */
-static void
-add_feature(Scoring *s, int j, const double *column)
-{
-	double		mean = 0;
-	double		square = 0;
-	int			i;
-
-	for (i = 0; i < s->n; i++)
-		mean += column[i] / s->n;
-	for (i = 0; i < s->n; i++)
-		square += pow(column[i] - mean, 2) / s->n;
-	s->center[j] = rounded(mean);
-	s->scale[j] = square > 1e-18 * mean * mean ? sqrt(square) : INFINITY;
-	for (i = 0; i < s->n; i++)
-		s->x[i * s->features + j] = (column[i] - s->center[j]) / s->scale[j];
-}
-
+/* What varies less is rounding. */
 static void
 find_features(Scoring *s)
 {
-	const State *state = s->state;
-	double	   *column = palloc(2 * s->n * sizeof(double));
-	double	   *sorted = column + s->n;
+	const double *x = s->state->x;
 	int			i;
 	int			j;
 
-	s->x = palloc((Size) s->n * s->features * sizeof(double));
-	s->knots = palloc(state->dims * KNOTS * sizeof(double));
-	s->center = palloc(2 * s->features * sizeof(double));
-	s->scale = s->center + s->features;
-	for (j = 0; j < state->dims; j++)
+	s->x = palloc((Size) s->n * s->dims * sizeof(double));
+	s->center = palloc(2 * s->dims * sizeof(double));
+	s->scale = s->center + s->dims;
+	for (j = 0; j < s->dims; j++)
 	{
-		double	   *knots = s->knots + j * KNOTS;
+		double		mean = 0;
+		double		square = 0;
 
 		for (i = 0; i < s->n; i++)
-			column[i] = sorted[i] = state->x[i * state->dims + j];
-		add_feature(s, j, column);
-		qsort(sorted, s->n, sizeof(double), compare_doubles);
-		for (i = 0; i < KNOTS; i++)
-		{
-			double		share = 0.5 * erfc(-(i - (KNOTS - 1) / 2.0) / 2 * M_SQRT1_2);
-
-			knots[i] = rounded(sorted[(int) (share * (s->n - 1) + 0.5)]);
-		}
+			mean += x[i * s->dims + j] / s->n;
 		for (i = 0; i < s->n; i++)
-			column[i] = race_place_among(knots, KNOTS, column[i]);
-		add_feature(s, state->dims + j, column);
-	}
-	pfree(column);
-}
-
-/* ---------------------------------------------------- logistic regression */
-
-#define STEPS	200				/* at most; */
-#define STILL	1e-5			/* fewer, if weights change by less in a step, as a part of their length */
-
-/* Half of the largest eigenvalue of x' x: no direction of the loss is more curved. */
-static double
-curvature(const Scoring *s)
-{
-	int			d = s->features;
-	double		v[2 * MOST_DIMS];
-	double		product[2 * MOST_DIMS];
-	double		length = 1;
-	int			step;
-	int			i;
-	int			j;
-
-	for (j = 0; j < d; j++)
-		v[j] = 1 + j % 3;		/* no special direction */
-	for (step = 0; step < 20; step++)
-	{
-		memset(product, 0, sizeof(product));
+			square += pow(x[i * s->dims + j] - mean, 2) / s->n;
+		s->center[j] = rounded(mean);
+		s->scale[j] = square > 1e-18 * mean * mean ? sqrt(square) : INFINITY;
 		for (i = 0; i < s->n; i++)
-		{
-			double		along = race_dot(s->x + i * d, v, d);
-
-			for (j = 0; j < d; j++)
-				product[j] += along * s->x[i * d + j];
-		}
-		length = sqrt(race_dot(product, product, d));
-		for (j = 0; j < d; j++)
-			v[j] = length > 0 ? product[j] / length : 0;
+			s->x[i * s->dims + j] = (x[i * s->dims + j] - s->center[j]) / s->scale[j];
 	}
-	return 0.5 * 1.1 * Max(length, s->n);
-}
-
-/* Subtract a step along the gradient from weights, [classes][features + 1], at `at`. */
-static void
-descend(const Scoring *s, int without, const double *at, double step, double *weights)
-{
-	int			d = s->features;
-	double		p[MOST_CLASSES];
-	int			c;
-	int			i;
-	int			j;
-
-	for (i = 0; i < s->n; i++)
-	{
-		const double *x = s->x + i * d;
-		double		most = -INFINITY;
-		double		sum = 0;
-
-		if (s->fold[i] == without)
-			continue;
-		for (c = 0; c < s->classes; c++)
-		{
-			p[c] = race_dot(at + c * (d + 1), x, d) + at[c * (d + 1) + d];
-			most = Max(most, p[c]);
-		}
-		for (c = 0; c < s->classes; c++)
-			sum += p[c] = exp(p[c] - most);
-		for (c = 0; c < s->classes; c++)
-		{
-			double		by = step * (p[c] / sum - (c == s->state->label[i]));
-
-			for (j = 0; j < d; j++)
-				weights[c * (d + 1) + j] -= by * x[j];
-			weights[c * (d + 1) + d] -= by;
-		}
-	}
-}
-
-/* Shorten the weights of each feature, of all classes together: by a factor, then by so much. */
-static void
-shrink(double *weights, int classes, int d, double factor, double by)
-{
-	int			c;
-	int			j;
-
-	for (j = 0; j < d; j++)
-	{
-		double		sum = 0;
-
-		for (c = 0; c < classes; c++)
-			sum += pow(weights[c * (d + 1) + j] *= factor, 2);
-		for (c = 0; c < classes; c++)
-			weights[c * (d + 1) + j] *= sum > by * by ? 1 - by / sqrt(sum) : 0;
-	}
-}
-
-/*
- * Weights [classes][features + 1] of a multinomial logistic regression, by accelerated proximal
- * gradient descent (Nesterov 1983; Beck & Teboulle 2009)
- */
-static double *
-regress(const Scoring *s, int without, double ridge, double sparsity)
-{
-	int			size = s->classes * (s->features + 1);
-	double	   *weights = palloc0(3 * size * sizeof(double));
-	double	   *ahead = weights + size;
-	double	   *next = ahead + size;
-	double		steepest = curvature(s);
-	double		t = 1;
-	int			step;
-	int			j;
-
-	for (step = 0; step < STEPS; step++)
-	{
-		double		faster = (1 + sqrt(1 + 4 * t * t)) / 2;
-		double		change = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		memcpy(next, ahead, size * sizeof(double));
-		descend(s, without, ahead, 1 / steepest, next);
-		shrink(next, s->classes, s->features, steepest / (steepest + ridge), sparsity / steepest);
-		for (j = 0; j < size; j++)
-		{
-			change += (next[j] - weights[j]) * (next[j] - weights[j]);
-			ahead[j] = next[j] + (t - 1) / faster * (next[j] - weights[j]);
-			weights[j] = next[j];
-		}
-		t = faster;
-		if (change < STILL * STILL * race_dot(weights, weights, size))
-			break;
-	}
-	return weights;
 }
 
 /* ------------------------------------------------------------------- maps */
-
-/* What a source makes of features: the columns, or log odds of all classes but the first */
-static RaceWhitening
-learn_source(const Scoring *s, int without, int source)
-{
-	uint32		f = s->features;
-	uint32		outputs = source == 0 ? f / 2 : (uint32) s->classes - 1;
-	RaceWhitening map = {f, outputs, palloc0((Size) outputs * f * sizeof(double))};
-	double	   *weights;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < outputs && source == 0; i++)
-		map.matrix[i * f + i] = 1;
-	if (source == 0)
-		return map;
-	weights = regress(s, without, penalties[source - 1].ridge,
-					  penalties[source - 1].sparsity * sqrt(s->n));
-	for (i = 0; i < outputs; i++)
-		for (j = 0; j < f; j++)
-			map.matrix[i * f + j] = weights[(i + 1) * (f + 1) + j] - weights[j];
-	return map;
-}
 
 static double *
 images_of(const Scoring *s, const RaceWhitening *map)
@@ -438,30 +237,26 @@ images_of(const Scoring *s, const RaceWhitening *map)
 	int			i;
 
 	for (i = 0; i < s->n; i++)
-		race_whitening_apply(map, s->x + i * s->features, z + (Size) i * map->outputs);
+		race_whitening_apply(map, s->x + i * s->dims, z + (Size) i * map->outputs);
 	return z;
 }
 
 /*
- * Whiten what a source gives within classes, and keep so many directions, or all with 0.  False if
- * there is no such map.
+ * Whiten features within classes, and keep so many directions, or all with 0.  False if there
+ * is no such map.
  */
 static bool
-learn_map(Scoring *s, int without, const RaceWhitening *source, uint32 directions,
-		  RaceWhitening *map)
+learn_map(Scoring *s, int without, uint32 directions, RaceWhitening *map)
 {
-	uint32		n = source->outputs;
-	Size		size = (Size) n * s->features * sizeof(double);
+	uint32		n = s->dims;
 	RaceScatter *scatter = race_scatter_create(n, CurrentMemoryContext);
-	double	   *z = images_of(s, source);
 	double	   *found = palloc((Size) MOST_CLASSES * n * sizeof(double));
 	RaceColumns columns = {.n = n};
-	RaceWhitening white;
 	uint32		i;
 
 	for (i = 0; i < (uint32) s->n; i++)
 		if (s->fold[i] != without)
-			race_scatter_add(scatter, s->state->label[i], 1, z + (Size) i * n);
+			race_scatter_add(scatter, s->state->label[i], 1, s->x + (Size) i * s->dims);
 	for (i = 0; i < n; i++)
 	{
 		double		deviation = race_scatter_deviation(scatter, i);
@@ -470,19 +265,15 @@ learn_map(Scoring *s, int without, const RaceWhitening *source, uint32 direction
 		columns.kept[i] = i;
 	}
 	/* a ridge: columns that are sums of others do no harm */
-	if (race_scatter_freedom(scatter) < 1 || !race_whiten_columns(scatter, &columns, 1e-6, &white))
+	if (race_scatter_freedom(scatter) < 1 || !race_whiten_columns(scatter, &columns, 1e-6, map))
 		return false;
 	for (s->log_volume = 0, i = 0; i < n; i++)
-		s->log_volume += log(white.matrix[i * n + i]);
-	if (directions > 0)
-	{
-		if (race_discriminant_directions(scatter, &white, found) < directions)
-			return false;
-		race_whitening_keep(&white, found, directions);
-	}
-	*map = *source;
-	map->matrix = memcpy(palloc(size), source->matrix, size);
-	race_whitening_keep(map, white.matrix, white.outputs);
+		s->log_volume += log(map->matrix[i * n + i]);
+	if (directions == 0)
+		return true;
+	if (race_discriminant_directions(scatter, map, found) < directions)
+		return false;
+	race_whitening_keep(map, found, directions);
 	return true;
 }
 
@@ -546,14 +337,14 @@ ask_others(Scoring *s, int fold, const double *images)
 
 /* Learn a map from all folds, and densities without each.  False if there is no such map. */
 static bool
-find_densities(Scoring *s, const RaceWhitening *sources, uint32 directions)
+find_densities(Scoring *s, uint32 directions)
 {
 	RaceWhitening map;
 	int			fold;
 
 	for (fold = 0; fold <= FOLDS; fold++)
 	{
-		if (!learn_map(s, fold, &sources[fold], directions, &map))
+		if (!learn_map(s, fold, directions, &map))
 			return false;
 		s->map = map;
 		s->images = images_of(s, &map);
@@ -791,7 +582,7 @@ consider(Scoring *s, int choice, RaceDraft *draft)
 
 /* Try all bandwidths and rows of a map. */
 static void
-try_map(Scoring *s, const RaceWhitening *sources, uint32 directions)
+try_map(Scoring *s, uint32 directions)
 {
 	double		lower[MOST_DIMS];
 	double		upper[MOST_DIMS];
@@ -801,7 +592,7 @@ try_map(Scoring *s, const RaceWhitening *sources, uint32 directions)
 	int			choice;
 	int			rows;
 
-	if (!find_densities(s, sources, directions))
+	if (!find_densities(s, directions))
 		return;
 	outputs = s->map.outputs;
 	varies = find_box(s->images, s->n, outputs, lower, upper);
@@ -819,31 +610,17 @@ try_map(Scoring *s, const RaceWhitening *sources, uint32 directions)
 			}
 }
 
-/* Try a source with all and with few directions. */
-static void
-try_source(Scoring *s, int source)
-{
-	RaceWhitening sources[FOLDS + 1];
-	int			most = s->state->labelled ? Min(s->classes - 1, RACE_GRID_DIMS) : 0;
-	int			i;
-
-	/* no example is in the last fold */
-	for (i = 0; i <= FOLDS; i++)
-		sources[i] = learn_source(s, i, source);
-	for (i = 0; i <= most; i++)
-		try_map(s, sources, i);
-}
-
 static void
 choose(Scoring *s)
 {
 	int			next[MOST_CLASSES] = {0};
+	int			most = Min(s->state->classes - 1, RACE_GRID_DIMS);	/* directions */
 	RaceDraft	draft;
 	int			i;
 
 	s->context = CurrentMemoryContext;
 	s->n = s->state->n;
-	s->features = 2 * s->state->dims;
+	s->dims = s->state->dims;
 	s->classes = s->state->classes;
 	find_features(s);
 	s->fold = palloc(s->n * sizeof(int));
@@ -858,12 +635,12 @@ choose(Scoring *s)
 	s->densities = palloc_extended((Size) BANDWIDTHS * s->classes * s->n * sizeof(float),
 								   MCXT_ALLOC_HUGE);
 	s->best.loss = INFINITY;
-	for (i = 0; i < (s->state->labelled ? SOURCES : 1); i++)
+	for (i = 0; i <= (s->state->labelled ? most : 0); i++)
 	{
 		MemoryContext work = AllocSetContextCreate(s->context, "race_suggest", ALLOCSET_DEFAULT_SIZES);
 
 		MemoryContextSwitchTo(work);
-		try_source(s, i);
+		try_map(s, i);
 		MemoryContextSwitchTo(s->context);
 		MemoryContextDelete(work);
 	}
@@ -888,18 +665,16 @@ append_array(StringInfo text, const double *x, int rows, int columns)
 	appendStringInfoString(text, rows == 0 ? "}'" : "}}'");
 }
 
-/* The best map of records, with numbers as they are shown: [outputs][columns] */
+/* The best map of records, with numbers as they are shown: [outputs][dims] */
 static double *
-map_of_records(const Scoring *s, int columns)
+map_of_records(const Scoring *s)
 {
-	const RaceWhitening *map = &s->best.map;
-	double	   *matrix = palloc((Size) map->outputs * columns * sizeof(double));
-	int			i;
-	int			j;
+	Size		n = (Size) s->best.map.outputs * s->dims;
+	double	   *matrix = palloc(n * sizeof(double));
+	Size		i;
 
-	for (i = 0; i < (int) map->outputs; i++)
-		for (j = 0; j < columns; j++)
-			matrix[i * columns + j] = rounded(map->matrix[i * map->dims + j] / s->scale[j]);
+	for (i = 0; i < n; i++)
+		matrix[i] = rounded(s->best.map.matrix[i] / s->scale[i % s->dims]);
 	return matrix;
 }
 
@@ -913,7 +688,7 @@ draft_with_map(const Scoring *s, RaceDraft *draft)
 	(void) find_box(s->state->x, s->n, dims, lower, lower + dims);
 	draft_kernel(draft, dims, s->best.bandwidth, s->best.rows, lower, lower + dims);
 	draft->part.outputs = dims;
-	draft->arrays[RACE_KEY_MATRIX] = map_of_records(s, dims);
+	draft->arrays[RACE_KEY_MATRIX] = map_of_records(s);
 	draft->arrays[RACE_KEY_OFFSET] = s->center;
 }
 
@@ -921,7 +696,6 @@ draft_with_map(const Scoring *s, RaceDraft *draft)
 static char *
 draft_of_images(const Scoring *s, RaceDraft *draft)
 {
-	int			dims = s->state->dims;
 	int			outputs = s->best.map.outputs;
 	double	   *lower = palloc(2 * outputs * sizeof(double));
 	StringInfoData text;
@@ -930,9 +704,8 @@ draft_of_images(const Scoring *s, RaceDraft *draft)
 	draft_kernel(draft, outputs, s->best.bandwidth, s->best.rows, lower, lower + outputs);
 	initStringInfo(&text);
 	appendStringInfoString(&text, "race_project(x");
-	append_array(&text, map_of_records(s, 2 * dims), outputs, 2 * dims);
-	append_array(&text, s->center, 0, 2 * dims);
-	append_array(&text, s->knots, dims, KNOTS);
+	append_array(&text, map_of_records(s), outputs, s->dims);
+	append_array(&text, s->center, 0, s->dims);
 	appendStringInfoChar(&text, ')');
 	return text.data;
 }

@@ -247,12 +247,11 @@ COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE race_release_modes_result AS (
-	mode int, "column" text, x float8, record text, density float8, prominence float8, label text);
+	mode int, "column" text, x float8, density float8, prominence float8, label text);
 COMMENT ON TYPE race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
 COMMENT ON COLUMN race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
-COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog; NULL for records that are no vectors';
+COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 COMMENT ON COLUMN race_release_modes_result.x IS 'where the mode is in this column';
-COMMENT ON COLUMN race_release_modes_result.record IS 'the mode as text, of records that are no vectors; else NULL';
 COMMENT ON COLUMN race_release_modes_result.density IS 'the density there, as race_kde';
 COMMENT ON COLUMN race_release_modes_result.prominence IS 'as race_modes of a sketch';
 COMMENT ON COLUMN race_release_modes_result.label IS 'the label; NULL in a release without labels';
@@ -261,12 +260,12 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 	RETURNS SETOF race_release_modes_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.record, m.density, m.prominence, l.label
+	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
 		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-			WITH ORDINALITY m (at, record, density, prominence, mode)
+			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
