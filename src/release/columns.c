@@ -690,10 +690,9 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		n = floor((domain->upper - domain->start) / domain->width) + 1;
 	else
 		n = domain->step > 0 ? floor(span / domain->step) : span > 0 ? NUMBER_CELLS : 1;
-	if (!(n < RACE_COLUMN_CELLS) || !(domain->width > 0))
+	if (!(n <= RACE_COLUMN_CELLS) || !(domain->width > 0))
 	{
-		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
-		reason->arguments = "step => ...";
+		domain->n = RACE_COLUMN_CELLS + 1;
 		return;
 	}
 	/* a number would be in many cells */
@@ -749,17 +748,11 @@ drop_equal(char **texts, uint32 n)
 }
 
 static void
-set_categories(RaceDomain *domain, const List *categories, Reason *reason)
+set_categories(RaceDomain *domain, const List *categories)
 {
 	ListCell   *cell;
 
 	domain->category = true;
-	if (list_length(categories) >= RACE_COLUMN_CELLS)
-	{
-		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
-		reason->arguments = "categories => ...";
-		return;
-	}
 	domain->categories = palloc(list_length(categories) * sizeof(char *));
 	foreach(cell, categories)
 		domain->categories[domain->n++] = lfirst(cell);
@@ -785,7 +778,7 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		reason->why = "its CHECK constraints allow no value";
 	else if (facts->has_categories)
 	{
-		set_categories(domain, facts->categories, reason);
+		set_categories(domain, facts->categories);
 		domain->has_other = described || !column->enforced;
 		if (step > 0)
 			reason->why = "a step is for numbers, and it has categories";
@@ -822,6 +815,11 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		domain->upper = facts->upper;
 		domain->step = step;
 		set_cells_of_number(domain, column->subject.type != DATEOID, reason);
+	}
+	if (reason->why == NULL && RaceDomainCells(domain) > RACE_COLUMN_CELLS)
+	{
+		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
+		reason->arguments = domain->category ? "categories => ..." : "step => ...";
 	}
 }
 
