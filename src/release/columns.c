@@ -168,16 +168,28 @@ category_of(const Subject *subject, Oid type, Datum value)
 	}
 }
 
-static bool
-has_category(const List *categories, const char *category)
+static int
+compare_names(const void *a, const void *b)
 {
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* The categories of a list that are in another one, too */
+static List *
+common_categories(const List *list, const List *other)
+{
+	char	  **sorted = palloc(list_length(other) * sizeof(char *));
+	List	   *common = NIL;
+	size_t		n = 0;
 	ListCell   *cell;
 
-	CHECK_FOR_INTERRUPTS();
-	foreach(cell, categories)
-		if (strcmp(lfirst(cell), category) == 0)
-			return true;
-	return false;
+	foreach(cell, other)
+		sorted[n++] = lfirst(cell);
+	qsort(sorted, n, sizeof(char *), compare_names);
+	foreach(cell, list)
+		if (bsearch(&lfirst(cell), sorted, n, sizeof(char *), compare_names) != NULL)
+			common = lappend(common, lfirst(cell));
+	return common;
 }
 
 /* The values are at least, or at most, x.  Of whole numbers, an open bound is the next one. */
@@ -314,15 +326,7 @@ add_facts(Facts *facts, const Facts *more)
 		facts->upper = more->upper;
 	}
 	if (more->has_categories && facts->has_categories)
-	{
-		List	   *common = NIL;
-		ListCell   *cell;
-
-		foreach(cell, facts->categories)
-			if (has_category(more->categories, lfirst(cell)))
-				common = lappend(common, lfirst(cell));
-		facts->categories = common;
-	}
+		facts->categories = common_categories(facts->categories, more->categories);
 	else if (more->has_categories)
 	{
 		facts->has_categories = true;
@@ -584,15 +588,10 @@ enum_labels(Oid type, const Facts *facts)
 	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
 	scan = systable_beginscan(labels, EnumTypIdSortOrderIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		char	   *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-
-		if (!facts->has_categories || has_category(facts->categories, label))
-			result = lappend(result, pstrdup(label));
-	}
+		result = lappend(result, pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel)));
 	systable_endscan(scan);
 	table_close(labels, AccessShareLock);
-	return result;
+	return facts->has_categories ? common_categories(result, facts->categories) : result;
 }
 
 /* Of some types the values are few, and integers may have bounds beside their list. */
