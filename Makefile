@@ -61,7 +61,7 @@ OBJS = src/racepriv.o \
 # The install script is made of the SQL beside the C, in this order.
 CORE_SQL = params record domain sketch privatize moments
 ANSWERS_SQL = fit tables estimate classify models maps moments_answers
-RELEASE_SQL = ledger released classified protect release columns catalog chart tables rights
+RELEASE_SQL = ledger released classified protect release columns catalog tables chart rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql

@@ -53,11 +53,11 @@ SELECT sum(abs(d)) FILTER (WHERE NOT asked) < sum(abs(d)) FILTER (WHERE asked) A
 	SELECT asked, density - lag(density) OVER (PARTITION BY asked ORDER BY x) AS d
 	FROM (VALUES (true, 0.25), (false, NULL)) v (asked, smoothing), race_curve('chart noisy', steps => 501, smoothing => v.smoothing)) v;
 -- counts, quantiles, modes, outliers
-SELECT h.lower, h.upper, abs(h.count - (SELECT count(*) FROM people WHERE age >= h.lower AND age < h.upper)) < 25 AS near, stderr BETWEEN 0 AND 20 AS error
+SELECT h.low, h.high, abs(h.count - (SELECT count(*) FROM people WHERE age >= h.low AND age < h.high)) < 25 AS near, upper - lower BETWEEN 0 AND 80 AS error
 FROM race_histogram('chart age', 'age', '{0,20,35,50,80,100}') h;
 SELECT round(sum(count)) AS all FROM race_histogram('chart rows', '1', '{-1000,50,1000}');
-SELECT label, p, abs(value - (20 + 60 * p)) < 1 AS near, stderr IS NOT NULL AS error FROM race_quantiles('chart sites', p => '{0.1,0.5,NULL}') ORDER BY label, p;
-SELECT p, abs(value - (100 + 80 * p)) < 8 AS near, stderr FROM race_quantiles('chart both', 'blood pressure');
+SELECT label, p, abs(value - (20 + 60 * p)) < 1 AS near, value BETWEEN lower AND upper AS inside FROM race_quantiles('chart sites', p => '{0.1,0.5,NULL}') ORDER BY label, p;
+SELECT p, abs(value - (100 + 80 * p)) < 8 AS near, lower FROM race_quantiles('chart both', 'blood pressure');
 SELECT mode, "column", x BETWEEN 0 AND 200 AS inside, record, density > 0 AS dense, label FROM race_modes('chart both', 1);
 SELECT mode, "column", x BETWEEN 20 AND 80 AS inside, label FROM race_modes('chart sites', 1, 'south');
 SELECT point, typicality < 0.9 AS far, share < 0.01 AS anomaly, label FROM race_outliers('chart sites', '{50,99,-7}');

@@ -40,7 +40,7 @@ SELECT counted('{"size": "large", "code": "b", "town": "Oslo"}', 'size = ''large
 SELECT counted('{"age": [200, 300]}', 'age >= 200'), counted('{"age": [40, 30]}', 'false'), counted('{"town": []}', 'false');
 
 -- what cannot be asked
-SELECT race_count('none');
+SELECT race_count('nothing of the kind');
 SELECT race_count('answers all', '{"agee": 1}');
 SELECT race_count('answers all', '{"town": "Roma"}');
 SELECT race_count('answers all', '{"town": {"a": 1}}');
@@ -128,11 +128,11 @@ CALL race_release('answers nobody', 'nobody', '{age,town,smoker}', 1e9);
 SELECT round(count) AS count, lower, round(upper) AS upper FROM race_count('answers nobody', '{"town": "Rome", "smoker": true}');
 SELECT count(*) FROM race_synthesize(NULL::visits, 'answers nobody', 5);
 CALL race_release('answers dark', 'visits', '{age,town,smoker}', 1e-3);
-SELECT count_noise_stddev > 50000 AND counter_noise_stddev > 1000 AS noisy FROM race_info(race_released('answers dark'));
+SELECT count_noise_stddev > 20000 AND counter_noise_stddev > 1000 AS noisy FROM race_info(race_released('answers dark'));
 CALL race_release('answers delta', 'visits', '{age,town,smoker}', 1e6, 1e-9);
 SELECT abs(count - 3333) < 10 AS right, source FROM race_count('answers delta', '{"town": "Rome"}');
 
 -- the same counters whatever the plan
-CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1}})', ARRAY[i % 5, i % 7]) AS s FROM generate_series(1, 10000) i;
-SELECT race_merge(p)::text = (SELECT s::text FROM counted) AS same FROM (SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1}})', ARRAY[i % 5, i % 7]) AS p FROM generate_series(1, 10000) i GROUP BY i % 11) g;
+CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})', ARRAY[i % 5, i % 7]) AS s FROM generate_series(1, 10000) i;
+SELECT race_merge(p)::text = (SELECT s::text FROM counted) AS same FROM (SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})', ARRAY[i % 5, i % 7]) AS p FROM generate_series(1, 10000) i GROUP BY i % 11) g;
 DROP SCHEMA table_answers CASCADE;

@@ -3,7 +3,7 @@
 CREATE TABLE tables_people (id serial, a float8, b float8, c float8);
 INSERT INTO tables_people (a, b, c) SELECT i % 4, i % 3, (i * i) % 5 FROM generate_series(0, 299) i;
 CREATE FUNCTION three() RETURNS race_params LANGUAGE sql IMMUTABLE AS
-	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1}})'::race_params$$;
+	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}})'::race_params$$;
 CREATE TABLE tables_exact AS SELECT race_build(three(), ARRAY[a, b, c]) AS sketch FROM tables_people;
 
 -- parameters: text form, and what they must be
@@ -16,30 +16,35 @@ EXCEPTION WHEN others THEN
 END $$;
 SELECT params, problem(params) FROM (VALUES
 	('tables'), ('tables(dims=2)'), ('tables(dims=2, cells={4,3})'),
-	('tables(dims=2, cells={4}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,2.5}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,NaN}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,1e300}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,0},{0,0}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,4}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,-1}})'),
+	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,2.5}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,NaN}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,1e300}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,4}, groups={{1,0},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,0},{0,1},{1,1}})'),
+	('tables(dims=2, cells={2,3}, groups={{0,1},{0,0},{1,1}})'),
+	('tables(dims=1, cells={2}, groups={{0},{0},{1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,101}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{NaN,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,4},{1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,-1},{1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1}})'),
-	('tables(dims=2, cells={100000,100000}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={131000,200}, groups={{1,1},{0,0}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, joined={{0,1,2,3,0,1,2}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, joined={{0,1}}, measured={{0,0,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, joined={{0,2,1,1,0,0,1}}, measured={{0,0,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{0,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{1,1,1},{0,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{0,0,1},{1,1,0}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, seed=1)'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0}}, bandwidth=2)'),
+	('tables(dims=2, cells={100000,100000}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={131000,200}, groups={{1,1},{0,0},{1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,1,2,3,0,1,2}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,1}}, measured={{0,0,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,2,1,1,0,0,1}}, measured={{0,0,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{1,1,1},{0,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, seed=1)'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
 	('tables(dims=129)'),
-	('l2(dims=2, groups={{1,1},{0,0}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})')
+	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})')
 	) v(params);
 
 -- counting: clipped to the cells of a column, a group for each table
@@ -117,3 +122,13 @@ SELECT call, refusal(call) FROM unnest(ARRAY[
 	'race_count(p)', 'race_merge_disjoint(p)']) call;
 DROP TABLE tables_people, tables_exact, tables_private;
 DROP FUNCTION three, problem, refusal;
+-- with a measure: a value beyond the upper bound is NULL where that has a part, else clipped
+CREATE TABLE tables_measure AS SELECT x, params, race_build(params::race_params, ARRAY[1, x]) AS sketch
+FROM (VALUES (-3), (0), (1024), (1024.4), (4096), (9999)) v (x),
+	(VALUES ('tables(dims=2, cells={3,2}, groups={{1,0},{0,0},{1,1}})'), ('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})')) p (params)
+GROUP BY 1, 2;
+SELECT a.params, string_agg(a.x || '=' || b.x, ' ' ORDER BY a.x, b.x) FROM tables_measure a JOIN tables_measure b USING (params)
+WHERE a.sketch::text = b.sketch::text AND a.x < b.x GROUP BY 1 ORDER BY 1;
+SELECT race_merge(sketch)::text = race_build('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})', ARRAY[1, x])::text AS same
+FROM tables_measure WHERE params LIKE '%cells={3,3}%';
+DROP TABLE tables_measure;

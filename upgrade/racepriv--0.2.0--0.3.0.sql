@@ -216,7 +216,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -284,6 +284,50 @@ BEGIN
 			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
 	END IF;
 	DROP TYPE @extschema@.race_preview_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_histogram_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_histogram_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_histogram_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_quantiles_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_quantiles_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_quantiles_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
@@ -475,6 +519,28 @@ CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch,
 
 COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, jsonb, bigint, bigint) IS
 	'race_synthesize of a private sketch of tables with the domains of its columns';
+
+CREATE FUNCTION _racepriv._race_tables_mean(
+	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
+	OUT value1 text, OUT value2 text, OUT x float8, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[], jsonb, float8) IS
+	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_tables_histogram(
+	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, below boolean, confidence float8,
+	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
+
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, float8) IS
+	'race_histogram of a private sketch of tables with the domains of its columns; bins 0 are the finest that were measured; below counts all below the upper edge. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+
+COMMENT ON FUNCTION _racepriv._race_z(float8) IS
+	'how many standard errors a confidence interval reaches to each side; error 22023 for no number between 0 and 1';
 
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
 	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
@@ -1195,8 +1261,15 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
 
+CREATE OR REPLACE PROCEDURE race_protect(
+	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
+	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
+	public_tables regclass[] DEFAULT '{}')
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view as a dataset, with a budget of epsilon and delta. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
+	'registers a table or view as a dataset, which is called like it unless both are given, with a budget. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
@@ -1761,7 +1834,7 @@ REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatib
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
 
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], OUT domains jsonb, OUT units text[])
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[], OUT names text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1782,8 +1855,11 @@ BEGIN
 		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	domains := '[]';
-	FOR c IN SELECT n.name, k.* FROM unnest(columns) WITH ORDINALITY n (name, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = n.name
+	FOR c IN SELECT n.name, n.place > cardinality(columns) AS is_measure, k.*
+		FROM unnest(columns || measure) WITH ORDINALITY n (name, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns || measure) k
+			ON k.column_name::text COLLATE "C" = n.name
+		WHERE n.name IS NOT NULL
 		ORDER BY n.place
 	LOOP
 		IF c.column_name IS NULL THEN
@@ -1794,31 +1870,47 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
+<<<<<<< HEAD
+		IF c.is_measure AND c.kind <> 'number' THEN
+			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
+				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
+				HINT = 'race_columns shows the kind of each column.';
+		END IF;
+		PERFORM _racepriv._race_check_shown('a category', c.categories);
+		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
+			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
+			ELSE c.domain END);
+=======
 		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
 		domains := domains || jsonb_build_array(c.domain);
+>>>>>>> hostile
 		units := units || c.unit;
 	END LOOP;
+	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[]) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[]) IS
-	'the domains and units of columns of a dataset. Errors: 42703 for no such column, 22023 for a column without a domain';
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text) IS
+	'the domains and units of columns of a dataset, and of a measure after them. Errors: 42703 for no such column, 22023 for a column without a domain';
 
-CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, columns text[], domains jsonb) RETURNS void
+CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains jsonb) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
 	SELECT o.domain->>'name' AS column_name, o.domain AS before, k.domain AS now, coalesce(k.reason, 'the column does not exist') AS reason INTO c
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
-	WHERE k.domain IS DISTINCT FROM o.domain
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
+			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
+	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
+		ELSE k.domain IS DISTINCT FROM o.domain END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
@@ -1830,19 +1922,20 @@ BEGIN
 	END IF;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) IS
+COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 	'raises 55000 if a column has another domain than when a release was made';
 
 CREATE PROCEDURE race_release(
-	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL)
+	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL,
+	measure text DEFAULT NULL, label text DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text) FROM PUBLIC;
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) FROM PUBLIC;
 
-COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
-	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) IS
+	'charges the budget of a dataset, then stores under a name noisy counts of its columns and of pairs of them: with means of a measure, and best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
 
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
@@ -1903,6 +1996,135 @@ BEGIN
 		ALTER VIEW race_catalog SET (security_invoker = true);
 	END IF;
 END $$;
+
+CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
+	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
+
+CREATE FUNCTION _racepriv._race_domains_needed(release text) RETURNS jsonb
+	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
+BEGIN
+	IF domains IS NULL THEN
+		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
+		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
+	END IF;
+	RETURN domains;
+END $$;
+
+COMMENT ON FUNCTION _racepriv._race_domains_needed(text) IS
+	'the same; errors: 42704 no such release, 22023 if it was not made by columns';
+
+CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF _racepriv._race_domains_of(release) IS NOT NULL THEN
+		RETURN NULL;
+	ELSIF "where" <> '{}' THEN
+		PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
+	END IF;
+	RETURN release;
+END $$;
+
+COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
+	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition';
+
+CREATE FUNCTION _racepriv._race_number_text(type text, number float8) RETURNS text
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
+	SELECT CASE WHEN type = 'date' THEN to_char('2000-01-01'::date + number::int, 'YYYY-MM-DD')
+		WHEN type LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => number), 'YYYY-MM-DD HH24:MI:SS')
+		WHEN type = 'interval' THEN make_interval(secs => number)::text ELSE number::text END
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_number_text(text, float8) IS
+	'a number that stands for a value of a type, as its text';
+
+CREATE FUNCTION race_count(
+	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.* FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), race_count."where", confidence) c
+$$;
+
+COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
+	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
+
+CREATE FUNCTION race_crosstab(
+	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT c.* FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), column1, column2, confidence) c
+$$;
+
+COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
+	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
+
+CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
+	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT s FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), n, seed) s
+$$;
+
+COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
+	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+
+CREATE FUNCTION _racepriv._race_texts(list text) RETURNS text[]
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT CASE WHEN list LIKE '{%' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_texts(text) IS
+	'one text, or those of an array that is written as a text';
+
+CREATE FUNCTION _racepriv._race_mean_of(release text, "column" text, by text[], "where" jsonb, confidence float8,
+	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), "column", by, _race_mean_of."where", confidence) m
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_mean_of(text, text, text[], jsonb, float8) IS
+	'race_mean';
+
+CREATE FUNCTION race_mean(
+	release text, "column" text, by text DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_mean_of(release, "column", _racepriv._race_texts(by), race_mean."where", confidence)
+$$;
+
+COMMENT ON FUNCTION race_mean(text, text, text, jsonb, float8) IS
+	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}. NULL where too little is known. where, source and errors as race_count';
+
+CREATE FUNCTION race_mean(
+	release text, "column" text, by text[], "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_mean_of(release, "column", by, race_mean."where", confidence)
+$$;
+
+COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
+	'the same by an array of columns';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
@@ -1972,30 +2194,163 @@ CREATE OR REPLACE FUNCTION race_heatmap(
 			lower, upper, smoothing) c
 $$;
 
-CREATE OR REPLACE FUNCTION race_histogram(
-	release text, "column" text, edges float8[], label text DEFAULT NULL, smoothing float8 DEFAULT 0.1)
-	RETURNS SETOF race_histogram_result
+CREATE TYPE race_bins_result AS (
+	value text, low float8, high float8, count float8, lower float8, upper float8, density float8, source text, label text);
+
+COMMENT ON TYPE race_bins_result IS 'a row of the result of race_histogram';
+
+COMMENT ON COLUMN race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
+
+COMMENT ON COLUMN race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
+
+COMMENT ON COLUMN race_bins_result.high IS 'the upper edge';
+
+COMMENT ON COLUMN race_bins_result.count IS 'how many records have this value, or one in this range';
+
+COMMENT ON COLUMN race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
+
+COMMENT ON COLUMN race_bins_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+
+COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by the model';
+
+COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION _racepriv._race_histogram_of(
+	release text, "column" text, edges text[], "where" jsonb, bins int, label text, smoothing float8, confidence float8)
+	RETURNS SETOF race_bins_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.lower, c.upper, c.count, c.stderr, l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL _racepriv._race_histogram(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			_racepriv._race_column(release, "column"), edges, smoothing) c
+	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
+		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
+			_race_histogram_of."where", false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE
+			WHEN h.low IS NULL OR _race_histogram_of."where" ? "column" THEN _race_histogram_of."where"
+			ELSE _race_histogram_of."where" || jsonb_build_object("column", '[null, null]'::jsonb) END, confidence) n
+	UNION ALL
+	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
+		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
+	FROM _racepriv._race_z(confidence) z (z)
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, _race_histogram_of."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
+		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(edges::float8[], (
+			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bins, 20) ORDER BY i)
+			FROM generate_series(0, coalesce(bins, 20)) i, _racepriv._race_columns(_racepriv._race_params(s.sketch)) b
+			WHERE b.number = n.n)), smoothing) c
 $$;
 
-COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
-	'how many records of a release lie between edges of a column, which ascend. Columns, labels, smoothing and errors as race_curve';
+COMMENT ON FUNCTION _racepriv._race_histogram_of(text, text, text[], jsonb, int, text, float8, float8) IS
+	'race_histogram';
 
-CREATE OR REPLACE FUNCTION race_quantiles(
-	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', label text DEFAULT NULL)
-	RETURNS SETOF race_quantiles_result
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges text DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_bins_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT h.* FROM (SELECT edges ~ '^ *[0-9]{1,5} *$') n (number) CROSS JOIN LATERAL _racepriv._race_histogram_of(release, "column",
+		CASE WHEN n.number THEN NULL ELSE _racepriv._race_texts(edges) END, race_histogram."where",
+		CASE WHEN n.number THEN edges::int ELSE bins END, label, smoothing, confidence) h
+$$;
+
+COMMENT ON FUNCTION race_histogram(text, text, text, jsonb, int, text, float8, float8) IS
+	'how many records lie in each range [low,high) of a column: between edges that ascend, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
+
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges float8[], "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_bins_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_histogram_of(release, "column", edges::text[], race_histogram."where", NULL,
+		label, smoothing, confidence)
+	WHERE edges IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION race_histogram(text, text, float8[], jsonb, text, float8, float8) IS
+	'the same between edges that are numbers';
+
+CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+
+COMMENT ON TYPE race_percentiles_result IS 'a row of the result of race_quantiles';
+
+COMMENT ON COLUMN race_percentiles_result.p IS 'the share of records that are below the value';
+
+COMMENT ON COLUMN race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
+
+COMMENT ON COLUMN race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+
+COMMENT ON COLUMN race_percentiles_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN race_percentiles_result."text" IS 'the quantile as text of the type of the column';
+
+COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION _racepriv._race_tables_quantiles(
+	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
+	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
+	whole CONSTANT boolean := domain->>'whole';
+BEGIN
+	IF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
+		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
+			HINT = 'The median is 0.5.';
+	END IF;
+	RETURN QUERY
+	WITH ranges AS MATERIALIZED (
+		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
+			-- noise is taken out of the order: counts ascend
+			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
+		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, 0, "where", true, confidence) WITH ORDINALITY h
+		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
+	), total AS (
+		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
+	)
+	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
+		_racepriv._race_number_text(domain->>'type', v.v), NULL::text
+	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	LEFT JOIN LATERAL (
+		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
+	) r ON r.count >= q.p * t.count AND r.before < greatest(q.p * t.count, 1e-9) AND t.lower > 0::float8
+	LEFT JOIN LATERAL (
+		SELECT r.low + (r.high - r.low) * (greatest(q.p * t.count, 1e-9) - r.before) / (r.count - r.before) AS x) x ON true
+	LEFT JOIN LATERAL (SELECT CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END AS v) v ON true
+	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= q.p * t.lower ORDER BY r.i LIMIT 1) a ON true
+	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
+		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
+	ORDER BY q.place;
+END $$;
+
+COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, float8[], jsonb, float8) IS
+	'race_quantiles of a private sketch of tables with the domains of its columns';
+
+CREATE FUNCTION race_quantiles(
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_percentiles_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT q.p, q.value, q.standard_error, l.label
-	FROM _racepriv._race_labels(release, label) l
+	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
+			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains,
+			"column", race_quantiles.p, race_quantiles."where", confidence) q
+	UNION ALL
+	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+	FROM _racepriv._race_z(confidence) z (z)
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			race_quantiles.p, _racepriv._race_column(release, "column")) q
 $$;
+
+COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
+	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
@@ -2114,49 +2469,6 @@ $$;
 
 COMMENT ON FUNCTION race_trend(text, text) IS
 	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
-
-CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
-	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
-
-CREATE FUNCTION race_count(
-	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_of(release), race_count."where", confidence) c
-$$;
-
-COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
-	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
-
-CREATE FUNCTION race_crosstab(
-	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_of(release), column1, column2, confidence) c
-$$;
-
-COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
-	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
-
-CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
-	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT s FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
-		_racepriv._race_domains_of(release), n, seed) s
-$$;
-
-COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
-	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
 CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
 	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,

@@ -24,9 +24,8 @@ release_model(void *model)
 }
 
 void
-race_tables_open(FunctionCallInfo fcinfo, int first, int optional, RaceOpenTables *open)
+race_tables_check_given(FunctionCallInfo fcinfo, int first, int optional)
 {
-	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 	int			i;
 
 	for (i = first; i < PG_NARGS(); i++)
@@ -34,38 +33,58 @@ race_tables_open(FunctionCallInfo fcinfo, int first, int optional, RaceOpenTable
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("an argument must not be NULL")));
-	race_tables_view(PG_GETARG_DATUM(first), &open->view);
 	if (PG_ARGISNULL(first + 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the release has no columns with domains"),
 				 errhint("Release columns of a dataset by race_release.")));
-	open->domains = race_domains_read(PG_GETARG_JSONB_P(first + 1), &open->columns);
+}
+
+void
+race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
+{
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+	int			i;
+
+	race_tables_view(sketch, &open->view);
+	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = release_model;
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	for (i = 0; i < open->columns; i++)
-		if (open->columns != (int) open->model->tables.columns ||
-			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i])
+		if (open->columns != (int) open->model->tables.dims ||
+			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i] ||
+			open->domains[i].measure != (i >= (int) open->model->tables.columns))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("these are not the domains of these tables")));
+	open->columns = (int) open->model->tables.columns;
+	open->measure = open->model->tables.parts > 1 ? &open->domains[open->columns] : NULL;
+}
+
+int
+race_tables_column_or_none(const RaceOpenTables *open, const char *name)
+{
+	int			i;
+
+	for (i = open->columns - 1; i >= 0 && strcmp(open->domains[i].name, name) != 0; i--)
+		;
+	return i;
 }
 
 int
 race_tables_column(const RaceOpenTables *open, const char *name)
 {
 	StringInfoData names;
+	int			column = race_tables_column_or_none(open, name);
 	int			i;
 
+	if (column >= 0)
+		return column;
 	initStringInfo(&names);
 	for (i = 0; i < open->columns; i++)
-	{
-		if (strcmp(open->domains[i].name, name) == 0)
-			return i;
 		appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", open->domains[i].name);
-	}
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("the release has no column \"%s\"", race_cut(name)),
@@ -144,20 +163,25 @@ choose_category(const RaceDomain *domain, const JsonbValue *value, double *weigh
 static double
 number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
 {
-	double		number = 0;
-
 	if (value->type == jbvNull)
 		return if_null;
 	if (value->type != jbvNumeric && value->type != jbvString)
 		refuse_value(domain, "of another type");
-	if (!race_domain_number_read(domain, scalar_text(value), &number))
-		refuse_value(domain, psprintf("\"%s\"", race_cut(scalar_text(value))));
+	return race_tables_number(domain, scalar_text(value));
+}
+
+double
+race_tables_number(const RaceDomain *domain, char *text)
+{
+	double		number = 0;
+
+	if (!race_domain_number_read(domain, text, &number))
+		refuse_value(domain, psprintf("\"%s\"", race_cut(text)));
 	return number;
 }
 
-/* Weights of cells by how much of each lies in [from, to).  Values beyond the bounds are in the last cells. */
-static void
-choose_range(const RaceDomain *domain, double from, double to, double *weights)
+void
+race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
 {
 	uint32		i;
 
@@ -192,12 +216,12 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
 	else if (is_array && n == 2)
-		choose_range(domain,
+		race_tables_range(domain,
 					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY),
 					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY),
 					 weights);
 	else if (!is_array && value->type != jbvNull && domain->whole)
-		choose_range(domain, number_of(domain, value, 0), number_of(domain, value, 0) + 1, weights);
+		race_tables_range(domain, number_of(domain, value, 0), number_of(domain, value, 0) + 1, weights);
 	else
 		refuse_value(domain, is_array ? "such an array" : "a single value");
 	return weights;
@@ -230,38 +254,36 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 
 /* -------------------------------------------------------------- estimates */
 
-/* Sum of the noisy counters of a table with these weights, and its variance */
+/* Sum of the cells of a table with these weights, and its variance */
 static void
 sum_table(const RaceOpenTables *open, const RaceTable *table, const double *first,
 		  const double *second, RaceTableAnswer *answer)
 {
-	const RaceContingency *tables = &open->model->tables;
-	uint32		rows = second == NULL ? (uint32) tables->cells[table->first] :
-		race_contingency_groups(tables, table->first);
-	uint32		columns = second == NULL ? 1 : race_contingency_groups(tables, table->second);
-	uint32		i;
-	uint32		j;
+	const RaceTableModel *model = open->model;
+	uint32		columns = second == NULL ? 1 : race_contingency_groups(&model->tables, table->second);
+	double		all = 0;
+	double		sum = 0;
+	double		squares = 0;
+	double		part;
+	Size		i;
 
-	answer->count = 0;
-	answer->variance = 0;
-	for (i = 0; i < rows; i++)
-		for (j = 0; j < columns; j++)
-		{
-			double		weight = first[i] * (second == NULL ? 1 : second[j]);
-			int64		counter;
+	for (i = 0; i < table->cells; i++)
+	{
+		double		weight = first[i / columns] * (second == NULL ? 1 : second[i % columns]);
 
-			if (weight == 0)
-				continue;
-			race_counters_load(open->view.counters, open->view.width,
-							   table->at + (Size) i * columns + j, 1, &counter);
-			answer->count += weight * (double) counter;
-			answer->variance += weight * weight * table->variance;
-		}
+		if (weight == 0)
+			continue;
+		sum += weight * race_table_records(&open->view, model, table, i);
+		all += weight;
+		squares += weight * weight;
+	}
+	part = all / (double) table->cells;
+	answer->count = sum;
+	answer->variance = table->variance * Max(squares - all * part, 0) + part * part * model->total_variance;
 }
 
-/* Weights of groups, if all cells of each group have the same weight; else NULL */
-static double *
-group_weights(const RaceContingency *tables, uint32 column, const double *weights)
+double *
+race_tables_groups(const RaceContingency *tables, uint32 column, const double *weights)
 {
 	double	   *of_groups = palloc(race_contingency_groups(tables, column) * sizeof(double));
 	uint32		cells = (uint32) tables->cells[column];
@@ -278,59 +300,119 @@ group_weights(const RaceContingency *tables, uint32 column, const double *weight
 	return of_groups;
 }
 
-/* What a measured table says of one or two of the columns that have weights; false if none does */
+/* Which weights a table is asked with: as they are, or those of the groups that lie within, or of those that are met */
+typedef enum Rounding
+{
+	AS_IT_IS, WITHIN, MET
+} Rounding;
+
+/* Weights of groups, or of cells; NULL if groups have none */
+static double *
+round_weights(const RaceContingency *tables, uint32 column, bool groups, const double *weights, Rounding rounding)
+{
+	uint32		n = groups ? race_contingency_groups(tables, column) : (uint32) tables->cells[column];
+	double	   *rounded;
+	uint32		i;
+
+	if (rounding == AS_IT_IS && groups)
+		return race_tables_groups(tables, column, weights);
+	rounded = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+		rounded[i] = rounding == WITHIN;
+	for (i = 0; i < (uint32) tables->cells[column]; i++)
+	{
+		double	   *weight = &rounded[groups ? race_contingency_group(tables, column, i) : i];
+
+		if (rounding == AS_IT_IS)
+			*weight = weights[i];
+		else
+			*weight = rounding == WITHIN ? Min(*weight, floor(weights[i])) : Max(*weight, ceil(weights[i]));
+	}
+	return rounded;
+}
+
+/* What a measured table says of one or two of the columns that have weights; false if it does not */
 static bool
 ask_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
-		  RaceTableAnswer *answer)
+		  Rounding rounding, RaceTableAnswer *answer)
 {
 	const RaceContingency *tables = &open->model->tables;
+	bool		pair = table->first != table->second;
 	double	   *first;
-	double	   *second;
+	double	   *second = NULL;
 
 	if (weights[table->first] == NULL || weights[table->second] == NULL)
 		return false;
-	if (table->first == table->second)
-	{
-		sum_table(open, table, weights[table->first], NULL, answer);
-		return true;
-	}
-	first = group_weights(tables, table->first, weights[table->first]);
-	second = first == NULL ? NULL : group_weights(tables, table->second, weights[table->second]);
-	if (second == NULL)
+	first = round_weights(tables, table->first, pair, weights[table->first], rounding);
+	if (pair && first != NULL)
+		second = round_weights(tables, table->second, true, weights[table->second], rounding);
+	if (first == NULL || (pair && second == NULL))
 		return false;
 	sum_table(open, table, first, second, answer);
 	pfree(first);
-	pfree(second);
+	if (pair)
+		pfree(second);
 	return true;
 }
 
 /*
- * Bounds of the number of records in several columns' cells, from measured tables: no more than in some
- * of these columns, and no fewer than all records without those that are outside of a column.
+ * Bounds of the number of records in the cells of columns, from measured tables: no more than in some of these
+ * columns; no fewer than all records without those that are outside of a column, nor, if a table has all these
+ * columns, than in its groups that lie within.
  */
 static void
-bound_by_tables(const RaceOpenTables *open, const double *const *weights, double z,
+bound_by_tables(const RaceOpenTables *open, const double *const *weights, int constrained, double z,
 				RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
 	double		outside = 0;	/* of all columns, at most */
+	double		within = 0;
 	uint32		i;
 
 	answer->lower = 0;
 	answer->upper = model->total + z * sqrt(model->total_variance);
 	for (i = 0; i < model->n; i++)
 	{
+		bool		pair = model->table[i].first != model->table[i].second;
 		RaceTableAnswer part;
 
-		if (!ask_table(open, &model->table[i], weights, &part))
+		if (!ask_table(open, &model->table[i], weights, MET, &part))
 			continue;
 		answer->upper = Min(answer->upper, Max(part.count, 0) + z * sqrt(part.variance));
-		if (model->table[i].first == model->table[i].second)
+		if (pair && constrained > 2)
+			continue;
+		ask_table(open, &model->table[i], weights, WITHIN, &part);
+		if (!pair)
 			outside += Max(model->total - part.count + z * sqrt(part.variance + model->total_variance), 0);
+		if (pair || constrained == 1)
+			within = Max(within, part.count - z * sqrt(part.variance));
 	}
-	answer->lower = Max(model->total - outside, 0);
-	answer->lower = Min(answer->lower, answer->upper);
+	answer->lower = Min(Max(model->total - outside, within), answer->upper);
 	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
+}
+
+/* Is each weight 0 or 1? */
+static bool
+are_whole(const RaceOpenTables *open, const double *const *weights)
+{
+	int			column;
+	uint32		i;
+
+	for (column = 0; column < open->columns; column++)
+		for (i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+			if (weights[column][i] != 0 && weights[column][i] != 1)
+				return false;
+	return true;
+}
+
+double
+race_tables_z(const RaceOpenTables *open, double confidence)
+{
+	double		z = race_inverse_normal((1 + confidence) / 2);
+
+	if (open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN)
+		return z;
+	return Max(z, -log1p(-confidence) / sqrt(2));
 }
 
 void
@@ -338,7 +420,7 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 				RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double		z = race_inverse_normal((1 + confidence) / 2);
+	double		z = race_tables_z(open, confidence);
 	int			constrained = 0;
 	bool		found = false;
 	uint32		i;
@@ -353,21 +435,22 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	}
 	for (i = 0; i < model->n && !found && constrained <= 2; i++)
 		found = (model->table[i].first == model->table[i].second) == (constrained == 1) &&
-			ask_table(open, &model->table[i], weights, answer);
-	answer->measured = found;
-	if (found)
+			ask_table(open, &model->table[i], weights, AS_IT_IS, answer);
+	answer->measured = found && are_whole(open, weights);
+	if (answer->measured)
 	{
 		answer->lower = Max(answer->count - z * sqrt(answer->variance), 0);
-		answer->upper = Max(answer->count + z * sqrt(answer->variance), 0);
+		answer->upper = Max(answer->count, 0) + z * sqrt(answer->variance);
 		answer->count = Max(answer->count, 0);
 		return;
 	}
-	answer->count = model->total * race_graph_event(model->graph, weights, 0, NULL);
-	bound_by_tables(open, weights, z, answer);
+	if (!found)
+		answer->count = model->total * race_graph_event(model->graph, weights, 0, NULL);
+	bound_by_tables(open, weights, constrained, z, answer);
 }
 
-static void
-add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
+void
+race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
 {
 	race_row_add(row, Float8GetDatum(answer->count));
 	race_row_add(row, Float8GetDatum(answer->lower));
@@ -375,8 +458,8 @@ add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
 	race_row_add_text(row, answer->measured ? "measured" : "model");
 }
 
-static double
-confidence_arg(FunctionCallInfo fcinfo, int arg)
+double
+race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 {
 	double		confidence = PG_GETARG_FLOAT8(arg);
 
@@ -399,30 +482,21 @@ race_tables_count(PG_FUNCTION_ARGS)
 	RaceResultRow row;
 
 	race_row_start(&row, fcinfo);
-	race_tables_open(fcinfo, 0, -1, &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), confidence_arg(fcinfo, 3), &answer);
-	add_answer(&row, &answer);
+	race_tables_check_given(fcinfo, 0, -1);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), race_confidence_arg(fcinfo, 3), &answer);
+	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
 /* ----------------------------------------------------------- cross tables */
-
-/* The cells of a column that are one line of a table: a cell, or the ordinary cells of a group */
-typedef struct Line
-{
-	uint32		first;			/* cells first to last */
-	uint32		last;
-	int			group;			/* of a pair's table, if it has these cells alone; else -1 */
-	double		count;			/* in the table of the column, and its variance */
-	double		variance;
-} Line;
 
 typedef struct Crosstab
 {
 	RaceOpenTables open;
 	int			column[2];		/* the lower one first; of a histogram both are the same */
 	bool		swapped;		/* was the higher one asked for first? */
-	Line	   *lines[2];
+	RaceTableLine	   *lines[2];
 	uint32		n[2];
 	double		z;
 	const RaceTable *table;		/* of both columns, or NULL */
@@ -432,7 +506,7 @@ typedef struct Crosstab
 
 /* Set the group of each line that has the cells of one and no others. */
 static void
-set_groups(const RaceContingency *tables, uint32 column, Line *lines, uint32 n)
+set_groups(const RaceContingency *tables, uint32 column, RaceTableLine *lines, uint32 n)
 {
 	uint32	   *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
 	uint32	   *group_of = palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
@@ -454,23 +528,20 @@ set_groups(const RaceContingency *tables, uint32 column, Line *lines, uint32 n)
 	pfree(cells);
 }
 
-/* Numbers in tables of two columns have a line for each group, else for each cell. */
-static void
-list_lines(Crosstab *crosstab, int side, bool groups)
+RaceTableLine *
+race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32 *n)
 {
-	const RaceOpenTables *open = &crosstab->open;
-	uint32		column = crosstab->column[side];
 	const RaceDomain *domain = &open->domains[column];
 	const RaceTable *table = &open->model->table[column];
 	uint32		step = groups && !domain->category ? domain->group : 1;
 	uint32		cells = RaceDomainCells(domain);
-	Line	   *lines = palloc_extended(cells * sizeof(Line), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	uint32		n = 0;
+	RaceTableLine *lines = palloc_extended(cells * sizeof(RaceTableLine), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	uint32		i;
 
-	for (i = 0; i < cells; i = lines[n++].last + 1)
+	*n = 0;
+	for (i = 0; i < cells; i = lines[(*n)++].last + 1)
 	{
-		Line	   *line = &lines[n];
+		RaceTableLine *line = &lines[*n];
 		uint32		k;
 
 		CHECK_FOR_INTERRUPTS();
@@ -478,47 +549,42 @@ list_lines(Crosstab *crosstab, int side, bool groups)
 		line->last = i < domain->n ? Min(i + step, domain->n) - 1 : i;
 		for (k = line->first; k <= line->last; k++)
 		{
-			int64		counter;
-
-			race_counters_load(open->view.counters, open->view.width, table->at + k, 1, &counter);
-			line->count += (double) counter;
+			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += table->variance;
 		}
 	}
 	if (groups)
-		set_groups(&open->model->tables, column, lines, n);
-	crosstab->lines[side] = lines;
-	crosstab->n[side] = n;
+		set_groups(&open->model->tables, column, lines, *n);
+	return lines;
 }
 
-/* Add what a line is called: a category, a number or a range; NULL */
-static void
-add_label(RaceResultRow *row, const RaceDomain *domain, const Line *line)
+void
+race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high)
 {
-	double		low = 0;
-	double		high = 0;
-
-	if (!domain->category && line->first < domain->n)
-	{
-		low = race_tables_edge(domain, line->first);
-		high = race_tables_edge(domain, line->last + 1);
-	}
-	if (line->first >= domain->n && domain->has_null && line->first == domain->n)
-		race_row_add_null(row);
-	else if (line->first >= domain->n)
-		race_row_add_text(row, "other");
-	else if (domain->category)
-		race_row_add_text(row, domain->categories[line->first]);
-	else if (domain->whole && high - low == 1)
+	if (domain->whole && high - low == 1)
 		race_row_add_text(row, race_domain_number_text(domain, low));
 	else
 		race_row_add_text(row, psprintf("[%s,%s)", race_domain_number_text(domain, low),
 										race_domain_number_text(domain, high)));
 }
 
+void
+race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line)
+{
+	if (line->first >= domain->n && domain->has_null && line->first == domain->n)
+		race_row_add_null(row);
+	else if (line->first >= domain->n)
+		race_row_add_text(row, "other");
+	else if (domain->category)
+		race_row_add_text(row, domain->categories[line->first]);
+	else
+		race_tables_add_range(row, domain, race_tables_edge(domain, line->first),
+							  race_tables_edge(domain, line->last + 1));
+}
+
 /* The share of records in both lines, by the model */
 static double
-share_of_lines(const Crosstab *crosstab, const Line *first, const Line *second)
+share_of_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second)
 {
 	Size		cells = (Size) crosstab->open.model->tables.cells[crosstab->column[1]];
 	double		sum = 0;
@@ -537,24 +603,23 @@ bound_measured(double count, double variance, double z, RaceTableAnswer *answer)
 	answer->measured = true;
 	answer->count = Max(count, 0);
 	answer->lower = Max(count - z * sqrt(variance), 0);
-	answer->upper = Max(count + z * sqrt(variance), 0);
+	answer->upper = Max(count, 0) + z * sqrt(variance);
 }
 
 /* Records in the lines of two columns */
 static void
-ask_lines(const Crosstab *crosstab, const Line *first, const Line *second, RaceTableAnswer *answer)
+ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second, RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = crosstab->open.model;
 	double		z = crosstab->z;
-	int64		counter;
 
 	if (crosstab->table != NULL && first->group >= 0 && second->group >= 0)
 	{
 		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
 
-		race_counters_load(crosstab->open.view.counters, crosstab->open.view.width,
-						   crosstab->table->at + first->group * width + second->group, 1, &counter);
-		bound_measured((double) counter, crosstab->table->variance, z, answer);
+		bound_measured(race_table_records(&crosstab->open.view, model, crosstab->table,
+										  first->group * width + second->group),
+					   crosstab->table->variance, z, answer);
 		return;
 	}
 	answer->measured = false;
@@ -567,14 +632,13 @@ ask_lines(const Crosstab *crosstab, const Line *first, const Line *second, RaceT
 	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
 }
 
-/* The table of two columns, the first of which has the lower number; NULL if it was not measured */
-static const RaceTable *
-find_table(const RaceTableModel *model, uint32 first, uint32 second)
+const RaceTable *
+race_tables_find(const RaceTableModel *model, uint32 column, uint32 other)
 {
 	uint32		i;
 
 	for (i = model->tables.columns; i < model->n; i++)
-		if (model->table[i].first == first && model->table[i].second == second)
+		if (model->table[i].first == Min(column, other) && model->table[i].second == Max(column, other))
 			return &model->table[i];
 	return NULL;
 }
@@ -596,10 +660,10 @@ prepare_crosstab(Crosstab *crosstab)
 	}
 	for (side = 0; side < 2; side++)
 	{
-		list_lines(crosstab, side, true);
+		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], true, &crosstab->n[side]);
 		cells[side] = (Size) model->tables.cells[crosstab->column[side]];
 	}
-	crosstab->table = find_table(model, crosstab->column[0], crosstab->column[1]);
+	crosstab->table = race_tables_find(model, crosstab->column[0], crosstab->column[1]);
 	if (cells[0] * cells[1] * sizeof(double) > RACE_MAX_SKETCH_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -616,8 +680,9 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	int			side;
 
 	race_row_start(&crosstab->row, fcinfo);
-	race_tables_open(fcinfo, 0, 3, &crosstab->open);
-	crosstab->z = race_inverse_normal((1 + confidence_arg(fcinfo, 4)) / 2);
+	race_tables_check_given(fcinfo, 0, 3);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
+	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
 	for (side = 0; side < 2; side++)
 		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
 			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));
@@ -626,7 +691,7 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 		prepare_crosstab(crosstab);
 	else
 	{
-		list_lines(crosstab, 0, false);
+		crosstab->lines[0] = race_tables_lines(&crosstab->open, crosstab->column[0], false, &crosstab->n[0]);
 		crosstab->n[1] = 1;
 	}
 	call->user_fctx = crosstab;
@@ -642,10 +707,10 @@ next_of_crosstab(void *state, uint64 i)
 	uint32		n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
 	uint32		place[2] = {i / n, i % n};
 	int			side = crosstab->swapped ? 1 : 0;
-	const Line *first = &crosstab->lines[side][place[0]];
+	const RaceTableLine *first = &crosstab->lines[side][place[0]];
 	RaceTableAnswer answer;
 
-	add_label(&crosstab->row, &domains[crosstab->column[side]], first);
+	race_tables_add_label(&crosstab->row, &domains[crosstab->column[side]], first);
 	if (crosstab->column[0] == crosstab->column[1])
 	{
 		race_row_add_null(&crosstab->row);
@@ -653,12 +718,12 @@ next_of_crosstab(void *state, uint64 i)
 	}
 	else
 	{
-		const Line *second = &crosstab->lines[1 - side][place[1]];
+		const RaceTableLine *second = &crosstab->lines[1 - side][place[1]];
 
-		add_label(&crosstab->row, &domains[crosstab->column[1 - side]], second);
+		race_tables_add_label(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 		ask_lines(crosstab, side == 0 ? first : second, side == 0 ? second : first, &answer);
 	}
-	add_answer(&crosstab->row, &answer);
+	race_tables_add_answer(&crosstab->row, &answer);
 	return race_row_datum(&crosstab->row);
 }
 

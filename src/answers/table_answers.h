@@ -18,18 +18,27 @@ typedef struct RaceOpenTables
 	RaceView	view;
 	RaceDomain *domains;		/* [columns] */
 	int			columns;
+	const RaceDomain *measure;	/* or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 
 /*
- * Open a private sketch of tables, argument i of a function, with the domains (jsonb) of its columns, the
- * next argument; 22023 if there are none, or of others.  22004 if another argument that follows is NULL, but
- * for `optional`.  It stays open as long as the current memory context.
+ * 22004 if an argument from the first on is NULL, but for `optional`; 22023 if it is the second of them, the
+ * domains: the release was not made by columns.
  */
-extern void race_tables_open(FunctionCallInfo fcinfo, int i, int optional, RaceOpenTables *open);
+extern void race_tables_check_given(FunctionCallInfo fcinfo, int first, int optional);
+
+/*
+ * Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others.
+ * It stays open as long as the current memory context.
+ */
+extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
 
 /* The number of a column; 42703 if there is none of this name */
 extern int	race_tables_column(const RaceOpenTables *open, const char *name);
+
+/* The same; -1 if there is none */
+extern int	race_tables_column_or_none(const RaceOpenTables *open, const char *name);
 
 /* The lower edge of an ordinary cell of a number, which may be beyond its bounds */
 extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
@@ -39,6 +48,18 @@ extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
  * values that a column cannot have.
  */
 extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
+
+/* Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in the last cells. */
+extern void race_tables_range(const RaceDomain *domain, double from, double to, double *weights);
+
+/* The number that a text stands for; 22023 if it is none */
+extern double race_tables_number(const RaceDomain *domain, char *text);
+
+/* Weights of groups, if all cells of each group have the same weight; else NULL */
+extern double *race_tables_groups(const RaceContingency *tables, uint32 column, const double *weights);
+
+/* The table of two columns; NULL if it was not measured */
+extern const RaceTable *race_tables_find(const RaceTableModel *model, uint32 column, uint32 other);
 
 typedef struct RaceTableAnswer
 {
@@ -55,5 +76,36 @@ typedef struct RaceTableAnswer
  */
 extern void race_tables_ask(const RaceOpenTables *open, const double *const *weights, double confidence,
 							RaceTableAnswer *answer);
+
+/*
+ * So many standard deviations of noise has an interval to each side: of noise with the tails of a Laplace
+ * distribution as much as a single counter needs
+ */
+extern double race_tables_z(const RaceOpenTables *open, double confidence);
+
+/* The cells of a column that are one line of a table: a cell, or the ordinary cells of a group */
+typedef struct RaceTableLine
+{
+	uint32		first;			/* cells first to last */
+	uint32		last;
+	int			group;			/* of a pair's table, if it has these cells alone; else -1 */
+	double		count;			/* in the table of the column, and its variance */
+	double		variance;
+} RaceTableLine;
+
+/* Numbers in tables of two columns have a line for each group, else for each cell. */
+extern RaceTableLine *race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32 *n);
+
+/* Add what a line is called: a category, a number or a range; NULL */
+extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line);
+
+/* Add what a range of numbers is called. */
+extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high);
+
+/* Add count, lower, upper and source. */
+extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
+
+/* An argument that is a confidence; 22023 if it is not between 0 and 1 */
+extern double race_confidence_arg(FunctionCallInfo fcinfo, int arg);
 
 #endif

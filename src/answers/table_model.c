@@ -71,22 +71,17 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 
 /* Fit a graph to counters, in the current memory context. */
 static RaceGraph *
-fit(Description *description, const RaceTable *table, const void *counters, int width,
+fit(Description *description, const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
 	double total, uint32 iterations)
 {
 	RaceGraph  *graph;
 	uint32		i;
-	Size		k;
 
 	for (i = 0; i < description->n; i++)
 	{
-		double	   *counts = palloc_extended(table[i].counters * sizeof(double), MCXT_ALLOC_HUGE);
-		int64	   *loaded = palloc_extended(table[i].counters * sizeof(int64), MCXT_ALLOC_HUGE);
+		double	   *counts = palloc_extended(table[i].cells * sizeof(double), MCXT_ALLOC_HUGE);
 
-		race_counters_load(counters, width, table[i].at, table[i].counters, loaded);
-		for (k = 0; k < table[i].counters; k++)
-			counts[k] = (double) loaded[k];
-		pfree(loaded);
+		race_contingency_records(tables, &table[i], counters, 0, table[i].cells, counts);
 		description->marginals[i].counts = counts;
 	}
 	graph = race_graph_create(&description->columns, description->n, description->marginals,
@@ -108,7 +103,7 @@ list_tables(const RaceContingency *tables, double variance, uint32 *n)
 	{
 		list[*n] = next;
 		if (next.variance == 0)
-			list[*n].variance = variance;
+			list[*n].variance = race_contingency_variance(tables, variance);
 		(*n)++;
 	} while (race_contingency_next(tables, &next));
 	return list;
@@ -116,29 +111,40 @@ list_tables(const RaceContingency *tables, double variance, uint32 *n)
 
 /* -------------------------------------------------------------- evaluators */
 
-/* The number of records, of the noisy count and the sums of tables of columns */
+double
+race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell)
+{
+	RaceCounterArray counters = {(void *) view->counters, view->width};
+	double		records;
+
+	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
+	return records + (model->total - model->sums[table->number]) / (double) table->cells;
+}
+
+/* The sums of tables; the number of records, of the noisy count and the tables of columns */
 static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {
 	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
 	double		sum = precision * (double) view->header->count;
+	RaceCounterArray counters = {(void *) view->counters, view->width};
 	uint32		j;
 	Size		k;
 
-	for (j = 0; j < model->tables.columns; j++)
+	model->sums = palloc0(model->n * sizeof(double));
+	for (j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
-		double		of_table = 0;
-		double		weight = 1 / (table->variance * (double) table->counters);
+		double		weight = 1 / (table->variance * (double) table->cells);
+		double	   *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
 
-		for (k = 0; k < table->counters; k++)
-		{
-			int64		counter;
-
-			race_counters_load(view->counters, view->width, table->at + k, 1, &counter);
-			of_table += (double) counter;
-		}
-		sum += weight * of_table;
+		race_contingency_records(&model->tables, table, counters, 0, table->cells, records);
+		for (k = 0; k < table->cells; k++)
+			model->sums[j] += records[k];
+		pfree(records);
+		if (j >= model->tables.columns)
+			continue;
+		sum += weight * model->sums[j];
 		precision += weight;
 	}
 	model->total = Max(sum / precision, 1);
@@ -169,7 +175,11 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 		race_graph_calibrate(model->graph);
 	}
 	else
-		model->graph = fit(description, model->table, view->counters, view->width, model->total, ITERATIONS);
+	{
+		RaceCounterArray counters = {(void *) view->counters, view->width};
+
+		model->graph = fit(description, &model->tables, model->table, counters, model->total, ITERATIONS);
+	}
 	MemoryContextSwitchTo(old);
 	*size = MemoryContextMemAllocated(context, true);
 	return model;
@@ -223,14 +233,15 @@ begin_reference(const RaceMeasuring *measuring)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Reference  *reference = palloc(sizeof(Reference));
 	Description *description;
+	RaceCounterArray counters = {measuring->counters, sizeof(int64)};
 	RaceTable  *tables;
 	uint32		n;
 
 	tables = list_tables(&measuring->tables, 1, &n);
 	description = describe(&measuring->tables, tables, n);
 	reference->context = context;
-	reference->graph = fit(description, tables, measuring->counters, sizeof(int64),
-						   measuring->total, ITERATIONS_OF_REFERENCE);
+	reference->graph = fit(description, &measuring->tables, tables, counters, measuring->total,
+						   ITERATIONS_OF_REFERENCE);
 	MemoryContextSwitchTo(old);
 	return reference;
 }

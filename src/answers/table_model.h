@@ -17,6 +17,7 @@ typedef struct RaceTableModel
 	RaceContingency tables;
 	uint32		n;				/* tables */
 	RaceTable  *table;			/* [n]; variances are never 0 */
+	double	   *sums;			/* [n] of noisy records */
 	RaceGraph  *graph;			/* calibrated */
 	double		total;			/* records: the count and the sums of tables, weighed by precision */
 	double		total_variance;
@@ -27,6 +28,12 @@ typedef struct RaceTableModel
  * fitted, which takes seconds.  Raises 55000 for exact tables, and for too few noise shares.
  */
 extern RaceTableModel *race_table_model_acquire(const RaceView *view);
+
+/*
+ * The number of records in a cell of a table.  All records are known better than by this table: each cell has an
+ * equal part of the difference.
+ */
+extern double race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell);
 
 /* A private value with the fitted model in it */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);

@@ -182,7 +182,8 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("race_synthesize needs the row type of a table, found %s", format_type_be(type)),
 				 errhint("Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
-	race_tables_open(fcinfo, 1, -1, &synthesis->open);
+	race_tables_check_given(fcinfo, 1, -1);
+	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
 	n = PG_GETARG_INT64(3);
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,

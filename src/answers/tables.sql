@@ -19,3 +19,22 @@ CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch,
 	RETURNS SETOF anyelement AS 'MODULE_PATHNAME', 'race_tables_rows' LANGUAGE C STABLE PARALLEL SAFE COST 100 ROWS 1000;
 COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, jsonb, bigint, bigint) IS
 	'race_synthesize of a private sketch of tables with the domains of its columns';
+
+CREATE FUNCTION _racepriv._race_tables_mean(
+	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
+	OUT value1 text, OUT value2 text, OUT x float8, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[], jsonb, float8) IS
+	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_tables_histogram(
+	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, below boolean, confidence float8,
+	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, float8) IS
+	'race_histogram of a private sketch of tables with the domains of its columns; bins 0 are the finest that were measured; below counts all below the upper edge. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _racepriv._race_z(float8) IS
+	'how many standard errors a confidence interval reaches to each side; error 22023 for no number between 0 and 1';

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "contingency.h"
 #include "counters.h"
@@ -23,13 +24,60 @@ race_params_are_measured(const RaceParams *params)
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)
 {
-	tables->columns = params->dims;
+	tables->dims = params->dims;
 	tables->cells = race_array(params, RACE_ARRAY_CELLS);
 	tables->groups = race_array(params, RACE_ARRAY_GROUPS);
 	tables->joined = race_array(params, RACE_ARRAY_JOINED);
 	tables->n_joined = params->joined;
 	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
 	tables->n_measured = params->outputs;
+	race_contingency_set(tables);
+}
+
+void
+race_contingency_set(RaceContingency *tables)
+{
+	uint32_t	last = tables->dims - 1;
+	bool		measure = tables->dims > 1 && tables->groups != NULL && tables->cells != NULL && tables->groups[last] == 0;
+
+	tables->columns = tables->dims - measure;
+	tables->parts = measure ? (uint32_t) fmin(fmax(tables->cells[last], 1), RACE_MEASURE_PARTS) : 1;
+	tables->unit = measure ? RACE_MEASURE_UNIT : 1;
+}
+
+double
+race_contingency_variance(const RaceContingency *tables, double of_counter)
+{
+	return of_counter * tables->parts / ((double) tables->unit * (double) tables->unit);
+}
+
+void
+race_contingency_part(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+					  uint32_t part, size_t from, size_t n, double *records)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		int64_t		counter;
+
+		race_counters_load(counters.counters, counters.width, table->at + (from + i) * tables->parts + part, 1,
+						   &counter);
+		records[i] = (double) counter / (double) tables->unit;
+	}
+}
+
+void
+race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+						 size_t from, size_t n, double *records)
+{
+	double		of_part;
+
+	race_contingency_part(tables, table, counters, 0, from, n, records);
+	for (uint32_t part = 1; part < tables->parts; part++)
+		for (size_t i = 0; i < n; i++)
+		{
+			race_contingency_part(tables, table, counters, part, from + i, 1, &of_part);
+			records[i] += of_part;
+		}
 }
 
 /* ------------------------------------------------------------------ groups */
@@ -38,7 +86,7 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 static uint32_t
 ordinary_cells(const RaceContingency *tables, uint32_t column)
 {
-	return (uint32_t) (tables->cells[column] - tables->groups[tables->columns + column]);
+	return (uint32_t) (tables->cells[column] - tables->groups[tables->dims + column]);
 }
 
 static uint32_t
@@ -52,7 +100,7 @@ ordinary_groups(const RaceContingency *tables, uint32_t column)
 uint32_t
 race_contingency_finest(const RaceContingency *tables, uint32_t column)
 {
-	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->columns + column];
+	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->dims + column];
 }
 
 /* What the groups of a column were joined to; NULL if none were */
@@ -113,7 +161,7 @@ race_contingency_tables(const RaceContingency *tables)
 static void
 set_size(const RaceContingency *tables, RaceTable *table)
 {
-	table->counters = table->first == table->second ? (size_t) tables->cells[table->first] :
+	table->cells = table->first == table->second ? (size_t) tables->cells[table->first] :
 		(size_t) race_contingency_groups(tables, table->first) *
 		race_contingency_groups(tables, table->second);
 }
@@ -123,14 +171,14 @@ race_contingency_first(const RaceContingency *tables, RaceTable *table)
 {
 	table->number = table->first = table->second = 0;
 	table->at = 0;
-	table->variance = tables->measured != NULL ? tables->measured[2] : 0;
+	table->variance = tables->measured != NULL ? race_contingency_variance(tables, tables->measured[2]) : 0;
 	set_size(tables, table);
 }
 
 bool
 race_contingency_next(const RaceContingency *tables, RaceTable *table)
 {
-	table->at += table->counters;
+	table->at += table->cells * tables->parts;
 	if (++table->number == race_contingency_tables(tables))
 		return false;
 	if (tables->measured != NULL)
@@ -139,7 +187,7 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 
 		table->first = (uint32_t) next[0];
 		table->second = (uint32_t) next[1];
-		table->variance = next[2];
+		table->variance = race_contingency_variance(tables, next[2]);
 	}
 	else if (table->number < tables->columns)
 		table->first = table->second = table->number;
@@ -165,15 +213,18 @@ is_integer(double x, double low, double high)
 static bool
 are_columns(const RaceContingency *tables)
 {
-	uint32_t	d = tables->columns;
+	uint32_t	d = tables->dims;
 	uint32_t	i;
 
 	if (d < 1 || d > RACE_CONTINGENCY_COLUMNS || tables->cells == NULL || tables->groups == NULL)
 		return false;
 	for (i = 0; i < d; i++)
-		if (!is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
-			!is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
-			!is_integer(tables->groups[d + i], 0, tables->cells[i]))
+		if (!(tables->groups[2 * d + i] >= 1 && tables->groups[2 * d + i] <= RACE_COLUMN_WEIGHT) ||
+			(i >= tables->columns ?
+			 !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) || tables->groups[d + i] != 0 :
+			 !is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
+			 !is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
+			 !is_integer(tables->groups[d + i], 0, tables->cells[i])))
 			return false;
 	return true;
 }
@@ -253,7 +304,7 @@ race_contingency_counters(const RaceContingency *tables)
 		return 0;
 	race_contingency_first(tables, &table);
 	do
-		sum += (double) table.counters;
+		sum += (double) table.cells * tables->parts;
 	while (sum <= limit && race_contingency_next(tables, &table));
 	return sum <= limit ? (uint32_t) sum : 0;
 }
@@ -266,7 +317,7 @@ most_groups(const RaceContingency *tables)
 
 	if (pairs > RACE_CONTINGENCY_PAIRS)
 		pairs = RACE_CONTINGENCY_PAIRS;
-	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->columns -
+	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->dims -
 		RACE_MEASURED_NUMBERS * (tables->columns + pairs);
 }
 
@@ -298,8 +349,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("tables have no row functions");
 	race_contingency_of(params, &tables);
 	if (!are_columns(&tables))
-		return PROBLEM("tables need cells and groups: integers between 1 and %d, and no more single cells than cells",
-					   RACE_CONTINGENCY_CELLS);
+		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
+					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->joined != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
@@ -327,23 +378,45 @@ cell_of(double x, double cells)
 	return x >= cells ? (uint32_t) cells - 1 : x >= 1 ? (uint32_t) x : 0;
 }
 
+/* What a record adds to the parts of its cells */
+static void
+divide_record(const RaceContingency *tables, const double *record, int64_t *parts)
+{
+	double		units = tables->parts > 1 ? record[tables->columns] : 1;
+	double		limit = (double) tables->unit;
+
+	memset(parts, 0, RACE_MEASURE_PARTS * sizeof(int64_t));
+	if (tables->parts == RACE_MEASURE_PARTS && units > limit)
+		parts[RACE_MEASURE_PARTS - 1] = (int64_t) tables->unit;
+	else if (tables->parts == 1)
+		parts[0] = 1;
+	else
+	{
+		parts[1] = units >= limit ? (int64_t) limit : units >= 0 ? (int64_t) units : 0;
+		parts[0] = (int64_t) tables->unit - parts[1];
+	}
+}
+
 size_t
 race_contingency_workspace(const RaceParams *params, size_t n)
 {
-	return params->dims * n * sizeof(uint32_t);
+	return n * (RACE_MEASURE_PARTS * sizeof(int64_t) + params->dims * sizeof(uint32_t));
 }
 
 void
 race_contingency_count(const RaceParams *params, const double *records, size_t n, int64_t weight,
 					   RaceCounterArray counters, void *workspace)
 {
-	uint32_t   *groups = workspace; /* [dims][n] */
-	uint32_t	d = params->dims;
+	int64_t    *parts = workspace;	/* [n][RACE_MEASURE_PARTS] */
+	uint32_t   *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n);	/* [columns][n] */
 	RaceContingency tables;
 	RaceTable	table;
+	uint32_t	part;
 	size_t		i;
 
 	race_contingency_of(params, &tables);
+	for (i = 0; i < n; i++)
+		divide_record(&tables, records + i * tables.dims, parts + i * RACE_MEASURE_PARTS);
 	race_contingency_first(&tables, &table);
 	do
 	{
@@ -357,12 +430,14 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 
 			if (table.first == table.second)
 			{
-				cell = cell_of(records[i * d + table.first], tables.cells[table.first]);
+				cell = cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
 				groups[table.first * n + i] = finest_group(&tables, table.first, (uint32_t) cell);
 			}
 			else
 				cell = first[i] * width + second[i];
-			race_counters_add(counters.counters, counters.width, table.at + cell, weight);
+			for (part = 0; part < tables.parts; part++)
+				race_counters_add(counters.counters, counters.width, table.at + cell * tables.parts + part,
+								  weight * parts[i * RACE_MEASURE_PARTS + part]);
 		}
 	} while (race_contingency_next(&tables, &table));
 }

@@ -6,17 +6,22 @@
  * in the table of each column, and to that of its two groups in the table of each pair.  A group is
  * some cells of a column, so that tables of pairs stay small.
  *
+ * With a measure, which is the last number of a record, each cell has parts: a counter of the measure's
+ * lower bound, one of its upper bound, and one of NULL if that can be.  A record adds RACE_MEASURE_UNIT to
+ * a cell, divided between the first two so that the cell tells the mean of the measure, or all to the third.
+ *
  * The parameters (kernel "tables") have the arrays
- *	cells		[d]		how many cells each column has
- *	groups		[2][d]	how many neighbouring ordinary cells are a group; how many cells at the end are
- *						groups of their own, such as that of NULL
+ *	cells		[d]		how many cells each column has; of a measure how many parts
+ *	groups		[3][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many cells at
+ *						the end are groups of their own, such as that of NULL; how much the column matters
  * and of a private value
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
  *	measured	[m][3]	the tables: both columns, and the variance of their noise.  First one of each
  *						column, as (j, j, variance); then of pairs, the lower column first.
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...
  *
- * Counters are those of the tables one after the other; of a pair, [groups of first][groups of second].
+ * Counters are those of the tables one after the other: [cells][parts], of a pair [groups of first][groups
+ * of second][parts].
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -29,13 +34,19 @@
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
 #define RACE_CONTINGENCY_PAIRS		512 /* that are measured */
-#define RACE_GROUP_NUMBERS			2	/* cells a group, single cells */
+#define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
+#define RACE_COLUMN_WEIGHT			100.0	/* of a column, at most; 1 at least */
+#define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
+#define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
 #define RACE_MEASURED_NUMBERS		3	/* first, second, variance */
 
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
 {
-	uint32_t	columns;
+	uint32_t	dims;			/* numbers of a record, */
+	uint32_t	columns;		/* and those that are cells: a measure is not */
+	uint32_t	parts;			/* of a cell, 1 without a measure */
+	uint64_t	unit;			/* what a record adds to a cell, 1 without a measure */
 	const double *cells;
 	const double *groups;
 	const double *joined;		/* or NULL: each group is one by itself */
@@ -49,9 +60,9 @@ typedef struct RaceTable
 	uint32_t	number;			/* in the order of tables */
 	uint32_t	first;			/* columns, the same for a table of one column */
 	uint32_t	second;
-	double		variance;		/* of the noise of a counter, 0 in an exact value */
-	size_t		at;				/* how many counters precede it, */
-	size_t		counters;		/* and its own */
+	double		variance;		/* of the noise of a cell's number of records, 0 in an exact value */
+	size_t		at;				/* how many counters precede it */
+	size_t		cells;			/* with as many counters as there are parts of each */
 } RaceTable;
 
 extern bool race_is_contingency(const RaceParams *params);
@@ -61,6 +72,9 @@ extern bool race_params_are_measured(const RaceParams *params);
 
 /* The arrays of parameters.  Valid ones if the parameters are. */
 extern void race_contingency_of(const RaceParams *params, RaceContingency *tables);
+
+/* Complete `dims` and the arrays with columns, parts and unit. */
+extern void race_contingency_set(RaceContingency *tables);
 
 /* What is wrong with the parameters of contingency tables, or NULL */
 extern const char *race_contingency_problem(const RaceParams *params, char *message, size_t length);
@@ -73,14 +87,24 @@ extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t 
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell);
 
-/* The number of tables: what a record adds in L1.  The first table; the next one, false after the last. */
+/* The variance of a cell's number of records, and of a counter */
+extern double race_contingency_variance(const RaceContingency *tables, double of_counter);
+
+/* Load one part of n cells of a table, in records; and all parts of them together. */
+extern void race_contingency_part(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+								  uint32_t part, size_t from, size_t n, double *records);
+extern void race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+									 size_t from, size_t n, double *records);
+
+/* The number of tables: a record adds the unit to one cell of each.  The first table; the next one, false after the last. */
 extern uint32_t race_contingency_tables(const RaceContingency *tables);
 extern void race_contingency_first(const RaceContingency *tables, RaceTable *table);
 extern bool race_contingency_next(const RaceContingency *tables, RaceTable *table);
 
 /*
  * Count n records of d numbers, `weight` times.  Numbers are rounded down and clipped to the cells
- * of their column.  The workspace has race_contingency_workspace() bytes, aligned to 8.
+ * of their column.  A measure is in units, from 0 for its lower bound to RACE_MEASURE_UNIT; above that it is
+ * NULL, or clipped.  The workspace has race_contingency_workspace() bytes, aligned to 8.
  */
 extern size_t race_contingency_workspace(const RaceParams *params, size_t n);
 extern void race_contingency_count(const RaceParams *params, const double *records, size_t n,

@@ -16,7 +16,9 @@
  * records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3 and 1.  Half or twice of most changed
  * errors by less than a tenth.
  */
-#define COUNT_PART		0.02	/* the number of records */
+#define COUNT_TABLES	2.0		/* the number of records gets what one of so many tables a column would, */
+#define COUNT_LEAST		0.02
+#define COUNT_MOST		0.05
 #define SCORES_PART		0.1		/* scores, of what is left in a round */
 #define FIRST_ROUND_PART	0.5 /* the first round's tables, of what is left */
 #define ROUNDS			2
@@ -30,11 +32,20 @@
 #define ONE_WAY_LEAST	0.05
 #define ONE_WAY_MOST	0.8
 
+/* This part of what tables of one column get is divided equally. */
+#define EQUAL_PART		0.33
+
 /* Groups have so many times the expected deviation of a counter of a pair, or are joined. */
 #define GROUP_DEVIATIONS	10
 
 /* A table is chosen if its score is so many standard deviations above what it costs. */
 #define SCORE_DEVIATIONS	1
+
+/*
+ * All pairs are measured, without scores, if the tables would be off by at most this total variation distance in the
+ * mean, and if all columns may be one clique.
+ */
+#define ALL_PAIRS_ERROR		0.02
 
 /* Pairs are looked at if the deviation of a score would be at most this part of all records. */
 #define MOST_SCORE_DEVIATION	0.5
@@ -84,20 +95,20 @@ take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 chang
 	return noise;
 }
 
-/* By how much neighbors change a table: in one cell for each record that is added or removed */
+/* By how much neighbors change a table: in one cell by a unit for each record that is added or removed */
 static unsigned __int128
-table_change(const RaceSelect *select)
+table_change(const RaceSelect *select, uint64_t unit)
 {
-	unsigned __int128 m = select->max_contributions;
+	unsigned __int128 m = (unsigned __int128) select->max_contributions * unit;
 
 	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
 }
 
 /* By how much neighbors change a score: by as much as the table, in L1 */
 static unsigned __int128
-score_change(const RaceSelect *select)
+score_change(const RaceSelect *select, uint64_t unit)
 {
-	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1);
+	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * unit * (select->substitute ? 2 : 1);
 
 	return select->pure ? l1 : l1 * l1;
 }
@@ -108,13 +119,13 @@ race_select_variance(const RaceSelect *select, uint64_t noise)
 	return select->pure ? race_discrete_laplace_variance(noise) : (double) noise;
 }
 
-/* The expected absolute value of the noise of a counter, if its table gets this amount */
+/* The expected absolute value of the noise of a cell's number of records, if its table gets this amount */
 static double
 expected_noise(const RaceSelect *select, double amount)
 {
-	double		change = (double) table_change(select);
+	double		change = (double) table_change(select, 1);
 
-	return select->pure ? change / amount : sqrt(change / (RACE_PI * amount));
+	return sqrt(select->parts) * (select->pure ? change / amount : sqrt(change / (RACE_PI * amount)));
 }
 
 /*
@@ -135,36 +146,30 @@ sum_of_noise(const RaceSelect *select, double parts, double amount)
 }
 
 static double
-weight_of(const RaceSelect *select, uint32_t column)
-{
-	return select->weights == NULL ? 1 : select->weights[column];
-}
-
-static double
-one_way_part(const RaceSelect *select, uint32_t column)
-{
-	return part_of(select, weight_of(select, column) * select->cells[column]);
-}
-
-static double
 one_way_parts(const RaceSelect *select)
 {
 	double		parts = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
-		parts += one_way_part(select, i);
+		parts += part_of(select, select->weights[i] * select->cells[i]);
 	return parts;
+}
+
+/* Tables of few cells get more than is best for the sum, since each of their counts is asked for. */
+static double
+one_way_share(const RaceSelect *select, uint32_t column)
+{
+	return (1 - EQUAL_PART) * part_of(select, select->weights[column] * select->cells[column]) / one_way_parts(select) +
+		EQUAL_PART / select->columns;
 }
 
 /* Divide an amount among tables of one column. */
 static bool
 divide_one_ways(RaceSelect *select, double amount, uint64_t *noise)
 {
-	double		parts = one_way_parts(select);
-
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		noise[i] = take(select, amount * (one_way_part(select, i) / parts) * ROUNDING, 1, table_change(select));
+		noise[i] = take(select, amount * one_way_share(select, i) * ROUNDING, 1, table_change(select, select->unit));
 		if (noise[i] == 0)
 			return false;
 	}
@@ -174,7 +179,9 @@ divide_one_ways(RaceSelect *select, double amount, uint64_t *noise)
 uint64_t
 race_select_count(RaceSelect *select)
 {
-	return take(select, select->budget * COUNT_PART, 1, table_change(select));
+	double		part = fmin(fmax(1 / (COUNT_TABLES * select->columns), COUNT_LEAST), COUNT_MOST);
+
+	return take(select, select->budget * part, 1, table_change(select, 1));
 }
 
 static uint64_t
@@ -191,10 +198,28 @@ one_ways_part(const RaceSelect *select, double left)
 	double		error = sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
 	double		part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
 	double		amount = left * (1 - part) * SCORES_PART;
-	double		change = (double) score_change(select) * (double) candidates(select);
+	double		change = (double) score_change(select, 1) * (double) candidates(select);
 	double		deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
 
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
+}
+
+/* The parts of the tables of all pairs, before groups are joined; 0 if there are too many cells or too few records */
+static double
+all_pairs_parts(const RaceSelect *select, double left)
+{
+	double		cells = 1;
+	double		parts = 0;
+	double		tables = (double) candidates(select) + select->columns;
+
+	for (uint32_t i = 0; i < select->columns && cells <= CLIQUE_CELLS; i++)
+	{
+		cells *= select->finest[i];
+		for (uint32_t j = 0; j < i; j++)
+			parts += part_of(select, select->weights[i] * select->weights[j] * select->finest[i] * select->finest[j]);
+	}
+	return cells <= CLIQUE_CELLS && candidates(select) <= RACE_SELECT_PAIRS && sum_of_noise(select, one_way_parts(select) + parts, left) <=
+		ALL_PAIRS_ERROR * 2 * tables * select->total ? parts : 0;
 }
 
 bool
@@ -202,11 +227,16 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 {
 	double		left = select->budget - select->allotted;
 	double		part = 1;
+	double		pairs = 0;
 
 	select->total = fmax((double) count, 1);
 	if (select->columns > 1)
-		part = one_ways_part(select, left);
-	if (part == 1)
+	{
+		pairs = all_pairs_parts(select, left);
+		part = pairs > 0 ? 1 / (1 + pairs / one_way_parts(select)) : one_ways_part(select, left);
+	}
+	select->all = pairs > 0;
+	if (part == 1 || select->all)
 		select->round = ROUNDS;
 	return divide_one_ways(select, left * part, select->one_way);
 }
@@ -251,20 +281,20 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		variance = race_select_variance(select, select->one_way[i]) * select->cells[i];
+		double		variance = race_select_variance(select, select->one_way[i]) * select->cells[i] * select->parts;
 
 		for (uint32_t j = 0; j < select->finest[i]; j++)
 			total += (double) *counts++ / variance;
 		precision += 1 / variance;
 	}
-	return fmax(total / precision, 1);
+	return fmax(total / precision / (double) select->unit, 1);
 }
 
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
 	double		left = select->budget - select->allotted;
-	double		least = GROUP_DEVIATIONS * expected_noise(select, left / select->columns);
+	double		least = GROUP_DEVIATIONS * expected_noise(select, left / select->columns) * (double) select->unit;
 
 	select->total = estimate_total(select, counts);
 	for (uint32_t i = 0; i < select->columns; i++)
@@ -283,8 +313,9 @@ race_select_scores(RaceSelect *select)
 
 	if (select->round >= ROUNDS)
 		return 0;
-	noise = take(select, (select->budget - select->allotted) * SCORES_PART, candidates(select), score_change(select));
-	select->score_deviation = sqrt(race_select_variance(select, noise));
+	noise = take(select, (select->budget - select->allotted) * SCORES_PART, candidates(select),
+				 score_change(select, select->unit));
+	select->score_deviation = sqrt(race_select_variance(select, noise)) / (double) select->unit;
 	return noise;
 }
 
@@ -332,7 +363,7 @@ add_pair(RaceSelect *select, const RaceSelectPair *pair)
 static double
 pair_part(const RaceSelect *select, const RaceSelectPair *pair)
 {
-	return part_of(select, weight_of(select, pair->first) * weight_of(select, pair->second) *
+	return part_of(select, select->weights[pair->first] * select->weights[pair->second] *
 				   select->groups[pair->first] * select->groups[pair->second]);
 }
 
@@ -349,12 +380,12 @@ best_pair(const RaceSelect *select, const int64_t *scores, const bool *refused, 
 	for (pair.first = 0; pair.first < select->columns; pair.first++)
 		for (pair.second = pair.first + 1; pair.second < select->columns; pair.second++, k++)
 		{
-			double		distance = (double) scores[k] - SCORE_DEVIATIONS * select->score_deviation;
+			double		distance = (double) scores[k] / (double) select->unit - SCORE_DEVIATIONS * select->score_deviation;
 			double		gain;
 
 			if (refused[k] || (select->neighbors[pair.first] & RACE_COLUMN(pair.second)) != 0)
 				continue;
-			gain = distance * weight_of(select, pair.first) * weight_of(select, pair.second) -
+			gain = distance * select->weights[pair.first] * select->weights[pair.second] -
 				(sum_of_noise(select, parts + pair_part(select, &pair), amount) - noise);
 			if (gain <= most)
 				continue;
@@ -365,12 +396,32 @@ best_pair(const RaceSelect *select, const int64_t *scores, const bool *refused, 
 	return most > 0;
 }
 
+/* Divide an amount among the tables of pairs up to this number that have no noise yet. */
+static void
+take_pairs(RaceSelect *select, uint32_t to, double amount)
+{
+	double		parts = 0;
+
+	for (uint32_t k = select->measured; k < to; k++)
+		parts += pair_part(select, &select->pairs[k]);
+	for (uint32_t k = select->measured; k < to; k++)
+	{
+		RaceSelectPair pair = select->pairs[k];
+
+		pair.noise = take(select, amount * (pair_part(select, &pair) / parts) * ROUNDING, 1,
+						  table_change(select, select->unit));
+		if (pair.noise == 0)
+			set_edge(select, &pair, false);
+		else
+			select->pairs[select->measured++] = pair;
+	}
+}
+
 void
 race_select_choose(RaceSelect *select, const int64_t *scores)
 {
 	bool		refused[RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2] = {false};
-	uint32_t	from = select->measured;
-	uint32_t	to = from;
+	uint32_t	to = select->measured;
 	double		amount = (select->budget - select->allotted) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 	double		parts = 0;
 	RaceSelectPair pair = {0, 0, 0};
@@ -387,18 +438,24 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 		else
 			refused[number] = true;
 	}
-	for (uint32_t k = from; k < to; k++)
-	{
-		RaceSelectPair *chosen = &select->pairs[k];
-
-		pair = *chosen;
-		pair.noise = take(select, amount * (pair_part(select, &pair) / parts) * ROUNDING, 1, table_change(select));
-		if (pair.noise == 0)
-			set_edge(select, &pair, false);
-		else
-			select->pairs[select->measured++] = pair;
-	}
+	take_pairs(select, to, amount);
 	select->round++;
+}
+
+bool
+race_select_all(RaceSelect *select)
+{
+	uint32_t	to = 0;
+	RaceSelectPair pair = {0, 0, 0};
+
+	for (pair.first = 0; select->all && pair.first < select->columns; pair.first++)
+		for (pair.second = pair.first + 1; pair.second < select->columns; pair.second++)
+		{
+			set_edge(select, &pair, true);
+			select->pairs[to++] = pair;
+		}
+	take_pairs(select, to, select->budget - select->allotted);
+	return select->measured > 0;
 }
 
 bool

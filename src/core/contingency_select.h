@@ -11,6 +11,7 @@
  *		race_select_count()				the noise of the number of records; then draw it
  *		race_select_one_ways()			the noise of tables of one column; then draw these
  *		race_select_join()				which groups of cells are one in tables of two columns
+ *		race_select_all()				few columns: the noise of all tables of two columns; then draw these
  *		while race_select_scores():		the noise of scores
  *			draw a score of each pair: sum of |counter - reference| + noise
  *			race_select_choose()		the tables that this round measures, with their noise; then draw these
@@ -43,7 +44,9 @@ typedef struct RaceSelect
 	const uint32_t *cells;		/* [columns]: of tables of one column */
 	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
-	const double *weights;		/* [columns], how much a column matters, 1 as a rule; or NULL: all 1 */
+	const double *weights;		/* [columns], how much a column matters */
+	uint32_t	parts;			/* counters of a cell, */
+	uint64_t	unit;			/* to which a record adds so much together */
 	bool		pure;
 	double		budget;			/* epsilon or rho */
 	uint32_t	max_contributions;	/* records of a person */
@@ -60,8 +63,9 @@ typedef struct RaceSelect
 
 	/* in between */
 	double		allotted;		/* of the budget */
+	bool		all;			/* measure all pairs? */
 	uint32_t	round;			/* that comes next, from 0 on */
-	double		score_deviation;
+	double		score_deviation;	/* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
 
@@ -74,14 +78,17 @@ extern uint64_t race_select_count(RaceSelect *select);
 /* With the noisy number of records.  Sets one_way[]; false if noise would be too large */
 extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
-/* With noisy tables of one column, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
+/* With noisy tables of one column, in units, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
+
+/* Choose all tables of two columns, pairs[], where they are good enough; else false */
+extern bool race_select_all(RaceSelect *select);
 
 /* The noise of a score; 0: there is nothing more to select, go on to race_select_rest() */
 extern uint64_t race_select_scores(RaceSelect *select);
 
 /*
- * With noisy scores of all pairs, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
+ * With noisy scores of all pairs, in units, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
  * number that was `measured` before.
  */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
@@ -89,7 +96,7 @@ extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 /* What is left of the budget buys a second draw of each table of one column, with noise[columns].  False: nothing is left. */
 extern bool race_select_rest(RaceSelect *select, uint64_t *noise);
 
-/* The variance of noise */
+/* The variance of the noise of a counter */
 extern double race_select_variance(const RaceSelect *select, uint64_t noise);
 
 #endif

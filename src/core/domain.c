@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "contingency.h"
 #include "domain.h"
 #include "server.h"
 
@@ -344,13 +345,17 @@ read_domain(RaceDomain *domain, JsonbContainer *object)
 {
 	char	   *kind = text_of(value_of(object, "kind", jbvString, false));
 	uint32		cells = cells_at(object, "cells");
+	JsonbValue *measure = value_of(object, "measure", jbvBool, true);
 
 	domain->name = text_of(value_of(object, "name", jbvString, false));
 	domain->type = text_of(value_of(object, "type", jbvString, false));
 	domain->category = strcmp(kind, "category") == 0;
 	domain->has_null = value_of(object, "null", jbvBool, false)->val.boolean;
 	domain->has_other = value_of(object, "other", jbvBool, false)->val.boolean;
-	domain->group = cells_at(object, "group");
+	domain->measure = measure != NULL && measure->val.boolean;
+	domain->group = domain->measure ? 0 : cells_at(object, "group");
+	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
+		refuse_domains("A measure is a number, of two parts and that of NULL.");
 	if ((!domain->category && strcmp(kind, "number") != 0) || cells <= RaceDomainSingle(domain))
 		refuse_domains("A domain is of kind number or category, and has ordinary cells.");
 	domain->n = cells - RaceDomainSingle(domain);
@@ -382,6 +387,8 @@ race_domains_read(Jsonb *domains, int *n)
 		if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
 			refuse_domains("They are an array of objects.");
 		read_domain(&result[i], value->val.binary.data);
+		if (result[i].measure && (i == 0 || i + 1 < *n))
+			refuse_domains("A measure follows all columns.");
 	}
 	return result;
 }
@@ -581,6 +588,22 @@ prepare_cells(FunctionCallInfo fcinfo)
 	return state;
 }
 
+/* A measure in units above its lower bound; NULL is beyond the upper one. */
+static inline float4
+units_of(const CellColumn *column, Datum value, bool isnull)
+{
+	const RaceDomain *domain = column->domain;
+	double		x = isnull ? domain->lower : race_number_of(column->type, value);
+	double		span = domain->upper - domain->lower;
+
+	if (isnull && domain->has_null)
+		return 2 * RACE_MEASURE_UNIT;
+	/* NaN is above all others, as in PostgreSQL */
+	if (!(x < domain->upper))
+		return span > 0 ? RACE_MEASURE_UNIT : 0;
+	return x > domain->lower ? (float4) rint((x - domain->lower) / span * RACE_MEASURE_UNIT) : 0;
+}
+
 /*
  * Where NULL has no cell it is clipped to the first one, as NOT NULL and constraints do not hold
  * everywhere, and other values to the last one.
@@ -629,6 +652,8 @@ race_cells(PG_FUNCTION_ARGS)
 	ARR_LBOUND(record)[0] = 1;
 	cells = (float4 *) ARR_DATA_PTR(record);
 	for (i = 0; i < state->n; i++)
-		cells[i] = (float4) cell_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1));
+		cells[i] = state->columns[i].domain->measure ?
+			units_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1)) :
+			(float4) cell_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1));
 	PG_RETURN_ARRAYTYPE_P(record);
 }

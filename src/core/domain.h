@@ -29,7 +29,8 @@ typedef struct RaceDomain
 	double		start;			/* of the first cell, */
 	double		width;			/* and of each */
 	double		step;			/* that was asked for, or 0 */
-	uint32		n;				/* ordinary cells */
+	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
+	uint32		n;				/* ordinary cells; 2 of a measure */
 	char	  **categories;		/* [n] */
 	uint32		group;			/* ordinary cells of a group */
 } RaceDomain;

@@ -37,7 +37,7 @@ typedef struct Work
 	int64_t    *sums;			/* as many: noisy counts of groups before any are joined */
 	double	   *measured;		/* [columns + RACE_SELECT_PAIRS][RACE_MEASURED_NUMBERS] */
 	int64_t    *scores;			/* [pairs] */
-	int64_t    *table;			/* [counters of the largest pair] exact ones, */
+	int64_t    *table;			/* [counters of the largest table] exact ones, */
 	double	   *shares;			/* and what the reference says */
 	double	   *marginals[2];	/* [finest of the largest column] */
 	size_t		counters;		/* that were measured */
@@ -77,7 +77,7 @@ largest_table(const RaceContingency *tables)
 
 	race_contingency_first(tables, &table);
 	do
-		largest = table.counters > largest ? table.counters : largest;
+		largest = table.cells > largest ? table.cells : largest;
 	while (race_contingency_next(tables, &table));
 	return largest;
 }
@@ -91,7 +91,7 @@ race_measure_workspace(const RaceParams *params)
 	race_contingency_of(params, &tables);
 	words = 3 * (size_t) all_groups(&tables) + 2 * (size_t) most_groups(&tables) +
 		RACE_MEASURED_NUMBERS * ((size_t) tables.columns + RACE_SELECT_PAIRS) +
-		race_contingency_tables(&tables) + 2 * largest_table(&tables) + params->range;
+		race_contingency_tables(&tables) + (tables.parts + 1) * largest_table(&tables) + params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
 
@@ -115,12 +115,15 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 		work->finest[j] = race_contingency_finest(tables, j);
 		/* cells that are grouped are in order; cells by themselves may be categories */
 		work->ordered[j] = tables->groups[j] > 1 ?
-			work->finest[j] - (uint32_t) tables->groups[tables->columns + j] : 0;
+			work->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
 	}
 	select->columns = tables->columns;
+	select->parts = tables->parts;
+	select->unit = tables->unit;
 	select->cells = work->cells;
 	select->finest = work->finest;
 	select->ordered = work->ordered;
+	select->weights = tables->groups + 2 * (size_t) tables->dims;
 	select->pure = request->delta == 0;
 	select->budget = race_measure_budget(request);
 	select->max_contributions = request->max_contributions;
@@ -148,6 +151,15 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 
 /* ------------------------------------------------------------------ tables */
 
+/* Counters of an exact table, with groups as they are joined by now */
+static size_t
+table_counters(const Work *work, const RaceTable *table)
+{
+	return work->exact_tables.parts * (table->first == table->second ? table->cells :
+									   (size_t) work->select.groups[table->first] *
+									   work->select.groups[table->second]);
+}
+
 /*
  * The exact counters of a table, with groups as they are joined by now.  A sum that is clamped changes
  * by no more than its numbers do together.
@@ -162,23 +174,27 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 	const uint32_t *row = work->select.group_of[from->first];
 	const uint32_t *column = work->select.group_of[from->second];
 	size_t		width = work->select.groups[from->second];
-	int64_t		counter;
+	uint32_t	parts = joined->parts;
+	int64_t		counter[RACE_MEASURE_PARTS];
 	uint32_t	i;
 	uint32_t	j;
+	uint32_t	k;
 
 	if (from->first == from->second)
 	{
-		race_counters_load(exact->counters, exact->width, from->at, from->counters, counters);
+		race_counters_load(exact->counters, exact->width, from->at, from->cells * parts, counters);
 		return;
 	}
-	memset(counters, 0, work->select.groups[from->first] * width * sizeof(int64_t));
+	memset(counters, 0, table_counters(work, from) * sizeof(int64_t));
 	for (i = 0; i < rows; i++)
 		for (j = 0; j < columns; j++)
 		{
-			race_counters_load(exact->counters, exact->width, from->at + (size_t) i * columns + j, 1,
-							   &counter);
-			counters[row[i] * width + column[j]] =
-				race_clamped_sum(counters[row[i] * width + column[j]], counter);
+			int64_t    *cell = counters + (row[i] * width + column[j]) * parts;
+
+			race_counters_load(exact->counters, exact->width, from->at + ((size_t) i * columns + j) * parts,
+							   parts, counter);
+			for (k = 0; k < parts; k++)
+				cell[k] = race_clamped_sum(cell[k], counter[k]);
 		}
 }
 
@@ -189,8 +205,7 @@ measure_table(Work *work, const RaceTable *exact, uint64_t noise)
 	RaceContingency *tables = &work->result.tables;
 	double	   *row = work->measured + RACE_MEASURED_NUMBERS * tables->n_measured++;
 	int64_t    *counters = work->result.counters + work->counters;
-	size_t		n = exact->first == exact->second ? exact->counters :
-		(size_t) work->select.groups[exact->first] * work->select.groups[exact->second];
+	size_t		n = table_counters(work, exact);
 	size_t		i;
 
 	row[0] = exact->first;
@@ -221,6 +236,17 @@ measure_columns(Work *work, RaceTable *table)
 	return more;
 }
 
+/* The records of a cell, in units */
+static int64_t
+sum_of_parts(const RaceContingency *tables, const int64_t *counters)
+{
+	int64_t		sum = 0;
+
+	for (uint32_t part = 0; part < tables->parts; part++)
+		sum = race_clamped_sum(sum, counters[part]);
+	return sum;
+}
+
 /* Sum the noisy tables of columns over their groups. */
 static void
 sum_groups(Work *work)
@@ -234,11 +260,11 @@ sum_groups(Work *work)
 	finest.joined = NULL;
 	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
 	for (j = 0; j < finest.columns; sums += work->finest[j++])
-		for (i = 0; i < work->cells[j]; i++, counter++)
+		for (i = 0; i < work->cells[j]; i++, counter += finest.parts)
 		{
 			uint32_t	group = race_contingency_group(&finest, j, i);
 
-			sums[group] = race_clamped_sum(sums[group], *counter);
+			sums[group] = race_clamped_sum(sums[group], sum_of_parts(&finest, counter));
 		}
 }
 
@@ -286,10 +312,10 @@ group_shares(const Work *work, uint32_t column, double *shares)
 
 	memset(shares, 0, work->select.groups[column] * sizeof(double));
 	for (j = 0; j < column; j++)
-		counters += work->cells[j];
-	for (i = 0; i < work->cells[column]; i++)
+		counters += (size_t) work->cells[j] * tables->parts;
+	for (i = 0; i < work->cells[column]; i++, counters += tables->parts)
 	{
-		double		counter = counters[i] > 0 ? (double) counters[i] : 0;
+		double		counter = fmax((double) sum_of_parts(tables, counters), 0);
 
 		shares[race_contingency_group(tables, column, i)] += counter;
 		sum += counter;
@@ -315,19 +341,22 @@ independent_shares(const Work *work, uint32_t first, uint32_t second, double *sh
 }
 
 /*
- * The distance of an exact table from so many records by the reference, in integers.  Each step moves two
+ * The distance of an exact table from so many records by the reference, in units.  Each step moves two
  * tables no farther apart, clamping included: so the distance changes by at most what the table does in L1.
  */
 static int64_t
 distance(const Work *work, size_t n)
 {
+	const RaceContingency *tables = &work->exact_tables;
+	double		units = work->result.total * (double) tables->unit;
 	int64_t		sum = 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
-		double		expected = fmin(work->shares[i] * work->result.total, (double) RACE_MAX_COUNT);
-		int64_t		difference = race_clamped_sum(work->table[i], -(int64_t) floor(fmax(expected, 0) + 0.5));
+		double		expected = fmin(work->shares[i] * units, (double) RACE_MAX_COUNT);
+		int64_t		difference = race_clamped_sum(sum_of_parts(tables, work->table + i * tables->parts),
+												  -(int64_t) floor(fmax(expected, 0) + 0.5));
 
 		sum = race_clamped_sum(sum, difference < 0 ? -difference : difference);
 	}
@@ -402,7 +431,7 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	work->scores = (int64_t *) (work->measured +
 								RACE_MEASURED_NUMBERS * (tables->columns + RACE_SELECT_PAIRS));
 	work->table = work->scores + race_contingency_tables(tables);
-	work->shares = (double *) (work->table + largest_table(tables));
+	work->shares = (double *) (work->table + tables->parts * largest_table(tables));
 	work->marginals[0] = work->shares + largest_table(tables);
 	work->marginals[1] = work->marginals[0] + most_groups(tables);
 	work->result.counters = (int64_t *) (work->marginals[1] + most_groups(tables)) + n;
@@ -430,7 +459,7 @@ measure_again(Work *work, const uint64_t *noise)
 		size_t		i;
 
 		load_table(work, &table, work->table);
-		for (i = 0; i < table.counters; i++, counters++)
+		for (i = 0; i < table.cells * work->exact_tables.parts; i++, counters++)
 		{
 			double		drawn = (double) race_noisy(work->random, work->table[i], work->mechanism,
 													noise[table.first]);
@@ -460,6 +489,8 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 	if (measure_columns(work, &pair))
 	{
 		join_groups(work);
+		if (race_select_all(&work->select))
+			measure_chosen(work, pair, 0);
 		while ((work->score_noise = race_select_scores(&work->select)) > 0)
 		{
 			uint32_t	before = work->select.measured;

@@ -647,12 +647,16 @@ static void
 shape_tables(RaceDraft *draft)
 {
 	RaceParams *part = &draft->part;
-	RaceContingency tables = {part->dims, draft->arrays[RACE_KEY_CELLS], draft->arrays[RACE_KEY_GROUPS],
-		draft->arrays[RACE_KEY_JOINED], part->joined, draft->arrays[RACE_KEY_MEASURED], part->outputs};
+	RaceContingency tables = {
+		.dims = part->dims, .cells = draft->arrays[RACE_KEY_CELLS], .groups = draft->arrays[RACE_KEY_GROUPS],
+		.joined = draft->arrays[RACE_KEY_JOINED], .n_joined = part->joined,
+		.measured = draft->arrays[RACE_KEY_MEASURED], .n_measured = part->outputs
+	};
 
 	part->rows = 1;
 	part->rehash = RACE_REHASH_FOLD;
-		part->range = race_contingency_counters(&tables);
+	race_contingency_set(&tables);
+	part->range = race_contingency_counters(&tables);
 }
 
 /* Write a part and its arrays; returns where the next one belongs. */

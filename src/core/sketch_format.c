@@ -864,12 +864,15 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	return NULL;
 }
 
-/* The same of contingency tables: a number for each counter */
+/* The same of contingency tables: a number for each cell */
 static const char *
 log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
-	if (size != offsetof(RaceModel, words) + params->range * sizeof(double) ||
-		model->points != params->range || model->text_size != 0 || model->misfit != 0 ||
+	RaceContingency tables;
+
+	race_contingency_of(params, &tables);
+	if (model->points != params->range / tables.parts ||
+		size != offsetof(RaceModel, words) + model->points * sizeof(double) || model->text_size != 0 || model->misfit != 0 ||
 		model->residual_variance != 0)
 		return "The size of a model does not fit its tables.";
 	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA, RACE_MAX_THETA) ?

@@ -40,7 +40,16 @@ rows_look(const RaceParams *params)
 
 /* ----------------------------------------------------------------- tables */
 
-/* A record is in one cell of each table. */
+static uint64_t
+tables_unit(const RaceParams *params)
+{
+	RaceContingency tables;
+
+	race_contingency_of(params, &tables);
+	return tables.unit;
+}
+
+/* A record is in one cell of each table, */
 static uint64_t
 tables_weight(const RaceParams *params, RaceKept kept)
 {
@@ -48,7 +57,14 @@ tables_weight(const RaceParams *params, RaceKept kept)
 
 	(void) kept;
 	race_contingency_of(params, &tables);
-	return race_contingency_tables(&tables);
+	return tables.unit * race_contingency_tables(&tables);
+}
+
+/* and adds no less than 0 to each part of the cell. */
+static uint64_t
+tables_squared(const RaceParams *params, RaceKept kept)
+{
+	return tables_unit(params) * tables_weight(params, kept);
 }
 
 /* ------------------------------------------------------------------ grid */
@@ -117,8 +133,8 @@ static const RaceSummaryKind kinds[RACE_SUMMARIES] = {
 		rows_look
 	},
 	[RACE_SUMMARY_TABLES] = {
-		RACE_SUMMARY_TABLES, "tables", false, false, race_contingency_problem, one, one,
-		tables_weight, tables_weight, nothing
+		RACE_SUMMARY_TABLES, "tables", false, false, race_contingency_problem, tables_unit,
+		tables_unit, tables_weight, tables_squared, nothing
 	},
 	[RACE_SUMMARY_GRID] = {
 		RACE_SUMMARY_GRID, "grid", false, true, race_grid_problem, race_grid_unit, race_grid_unit,

@@ -94,46 +94,141 @@ $$;
 COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
 	'the probability density of two columns of a release, in steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
 
-CREATE TYPE race_histogram_result AS (lower float8, upper float8, count float8, stderr float8, label text);
-COMMENT ON TYPE race_histogram_result IS 'a row of the result of race_histogram';
-COMMENT ON COLUMN race_histogram_result.lower IS 'the lower edge';
-COMMENT ON COLUMN race_histogram_result.upper IS 'the upper edge';
-COMMENT ON COLUMN race_histogram_result.count IS 'how many records lie between them';
-COMMENT ON COLUMN race_histogram_result.stderr IS 'its standard error, as race_curve; NULL where theory gives none';
-COMMENT ON COLUMN race_histogram_result.label IS 'the label; NULL in a release without labels';
+CREATE TYPE race_bins_result AS (
+	value text, low float8, high float8, count float8, lower float8, upper float8, density float8, source text, label text);
+COMMENT ON TYPE race_bins_result IS 'a row of the result of race_histogram';
+COMMENT ON COLUMN race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
+COMMENT ON COLUMN race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
+COMMENT ON COLUMN race_bins_result.high IS 'the upper edge';
+COMMENT ON COLUMN race_bins_result.count IS 'how many records have this value, or one in this range';
+COMMENT ON COLUMN race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
+COMMENT ON COLUMN race_bins_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges float8[], label text DEFAULT NULL, smoothing float8 DEFAULT 0.1)
-	RETURNS SETOF race_histogram_result
+CREATE FUNCTION _racepriv._race_histogram_of(
+	release text, "column" text, edges text[], "where" jsonb, bins int, label text, smoothing float8, confidence float8)
+	RETURNS SETOF race_bins_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.lower, c.upper, c.count, c.stderr, l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL _racepriv._race_histogram(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			_racepriv._race_column(release, "column"), edges, smoothing) c
+	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
+		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
+			_race_histogram_of."where", false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE
+			WHEN h.low IS NULL OR _race_histogram_of."where" ? "column" THEN _race_histogram_of."where"
+			ELSE _race_histogram_of."where" || jsonb_build_object("column", '[null, null]'::jsonb) END, confidence) n
+	UNION ALL
+	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
+		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
+	FROM _racepriv._race_z(confidence) z (z)
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, _race_histogram_of."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
+		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(edges::float8[], (
+			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bins, 20) ORDER BY i)
+			FROM generate_series(0, coalesce(bins, 20)) i, _racepriv._race_columns(_racepriv._race_params(s.sketch)) b
+			WHERE b.number = n.n)), smoothing) c
 $$;
-COMMENT ON FUNCTION race_histogram(text, text, float8[], text, float8) IS
-	'how many records of a release lie between edges of a column, which ascend. Columns, labels, smoothing and errors as race_curve';
+COMMENT ON FUNCTION _racepriv._race_histogram_of(text, text, text[], jsonb, int, text, float8, float8) IS
+	'race_histogram';
 
-CREATE TYPE race_quantiles_result AS (p float8, value float8, stderr float8, label text);
-COMMENT ON TYPE race_quantiles_result IS 'a row of the result of race_quantiles';
-COMMENT ON COLUMN race_quantiles_result.p IS 'the share of records that are below the value';
-COMMENT ON COLUMN race_quantiles_result.value IS 'the quantile';
-COMMENT ON COLUMN race_quantiles_result.stderr IS 'its standard error, for a grid in one dimension; else NULL, because theory gives none';
-COMMENT ON COLUMN race_quantiles_result.label IS 'the label; NULL in a release without labels';
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges text DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_bins_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT h.* FROM (SELECT edges ~ '^ *[0-9]{1,5} *$') n (number) CROSS JOIN LATERAL _racepriv._race_histogram_of(release, "column",
+		CASE WHEN n.number THEN NULL ELSE _racepriv._race_texts(edges) END, race_histogram."where",
+		CASE WHEN n.number THEN edges::int ELSE bins END, label, smoothing, confidence) h
+$$;
+COMMENT ON FUNCTION race_histogram(text, text, text, jsonb, int, text, float8, float8) IS
+	'how many records lie in each range [low,high) of a column: between edges that ascend, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
+
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges float8[], "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_bins_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_histogram_of(release, "column", edges::text[], race_histogram."where", NULL,
+		label, smoothing, confidence)
+	WHERE edges IS NOT NULL
+$$;
+COMMENT ON FUNCTION race_histogram(text, text, float8[], jsonb, text, float8, float8) IS
+	'the same between edges that are numbers';
+
+CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+COMMENT ON TYPE race_percentiles_result IS 'a row of the result of race_quantiles';
+COMMENT ON COLUMN race_percentiles_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
+COMMENT ON COLUMN race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN race_percentiles_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_percentiles_result."text" IS 'the quantile as text of the type of the column';
+COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release without labels';
+
+CREATE FUNCTION _racepriv._race_tables_quantiles(
+	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
+	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
+	whole CONSTANT boolean := domain->>'whole';
+BEGIN
+	IF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
+		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
+			HINT = 'The median is 0.5.';
+	END IF;
+	RETURN QUERY
+	WITH ranges AS MATERIALIZED (
+		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
+			-- noise is taken out of the order: counts ascend
+			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
+		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, 0, "where", true, confidence) WITH ORDINALITY h
+		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
+	), total AS (
+		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
+	)
+	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
+		_racepriv._race_number_text(domain->>'type', v.v), NULL::text
+	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	LEFT JOIN LATERAL (
+		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
+	) r ON r.count >= q.p * t.count AND r.before < greatest(q.p * t.count, 1e-9) AND t.lower > 0::float8
+	LEFT JOIN LATERAL (
+		SELECT r.low + (r.high - r.low) * (greatest(q.p * t.count, 1e-9) - r.before) / (r.count - r.before) AS x) x ON true
+	LEFT JOIN LATERAL (SELECT CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END AS v) v ON true
+	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= q.p * t.lower ORDER BY r.i LIMIT 1) a ON true
+	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
+		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
+	ORDER BY q.place;
+END $$;
+COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, float8[], jsonb, float8) IS
+	'race_quantiles of a private sketch of tables with the domains of its columns';
 
 CREATE FUNCTION race_quantiles(
-	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', label text DEFAULT NULL)
-	RETURNS SETOF race_quantiles_result
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_percentiles_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT q.p, q.value, q.standard_error, l.label
-	FROM _racepriv._race_labels(release, label) l
+	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
+			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains,
+			"column", race_quantiles.p, race_quantiles."where", confidence) q
+	UNION ALL
+	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+	FROM _racepriv._race_z(confidence) z (z)
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			race_quantiles.p, _racepriv._race_column(release, "column")) q
 $$;
-COMMENT ON FUNCTION race_quantiles(text, text, float8[], text) IS
-	'race_quantile by the name of a release, of all labels or one. Columns and errors as race_curve, 22003 for p below 0 or above 1';
+COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
+	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE race_release_modes_result AS (
 	mode int, "column" text, x float8, record text, density float8, prominence float8, label text);

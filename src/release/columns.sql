@@ -175,7 +175,7 @@ COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, tex
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
 
 -- What a release by columns needs to know
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], OUT domains jsonb, OUT units text[])
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[], OUT names text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -196,8 +196,11 @@ BEGIN
 		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	domains := '[]';
-	FOR c IN SELECT n.name, k.* FROM unnest(columns) WITH ORDINALITY n (name, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = n.name
+	FOR c IN SELECT n.name, n.place > cardinality(columns) AS is_measure, k.*
+		FROM unnest(columns || measure) WITH ORDINALITY n (name, place)
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns || measure) k
+			ON k.column_name::text COLLATE "C" = n.name
+		WHERE n.name IS NOT NULL
 		ORDER BY n.place
 	LOOP
 		IF c.column_name IS NULL THEN
@@ -208,30 +211,41 @@ BEGIN
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
 				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
 		END IF;
+		IF c.is_measure AND c.kind <> 'number' THEN
+			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
+				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
+				HINT = 'race_columns shows the kind of each column.';
+		END IF;
 		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
-		domains := domains || jsonb_build_array(c.domain);
+		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
+			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
+			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
+	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[]) IS
-	'the domains and units of columns of a dataset. Errors: 42703 for no such column, 22023 for a column without a domain';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text) IS
+	'the domains and units of columns of a dataset, and of a measure after them. Errors: 42703 for no such column, 22023 for a column without a domain';
 
 -- A version that counted other cells could not be compared with those before.
-CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, columns text[], domains jsonb) RETURNS void
+CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains jsonb) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
 	SELECT o.domain->>'name' AS column_name, o.domain AS before, k.domain AS now, coalesce(k.reason, 'the column does not exist') AS reason INTO c
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
-		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation, columns) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
-	WHERE k.domain IS DISTINCT FROM o.domain
+		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
+			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
+	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
+		ELSE k.domain IS DISTINCT FROM o.domain END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
@@ -242,13 +256,14 @@ BEGIN
 				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, text[], jsonb) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 	'raises 55000 if a column has another domain than when a release was made';
 
 CREATE PROCEDURE race_release(
-	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL)
+	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL,
+	measure text DEFAULT NULL, label text DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text) FROM PUBLIC;
-COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text) IS
-	'charges the budget of a dataset, then stores under a name what counts its columns and all pairs of them, with noise. The same request again costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) FROM PUBLIC;
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) IS
+	'charges the budget of a dataset, then stores under a name noisy counts of its columns and of pairs of them: with means of a measure, and best for a label. An equal request costs nothing. Errors before the charge: 42501, 42703, 22023, 42704, 55000';

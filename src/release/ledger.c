@@ -92,10 +92,25 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 
+/* Raise the error again that was caught, without the statements of this extension that it came from. */
+static void
+rethrow_without_context(MemoryContext caller)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	if (error->sqlerrcode != ERRCODE_INTERNAL_ERROR)
+		error->context = NULL;
+	ReThrowError(error);
+}
+
 void
 race_ledger_run(const RaceLedger *ledger, const char *statement,
 				int n, const RaceParameter *parameters)
 {
+	MemoryContext caller = CurrentMemoryContext;
 	Oid			types[FUNC_MAX_ARGS];
 	Datum		values[FUNC_MAX_ARGS];
 	char		nulls[FUNC_MAX_ARGS];
@@ -117,10 +132,16 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	SetUserIdAndSecContext(ledger->owner, context | SECURITY_LOCAL_USERID_CHANGE);
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
-	if (SPI_execute_with_args(statement, n, types, values, nulls,
-							  false, 0) < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s",
-			 SPI_result_code_string(SPI_result));
+	PG_TRY();
+	{
+		if (SPI_execute_with_args(statement, n, types, values, nulls, false, 0) < 0)
+			elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(SPI_result));
+	}
+	PG_CATCH();
+	{
+		rethrow_without_context(caller);
+	}
+	PG_END_TRY();
 	AtEOXact_GUC(true, level);
 	SetUserIdAndSecContext(user, context);
 }
@@ -284,13 +305,9 @@ race_act_check_owner(const RaceLedger *ledger, Oid relation)
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_owner($1, ARRAY[$2])", lengthof(parameters), parameters);
 }
 
-/*
- * Call the internal function of this name with the arguments of this call, and one more
- * if it is not NULL.
- */
+/* Call the internal function of this name with the arguments of this call. */
 static void
-act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name,
-	const RaceParameter *more, NullableDatum *result)
+act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name, NullableDatum *result)
 {
 	RaceParameter parameters[FUNC_MAX_ARGS];
 	int			n = 0;
@@ -299,52 +316,76 @@ act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name,
 	parameters[n++] = race_ledger_role(GetUserId());
 	for (i = 0; i < PG_NARGS(); i++)
 		parameters[n++] = argument(fcinfo, i);
-	if (more != NULL)
-		parameters[n++] = *more;
 	race_ledger_run(ledger, statement_for(name, n), n, parameters);
 	result->value = race_ledger_value(1, &result->isnull);
 	SPI_finish();
 }
 
+/* The arguments of race_protect() */
+enum
+{
+	PROTECT_DATASET, PROTECT_RELATION, PROTECT_UNIT = 4, PROTECT_PUBLIC = 8, PROTECT_ARGUMENTS
+};
+
 /*
- * The private tables of the relation in argument 1.  Its definition is looked at by the
- * current user, who must own it: nothing of it is for the owner of the ledger to run.
+ * The private tables of a relation.  Its definition is looked at by the current user, who must own it:
+ * nothing of it is for the owner of the ledger to run.
  */
 static RaceParameter
-private_tables(const RaceLedger *ledger, FunctionCallInfo fcinfo)
+private_tables(const RaceLedger *ledger, const RaceParameter *arguments)
 {
-	RaceParameter result = {get_array_type(REGCLASSOID), (Datum) 0, true};
-	RaceParameter relation = argument(fcinfo, 1);
-	RaceParameter public_tables = argument(fcinfo, 8);
+	Oid			relation = DatumGetObjectId(arguments[PROTECT_RELATION].value);
+	const RaceParameter *unit = &arguments[PROTECT_UNIT];
 	bool		isnull;
 	RaceLineage *lineage;
 
-	if (relation.isnull || public_tables.isnull)
-		return result;			/* an error of the internal function */
-	if (!SearchSysCacheExists1(RELOID, relation.value))
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", DatumGetObjectId(relation.value))));
-	race_act_check_owner(ledger, DatumGetObjectId(relation.value));
-	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &public_tables);
-	lineage = race_lineage(PG_GETARG_OID(1),
-						   PG_ARGISNULL(4) ? NULL : NameStr(*PG_GETARG_NAME(4)),
+				 errmsg("relation with OID %u does not exist", relation)));
+	race_act_check_owner(ledger, relation);
+	race_ledger_run(ledger, "SELECT _racepriv._race_with_parts($1)", 1, &arguments[PROTECT_PUBLIC]);
+	lineage = race_lineage(relation, unit->isnull ? NULL : NameStr(*DatumGetName(unit->value)),
 						   race_oids_of(DatumGetArrayTypeP(race_ledger_value(1, &isnull))));
-	result.value = PointerGetDatum(race_oids_array(lineage->private_tables));
-	result.isnull = false;
-	return result;
+	return (RaceParameter) {
+		get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(lineage->private_tables)), false
+	};
 }
 
+/*
+ * race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column, max_contributions, neighbors,
+ * accounting, public_tables).  A dataset is called like its relation, unless that is given, too.
+ */
 Datum
 race_protect(PG_FUNCTION_ARGS)
 {
 	RaceLedger	ledger;
-	RaceParameter tables;
-	NullableDatum nothing;
+	RaceParameter parameters[1 + PROTECT_ARGUMENTS + 1];
+	RaceParameter *arguments = parameters + 1;
+	bool		known;
+	int			i;
 
 	race_act_begin(&ledger, fcinfo, true);
-	tables = private_tables(&ledger, fcinfo);
-	act(&ledger, fcinfo, "race_protect", &tables, &nothing);
+	parameters[0] = race_ledger_role(GetUserId());
+	for (i = 0; i < PROTECT_ARGUMENTS; i++)
+		arguments[i] = argument(fcinfo, i);
+	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
+	{
+		arguments[PROTECT_RELATION].isnull = false;
+		arguments[PROTECT_RELATION].value =
+			DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET))));
+	}
+	/* what is NULL is an error of the internal function */
+	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
+	arguments[i] = known ? private_tables(&ledger, arguments) :
+		(RaceParameter) {get_array_type(REGCLASSOID), (Datum) 0, true};
+	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)), lengthof(parameters), parameters);
+	SPI_finish();
+	if (arguments[PROTECT_UNIT].isnull)
+		ereport(NOTICE,
+				(errmsg("each row of \"%s\" is protected as a person of its own",
+						get_rel_name(DatumGetObjectId(arguments[PROTECT_RELATION].value))),
+				 errhint("If a person can have several rows, protect the table with unit_column, the column that says whose a row is.")));
 	PG_RETURN_VOID();
 }
 
@@ -355,7 +396,7 @@ race_budget_limit(PG_FUNCTION_ARGS)
 	NullableDatum nothing;
 
 	race_act_begin(&ledger, fcinfo, true);
-	act(&ledger, fcinfo, "race_budget_limit", NULL, &nothing);
+	act(&ledger, fcinfo, "race_budget_limit", &nothing);
 	PG_RETURN_VOID();
 }
 
@@ -366,7 +407,7 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 	NullableDatum nothing;
 
 	race_act_begin(&ledger, fcinfo, true);
-	act(&ledger, fcinfo, "race_budget_adopt", NULL, &nothing);
+	act(&ledger, fcinfo, "race_budget_adopt", &nothing);
 	PG_RETURN_VOID();
 }
 
@@ -378,7 +419,7 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 	NullableDatum left;
 
 	race_act_begin(&ledger, fcinfo, false);
-	act(&ledger, fcinfo, "race_refreshes_left", NULL, &left);
+	act(&ledger, fcinfo, "race_refreshes_left", &left);
 	if (left.isnull)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(left.value);

@@ -4,10 +4,14 @@
  */
 #include "postgres.h"
 
+#include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/varlena.h"
 
 #include "../core/server.h"
+#include "ledger.h"
 #include "lookup.h"
 
 bool
@@ -31,11 +35,45 @@ race_named_set(RaceNamed *named, const char *name, MemoryContext context)
 	named->key = key;
 }
 
+/* The name of a release that the caller may see and that is most like this one; NULL if none is like it */
+static char *
+nearest_name(const char *name)
+{
+	int			length = (int) strlen(name);
+	int			least = Min(length / 3 + 1, 5);
+	char	   *found = NULL;
+	uint64		i;
+
+	if (length == 0 || length > NAMEDATALEN * 2)
+		return NULL;
+	if (SPI_execute("SELECT DISTINCT name FROM " RACE_SCHEMA ".race_releases "
+					"WHERE pg_catalog.octet_length(name) OPERATOR(pg_catalog.<) 200 ORDER BY name", true, 0) != SPI_OK_SELECT)
+		return NULL;
+	for (i = 0; i < SPI_processed; i++)
+	{
+		char	   *other = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		int			distance = pg_strcasecmp(other, name) == 0 ? 0 :
+			varstr_levenshtein_less_equal(other, (int) strlen(other), name, length, 1, 1, 1, least, true);
+
+		if (distance < least || (distance == least && found == NULL))
+		{
+			least = distance;
+			found = other;
+		}
+	}
+	return found;
+}
+
 void
 race_named_refuse(const char *name)
 {
+	char	   *nearest;
+
+	SPI_connect();
+	nearest = nearest_name(name);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no release \"%s\"", race_cut(name)),
-			 errhint(RACE_NAMED_HINT)));
+			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+			 errhint("race_catalog lists the releases. " RACE_NAMED_HINT)));
 }

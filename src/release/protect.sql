@@ -366,14 +366,14 @@ COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8
 	'race_protect for a role that owns the relation; tables are the private tables that it is made of';
 
 CREATE PROCEDURE race_protect(
-	dataset text, relation regclass, epsilon_limit float8, delta_limit float8 DEFAULT 0,
+	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
 	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
 	public_tables regclass[] DEFAULT '{}')
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view as a dataset, with a budget of epsilon and delta. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
+	'registers a table or view as a dataset, which is called like it unless both are given, with a budget. unit_column names whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023 for other arguments';
 
 -- The budget of a dataset that its caller owns, locked
 CREATE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets

@@ -74,11 +74,11 @@ typedef struct Release
 
 /* -------------------------------------------------------------- arguments */
 
-/* The arguments of race_release_sketch, in the order of its signature */
+/* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
-	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, ARGUMENTS
+	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, MEASURE, ARGUMENTS
 } Argument;
 
 /*
@@ -111,7 +111,8 @@ static const struct
 	[DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceAsked, description)},
 	[COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
 	[UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
-	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)}
+	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
+	[MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceAsked, measure)}
 };
 
 static bool
@@ -809,7 +810,7 @@ race_release(PG_FUNCTION_ARGS)
 	int			i;
 
 	begin(&release, fcinfo);
-	for (i = DATASET; i < ARGUMENTS; i++)
+	for (i = DATASET; i < MEASURE; i++)
 		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);
@@ -834,15 +835,18 @@ static void
 look_up_domains(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceParameter parameters[] = {argument(release, DATASET), argument(release, COLUMNS)};
+	RaceParameter parameters[] = {
+		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE)
+	};
 	Datum		units;
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT domains, units FROM _racepriv._race_release_domains($1, $2)",
+	race_ledger_run(&release->ledger, "SELECT domains, units, names FROM _racepriv._race_release_domains($1, $2, $3)",
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
 	set_argument(asked, UNITS, units, isnull);
+	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
 }
 
 /*
@@ -850,7 +854,7 @@ look_up_domains(Release *release)
  * are, to be told before the charge.  That depends on the domains alone.
  */
 static void
-check_counters(Release *release, const RaceDomain *domains, int n)
+check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts)
 {
 	double		counters = 0;
 	double		cells = 0;
@@ -865,7 +869,7 @@ check_counters(Release *release, const RaceDomain *domains, int n)
 		for (j = 0; j < i; j++)
 			counters += (double) RaceDomainGroups(&domains[i]) * RaceDomainGroups(&domains[j]);
 	}
-	counters += cells;
+	counters = (counters + cells) * parts;
 	megabytes = ceil((counters * NUMBERS_COUNTER + cells * NUMBERS_CELL) * sizeof(int64) / (1024 * 1024));
 	if (megabytes > MAX_MEGABYTES)
 		ereport(ERROR,
@@ -879,24 +883,49 @@ check_counters(Release *release, const RaceDomain *domains, int n)
 							 release->asked.name, n, pairs, counters, megabytes);
 }
 
+/* How much more errors of the label's tables matter than those of others */
+#define LABEL_WEIGHT	4
+
+/* Raise 42703 unless the label is one of the columns. */
+static void
+check_label(const RaceAsked *asked, const char *label, const RaceDomain *domains, int n)
+{
+	int			i;
+
+	for (i = 0; i < n && strcmp(domains[i].name, label) != 0; i++)
+		;
+	if (i == n)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("label \"%s\" is not among the columns of release \"%s\"", race_cut(label),
+						race_cut(asked->name)),
+				 errhint("The label is the column that matters most; name it in columns, too.")));
+}
+
 /* Set parameters and expression of what counts the cells of the columns. */
 static void
-use_domains(Release *release)
+use_domains(Release *release, const char *label)
 {
 	RaceAsked  *asked = &release->asked;
 	StringInfoData cells;
 	StringInfoData groups;
 	StringInfoData single;
+	StringInfoData weights;
 	StringInfoData expression;
 	RaceDomain *domains;
+	int			columns;
 	int			n;
 	int			i;
 
 	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n);
-	check_counters(release, domains, n);
+	columns = n - domains[n - 1].measure;
+	check_counters(release, domains, columns, columns == n ? 1 : RaceDomainCells(&domains[columns]));
+	if (label != NULL)
+		check_label(asked, label, domains, columns);
 	initStringInfo(&cells);
 	initStringInfo(&groups);
 	initStringInfo(&single);
+	initStringInfo(&weights);
 	initStringInfo(&expression);
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
 	for (i = 0; i < n; i++)
@@ -905,22 +934,26 @@ use_domains(Release *release)
 
 		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(&domains[i]));
 		appendStringInfo(&groups, "%s%u", comma, domains[i].group);
-		appendStringInfo(&single, "%s%u", comma, RaceDomainSingle(&domains[i]));
+		appendStringInfo(&single, "%s%u", comma, i == columns ? 0 : RaceDomainSingle(&domains[i]));
+		appendStringInfo(&weights, "%s%d", comma,
+						 label != NULL && i < columns && strcmp(domains[i].name, label) == 0 ? LABEL_WEIGHT : 1);
 		appendStringInfo(&expression, ", %s", quote_identifier(domains[i].name));
 	}
 	appendStringInfoChar(&expression, ')');
 	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
 	set_argument(asked, PARAMS,
 				 params_of_text(&release->ledger,
-								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s}})",
-															 n, cells.data, groups.data, single.data))), false);
+								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}})",
+															 n, cells.data, groups.data, single.data, weights.data))),
+				 false);
 }
 
-/* race_release(name, dataset, columns, epsilon, delta, description) */
+/* race_release(name, dataset, columns, epsilon, delta, description, measure, label) */
 Datum
 race_release_columns(PG_FUNCTION_ARGS)
 {
-	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION};
+	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION, MEASURE};
+	const int	label = lengthof(signature);
 	Release		release;
 	int			i;
 
@@ -930,7 +963,7 @@ race_release_columns(PG_FUNCTION_ARGS)
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
 	look_up_domains(&release);
-	use_domains(&release);
+	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)));
 	prepare_arguments(&release);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
@@ -941,12 +974,11 @@ static void
 check_domains(const Release *release)
 {
 	RaceParameter parameters[] = {
-		argument(release, NAME), argument(release, DATASET), argument(release, COLUMNS),
-		{JSONBOID, release->asked.domains, false}
+		argument(release, NAME), argument(release, DATASET), {JSONBOID, release->asked.domains, false}
 	};
 
 	if (release->asked.domains != 0)
-		race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_domains($1, $2, $3, $4)",
+		race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)",
 						lengthof(parameters), parameters);
 }
 

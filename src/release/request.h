@@ -32,6 +32,7 @@ typedef struct RaceAsked
 	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
+	char	   *measure;		/* of a release by columns: whose means are wanted, or NULL */
 	double		calibrate;		/* the share of epsilon that scores get, or 0 */
 	char	   *value;			/* an expression, or NULL */
 	double		bounds[RACE_HALVES];	/* of the value; else 0 */

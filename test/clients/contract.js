@@ -35,8 +35,8 @@ for (const [values, rows] of [[["age", "age", 50, null, null, null], 50], [["age
 }
 const prepared = [
   ["race_heatmap($1, $2, $3, $4)", ["age and pressure", "age", "pressure", 5], ["x1", "x2", "density", "stderr"]],
-  ["race_histogram($1, $2, $3)", ["age", "age", [0, 20, 40.5]], ["lower", "upper", "count", "stderr"]],
-  ["race_quantiles($1, $2, $3)", ["age", "age", [0.25, 0.5]], ["p", "value", "stderr"]],
+  ["race_histogram($1, $2, $3)", ["age", "age", [0, 20, 40.5]], ["low", "high", "count", "lower"]],
+  ["race_quantiles($1, $2, $3)", ["age", "age", [0.25, 0.5]], ["p", "value", "lower"]],
   ["race_modes($1, $2)", ["age", 2], ["mode", "x", "density", "prominence"]],
   ["race_modes($1)", ["age"], ["mode", "x"]],
   ["race_outliers($1, $2)", ["age and pressure", [[30, 120], [99, 199]]], ["point", "typicality", "share", "density"]],

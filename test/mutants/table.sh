@@ -115,11 +115,11 @@ mutant tables-scores-none 'tables, scores' 'no noise' \
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
 	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
 mutant tables-scores-once 'tables, scores' 'the scores of all pairs are paid as one' \
-	's/candidates(?:\(select\))?, score_change\(select\)\)/1, score_change(select))/' greybox_tables_test
+	's/candidates\(select\),(\s*)score_change\(select, select->unit\)\)/1,$1score_change(select, select->unit))/' greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
-	's/\tnoise = (take\([^;]*candidates(?:\(select\))?, score_change\(select\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
+	's/\tnoise = (take\([^;]*candidates\(select\),\s*score_change\(select, select->unit\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
 mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
-	's/((?:m|l1) = \(unsigned __int128\) select->max_contributions) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
+	's/(l1 = \(unsigned __int128\) select->max_contributions \* unit) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
 mutant tables-columns-none 'tables of columns' 'no noise' \
 	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] == row[1] ? counters[i] : $1, 0)/' greybox_tables_test
 mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
@@ -133,17 +133,25 @@ mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
 mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
 	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 4 + 1/' greybox_tables_test
 mutant tables-person 'tables' 'm - 1 contributions for m' \
-	's/m = select->max_contributions;/m = select->max_contributions - (select->max_contributions > 1);/' greybox_tables_test
+	's/m = \(unsigned __int128\) select->max_contributions \* unit;/m = (unsigned __int128) (select->max_contributions - (select->max_contributions > 1)) * unit;/' greybox_tables_test
 mutant tables-person-one 'tables' 'one contribution for m' \
 	's/select->max_contributions = request->max_contributions;/select->max_contributions = 1;/' greybox_tables_test
 mutant tables-substitute 'tables' 'substituting costs what adding does' \
 	's/\(select->pure \? m : m \* m\) \* \(select->substitute \? 2 : 1\)/(select->pure ? m : m * m)/' greybox_tables_test
 mutant tables-groups-exact 'tables, joined groups' 'joined by exact tables' \
-	's/race_select_groups\(&work->select, work->result\.counters\)/race_select_groups(\&work->select, memcpy(work->table, work->exact->counters, work->counters * sizeof(int64_t)))/' greybox_tables_test
+	's/const int64_t \*counter = work->result\.counters;/const int64_t *counter = (const int64_t *) work->exact->counters;/' greybox_tables_test
 mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are not clamped' \
-	's/race_clamped_sum\(work->table\[i\], -\(int64_t\) floor\(fmax\(expected, 0\) \+ 0\.5\)\)/work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5)/' greybox_tables_test
+	's/race_clamped_sum\((sum_of_parts\(tables, work->table \+ i \* tables->parts\)),\s*-\(int64_t\) floor\(fmax\(expected, 0\) \+ 0\.5\)\)/$1 - (int64_t) floor(fmax(expected, 0) + 0.5)/' greybox_tables_test
 mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
-	's/race_clamped_sum\((counters\[row\[i\] \* width \+ column\[j\]\]), counter\)/$1 + counter/' greybox_tables_test
+	's/cell\[k\] = race_clamped_sum\(cell\[k\], counter\[k\]\)/cell[k] += counter[k]/' greybox_tables_test
+mutant tables-measure-columns 'tables of columns, measure' 'noise for 1, not for the unit' \
+	's/(one_way_share\(select, i\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+mutant tables-measure-pairs 'tables of pairs, measure' 'noise for 1, not for the unit' \
+	's/(pair_part\(select, &pair\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
+	's/(candidates\(select\),\s*score_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+mutant tables-measure-parts 'tables, measure' 'both parts together get more than the unit' \
+	's/parts\[0\] = \(int64_t\) tables->unit - parts\[1\]/parts[0] = (int64_t) tables->unit/' greybox_tables_test
 
 ##### several labels
 

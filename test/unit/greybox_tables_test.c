@@ -80,7 +80,7 @@ typedef struct Kind
 {
 	RaceParams *params;
 	RaceContingency tables;
-	uint32_t	one_ways;		/* counters of tables of one column */
+	size_t		one_ways;		/* counters of tables of one column */
 	uint32_t	pairs;
 	void	   *workspace;
 	void	   *counting;
@@ -124,9 +124,9 @@ allocate(size_t size)
 }
 
 static void
-make_kind(Kind *kind, uint32_t columns, const double *cells, const double *size, const double *single)
+make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single)
 {
-	RaceParams *params = allocate(sizeof(RaceParams) + 3 * columns * sizeof(double));
+	RaceParams *params = allocate(sizeof(RaceParams) + 4 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
 	char		message[300];
 	uint32_t	j;
@@ -136,28 +136,30 @@ make_kind(Kind *kind, uint32_t columns, const double *cells, const double *size,
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
-	params->dims = columns;
+	params->dims = dims;
 	params->bandwidth = 1;
 	params->power = 1;
 	params->rows = 1;
-	params->more = (uint32_t) (3 * columns * sizeof(double));
-	for (j = 0; j < columns; j++)
+	params->more = (uint32_t) (4 * dims * sizeof(double));
+	for (j = 0; j < dims; j++)
 	{
 		numbers[j] = cells[j];
-		numbers[columns + j] = size[j];
-		numbers[2 * columns + j] = single[j];
-		kind->one_ways += (uint32_t) cells[j];
+		numbers[dims + j] = size[j];
+		numbers[2 * dims + j] = single[j];
+		numbers[3 * dims + j] = size[j] > 0 ? 1 + j % 3 : 1;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
+	for (j = 0; j < kind->tables.columns; j++)
+		kind->one_ways += (size_t) cells[j] * kind->tables.parts;
 	params->range = race_contingency_counters(&kind->tables);
 	if (race_contingency_problem(params, message, sizeof(message)) != NULL)
 		abort();
-	kind->pairs = columns * (columns - 1) / 2;
+	kind->pairs = kind->tables.columns * (kind->tables.columns - 1) / 2;
 	kind->workspace = allocate(race_draw_workspace(params));
 	kind->counting = allocate(race_contingency_workspace(params, 1));
 	kind->exact = allocate(params->range * sizeof(int64_t));
-	kind->bytes = (params->range + RACE_MEASURED_NUMBERS * (columns + kind->pairs) + kind->one_ways) *
+	kind->bytes = (params->range + RACE_MEASURED_NUMBERS * (dims + kind->pairs) + kind->one_ways) *
 		sizeof(int64_t);
 	for (j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
@@ -249,6 +251,7 @@ typedef struct Sides
 {
 	bool		gaussian;
 	int			substitute;
+	double		unit;			/* of counters */
 	double		sum;			/* a + b */
 	double		squares;		/* a^2 + b^2 */
 	bool		both;
@@ -284,14 +287,16 @@ look_at_table(const Sides *sides, size_t from, size_t n)
 {
 	double	   *most = &met.table[sides->gaussian][sides->substitute];
 
-	*most = fmax(*most, part_of(sides, from, n, sides->gaussian ? sides->squares : sides->sum));
+	*most = fmax(*most, part_of(sides, from, n, sides->gaussian ? sides->squares * sides->unit * sides->unit :
+								sides->sum * sides->unit));
 }
 
 static void
 look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 {
 	double	   *most = &met.scores[sides->gaussian][sides->substitute];
-	double		limit = sides->gaussian ? sides->sum * sides->sum : sides->sum;
+	double		l1 = sides->sum * sides->unit;
+	double		limit = sides->gaussian ? l1 * l1 : l1;
 	double		part = part_of(sides, from, pairs, pairs * limit);
 	uint32_t	i;
 
@@ -307,10 +312,12 @@ look_at_columns(const Kind *kind, const Sides *sides, size_t from)
 {
 	uint32_t	j;
 
-	for (j = 0; j < kind->params->dims; j++)
+	for (j = 0; j < kind->tables.columns; j++)
 	{
-		look_at_table(sides, from, (size_t) kind->tables.cells[j]);
-		from += (size_t) kind->tables.cells[j];
+		size_t		n = (size_t) kind->tables.cells[j] * kind->tables.parts;
+
+		look_at_table(sides, from, n);
+		from += n;
 	}
 	return from;
 }
@@ -367,8 +374,8 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 			met.near = false;
 			return;
 		}
-		look_at_table(sides, at, table.counters);
-		at += table.counters;
+		look_at_table(sides, at, table.cells * kind->tables.parts);
+		at += table.cells * kind->tables.parts;
 		more = race_contingency_next(result, &table);
 	}
 	if (again)
@@ -419,8 +426,8 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	double		a = pair->own[0][label].n;
 	double		b = pair->own[1][label].n;
 	double		m = setting->records;
-	Sides		sides = {setting->delta > 0, setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE, a + b,
-		a * a + b * b, a == b};
+	Sides		sides = {setting->delta > 0, setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE,
+		(double) kind->tables.unit, a + b, a * a + b * b, a == b};
 	double		part = (setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) /
 		(sides.substitute ? 2 : 1);
 	double	   *most = &met.cost[sides.gaussian][sides.substitute];
@@ -476,19 +483,24 @@ add_record(const Kind *kind, Records *records, uint64_t place, int64_t weight)
 {
 	uint32_t	j;
 
-	for (j = 0; j < kind->params->dims; j++)
+	static const double measures[] = {0, 1, RACE_MEASURE_UNIT / 2 - 0.5, RACE_MEASURE_UNIT, 2 * RACE_MEASURE_UNIT, -1};
+
+	for (j = 0; j < kind->tables.columns; j++)
 		records->x[records->n][j] = (double) (mix(place * 100 + j) % (uint64_t) kind->tables.cells[j]);
+	if (kind->tables.parts > 1)
+		records->x[records->n][j] = measures[mix(place * 100 + j) % 6];
 	records->weight[records->n++] = weight;
 }
 
 /* A few records, a crowd, or as many as a counter can hold, or less than none */
 static int64_t
-base_weight(uint64_t bits)
+base_weight(uint64_t bits, int64_t unit)
 {
 	static const int64_t weights[] = {1, 7, 40, 5000, 1000000, INT64_C(1) << 38, INT64_C(1) << 60,
 	-(INT64_C(1) << 60), RACE_MAX_COUNT / 4, -RACE_MAX_COUNT / 4, -3};
+	int64_t		weight = weights[bits % 3 == 0 ? bits / 3 % 11 : bits / 3 % 5];
 
-	return weights[bits % 3 == 0 ? bits / 3 % 11 : bits / 3 % 5];
+	return weight / unit == 0 ? weight : weight / unit;
 }
 
 static void
@@ -510,7 +522,7 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 		{
 			uint64_t	bits = mix(++state);
 
-			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58, base_weight(bits));
+			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58, base_weight(bits, (int64_t) kind->tables.unit));
 		}
 	for (table = first; table <= last; table++)
 	{
@@ -566,7 +578,11 @@ test_random(int n)
 		{2, {4, 3}, {1, 1}, {0, 1}},
 		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}},
 		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}}
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}},
+		/* with a measure */
+		{2, {7, 2}, {1, 0}, {0, 0}},
+		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}},
+		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}}
 	};
 	Kind		kind;
 	Pair		pair;
@@ -595,7 +611,8 @@ add_cell(const Kind *kind, Records *records, uint32_t cell)
 
 	for (j = 0; j < kind->params->dims; j++)
 	{
-		records->x[records->n][j] = cell % (uint32_t) kind->tables.cells[j];
+		records->x[records->n][j] = cell % (uint32_t) kind->tables.cells[j] *
+			(j < kind->tables.columns ? 1.0 : RACE_MEASURE_UNIT);
 		cell /= (uint32_t) kind->tables.cells[j];
 	}
 	records->weight[records->n++] = 1;
@@ -603,9 +620,8 @@ add_cell(const Kind *kind, Records *records, uint32_t cell)
 
 /* All tables of at most two records, and all persons with one record, or with another */
 static void
-test_small(uint32_t columns, const double *cells, uint32_t places)
+test_small(uint32_t columns, const double *cells, const double *ones, uint32_t places)
 {
-	static const double ones[] = {1, 1, 1};
 	static const double zeros[] = {0, 0, 0};
 	Kind		kind;
 	uint32_t	i;
@@ -640,11 +656,15 @@ int
 main(void)
 {
 	static const double cells[][3] = {{2, 3}, {2, 2, 2}};
+	static const double ones[] = {1, 1, 1};
+	static const double measure[] = {1, 1, 0};
 
 	met.same = met.near = true;
 	race_reference = &made_up;
-	test_small(2, cells[0], 6);
-	test_small(3, cells[1], 8);
+	test_small(2, cells[0], ones, 6);
+	test_small(2, cells[0], measure + 1, 6);
+	test_small(3, cells[1], ones, 8);
+	test_small(3, cells[1], measure, 8);
 	test_random(60);
 	ok(met.same, "nothing but noisy numbers decides what is measured");
 	ok(met.near, "neighbors are as near as is declared, and cost no more");

@@ -238,6 +238,9 @@ make_release(Release *release)
 	release->model_columns = (RaceGraphColumns) {
 		release->columns, release->cells, select->groups, (const uint32_t *const *) select->group_of
 	};
+	if (race_select_all(select))
+		for (uint32_t k = 0; k < select->measured; k++)
+			measure_pair(release, &select->pairs[k]);
 	fit(release);
 	while ((noise = race_select_scores(select)) != 0)
 	{
@@ -278,6 +281,16 @@ make_independent(Release *release)
 		release->columns, release->cells, release->cells, (const uint32_t *const *) release->select.group_of
 	};
 	fit(release);
+}
+
+static double *
+ones(uint32_t n)
+{
+	double	   *numbers = allocate(NULL, n * sizeof(double));
+
+	for (uint32_t i = 0; i < n; i++)
+		numbers[i] = 1;
+	return numbers;
 }
 
 static double
@@ -323,6 +336,9 @@ main(int argc, char **argv)
 	select->columns = release.columns;
 	select->cells = select->finest = release.cells;
 	select->ordered = release.ordered;
+	select->weights = ones(release.columns);
+	select->parts = 1;
+	select->unit = 1;
 	select->pure = delta == 0;
 	select->budget = select->pure ? atof(argv[3]) : race_rho_allowed(atof(argv[3]), delta);
 	select->max_contributions = 1;

@@ -1,0 +1,87 @@
+-- the front door: releases by columns, asked by names and plain values.  With so large an epsilon there is no noise.
+\set SHOW_CONTEXT never
+CREATE SCHEMA front;
+SET search_path = front, public;
+CREATE TABLE guests (
+	age int CHECK (age BETWEEN 0 AND 99), town text CHECK (town IN ('Paris', 'Rome', 'Oslo')) NOT NULL, smoker boolean, pressure float8 CHECK (pressure BETWEEN 50 AND 250) NOT NULL,
+	day date CHECK (day BETWEEN '2026-01-01' AND '2026-12-31') NOT NULL, rooms int CHECK (rooms IN (1, 2, 4)) NOT NULL);
+INSERT INTO guests
+SELECT CASE WHEN i % 50 > 0 THEN (i * 7) % 100 END, ('{Paris,Rome,Oslo}'::text[])[1 + (i * 7) % 100 / 20 % 3], CASE i % 10 WHEN 9 THEN NULL ELSE i % 10 < 3 END,
+	80 + (i * 7) % 100 + (i % 30), date '2026-01-01' + i % 365, CASE WHEN i % 2 = 0 THEN 1 ELSE 4 END
+FROM generate_series(0, 19999) i;
+CALL race_protect('guests', 'guests', 1e12);
+SET client_min_messages = warning;
+CALL race_release('guests all', 'guests', '{age,town,smoker,pressure,day,rooms}', 1e9);
+CALL race_release('guests short', 'guests', '{age,town,pressure}', 1e9);
+CALL race_release('guests dark', 'guests', '{age,town,smoker}', 1e-5);
+CALL race_release_sketch('front age', 'guests', 'l2(dims=1, bandwidth=5, lower={0}, upper={100})', 'ARRAY[age]', 1000);
+RESET client_min_messages;
+
+-- means: of all, by a column, by two, of some
+SELECT m.value1, m.value2, abs(m.mean - t.mean) < 0.01 AS right, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count, m.source
+FROM race_mean('guests all', 'age') m, (SELECT avg(age) AS mean FROM guests) t;
+SELECT m.value1, abs(m.mean - t.mean) < 0.5 AS near, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count, m.source
+FROM race_mean('guests short', 'pressure', 'town') m JOIN (SELECT town, avg(pressure) AS mean FROM guests GROUP BY town) t ON t.town = m.value1;
+SELECT m.value1, abs(m.mean - t.mean) < 0.01 AS right, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count
+FROM race_mean('guests all', 'smoker', 'town') m JOIN (SELECT town, avg(smoker::int) AS mean FROM guests GROUP BY town) t ON t.town = m.value1;
+SELECT m.value1, m.value2, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside
+FROM race_mean('guests all', 'pressure', '{smoker,rooms}') m JOIN (SELECT smoker, rooms, avg(pressure) AS mean FROM guests GROUP BY 1, 2) t
+	ON t.smoker IS NOT DISTINCT FROM m.value1::boolean AND t.rooms::text = m.value2;
+SELECT count(*), count(mean), count(*) FILTER (WHERE t.n > 0) AS groups, bool_and(abs(mean - t.avg) < 2.5) AS near, bool_and(t.avg BETWEEN lower AND upper) AS inside
+FROM race_mean('guests short', 'pressure', ARRAY['age'], '{"town": "Rome"}') m,
+	LATERAL (SELECT count(*) AS n, avg(pressure) FROM guests WHERE town = 'Rome' AND age >= split_part(trim(value1, '[)'), ',', 1)::int AND age < split_part(trim(value1, '[)'), ',', 2)::int) t;
+SELECT abs(mean - 2.5) < 0.01 AS right FROM race_mean('guests all', 'rooms');
+SELECT count(*), bool_and(mean IS NULL OR upper - lower > 50) AS wide FROM race_mean('guests dark', 'age', 'town');
+
+-- quantiles
+SELECT q.p, q.value = t.value AS right, q.value BETWEEN q.lower AND q.upper AS inside, q.text
+FROM race_quantiles('guests all', 'age') q, LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY age) AS value FROM guests) t;
+SELECT abs(q.value - t.value) < 0.5 AS near, t.value BETWEEN q.lower AND q.upper AS inside
+FROM race_quantiles('guests all', 'pressure', '{0.1,0.5,0.9}') q, LATERAL (SELECT percentile_cont(q.p) WITHIN GROUP (ORDER BY pressure) AS value FROM guests) t;
+SELECT q.text, t.value BETWEEN date '2000-01-01' + q.lower::int AND date '2000-01-01' + q.upper::int AS inside
+FROM race_quantiles('guests all', 'day', '{0.5}') q, LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY day) AS value FROM guests) t;
+SELECT t.value BETWEEN q.lower AND q.upper AS inside
+FROM race_quantiles('guests short', 'age', ARRAY[0.1, 0.5], '{"town": ["Rome", "Oslo"]}') q, LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY age) AS value FROM guests WHERE town <> 'Paris') t;
+SELECT count(*), bool_and(value IS NULL OR upper - lower > 50) AS wide FROM race_quantiles('guests dark', 'age', '{0.5,NULL}');
+SELECT abs(value - 50) < 2 AS near FROM race_quantiles('front age', p => '{0.5}');
+
+-- histograms: integers between integer edges are counted exactly
+SELECT h.value, abs(h.count - t.n) < 0.5 AS right, t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5 AS inside, abs(h.density - t.n / 19600.0 / (h.high - h.low)) < 1e-4 AS density, h.source
+FROM race_histogram('guests all', 'age', '{0,18,20,65,100}') h, LATERAL (SELECT count(*) AS n FROM guests WHERE age >= h.low AND age < h.high) t;
+SELECT bool_and(abs(h.count - t.n) < 0.5) AS right, count(*), min(low), max(high)
+FROM race_histogram('guests all', 'age', bins => 7) h, LATERAL (SELECT count(*) AS n FROM guests WHERE age >= h.low AND age < h.high) t;
+SELECT count(*), min(value), max(value), round(sum(count)) AS count FROM race_histogram('guests all', 'age');
+SELECT count(*) FROM race_histogram('guests all', 'age', '10');
+SELECT value, round(count) AS count, low, round(density::numeric, 4) AS share FROM race_histogram('guests all', 'town');
+SELECT value, abs(h.count - t.n) < 0.5 AS right FROM race_histogram('guests all', 'day', '{2026-03-01,2026-04-01,2026-06-15}') h,
+	LATERAL (SELECT count(*) AS n FROM guests WHERE day >= date '2000-01-01' + low::int AND day < date '2000-01-01' + high::int) t;
+SELECT bool_and(t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5) AS inside FROM race_histogram('guests all', 'pressure', ARRAY[80, 99.37, 130.01, 250]) h, LATERAL (SELECT count(*) AS n FROM guests WHERE pressure >= h.low AND pressure < h.high) t;
+SELECT bool_and(t.n BETWEEN h.lower - 0.5 AND h.upper + 0.5) AS inside, count(*) FROM race_histogram('guests short', 'age', '{17,23,38,41}', '{"town": "Rome"}') h,
+	LATERAL (SELECT count(*) AS n FROM guests WHERE age >= h.low AND age < h.high AND town = 'Rome') t;
+SELECT count(*), round(sum(count)) BETWEEN 19500 AND 19700 AS all FROM race_histogram('front age', '1', bins => 10);
+
+DROP SCHEMA front CASCADE;
+-- a measure: means from the parts of cells, where it is NULL too
+CREATE TABLE measured (town text NOT NULL CHECK (town IN ('Paris', 'Rome')), age int NOT NULL CHECK (age BETWEEN 0 AND 99),
+	pressure float8 CHECK (pressure BETWEEN 80 AND 200));
+INSERT INTO measured SELECT CASE WHEN i % 3 = 0 THEN 'Paris' ELSE 'Rome' END, i % 100,
+	CASE WHEN i % 11 > 0 THEN 100 + i % 40 + i % 3 * 5 END FROM generate_series(1, 3300) i;
+CALL race_protect('measured', epsilon_limit => 1e12);
+CALL race_release('no number', 'measured', '{town}', 1, measure => 'town');
+CALL race_release('no column', 'measured', '{town}', 1, measure => 'pulse');
+CALL race_release('no label', 'measured', '{town}', 1, measure => 'pressure', label => 'age');
+CALL race_release('measured', 'measured', '{town,age}', 1e9, measure => 'pressure', label => 'town');
+CALL race_release('both', 'measured', '{town,age,pressure}', 1e9, measure => 'pressure');
+SELECT m.value1, abs(m.mean - e.mean) < 0.02 AND m.lower <= m.mean AND m.mean <= m.upper AS right, round(m.count) = e.count AS counted, source
+FROM race_mean('measured', 'pressure', 'town') m JOIN (SELECT town, avg(pressure) AS mean, count(*) FROM measured GROUP BY 1) e ON e.town = m.value1 ORDER BY 1;
+SELECT abs(m.mean - (SELECT avg(pressure) FROM measured)) < 0.02 AS all, (SELECT count(*) FROM race_mean('measured', 'pressure', '{town,age}') t
+	JOIN (SELECT town, format('[%s,%s)', age / 5 * 5, age / 5 * 5 + 5) AS ages, avg(pressure) AS mean FROM measured GROUP BY 1, 2) e
+		ON e.town = t.value1 AND e.ages = t.value2 AND abs(e.mean - t.mean) < 0.02 AND t.source = 'measured') AS both
+FROM race_mean('measured', 'pressure') m;
+SELECT abs(mean - (SELECT avg(pressure) FROM measured WHERE pressure >= 100 AND pressure < 120)) < 0.5 AS right
+FROM race_mean('both', 'pressure', "where" => '{"pressure": [100, 120]}');
+SELECT race_histogram('measured', 'pressure');
+CALL race_release_next('measured');
+ALTER TABLE measured DROP CONSTRAINT measured_pressure_check;
+CALL race_release_next('measured');
+DROP TABLE measured;

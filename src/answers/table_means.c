@@ -1,0 +1,771 @@
+/*
+ * table_means.c
+ *		Means and distributions of a column from private contingency tables
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "../core/core.h"
+#include "table_answers.h"
+
+PG_FUNCTION_INFO_V1(race_tables_mean);
+PG_FUNCTION_INFO_V1(race_tables_histogram);
+PG_FUNCTION_INFO_V1(race_normal_quantile);
+
+/* _race_z(confidence): how many standard errors a confidence interval reaches to each side */
+Datum
+race_normal_quantile(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(race_inverse_normal((1 + race_confidence_arg(fcinfo, 0)) / 2));
+}
+
+/* The weights of a column: those that it has, times others, which may be NULL; they are replaced */
+static void
+multiply_weights(const double **weights, int column, uint32 cells, const double *others)
+{
+	double	   *product;
+	uint32		i;
+
+	if (weights[column] != NULL && others != NULL)
+	{
+		product = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+		for (i = 0; i < cells; i++)
+			product[i] = weights[column][i] * others[i];
+		weights[column] = product;
+	}
+	else if (others != NULL)
+		weights[column] = others;
+}
+
+/* ------------------------------------------------------------------- means */
+
+typedef struct Means
+{
+	RaceOpenTables open;
+	const RaceDomain *domain;	/* of the column whose mean it is */
+	bool		is_measure;		/* is it that of the measure? */
+	int			column;			/* -1: that is not among the columns */
+	const double **where;
+	const double **weights;		/* of the group that is asked for */
+	int			by[2];			/* columns, by_n of them */
+	int			by_n;
+	RaceTableLine *lines[2];
+	uint32		n[2];
+	double	   *value;			/* [cells] of the column; */
+	uint32	   *order;			/* [ordinary cells], by value; */
+	double	   *share;			/* and of its records */
+	double		half;			/* the most that the value of a record is off */
+	double		confidence;
+	RaceResultRow row;
+	MemoryContext row_context;
+} Means;
+
+static int
+compare_values(const void *a, const void *b, void *values)
+{
+	double		x = ((const double *) values)[*(const uint32 *) a];
+	double		y = ((const double *) values)[*(const uint32 *) b];
+
+	return x < y ? -1 : x > y;
+}
+
+/* The number that a category is: false and true are 0 and 1 */
+static double
+category_value(const RaceDomain *domain, uint32 i)
+{
+	char	   *end;
+	double		value = strcmp(domain->type, "boolean") == 0 ? i : strtod(domain->categories[i], &end);
+
+	if (strcmp(domain->type, "boolean") != 0 && (end == domain->categories[i] || *end != '\0' || !isfinite(value)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values.")));
+	return value;
+}
+
+/* The values of the cells of a column, and how far those of records may be */
+static void
+set_values(Means *means)
+{
+	const RaceDomain *domain = means->domain;
+	uint32		cells = RaceDomainCells(domain);
+	const double **none = palloc0(means->open.columns * sizeof(double *));
+	uint32		i;
+
+	means->value = palloc0(cells * sizeof(double));
+	means->share = palloc0(cells * sizeof(double));
+	means->order = palloc(cells * sizeof(uint32));
+	for (i = 0; i < domain->n; i++)
+	{
+		double		low = domain->category ? category_value(domain, i) : race_tables_edge(domain, i);
+		double		high = domain->category ? low : race_tables_edge(domain, i + 1) - domain->whole;
+
+		means->half = Max(means->half, (high - low) / 2);
+		means->value[i] = domain->category ? low : Min(Max((low + high) / 2, domain->lower), domain->upper);
+		means->order[i] = i;
+	}
+	qsort_arg(means->order, domain->n, sizeof(uint32), compare_values, means->value);
+	race_graph_event(means->open.model->graph, none, means->column, means->share);
+}
+
+/* Sums over the groups of the column: of records, of values, and what their noise needs */
+typedef struct Sums
+{
+	double		count;
+	double		sum;
+	double		flat;			/* the sum, if values within groups were those of all records */
+	double		variance;		/* of the count, and the like of the sum and of both */
+	double		sum_variance;
+	double		covariance;
+	double		within;			/* squares of what values within groups may differ from what is supposed, as a sum */
+} Sums;
+
+/* In an event, the mean of a group differs from what is supposed by so many standard deviations of its values. */
+#define WITHIN		0.25
+
+/*
+ * Shares of the event among the records of each cell: those of groups, in between linear along a number.  NULL
+ * and what is next to no other group has that of its group.
+ */
+static double
+share_between(const Means *means, const uint32 *group_of, const double *ratio, const double *center, uint32 cell)
+{
+	uint32		own = group_of[cell];
+	bool		up = means->value[cell] > center[own];
+	uint32		next = cell;
+	double		part;
+
+	while (next > 0 && next < means->domain->n && group_of[next] == own)
+		next += up ? 1 : -1;
+	if (next >= means->domain->n || group_of[next] == own || center[group_of[next]] == center[own])
+		return ratio[own];
+	part = (means->value[cell] - center[own]) / (center[group_of[next]] - center[own]);
+	return ratio[own] + (ratio[group_of[next]] - ratio[own]) * Min(Max(part, 0), 1);
+}
+
+/* Sums over groups, from noisy counts of each */
+static void
+sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const double *counts, double variance,
+		   Sums *sums)
+{
+	const RaceDomain *domain = means->domain;
+	const double *weights = means->weights[means->column];
+	double	   *totals = palloc0(groups * sizeof(double));
+	double	   *center = palloc0(groups * sizeof(double));
+	double	   *ratio = palloc0(groups * sizeof(double));
+	double	   *all = palloc0(groups * sizeof(double));	/* of cells by their share of the event */
+	double	   *inside = palloc0(groups * sizeof(double));
+	double	   *values = palloc0(groups * sizeof(double));
+	double	   *flat = palloc0(groups * sizeof(double));
+	double	   *squares = palloc0(groups * sizeof(double));
+	uint32		i;
+
+	for (i = 0; i < RaceDomainCells(domain); i++)
+	{
+		totals[group_of[i]] += means->share[i];
+		center[group_of[i]] += means->share[i] * means->value[i];
+		squares[group_of[i]] += means->share[i] * means->value[i] * means->value[i];
+	}
+	for (i = 0; i < groups; i++)
+	{
+		totals[i] = Max(totals[i], 1e-300);
+		center[i] /= totals[i];
+		ratio[i] = (Max(counts[i], 0) + sqrt(variance)) / (totals[i] * means->open.model->total);
+	}
+	for (i = 0; i < RaceDomainCells(domain); i++)
+	{
+		uint32		group = group_of[i];
+		double		own = domain->category || i >= domain->n ? ratio[group] :
+			share_between(means, group_of, ratio, center, i);
+		double		weight = i >= domain->n ? 0 : weights == NULL ? 1 : weights[i];
+
+		all[group] += means->share[i] * own;
+		inside[group] += means->share[i] * own * weight;
+		values[group] += means->share[i] * own * weight * means->value[i];
+		flat[group] += means->share[i] * weight * means->value[i] / totals[group];
+	}
+	memset(sums, 0, sizeof(Sums));
+	for (i = 0; i < groups; i++)
+	{
+		double		part = all[i] > 0 ? inside[i] / all[i] : 0;
+		double		value = all[i] > 0 ? values[i] / all[i] : 0;
+
+		sums->count += counts[i] * part;
+		sums->sum += counts[i] * value;
+		sums->flat += counts[i] * flat[i];
+		sums->variance += variance * part * part;
+		sums->sum_variance += variance * value * value;
+		sums->covariance += variance * part * value;
+		sums->within += counts[i] * counts[i] * Max(squares[i] / totals[i] - center[i] * center[i], 0);
+	}
+}
+
+typedef struct Mean
+{
+	bool		known;
+	double		estimate;
+	double		lower;
+	double		upper;
+} Mean;
+
+/* The range of the values that weights allow */
+static void
+bound_values(const Means *means, double *lower, double *upper)
+{
+	const double *weights = means->weights[means->column];
+	uint32		i;
+
+	*lower = INFINITY;
+	*upper = -INFINITY;
+	for (i = 0; i < means->domain->n; i++)
+		if (weights == NULL || weights[i] > 0)
+		{
+			*lower = Min(*lower, means->value[i] - means->half);
+			*upper = Max(*upper, means->value[i] + means->half);
+		}
+}
+
+/* The ratio of two noisy sums, by Fieller's theorem; not known if the count is within its noise of 0 */
+static void
+divide_sums(const Sums *sums, double off, double least, double most, double z, Mean *mean)
+{
+	double		a = sums->count * sums->count - z * z * sums->variance;
+	double		b = sums->sum * sums->count - z * z * sums->covariance;
+	double		c = sums->sum * sums->sum - z * z * sums->sum_variance;
+	double		within = z * WITHIN * sqrt(sums->within) * sums->count;
+	double		root = sqrt(Max(b * b - a * c, 0) + within * within);
+
+	mean->known = sums->count > 0 && a > 0;
+	if (!mean->known)
+		return;
+	mean->estimate = Min(Max(sums->sum / sums->count, least), most);
+	mean->lower = Min(Max((b - root) / a - off, least), mean->estimate);
+	mean->upper = Max(Min((b + root) / a + off, most), mean->estimate);
+}
+
+/* The mean of the first so many records of the column, in the order of its values, or of the last */
+static double
+mean_of_first(const Means *means, double records, bool last)
+{
+	const double *weights = means->weights[means->column];
+	double		left = records / means->open.model->total;
+	double		count = 0;
+	double		sum = 0;
+	uint32		n = means->domain->n;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint32		cell = means->order[last ? n - 1 - i : i];
+		double		part = means->share[cell] * (weights == NULL ? 1 : weights[cell]);
+
+		part = Min(part, Max(left - count, 0));
+		count += part;
+		sum += part * means->value[cell];
+	}
+	return count > 0 ? sum / count : last ? INFINITY : -INFINITY;
+}
+
+/* What the model says; the bounds are what the number of records allows */
+static void
+ask_model(const Means *means, double least, double z, Mean *mean)
+{
+	const RaceTableModel *model = means->open.model;
+	double	   *table = palloc(RaceDomainCells(means->domain) * sizeof(double));
+	double		count = 0;
+	double		sum = 0;
+	double		low;
+	double		high;
+	uint32		i;
+
+	race_graph_event(model->graph, means->weights, means->column, table);
+	for (i = 0; i < means->domain->n; i++)
+	{
+		count += table[i];
+		sum += table[i] * means->value[i];
+	}
+	mean->known = count * model->total >= 0.5 && model->total > z * sqrt(model->total_variance);
+	if (!mean->known)
+		return;
+	bound_values(means, &low, &high);
+	mean->estimate = Min(Max(sum / count, low), high);
+	mean->lower = Min(Max(mean_of_first(means, least, false) - means->half, low), mean->estimate);
+	mean->upper = Max(Min(mean_of_first(means, least, true) + means->half, high), mean->estimate);
+}
+
+/* Noisy counts of groups of the column in the event of one other column, whose groups have weights; their variance */
+static double
+count_groups(const Means *means, const RaceTable *table, const double *weights, double *counts)
+{
+	const RaceOpenTables *open = &means->open;
+	bool		is_first = table->first == (uint32) means->column;
+	uint32		columns = race_contingency_groups(&open->model->tables, table->second);
+	double		squares = 0;
+	Size		k;
+
+	for (k = 0; k < table->cells; k++)
+	{
+		uint32		own = (uint32) (is_first ? k / columns : k % columns);
+		double		weight = weights[is_first ? k % columns : k / columns];
+
+		counts[own] += weight * race_table_records(&open->view, open->model, table, k);
+		squares += own == 0 ? weight * weight : 0;
+	}
+	return table->variance * squares;
+}
+
+/* The mean in an event from measured tables; false if there are none of it */
+static bool
+ask_measured(const Means *means, double z, Mean *mean)
+{
+	const RaceTableModel *model = means->open.model;
+	const RaceContingency *tables = &model->tables;
+	uint32		cells = RaceDomainCells(means->domain);
+	uint32	   *group_of = palloc(cells * sizeof(uint32));
+	double	   *counts = palloc0(cells * sizeof(double));
+	const RaceTable *table = &model->table[means->column];
+	double	   *of_groups = NULL;
+	double		variance = table->variance;
+	uint32		groups = cells;
+	int			other = -1;
+	int			n = 0;
+	Sums		sums;
+	double		low;
+	double		high;
+	uint32		i;
+
+	for (i = 0; i < tables->columns; i++)
+		if (means->weights[i] != NULL && i != (uint32) means->column)
+		{
+			other = (int) i;
+			n++;
+		}
+	if (n == 1)
+	{
+		table = race_tables_find(model, means->column, other);
+		of_groups = table == NULL ? NULL : race_tables_groups(tables, other, means->weights[other]);
+		groups = race_contingency_groups(tables, means->column);
+	}
+	if (n > 1 || (n == 1 && of_groups == NULL))
+		return false;
+	for (i = 0; i < cells; i++)
+		group_of[i] = n == 0 ? i : race_contingency_group(tables, means->column, i);
+	if (n == 1)
+		variance = count_groups(means, table, of_groups, counts);
+	for (i = 0; i < cells && n == 0; i++)
+		counts[i] = race_table_records(&means->open.view, model, table, i);
+	sum_groups(means, group_of, groups, counts, variance, &sums);
+	bound_values(means, &low, &high);
+	divide_sums(&sums, means->half + fabs(sums.sum - sums.flat) / Max(sums.count, 1), low, high, z, mean);
+	return true;
+}
+
+/* The measured table that has the most precise numbers of an event, and the weights of its cells; NULL if none has */
+static const RaceTable *
+table_of_event(const Means *means, double **first, double **second)
+{
+	const RaceTableModel *model = means->open.model;
+	const RaceTable *found = NULL;
+	int			columns[2];
+	int			n = 0;
+	uint32		i;
+
+	for (i = 0; i < model->tables.columns; i++)
+		if (means->weights[i] != NULL && n++ < 2)
+			columns[n - 1] = (int) i;
+	*first = *second = NULL;
+	if (n > 2)
+		return NULL;
+	if (n < 2)
+	{
+		for (i = 0; i < model->tables.columns; i++)
+			if ((n == 1 && i == (uint32) columns[0]) ||
+				(n == 0 && (found == NULL || model->table[i].variance * model->table[i].cells <
+							found->variance * found->cells)))
+				found = &model->table[i];
+		*first = n == 0 ? NULL : unconstify(double *, means->weights[columns[0]]);
+		return found;
+	}
+	found = race_tables_find(model, columns[0], columns[1]);
+	*first = race_tables_groups(&model->tables, columns[0], means->weights[columns[0]]);
+	*second = race_tables_groups(&model->tables, columns[1], means->weights[columns[1]]);
+	return *first == NULL || *second == NULL ? NULL : found;
+}
+
+/*
+ * The mean of the measure in an event, from the parts of a table's cells: the lower and upper bound, weighed by the
+ * records of both.  False if there is no such table.
+ */
+static bool
+ask_measure(const Means *means, double z, Mean *mean)
+{
+	const RaceOpenTables *open = &means->open;
+	const RaceContingency *tables = &open->model->tables;
+	RaceCounterArray counters = {unconstify(void *, open->view.counters), open->view.width};
+	double		low = open->measure->lower;
+	double		high = open->measure->upper;
+	Sums		sums = {0};
+	double		squares = 0;
+	double		variance;
+	double	   *first;
+	double	   *second;
+	const RaceTable *table = table_of_event(means, &first, &second);
+	uint32		columns;
+	Size		k;
+
+	if (table == NULL)
+		return false;
+	columns = second == NULL ? 1 : race_contingency_groups(tables, table->second);
+	for (k = 0; k < table->cells; k++)
+	{
+		double		weight = first == NULL ? 1 : first[k / columns] * (second == NULL ? 1 : second[k % columns]);
+		double		lower;
+		double		upper;
+
+		race_contingency_part(tables, table, counters, 0, k, 1, &lower);
+		race_contingency_part(tables, table, counters, 1, k, 1, &upper);
+		sums.count += weight * (lower + upper);
+		sums.sum += weight * (lower * low + upper * high);
+		squares += weight * weight;
+	}
+	variance = table->variance / tables->parts * squares;
+	sums.variance = 2 * variance;
+	sums.covariance = (low + high) * variance;
+	sums.sum_variance = (low * low + high * high) * variance;
+	divide_sums(&sums, (high - low) / (2 * RACE_MEASURE_UNIT), low, high, z, mean);
+	return true;
+}
+
+/* The columns by which there are means */
+static void
+read_by(Means *means, ArrayType *array)
+{
+	Datum	   *texts;
+	bool	   *nulls;
+	int			i;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &means->by_n);
+	if (ARR_NDIM(array) > 1 || means->by_n > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("means are by at most two columns"),
+				 errhint("Choose values of others by \"where\".")));
+	for (i = 0; i < means->by_n; i++)
+		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(texts[i]));
+}
+
+static void
+start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Means	   *means = palloc0(sizeof(Means));
+	char	   *name;
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
+		return;
+	means->confidence = race_confidence_arg(fcinfo, 5);
+	race_row_start(&means->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &means->open);
+	name = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	means->is_measure = means->open.measure != NULL && strcmp(means->open.measure->name, name) == 0;
+	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
+		race_tables_column(&means->open, name);
+	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(4));
+	if (means->column >= 0)
+	{
+		means->domain = &means->open.domains[means->column];
+		set_values(means);
+	}
+	call->max_calls = 1;
+	if (!PG_ARGISNULL(3))
+		read_by(means, PG_GETARG_ARRAYTYPE_P(3));
+	for (i = 0; i < means->by_n; i++)
+	{
+		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
+		call->max_calls *= means->n[i];
+	}
+	means->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of means", ALLOCSET_DEFAULT_SIZES);
+	call->user_fctx = means;
+}
+
+/* Add the labels of a group, and the number that is in the middle of the first */
+static void
+add_group(Means *means, const RaceTableLine *const *line)
+{
+	const RaceDomain *domain = &means->open.domains[means->by[0]];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+		if (i < means->by_n)
+			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
+		else
+			race_row_add_null(&means->row);
+	if (means->by_n > 0 && !domain->category && line[0]->first < domain->n)
+		race_row_add(&means->row, Float8GetDatum((race_tables_edge(domain, line[0]->first) +
+												  race_tables_edge(domain, line[0]->last + 1) -
+												  domain->whole) / 2));
+	else
+		race_row_add_null(&means->row);
+}
+
+static Datum
+next_mean(void *state, uint64 number)
+{
+	Means	   *means = state;
+	const RaceTableLine *line[2] = {NULL, NULL};
+	RaceTableAnswer answer;
+	Mean		mean = {0};
+	bool		measured;
+	double		z = race_tables_z(&means->open, means->confidence);
+	MemoryContext old;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(means->row_context);
+	old = MemoryContextSwitchTo(means->row_context);
+	means->weights = palloc(means->open.columns * sizeof(double *));
+	memcpy(means->weights, means->where, means->open.columns * sizeof(double *));
+	for (i = means->by_n - 1; i >= 0; i--)
+	{
+		uint32		cells = RaceDomainCells(&means->open.domains[means->by[i]]);
+		double	   *inside = palloc0(cells * sizeof(double));
+		uint32		k;
+
+		line[i] = &means->lines[i][number % means->n[i]];
+		number /= means->n[i];
+		for (k = line[i]->first; k <= line[i]->last; k++)
+			inside[k] = 1;
+		multiply_weights(means->weights, means->by[i], cells, inside);
+	}
+	race_tables_ask(&means->open, means->weights, means->confidence, &answer);
+	measured = (means->is_measure && ask_measure(means, z, &mean)) ||
+		(means->column >= 0 && ask_measured(means, z, &mean));
+	if (!measured && means->column >= 0)
+		ask_model(means, answer.lower, z, &mean);
+	MemoryContextSwitchTo(old);
+	add_group(means, line);
+	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));
+	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.lower));
+	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.upper));
+	race_row_add(&means->row, Float8GetDatum(answer.count));
+	race_row_add_text(&means->row, measured ? "measured" : "model");
+	return race_row_datum(&means->row);
+}
+
+/* _race_tables_mean(sketch, domains, column, by, where, confidence) */
+Datum
+race_tables_mean(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_mean, next_mean);
+}
+
+/* --------------------------------------------------------------- histograms */
+
+typedef struct Histogram
+{
+	RaceOpenTables open;
+	const RaceDomain *domain;
+	int			column;
+	const double **where;
+	double		confidence;
+	bool		below;			/* is all that is below the upper edge counted? */
+	RaceTableLine *lines;		/* of categories; else NULL, and there are edges */
+	double	   *edges;
+	uint64		n;				/* ranges */
+	bool		to_the_end;		/* has the last range what is beyond the last edge? */
+	RaceResultRow row;
+	MemoryContext row_context;
+} Histogram;
+
+#define MOST_RANGES		10000
+#define RANGES			20		/* at most about so many if nothing is asked for */
+
+static void
+refuse_edges(const char *problem)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem),
+			 errhint("Give edges that ascend, as in {0,10,20}, or the number of bins.")));
+}
+
+/* Edges that are given; returns how many ranges they make */
+static uint32
+read_edges(Histogram *histogram, ArrayType *array)
+{
+	Datum	   *texts;
+	bool	   *nulls;
+	int			n;
+	int			i;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
+	if (ARR_NDIM(array) != 1 || n < 2 || n > MOST_RANGES + 1)
+		refuse_edges(psprintf("edges must be 2 to %d numbers", MOST_RANGES + 1));
+	histogram->edges = palloc(n * sizeof(double));
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			refuse_edges("an edge must not be NULL");
+		histogram->edges[i] = race_tables_number(histogram->domain, TextDatumGetCString(texts[i]));
+		if (i > 0 && !(histogram->edges[i] > histogram->edges[i - 1]))
+			refuse_edges("edges must ascend");
+	}
+	return n - 1;
+}
+
+/* Edges of ranges of this width, from a number that is no more than the lower bound */
+static uint32
+space_edges(Histogram *histogram, double from, double width)
+{
+	const RaceDomain *domain = histogram->domain;
+	double		end = domain->upper + domain->whole;
+	uint32		n = (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES);
+	uint32		i;
+
+	histogram->edges = palloc((n + 1) * sizeof(double));
+	for (i = 0; i <= n; i++)
+		histogram->edges[i] = Min(Max(from + i * width, domain->lower), end);
+	histogram->to_the_end = true;
+	return n;
+}
+
+/* Edges of the lines that a table has */
+static uint32
+edges_of_lines(Histogram *histogram, bool groups)
+{
+	const RaceDomain *domain = histogram->domain;
+	uint32		n;
+	uint32		i;
+	RaceTableLine *lines = race_tables_lines(&histogram->open, histogram->column, groups, &n);
+
+	histogram->edges = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n && lines[i].first < domain->n; i++)
+	{
+		histogram->edges[i] = race_tables_edge(domain, lines[i].first);
+		histogram->edges[i + 1] = race_tables_edge(domain, lines[i].last + 1);
+	}
+	histogram->to_the_end = true;
+	return i;
+}
+
+/* Do other columns have conditions? */
+static bool
+has_others(const Histogram *histogram)
+{
+	int			i;
+
+	for (i = 0; i < histogram->open.columns; i++)
+		if (i != histogram->column && histogram->where[i] != NULL)
+			return true;
+	return false;
+}
+
+/* Ranges as they are asked for; of numbers as many bins, 0 for the finest that are measured */
+static uint32
+choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
+{
+	const RaceDomain *domain = histogram->domain;
+	int			bins = PG_ARGISNULL(4) ? -1 : PG_GETARG_INT32(4);
+	double		range = domain->upper - domain->lower + domain->whole;
+	double		width;
+	uint32		n;
+
+	if (!PG_ARGISNULL(3) && !PG_ARGISNULL(4))
+		refuse_edges("edges and bins cannot be given both");
+	if (domain->category && (!PG_ARGISNULL(3) || bins > 0 || histogram->below))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values.")));
+	if (domain->category)
+	{
+		histogram->lines = race_tables_lines(&histogram->open, histogram->column, false, &n);
+		return n;
+	}
+	if (!PG_ARGISNULL(3))
+		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(3));
+	if (bins < -1 || bins > MOST_RANGES)
+		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
+	if (bins == 0 || (bins < 0 && has_others(histogram)))
+		return edges_of_lines(histogram, has_others(histogram));
+	width = bins > 0 ? range / bins : Max(race_round_width(range / RANGES), domain->width);
+	if (domain->whole)
+		width = ceil(width);
+	return space_edges(histogram, bins > 0 ? domain->lower : floor(domain->lower / width) * width, width);
+}
+
+static void
+start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Histogram  *histogram = palloc0(sizeof(Histogram));
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) || PG_ARGISNULL(6))
+		return;
+	histogram->confidence = race_confidence_arg(fcinfo, 7);
+	race_row_start(&histogram->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &histogram->open);
+	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	histogram->domain = &histogram->open.domains[histogram->column];
+	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(5));
+	histogram->below = PG_GETARG_BOOL(6);
+	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
+	histogram->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of a histogram",
+												   ALLOCSET_DEFAULT_SIZES);
+	call->user_fctx = histogram;
+}
+
+static Datum
+next_range(void *state, uint64 number)
+{
+	Histogram  *histogram = state;
+	const RaceDomain *domain = histogram->domain;
+	uint32		cells = RaceDomainCells(domain);
+	const RaceTableLine *line = histogram->lines == NULL ? NULL : &histogram->lines[number];
+	bool		last = histogram->to_the_end && number + 1 == histogram->n;
+	double		low = 0;
+	double		high = 0;
+	const double **weights;
+	double	   *inside;
+	RaceTableAnswer answer;
+	MemoryContext old;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(histogram->row_context);
+	old = MemoryContextSwitchTo(histogram->row_context);
+	weights = palloc(histogram->open.columns * sizeof(double *));
+	memcpy(weights, histogram->where, histogram->open.columns * sizeof(double *));
+	inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (line != NULL)
+		inside[line->first] = 1;
+	else
+	{
+		low = histogram->edges[number];
+		high = histogram->edges[number + 1];
+		race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high, inside);
+	}
+	multiply_weights(weights, histogram->column, cells, inside);
+	race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
+	MemoryContextSwitchTo(old);
+	if (line != NULL)
+		race_tables_add_label(&histogram->row, domain, line);
+	else
+		race_tables_add_range(&histogram->row, domain, low, high);
+	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(low));
+	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(high));
+	race_tables_add_answer(&histogram->row, &answer);
+	return race_row_datum(&histogram->row);
+}
+
+/* _race_tables_histogram(sketch, domains, column, edges, bins, where, below, confidence) */
+Datum
+race_tables_histogram(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_histogram, next_range);
+}
