@@ -132,19 +132,35 @@ typedef struct Sums
 #define WITHIN		0.25
 
 /*
+ * For each ordinary cell the next one upwards that is in another group, or n; then the next one downwards, or the
+ * first cell
+ */
+static uint32 *
+neighbours(const uint32 *group_of, uint32 n)
+{
+	uint32	   *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32		i;
+
+	for (i = n; i-- > 0;)
+		next[i] = i + 1 < n && group_of[i + 1] == group_of[i] ? next[i + 1] : i + 1;
+	for (i = 0; i < n; i++)
+		next[n + i] = i > 0 && group_of[i - 1] == group_of[i] ? next[n + i - 1] : i - (i > 0);
+	return next;
+}
+
+/*
  * Shares of the event among the records of each cell: those of groups, in between linear along a number.  NULL
  * and what is next to no other group has that of its group.
  */
 static double
-share_between(const Means *means, const uint32 *group_of, const double *ratio, const double *center, uint32 cell)
+share_between(const Means *means, const uint32 *group_of, const double *ratio, const double *center,
+			  const uint32 *next_cells, uint32 cell)
 {
 	uint32		own = group_of[cell];
 	bool		up = means->value[cell] > center[own];
-	uint32		next = cell;
+	uint32		next = next_cells[up ? cell : means->domain->n + cell];
 	double		part;
 
-	while (next > 0 && next < means->domain->n && group_of[next] == own)
-		next += up ? 1 : -1;
 	if (next >= means->domain->n || group_of[next] == own || center[group_of[next]] == center[own])
 		return ratio[own];
 	part = (means->value[cell] - center[own]) / (center[group_of[next]] - center[own]);
@@ -166,8 +182,10 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double	   *values = palloc0(groups * sizeof(double));
 	double	   *flat = palloc0(groups * sizeof(double));
 	double	   *squares = palloc0(groups * sizeof(double));
+	uint32	   *next_cells = neighbours(group_of, domain->n);
 	uint32		i;
 
+	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < RaceDomainCells(domain); i++)
 	{
 		totals[group_of[i]] += means->share[i];
@@ -184,7 +202,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	{
 		uint32		group = group_of[i];
 		double		own = domain->category || i >= domain->n ? ratio[group] :
-			share_between(means, group_of, ratio, center, i);
+			share_between(means, group_of, ratio, center, next_cells, i);
 		double		weight = i >= domain->n ? 0 : weights == NULL ? 1 : weights[i];
 
 		all[group] += means->share[i] * own;

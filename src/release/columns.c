@@ -168,16 +168,28 @@ category_of(const Subject *subject, Oid type, Datum value)
 	}
 }
 
-static bool
-has_category(const List *categories, const char *category)
+static int
+compare_names(const void *a, const void *b)
 {
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* The categories of a list that are in another one, too */
+static List *
+common_categories(const List *list, const List *other)
+{
+	char	  **sorted = palloc(list_length(other) * sizeof(char *));
+	List	   *common = NIL;
+	size_t		n = 0;
 	ListCell   *cell;
 
-	CHECK_FOR_INTERRUPTS();
-	foreach(cell, categories)
-		if (strcmp(lfirst(cell), category) == 0)
-			return true;
-	return false;
+	foreach(cell, other)
+		sorted[n++] = lfirst(cell);
+	qsort(sorted, n, sizeof(char *), compare_names);
+	foreach(cell, list)
+		if (bsearch(&lfirst(cell), sorted, n, sizeof(char *), compare_names) != NULL)
+			common = lappend(common, lfirst(cell));
+	return common;
 }
 
 /* The values are at least, or at most, x.  Of whole numbers, an open bound is the next one. */
@@ -314,15 +326,7 @@ add_facts(Facts *facts, const Facts *more)
 		facts->upper = more->upper;
 	}
 	if (more->has_categories && facts->has_categories)
-	{
-		List	   *common = NIL;
-		ListCell   *cell;
-
-		foreach(cell, facts->categories)
-			if (has_category(more->categories, lfirst(cell)))
-				common = lappend(common, lfirst(cell));
-		facts->categories = common;
-	}
+		facts->categories = common_categories(facts->categories, more->categories);
 	else if (more->has_categories)
 	{
 		facts->has_categories = true;
@@ -584,15 +588,10 @@ enum_labels(Oid type, const Facts *facts)
 	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
 	scan = systable_beginscan(labels, EnumTypIdSortOrderIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		char	   *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-
-		if (!facts->has_categories || has_category(facts->categories, label))
-			result = lappend(result, pstrdup(label));
-	}
+		result = lappend(result, pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel)));
 	systable_endscan(scan);
 	table_close(labels, AccessShareLock);
-	return result;
+	return facts->has_categories ? common_categories(result, facts->categories) : result;
 }
 
 /* Of some types the values are few, and integers may have bounds beside their list. */
@@ -690,10 +689,9 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		n = floor((domain->upper - domain->start) / domain->width) + 1;
 	else
 		n = domain->step > 0 ? floor(span / domain->step) : span > 0 ? NUMBER_CELLS : 1;
-	if (!(n < RACE_COLUMN_CELLS) || !(domain->width > 0))
+	if (!(n <= RACE_COLUMN_CELLS) || !(domain->width > 0))
 	{
-		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
-		reason->arguments = "step => ...";
+		domain->n = RACE_COLUMN_CELLS + 1;
 		return;
 	}
 	/* a number would be in many cells */
@@ -749,17 +747,11 @@ drop_equal(char **texts, uint32 n)
 }
 
 static void
-set_categories(RaceDomain *domain, const List *categories, Reason *reason)
+set_categories(RaceDomain *domain, const List *categories)
 {
 	ListCell   *cell;
 
 	domain->category = true;
-	if (list_length(categories) >= RACE_COLUMN_CELLS)
-	{
-		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
-		reason->arguments = "categories => ...";
-		return;
-	}
 	domain->categories = palloc(list_length(categories) * sizeof(char *));
 	foreach(cell, categories)
 		domain->categories[domain->n++] = lfirst(cell);
@@ -785,7 +777,7 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		reason->why = "its CHECK constraints allow no value";
 	else if (facts->has_categories)
 	{
-		set_categories(domain, facts->categories, reason);
+		set_categories(domain, facts->categories);
 		domain->has_other = described || !column->enforced;
 		if (step > 0)
 			reason->why = "a step is for numbers, and it has categories";
@@ -822,6 +814,11 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		domain->upper = facts->upper;
 		domain->step = step;
 		set_cells_of_number(domain, column->subject.type != DATEOID, reason);
+	}
+	if (reason->why == NULL && RaceDomainCells(domain) > RACE_COLUMN_CELLS)
+	{
+		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
+		reason->arguments = domain->category ? "categories => ..." : "step => ...";
 	}
 }
 

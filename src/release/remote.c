@@ -23,6 +23,7 @@
 #include "optimizer/planner.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -190,7 +191,34 @@ columns_of(const ForeignScan *scan, int index)
 	return columns;
 }
 
-/* LIMIT 0 is sent to the server, which looks up the table and the rights, and reads nothing. */
+/* Conditions on what the aggregates of a scan are given, so that the server looks up the functions that it is to call */
+static Node *
+calls_of(const ForeignScan *scan, int index)
+{
+	List	   *calls = NIL;
+	ListCell   *cell;
+	ListCell   *argument;
+
+	foreach(cell, pull_var_clause((Node *) scan->fdw_scan_tlist, PVC_INCLUDE_AGGREGATES |
+								  PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+	{
+		if (!IsA(lfirst(cell), Aggref) || bms_membership(scan->fs_relids) != BMS_SINGLETON)
+			continue;
+		foreach(argument, lfirst_node(Aggref, cell)->args)
+		{
+			NullTest   *call = makeNode(NullTest);
+
+			call->arg = copyObject(lfirst_node(TargetEntry, argument)->expr);
+			call->nulltesttype = IS_NOT_NULL;
+			call->location = -1;
+			ChangeVarNodes((Node *) call, index, 1, 0);
+			calls = lappend(calls, call);
+		}
+	}
+	return calls == NIL ? NULL : (Node *) make_ands_explicit(calls);
+}
+
+/* LIMIT 0 is sent to the server, which looks up the table, the rights and functions, and reads nothing. */
 static List *
 probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEntry *entry)
 {
@@ -202,6 +230,7 @@ probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEn
 	Query	   *query = select_from(entry->relid, user, columns_of(scan, index));
 	ForeignServer *server = GetForeignServer(GetForeignTable(entry->relid)->serverid);
 
+	query->jointree->quals = calls_of(scan, index);
 	query->limitCount = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 										   Int64GetDatum(0), false, FLOAT8PASSBYVAL);
 	query->limitOption = LIMIT_OPTION_COUNT;

@@ -197,4 +197,14 @@ $cluster->sql(release('waits'));
 is(made('waits'), '3|1', 'then it is made, for a charge of its own');
 is($cluster->sql("SELECT race_count(race_released('waits'))"), 100, 'of all rows');
 
+# a server that is asked to build, and lacks the extension
+$cluster->sql("ALTER SERVER far OPTIONS (ADD extensions 'racepriv')");
+$cluster->sql("CREATE FOREIGN TABLE lacking (id int CHECK (id BETWEEN 1 AND 9), x float8[]) SERVER far OPTIONS (table_name 'visits'); CALL race_protect('lacking', 'lacking', 1e9)");
+like($cluster->sql_fails($_), qr/\AERROR:  (42704|3F000): .*does not exist\n.*probe of foreign table "lacking" of server "far" before the charge: nothing is charged\n/s, 'a server without the extension is known before the charge')
+	for release('lacking'), "CALL race_release('lacking', 'lacking', '{id}', 1)";
+is(made('lacking'), '0|0', 'nothing is charged');
+$cluster->sql('CREATE EXTENSION racepriv', 'far');
+$cluster->sql(release('lacking'));
+is(made('lacking'), '1|1', 'with it the release is made');
+
 done_testing();
