@@ -139,7 +139,7 @@ mutant tables-person-one 'tables' 'one contribution for m' \
 mutant tables-substitute 'tables' 'substituting costs what adding does' \
 	's/\(select->pure \? m : m \* m\) \* \(select->substitute \? 2 : 1\)/(select->pure ? m : m * m)/' greybox_tables_test
 mutant tables-groups-exact 'tables, joined groups' 'joined by exact tables' \
-	's/race_select_groups\(&work->select, work->result\.counters\)/race_select_groups(\&work->select, memcpy(work->table, work->exact->counters, work->counters * sizeof(int64_t)))/' greybox_tables_test
+	's/(race_clamped_sum\(sums\[group\]), \*counter\)/({ int64_t n; race_counters_load(work->exact->counters, work->exact->width, counter - work->result.counters, 1, &n); $1, n); })/' greybox_tables_test
 mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are not clamped' \
 	's/race_clamped_sum\(work->table\[i\], -\(int64_t\) floor\(fmax\(expected, 0\) \+ 0\.5\)\)/work->table[i] - (int64_t) floor(fmax(expected, 0) + 0.5)/' greybox_tables_test
 mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
