@@ -98,7 +98,7 @@ remove_cluster() {
 }
 
 clean_up() {
-	status=$?
+	status=${1:-$?}
 	trap - EXIT
 	remove_cluster
 	rm -rf "$WORK"

@@ -1,5 +1,5 @@
 # The audit of 170_release_audit.pl, of releases with a value: epsilon holds for both
-# sketches of a label together, for a person with 50 joined rows, of whom
+# sketches of a label together, for a person with 10 joined rows, of whom
 # max_contributions lets two in.
 #
 # Each record goes up in a share of the rows, and down in the others; an offset is drawn for
@@ -27,7 +27,7 @@ use RaceServer;
 use constant {
 	EPSILON => 20 / 19,
 	BOUND => 2,
-	ROWS => 50,
+	ROWS => 10,
 	PERSONS => 1000,
 	CALLS => 36,
 	PILOT => 12_000,
@@ -110,20 +110,19 @@ sub llr
 # Releases of all labels: the sketches of those with nobody, and of those with a person
 sub trials
 {
-	my ($name, $arguments, $kernel) = @_;
 	my $all = join ',', 1 .. 2 * PERSONS;
 	sql(<<"END");
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('$name ' || i, 'joined', $kernel, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}'$arguments);
+		CALL race_release_sketch('values ' || i, 'joined', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}', rows => @{[N_ROWS]}, $value);
 	END LOOP;
 END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
 SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE name LIKE '$name %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
+WHERE name LIKE 'values %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
 }
@@ -143,7 +142,7 @@ sub caught
 	return;
 }
 
-my @halves = trials('values', ", rows => @{[N_ROWS]}, $value", $params);
+my @halves = trials();
 my @values = map { llrs($_) } @halves;
 is(scalar @{$values[$_]}, PERSONS * CALLS, 'as many trials as labels') for 0, 1;
 my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race_releases));
@@ -155,12 +154,16 @@ is(sql('SELECT spent_epsilon = ' . CALLS . " * _racepriv._race_exact_decimal($ep
 
 # ------------------------------------------------------------------- mutants
 
-# Each record is in both sketches: releases of all records, two of them as a pair.  In more
+# Each record is in both sketches: a sketch of one row and all records, released twice as a pair.  In more
 # rows it would be harder to see.
 my @both = map {
-	my $of = $_;
-	[map { sprintf '%.9f', EPSILON * (speaks($of->[2 * $_], BOUND, BOUND) + speaks($of->[2 * $_ + 1], BOUND, BOUND)) } 0 .. $#$of / 2]
-} trials('once', ', rows => 1', $one_row);
+	my @of = map { decode($_) } split /\n/, sql(<<"END");
+SELECT encode(_racepriv._race_sketch_send(race_privatize(s, $epsilon, max_contributions => @{[BOUND]})), 'hex')
+FROM (SELECT race_build($one_row, CASE WHEN $_ > 0 THEN ARRAY[40] END) AS s FROM generate_series(1, @{[BOUND]}) OFFSET 0) v,
+	generate_series(1, @{[2 * PERSONS * CALLS]})
+END
+	[map { sprintf '%.9f', EPSILON * (speaks($of[2 * $_], BOUND, BOUND) + speaks($of[2 * $_ + 1], BOUND, BOUND)) } 0 .. $#of / 2]
+} 0, 1;
 caught('records in both sketches', @both, $recorded);
 
 # The upper half has no noise: who finds a record in it knows.

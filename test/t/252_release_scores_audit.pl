@@ -1,5 +1,5 @@
 # The audit of 170_release_audit.pl, of the scores of releases that are calibrated: their
-# share of epsilon holds for a person with 50 joined rows, of whom max_contributions lets
+# share of epsilon holds for a person with 10 joined rows, of whom max_contributions lets
 # two in, also when the rows are read for the second time.
 #
 # The attacker knows the sketches that were released with the scores, and so the score of the
@@ -25,7 +25,7 @@ use constant {
 	EPSILON => 20 / 19,		# of the scores
 	FALSE_ALARM => 2.5e-12,
 	BOUND => 2,
-	ROWS => 50,
+	ROWS => 10,
 	PERSONS => 50,
 	CELLS => 5,				# of a lead
 	CALLS => 80,

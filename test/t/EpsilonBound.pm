@@ -5,6 +5,8 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use List::Util qw(min);
+use POSIX qw(asin);
 
 use ClopperPearson qw(probability_at_least probability_at_most);
 
@@ -12,15 +14,7 @@ our @EXPORT = qw(ALPHA epsilon_bounds);
 
 # How often each of the two probabilities of a bound may be wrong, if a test does not say
 use constant ALPHA => 2.5e-11;
-
-# How many LLRs are how large: for each that occurs, how many are at least it
-sub tail_counts {
-	my %times;
-	$times{$_}++ for @_;
-	my ($total, %tail) = (0);
-	$tail{$_} = $total += $times{$_} for sort { $b <=> $a } keys %times;
-	return %tail;
-}
+use constant PI => 4 * atan2(1, 1);
 
 # The lower bound of epsilon from `guilty` of n hits in the one table, and
 # `innocent` of n in the other
@@ -31,15 +25,24 @@ sub epsilon_bound {
 		/ probability_at_most($innocent, $n, $alpha));
 }
 
-# The t for which "LLR >= t" gives the largest bound
+# The t for which "LLR >= t" gives the largest bound, by approximations of what Clopper-Pearson bounds say: arcsines
+# of roots of frequencies have the standard deviation 1 / (2 sqrt(n)).  Whatever t is, the bound of later releases holds.
 sub best_threshold {
 	my ($guilty, $innocent, $alpha) = @_;
-	my %guilty = tail_counts(@$guilty);
-	my ($best, $threshold) = (-1);
-	for my $t (keys %guilty) {
-		my $others = grep { $_ >= $t } @$innocent;
-		my $bound = epsilon_bound($guilty{$t}, $others, scalar @$guilty, $alpha);
-		($best, $threshold) = ($bound, $t) if $bound > $best;
+	my (%guilty, %innocent);
+	$guilty{$_}++ for @$guilty;
+	$innocent{$_}++ for @$innocent;
+	my $n = @$guilty;
+	my $z = sqrt(-log($alpha) / 2 / $n);
+	my ($hits, $others, $best, $threshold) = (0, 0, -1);
+	for my $t (sort { $b <=> $a } keys %{{%guilty, %innocent}}) {
+		$hits += $guilty{$t} // 0;
+		$others += $innocent{$t} // 0;
+		my $least = asin(sqrt($hits / $n)) - $z;
+		next if $least <= 0;
+		my $most = asin(sqrt(min(1, ($others + 1) / $n))) + $z;
+		my $ratio = sin($least) / ($most < PI / 2 ? sin $most : 1);
+		($best, $threshold) = ($ratio, $t) if $ratio > $best;
 	}
 	return $threshold;
 }
