@@ -87,7 +87,8 @@ race_cache_release(RaceCache *cache, RaceCacheEntry *entry)
 	evict(cache);
 }
 
-void
+/* From now on, no search finds the entry. */
+static void
 race_cache_forget(RaceCache *cache, RaceCacheEntry *entry)
 {
 	entry->stale = true;

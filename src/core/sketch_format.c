@@ -161,7 +161,12 @@ take_model(const unsigned char *bytes, RaceSketchDatum *flat)
 	return race_model_problem(model, flat->model_size, &flat->params);
 }
 
-void
+/*
+ * To and from the wire.  Reading is the one validator of outside bytes: it
+ * raises 22P03 for what is not a value at all and 22023 for parameters out of
+ * their limits, and returns NULL after a soft error.
+ */
+static void
 race_sketch_write(StringInfo out, const RaceView *view)
 {
 	const RaceNoise *noise = &view->header->noise;
@@ -306,7 +311,7 @@ flat_without_body(const WireHeader *wire, const RaceParams *params)
 	return flat;
 }
 
-RaceSketchDatum *
+static RaceSketchDatum *
 race_sketch_read(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;

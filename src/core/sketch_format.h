@@ -188,13 +188,4 @@ extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *
 	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + \
 	 RACE_MAX_MODEL_BYTES)
 
-/*
- * To and from the wire.  Reading is the one validator of outside bytes: it
- * raises 22P03 for what is not a value at all and 22023 for parameters out of
- * their limits, and returns NULL after a soft error.
- */
-extern void race_sketch_write(StringInfo out, const RaceView *view);
-extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
-										 Node *escontext);
-
 #endif
