@@ -10,7 +10,6 @@
 #include "access/tableam.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "cache.h"

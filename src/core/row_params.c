@@ -9,7 +9,6 @@
 #include "contingency.h"
 #include "loss_rows.h"
 #include "lsh.h"
-#include "moment_sums.h"
 #include "sequences.h"
 #include "summary.h"
 #include "table.h"

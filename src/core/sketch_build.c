@@ -23,7 +23,6 @@
 #endif
 
 #include "call_site.h"
-#include "table.h"
 #include "record.h"
 #include "server.h"
 

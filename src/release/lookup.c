@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "../core/server.h"
 #include "lookup.h"
