@@ -18,7 +18,7 @@
 
 #include "../core/core.h"
 #include "../release/ledger.h"
-#include "../release/lookup.h"
+#include "released.h"
 #include "classify.h"
 
 PG_FUNCTION_INFO_V1(race_classify_released);

@@ -23,8 +23,8 @@
 
 #include "../core/core.h"
 #include "../release/ledger.h"
-#include "../release/lookup.h"
 #include "proportion.h"
+#include "released.h"
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
@@ -53,6 +53,40 @@ typedef struct Released
 	MemoryContext context;		/* of all this */
 	RaceHalfSites *halves;		/* of race_released_mean; else NULL */
 } Released;
+
+/* -------------------------------------------------------------- names */
+
+bool
+race_named_is(const RaceNamed *named, const char *name)
+{
+	RaceSnapshotKey key = {0};
+
+	return named->name != NULL && strcmp(named->name, name) == 0 &&
+		named->role == GetUserId() && race_snapshot_key_get(&key) &&
+		race_snapshot_key_same(&named->key, &key);
+}
+
+void
+race_named_set(RaceNamed *named, const char *name, MemoryContext context)
+{
+	RaceSnapshotKey key = {0};
+
+	/* without a key it will not be found again */
+	named->name = race_snapshot_key_get(&key) ? MemoryContextStrdup(context, name) : NULL;
+	named->role = GetUserId();
+	named->key = key;
+}
+
+void
+race_named_refuse(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("there is no release \"%s\"", race_cut(name)),
+			 errhint(RACE_NAMED_HINT)));
+}
+
+/* -------------------------------------------------------------- sites */
 
 static Released *
 released_site(FmgrInfo *flinfo)

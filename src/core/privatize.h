@@ -13,7 +13,6 @@
 #include "params.h"
 #include "plan.h"
 #include "sketch.h"
-#include "value_pair.h"
 
 /*
  * Requests from the arguments of functions; plans, or an error where there is none.

@@ -118,6 +118,18 @@ extern void race_sketch_add(RaceSketch *sketch, int64 weight);
 extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
 extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion);
 
+/* The halves of a pair, in this order wherever there are both */
+enum
+{
+	RACE_LOWER, RACE_UPPER, RACE_HALVES
+};
+
+/* Give the halves of a new pair an id, by which they are known to belong together. */
+extern void race_mark_pair(RaceSketch *const *halves);
+
+/* Raise 22023 unless a value can lie between these bounds. */
+extern void race_check_value_bounds(double lower, double upper);
+
 /*
  * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a
  * private one is clamped, because an error would tell of its counters.

@@ -1,13 +1,13 @@
 /*
- * lookup.h
+ * released.h
  *		Look up a released value by its name
  */
-#ifndef RACE_LOOKUP_H
-#define RACE_LOOKUP_H
+#ifndef RACE_RELEASED_H
+#define RACE_RELEASED_H
 
 #include "postgres.h"
 
-#include "../core/cache.h"
+#include "../core/core.h"
 
 typedef struct RaceNamed
 {
