@@ -10,7 +10,6 @@ OLDEST_MAJOR=13
 
 packages=		# those that are missing
 as_root=		# the command that makes root run something
-rights=			# whether there is one: empty, yes or no
 lists_updated=
 
 die() {
@@ -33,59 +32,13 @@ makefile_global() {
 	echo "$(dirname "$(dirname "$(pg_place --pgxs)")")/Makefile.global"
 }
 
-# has PIECE: whether the PostgreSQL of PG_CONFIG has it
-has() {
-	case $1 in
-	server) [ -x "$(pg_place --bindir)/postgres" ] ;;
-	headers) [ -e "$(pg_place --includedir-server)/postgres.h" ] ;;
-	esac
-}
-
-# version_has MAJOR PIECE
-version_has() (
-	PG_CONFIG=$POSTGRESQL_ROOT/$1/bin/pg_config
-	has "$2"
-)
-
-# The versions of which Debian's folder has something, newest first
-installed_versions() {
-	for folder in "$POSTGRESQL_ROOT"/*/bin; do
-		basename "$(dirname "$folder")"
-	done | grep -E '^[0-9]+$' | sort -rn |
-		while read -r major; do
-			[ "$major" -lt "$OLDEST_MAJOR" ] || echo "$major"
-		done
-}
-
-# The version that is installed with its headers, the newest of these
+# The newest version in Debian's folder that has a server and its headers
 complete_version() {
-	for major in $(installed_versions); do
-		if version_has "$major" server && version_has "$major" headers; then
-			echo "$major"
-			return
-		fi
-	done
-}
-
-# offered PACKAGE: whether the distribution has it.  If the lists of packages were
-# never fetched, nobody knows, and the answer is yes.
-offered() {
-	[ -n "$(apt-cache madison "$1" 2>/dev/null)" ] ||
-		[ -z "$(apt-cache madison postgresql 2>/dev/null)" ]
-}
-
-# The version that is installed in part and that packages can complete: one with a
-# server first.  After an upgrade of Debian the old server is still there, but its
-# headers are no longer offered.
-partial_version() {
-	for pair in server:postgresql-server-dev headers:postgresql; do
-		for major in $(installed_versions); do
-			if version_has "$major" "${pair%:*}" && offered "${pair#*:}-$major"; then
-				echo "$major"
-				return
-			fi
-		done
-	done
+	for folder in "$POSTGRESQL_ROOT"/*/bin; do
+		PG_CONFIG=$folder/pg_config
+		[ ! -x "$folder/postgres" ] || [ ! -e "$(pg_place --includedir-server)/postgres.h" ] ||
+			basename "$(dirname "$folder")"
+	done | grep -E '^[0-9]+$' | sort -rn | head -n 1
 }
 
 # What the package postgresql depends on
@@ -114,22 +67,12 @@ resolve_pg_config() {
 	esac
 }
 
-# PG_MAJOR without any wish: what is installed, else the newest that there is.  It
-# stays empty if that is not known.
+# PG_MAJOR without any wish: the newest that is installed with its headers, else the newest
+# that there is.  It stays empty if that is not known.
 find_version() {
 	PG_MAJOR=$(complete_version)
-	if [ -z "$PG_MAJOR" ] && own_pg_config; then
-		return
-	fi
 	[ -n "$PG_MAJOR" ] || ! may_install || update_lists
-	[ -n "$PG_MAJOR" ] || PG_MAJOR=$(partial_version)
 	[ -n "$PG_MAJOR" ] || PG_MAJOR=$(newest_version)
-}
-
-# Somebody's own build in the PATH, if it is complete
-own_pg_config() {
-	PG_CONFIG=$(command -v pg_config) && has server && has headers &&
-		resolve_pg_config || { PG_CONFIG=; false; }
 }
 
 # Sets PG_CONFIG and PG_MAJOR
@@ -231,7 +174,7 @@ loads_modules() {
 # need_extension PACKAGE NAME: an extension that Debian may have for this version
 need_extension() {
 	case $(pg_place --bindir) in
-	"$POSTGRESQL_ROOT"/*) ! offered "$1" || need "$1" test -e "$(pg_place --sharedir)/extension/$2.control" ;;
+	"$POSTGRESQL_ROOT"/*) [ -z "$(apt-cache madison "$1" 2>/dev/null)" ] || need "$1" test -e "$(pg_place --sharedir)/extension/$2.control" ;;
 	esac
 }
 
@@ -299,26 +242,12 @@ find_missing() {
 
 ##### how to install it
 
-# Finds out how to run something as root, once.  Without a terminal sudo cannot ask
-# for a password.
-find_rights() {
-	rights=yes
-	if [ "$(id -u)" = 0 ]; then
-		as_root=
-	elif have sudo && sudo -n true 2>/dev/null; then
-		as_root='sudo -n'
-	elif have sudo && [ -t 0 ]; then
-		echo "Packages are missing.  sudo may ask for your password to install them."
-		as_root=sudo
-		sudo -v || rights=no
-	else
-		rights=no
-	fi
-}
-
+# Whether packages can be installed: by root, or by sudo without a password
 may_install() {
-	[ -n "$rights" ] || find_rights
-	[ "$rights" = yes ]
+	if [ "$(id -u)" != 0 ]; then
+		as_root='sudo -n'
+		have sudo && sudo -n true 2>/dev/null
+	fi
 }
 
 apt_get() {

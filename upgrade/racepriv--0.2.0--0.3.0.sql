@@ -594,6 +594,8 @@ COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for p
 
 COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
 
+COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8';
+
 COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
 
 COMMENT ON COLUMN race_info_result.misfit IS

@@ -86,7 +86,7 @@ COMMENT ON COLUMN race_info_result.seed IS 'the seed of the row functions';
 COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
 COMMENT ON COLUMN race_info_result.rehash IS 'how codes become buckets: fold or multilinear';
 COMMENT ON COLUMN race_info_result.count IS 'the number of records, as race_count; noisy in a private sketch, NULL in a share';
-COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8; where counters are packed, those of one that is not';
+COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8';
 COMMENT ON COLUMN race_info_result.storage_bytes IS 'bytes of the whole value, stored';
 COMMENT ON COLUMN race_info_result.status IS 'exact, private, or share (noise shares of which there are not enough yet)';
 COMMENT ON COLUMN race_info_result.mechanism IS 'the noise: discrete Laplace, discrete Gaussian, Wishart (of moments), or several; this and all further columns are NULL in an exact sketch';

@@ -790,7 +790,7 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	Datum		x = PG_GETARG_DATUM(2);
 	RaceView	view;
 
-	race_sketch_view_packed(candidates->sketch, &view);
+	race_sketch_view_any(candidates->sketch, &view);
 	reserve(candidates);
 	race_record_read(&site->reader, view.params, x, records, false);
 	normalize_last(records);
@@ -817,7 +817,7 @@ check_same_sketch(Candidates *candidates, Datum sketch)
 	RaceView	view;
 	bool		same;
 
-	race_sketch_view_packed(candidates->sketch, &first);
+	race_sketch_view_any(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
 	race_params_check_same(first.params, view.params);
 	same = memcmp(first.header, view.header, sizeof(RaceHeader)) == 0;

@@ -10,7 +10,6 @@
 #include "access/tableam.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "cache.h"
@@ -87,7 +86,8 @@ race_cache_release(RaceCache *cache, RaceCacheEntry *entry)
 	evict(cache);
 }
 
-void
+/* From now on, no search finds the entry. */
+static void
 race_cache_forget(RaceCache *cache, RaceCacheEntry *entry)
 {
 	entry->stale = true;

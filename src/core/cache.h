@@ -49,9 +49,6 @@ extern void race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size);
 extern void race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry);
 extern void race_cache_release(RaceCache *cache, RaceCacheEntry *entry);
 
-/* From now on, no search finds the entry. */
-extern void race_cache_forget(RaceCache *cache, RaceCacheEntry *entry);
-
 /*
  * Snapshot keys: two snapshots with equal keys see the same data.
  *

@@ -33,7 +33,6 @@
 #include "server.h"
 #include "sketch.h"
 #include "sketch_format.h"
-#include "value_pair.h"
 #endif
 
 #endif

@@ -342,10 +342,8 @@ extern int	race_params_sequence(const RaceParams *params);
  * no correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
-extern bool race_fits_sobol(const RaceParams *part, uint32_t taken);
 extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 extern int	race_default_rehash(const RaceParams *params);
-extern bool race_can_fold(const RaceParams *params);
 
 /*
  * Check parameters from outside, of `size` bytes. Returns NULL if they are valid.

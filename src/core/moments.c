@@ -10,7 +10,6 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "../answers/row_estimator.h"
 #include "moments.h"
 #include "server.h"
 

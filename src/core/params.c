@@ -226,7 +226,8 @@ race_field_set_bits(const RaceField *field, RaceParams *part, uint64 bits)
 	}
 }
 
-void
+/* Set a field that is no array to its default. */
+static void
 race_field_set_default(const RaceField *field, RaceParams *part)
 {
 	uint64		bits = (uint64) (int64) field->fallback;
@@ -236,7 +237,8 @@ race_field_set_default(const RaceField *field, RaceParams *part)
 	race_field_set_bits(field, part, bits);
 }
 
-int
+/* The order of two values of a field that is no array: < 0, 0 or > 0 */
+static int
 race_field_compare(const RaceField *field, const RaceParams *a, const RaceParams *b)
 {
 	uint64		x = race_field_bits(field, a);
@@ -474,7 +476,7 @@ race_draft_default(RaceDraft *draft)
 			race_field_set_default(&race_fields[i], &draft->part);
 }
 
-void
+static void
 race_draft_of(RaceDraft *draft, const RaceParams *part)
 {
 	int			key;

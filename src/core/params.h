@@ -215,13 +215,6 @@ extern uint64 race_field_bits(const RaceField *field, const RaceParams *part);
 extern void race_field_set_bits(const RaceField *field, RaceParams *part,
 								uint64 bits);
 
-/* Set a field that is no array to its default. */
-extern void race_field_set_default(const RaceField *field, RaceParams *part);
-
-/* The order of two values of a field that is no array: < 0, 0 or > 0 */
-extern int	race_field_compare(const RaceField *field, const RaceParams *a,
-							   const RaceParams *b);
-
 /*
  * Parameters while they are put together, from text or from arguments.
  */
@@ -238,7 +231,6 @@ typedef struct RaceDraft
 
 /* A draft with the defaults, and a draft of an existing part */
 extern void race_draft_default(RaceDraft *draft);
-extern void race_draft_of(RaceDraft *draft, const RaceParams *part);
 
 /*
  * Turn it into a later part of a product: remove what only the first part states.

@@ -333,7 +333,8 @@ race_usual_mass(double records)
 	return race_kernel_mass(records) * records;
 }
 
-double
+/* That of noise alone; INFINITY if it would be too large for a counter */
+static double
 race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKept kept)
 {
 	RacePlan	plan;

@@ -85,10 +85,6 @@ extern double race_expected_noise(const RaceParams *params, const RacePlan *plan
 extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
 									 RaceKept kept, double mass);
 
-/* That of noise alone; INFINITY if it would be too large for a counter */
-extern double race_noise_if_kept(const RaceRequest *request, const RaceParams *params,
-								 RaceKept kept);
-
 /*
  * A pure release is (epsilon, delta) private, too.  Does it serve better than what is asked for with a
  * delta: the same moments or grid, or a grid in place of rows, for densities or for means of values?

@@ -121,7 +121,12 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	pfree(workspace);
 }
 
-RaceSketch *
+/*
+ * A private sketch of an exact one, as race_privatize makes it, in a memory context of its
+ * own within `context`.  Every call draws new noise.  Raises 22023 for noise that is too
+ * large, whatever the exact sketch holds.
+ */
+static RaceSketch *
 race_private_sketch(const RaceView *exact, const RaceRequest *request,
 					MemoryContext context)
 {
@@ -231,7 +236,8 @@ checked_epsilon(double epsilon)
 	return epsilon;
 }
 
-double
+/* Returns a valid delta; raises 22023 for others. */
+static double
 race_checked_delta(double delta)
 {
 	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))

@@ -13,14 +13,10 @@
 #include "params.h"
 #include "plan.h"
 #include "sketch.h"
-#include "value_pair.h"
 
 /*
  * Requests from the arguments of functions; plans, or an error where there is none.
  */
-
-/* Returns a valid delta; raises 22023 for others. */
-extern double race_checked_delta(double delta);
 
 /*
  * Make a request. rows NULL: they are to be chosen. Raises 22023 for what is
@@ -64,14 +60,6 @@ extern double race_request_rho(const RaceRequest *request, const RaceParams *par
 /*
  * From an exact sketch to a private one.
  */
-
-/*
- * A private sketch of an exact one, as race_privatize makes it, in a memory context of its
- * own within `context`.  Every call draws new noise.  Raises 22023 for noise that is too
- * large, whatever the exact sketch holds.
- */
-extern RaceSketch *race_private_sketch(const RaceView *exact, const RaceRequest *request,
-									   MemoryContext context);
 
 /*
  * The same of one exact sketch (n = 1), or of both halves of a pair (RACE_HALVES), which give

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "bytes.h"

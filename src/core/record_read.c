@@ -39,7 +39,13 @@ prepare_literal(RaceArrayReader *reader, Oid element, MemoryContext context)
 	reader->has_cast = true;
 }
 
-bool
+/*
+ * Prepare to read arguments of an array type with accepted elements, or of a domain
+ * over one. Other types are accepted if they have an implicit cast to an array of
+ * `otherwise`; a literal is read as the text of such an array. False for any other
+ * type.
+ */
+static bool
 race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 				   Oid otherwise, bool literals, MemoryContext context)
 {
@@ -165,7 +171,11 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	return true;
 }
 
-const char *
+/*
+ * The bytes of the next element in *data, of a type with a variable length; steps
+ * over it
+ */
+static const char *
 race_next_varlena(const char **data)
 {
 	const char *element = *data;
@@ -194,7 +204,8 @@ static const struct
 	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
 };
 
-bool
+/* Prepare to read arguments of this type, or of a domain over it; false for any other. */
+static bool
 race_pgvector_prepare(RaceArrayReader *reader, Oid type)
 {
 	HeapTuple	tuple;
@@ -299,7 +310,8 @@ convert_sparse(const RaceElements *elements, double *out, bool soft)
 	return true;
 }
 
-bool
+/* All numbers of a vector that was opened, elements->n of them */
+static bool
 race_pgvector_convert(const RaceArrayReader *reader, const RaceElements *elements,
 					  double *out, bool soft)
 {
@@ -516,7 +528,11 @@ sort_from(uint64 *elements, size_t n, int shift)
 	}
 }
 
-void
+/*
+ * Sort elements of a set, hashed to 64 bits. After an interrupt they are in any
+ * order.
+ */
+static void
 race_sort_elements(uint64 *elements, size_t n)
 {
 	sort_from(elements, n, 56);
@@ -642,7 +658,8 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 	return true;
 }
 
-void
+/* A vector of n elements by itself, without bounds */
+static void
 race_vector_read(RaceArrayReader *reader, Datum value, uint32 n, double *out)
 {
 	RaceElements elements;

@@ -45,16 +45,6 @@ typedef struct RaceElements
 } RaceElements;
 
 /*
- * Prepare to read arguments of an array type with accepted elements, or of a domain
- * over one. Other types are accepted if they have an implicit cast to an array of
- * `otherwise`; a literal is read as the text of such an array. False for any other
- * type.
- */
-extern bool race_array_prepare(RaceArrayReader *reader, Oid type,
-							   bool (*accepts) (Oid element), Oid otherwise,
-							   bool literals, MemoryContext context);
-
-/*
  * What to do with a bad value: raise 22023, or with `soft` return false without an
  * error. Errors name what was expected and found, but never a value, because they
  * must not show a record.
@@ -72,12 +62,6 @@ extern bool race_array_prepare(RaceArrayReader *reader, Oid type,
  */
 extern bool race_array_open(RaceArrayReader *reader, Datum value,
 							RaceElements *elements, bool nulls, bool soft);
-
-/*
- * The bytes of the next element in *data, of a type with a variable length; steps
- * over it
- */
-extern const char *race_next_varlena(const char **data);
 
 /* Elements of a type with a fixed length, which may not be aligned, one by one */
 #define RACE_FOR_ELEMENTS(type, elements, statement) \
@@ -101,16 +85,9 @@ extern const char *race_next_varlena(const char **data);
  * cast to real[], which is used where it is there.)
  */
 
-/* Prepare to read arguments of this type, or of a domain over it; false for any other. */
-extern bool race_pgvector_prepare(RaceArrayReader *reader, Oid type);
-
 /* As race_array_open() */
 extern bool race_pgvector_open(const RaceArrayReader *reader, Datum value,
 							   RaceElements *elements, bool soft);
-
-/* All numbers of a vector that was opened, elements->n of them */
-extern bool race_pgvector_convert(const RaceArrayReader *reader,
-								  const RaceElements *elements, double *out, bool soft);
 
 /*
  * Sets and rows of categories: arrays of elements that can be equal.
@@ -142,12 +119,6 @@ extern void race_set_convert(RaceArrayReader *reader, const RaceElements *elemen
  * Sorting that a user can interrupt.
  */
 
-/*
- * Sort elements of a set, hashed to 64 bits. After an interrupt they are in any
- * order.
- */
-extern void race_sort_elements(uint64 *elements, size_t n);
-
 /* Sort the elements of a set and remove duplicates; *n becomes how many are left. */
 extern void race_normalize_set(uint64 *elements, size_t *n);
 
@@ -177,10 +148,6 @@ extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *ele
  * RACE_MAX_DIMS)? Else as above.
  */
 extern bool race_check_length(uint32 n, uint32 expected, bool soft);
-
-/* A vector of n elements by itself, without bounds */
-extern void race_vector_read(RaceArrayReader *reader, Datum value, uint32 n,
-							 double *out);
 
 /* The same of a value of this type, palloc'd */
 extern double *race_vector_new(Oid type, Datum value, uint32 n);

@@ -9,7 +9,6 @@
 #include "contingency.h"
 #include "loss_rows.h"
 #include "lsh.h"
-#include "moment_sums.h"
 #include "sequences.h"
 #include "summary.h"
 #include "table.h"
@@ -281,7 +280,7 @@ race_sobol_dimensions(const RaceParams *part)
 	return (uint32_t) n;
 }
 
-bool
+static bool
 race_fits_sobol(const RaceParams *part, uint32_t taken)
 {
 	return taken <= RACE_SOBOL_DIMENSIONS &&
@@ -302,7 +301,7 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_INDEPENDENT;
 }
 
-bool
+static bool
 race_can_fold(const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);

@@ -54,8 +54,6 @@ race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates)
 #include <sys/mman.h>
 #endif
 
-#include "server.h"
-
 /* Smaller memory is often there already. */
 #define LARGE		((Size) 128 * 1024)
 #define PAGE		((Size) 4096)	/* where pages are larger, nothing is done */

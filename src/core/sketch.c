@@ -40,6 +40,21 @@ static const ExpandedObjectMethods sketch_methods = {
 	sketch_flatten
 };
 
+/* The narrowest width of the counters, after the batch has been counted */
+static int
+flat_width(RaceSketch *sketch)
+{
+	RaceView	view;
+
+	flush_batch(sketch);
+	if (sketch->flat_width == 0)
+	{
+		view_expanded(sketch, &view);
+		sketch->flat_width = race_view_width(&view);
+	}
+	return sketch->flat_width;
+}
+
 /*
  * From PostgreSQL 17 on, a sort calls this in a memory context where nothing can be freed.
  * So all work is done in that of the sketch.
@@ -49,19 +64,12 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
 	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
-	RaceView	view;
+	Size		size;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
-	flush_batch(sketch);
-	if (sketch->flat_size == 0)
-	{
-		view_expanded(sketch, &view);
-		race_storage_free(&sketch->storage);
-		race_storage_choose(&view, true, &sketch->storage);
-		sketch->flat_size = race_flat_size(&view, &sketch->storage, 0);
-	}
+	size = RaceFlatSize(&sketch->header, sketch->params, flat_width(sketch), 0);
 	MemoryContextSwitchTo(old);
-	return sketch->flat_size;
+	return size;
 }
 
 /* Nothing is allocated here. */
@@ -72,12 +80,8 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
-	Assert(allocated_size == sketch->flat_size);
 	view_expanded(sketch, &view);
-	race_flat_write(result, allocated_size, &view, &sketch->storage, NULL, 0);
-	/* many groups may wait in memory: keep no packed counters beside theirs */
-	race_storage_free(&sketch->storage);
-	sketch->flat_size = 0;
+	race_flat_write(result, allocated_size, &view, sketch->flat_width, NULL, 0);
 }
 
 static RaceSketch *
@@ -94,14 +98,13 @@ static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
 	if (size < sizeof(RaceSketchDatum) ||
-		flat->version != (flat->packed_size > 0 ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION) ||
+		flat->version != RACE_FORMAT_VERSION ||
 		!race_counters_width_valid(flat->width) ||
 		flat->params.more > RACE_MAX_MORE ||
 		race_kernel_type(flat->params.kernel) == NULL ||
 		flat->model_size > RACE_MAX_MODEL_BYTES ||
 		RaceCounters(&flat->params) > RACE_MAX_SKETCH_BYTES / sizeof(int64) ||
-		size != RaceFlatSize(&flat->header, &flat->params, RaceFlatCounterBytes(flat),
-							 flat->model_size))
+		size != RaceFlatSize(&flat->header, &flat->params, flat->width, flat->model_size))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_sketch value of unknown format")));
@@ -126,15 +129,13 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->shares = sketch->shares;
 	view->counters = sketch->counters;
 	view->width = sketch->width;
-	view->packed = NULL;
-	view->packed_size = 0;
 	view->model = NULL;
 	view->model_size = 0;
 	view->identity = identity_of(sketch);
 }
 
 void
-race_sketch_view_packed(Datum value, RaceView *view)
+race_sketch_view_any(Datum value, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
@@ -148,13 +149,6 @@ race_sketch_view_packed(Datum value, RaceView *view)
 		check_format(flat, VARSIZE(flat));
 		race_view_flat(flat, view);
 	}
-}
-
-void
-race_sketch_view_any(Datum value, RaceView *view)
-{
-	race_sketch_view_packed(value, view);
-	race_view_unpack(view, CurrentMemoryContext);
 }
 
 /* Raise 22023 for kinds without densities. */
@@ -175,15 +169,14 @@ check_densities(const RaceView *view)
 void
 race_sketch_view(Datum value, RaceView *view)
 {
-	race_sketch_view_packed(value, view);
+	race_sketch_view_any(value, view);
 	check_densities(view);
-	race_view_unpack(view, CurrentMemoryContext);
 }
 
 static void
 view_of_kind(Datum value, RaceSummary kind, const char *hint, RaceView *view)
 {
-	race_sketch_view_packed(value, view);
+	race_sketch_view_any(value, view);
 	if (race_summary_kind(view->params)->number != kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -191,7 +184,6 @@ view_of_kind(Datum value, RaceSummary kind, const char *hint, RaceView *view)
 						kind == RACE_SUMMARY_MOMENTS ? "moments" : "tables",
 						race_kernel_name(view->params->kernel)),
 				 errhint("%s", hint)));
-	race_view_unpack(view, CurrentMemoryContext);
 }
 
 void
@@ -212,12 +204,7 @@ void
 race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 {
 	/* the header holds a hash of the content */
-	race_sketch_view_packed(race_call_site_fetch(site, value,
-												 sizeof(RaceSketchDatum) - VARHDRSZ),
-							view);
-	check_densities(view);
-	if (view->counters == NULL)
-		race_unpack_at(site, view);
+	race_sketch_view(race_call_site_fetch(site, value, sizeof(RaceSketchDatum) - VARHDRSZ), view);
 }
 
 /* The first `size` bytes of a stored sketch, or fewer if it is damaged */
@@ -252,13 +239,11 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 		view->header = &flat->header;
 		view->params = &flat->params;
 		view->width = flat->width;
-		view->packed_size = flat->packed_size;
 		view->model_size = flat->model_size;
 		view->identity = flat->content_hash;
 	}
 	view->shares = NULL;
 	view->counters = NULL;
-	view->packed = NULL;
 	view->model = NULL;
 }
 
@@ -270,14 +255,12 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
 		*size = sketch_flat_size(&expanded_sketch(value)->hdr);
-		*width = expanded_sketch(value)->storage.width;
+		*width = expanded_sketch(value)->flat_width;
 		return;
 	}
 	race_sketch_view_header_any(value, &view);
 	*width = view.width;
-	*size = RaceFlatSize(view.header, view.params,
-						 RaceCounterBytes(view.params, view.width, view.packed_size),
-						 view.model_size);
+	*size = RaceFlatSize(view.header, view.params, view.width, view.model_size);
 }
 
 /* Space for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
@@ -324,14 +307,7 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 
 	sketch->header = *view->header;
 	race_sketch_set_shares(sketch, view->shares);
-	if (view->counters != NULL)
-		memcpy(sketch->counters, view->counters, RaceCounters(view->params) * view->width);
-	else
-	{
-		memset(sketch->counters, 0, RaceCounters(view->params) * view->width);
-		race_check_unpacked(race_unpack(view->packed, view->packed_size, sketch->counters,
-										view->width, RaceCounters(view->params)));
-	}
+	memcpy(sketch->counters, view->counters, RaceCounters(view->params) * view->width);
 	race_sketch_touch(sketch);
 	return sketch;
 }
@@ -352,7 +328,7 @@ race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares)
 void
 race_sketch_touch(RaceSketch *sketch)
 {
-	sketch->flat_size = 0;
+	sketch->flat_width = 0;
 	sketch->generation = 0;
 	sketch->headroom = 0;
 	sketch->counted = sketch->params->range;
@@ -704,7 +680,7 @@ note_change(RaceSketch *sketch, uint32 n, int64 change)
 {
 	sketch->headroom -= change;
 	sketch->counted += n;
-	sketch->flat_size = 0;
+	sketch->flat_width = 0;
 	sketch->generation = 0;
 	if (sketch->split != NULL)
 		note_change(sketch->split->upper, n, change);
@@ -884,94 +860,24 @@ race_check_askable(const RaceNoise *noise)
 void
 race_view_flat(const RaceSketchDatum *flat, RaceView *view)
 {
-	const char *counters = RaceFlatCounters(flat);
-
 	view->header = &flat->header;
 	view->params = &flat->params;
 	view->shares = RaceFlatShares(flat);
-	view->packed_size = flat->packed_size;
-	view->packed = flat->packed_size > 0 ? (const unsigned char *) counters : NULL;
-	view->counters = flat->packed_size > 0 ? NULL : counters;
+	view->counters = RaceFlatCounters(flat);
 	view->width = flat->width;
 	view->model = RaceFlatModel(flat);
 	view->model_size = flat->model_size;
 	view->identity = flat->content_hash;
 }
 
-/*
- * To unpack a counter takes longer than to read so many bytes of a stored value.  Packed
- * counters that save less would make the first question of a session slower.
- */
-#define BYTES_TO_UNPACK	3
-
-bool
-race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored)
-{
-	return packed_size + (stored ? BYTES_TO_UNPACK * nonzero : 0) < dense;
-}
-
-/* Pack the counters of an exact sketch if that pays. */
-static void
-pack_counters(const RaceView *view, bool stored, RaceStorage *storage)
-{
-	Size		n = RaceCounters(view->params);
-	RacePacking packing;
-	Size		dense;
-	Size		space;
-
-	race_packing_plan(view->counters, view->width, n, &packing);
-	storage->width = race_counters_width_for(packing.min, packing.max);
-	dense = n * storage->width;
-	if (!race_packed_pays(packing.least, packing.nonzero, dense, stored))
-		return;
-	space = Min(packing.most, dense - 1);
-	storage->space = palloc(space);
-	storage->packed_size = race_pack(&packing, view->counters, view->width, n,
-									 storage->space, space);
-	if (storage->packed_size > 0 &&
-		race_packed_pays(storage->packed_size, packing.nonzero, dense, stored))
-		storage->packed = storage->space;
-	else
-		storage->packed_size = 0;
-}
-
-void
-race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage)
+int
+race_view_width(const RaceView *view)
 {
 	int64		min;
 	int64		max;
 
-	memset(storage, 0, sizeof(*storage));
-	if (view->packed != NULL)
-	{
-		storage->width = view->width;
-		storage->packed = view->packed;
-		storage->packed_size = view->packed_size;
-	}
-	else if (view->header->noise.status == RACE_STATUS_EXACT)
-		pack_counters(view, stored, storage);
-	else
-	{
-		race_counters_bounds(view->counters, view->width, RaceCounters(view->params),
-							 &min, &max);
-		storage->width = race_counters_width_for(min, max);
-	}
-}
-
-void
-race_storage_free(RaceStorage *storage)
-{
-	if (storage->space != NULL)
-		pfree(storage->space);
-	memset(storage, 0, sizeof(*storage));
-}
-
-Size
-race_flat_size(const RaceView *view, const RaceStorage *storage, Size model_size)
-{
-	return RaceFlatSize(view->header, view->params,
-						RaceCounterBytes(view->params, storage->width, storage->packed_size),
-						model_size);
+	race_counters_bounds(view->counters, view->width, RaceCounters(view->params), &min, &max);
+	return race_counters_width_for(min, max);
 }
 
 void
@@ -990,27 +896,23 @@ race_flat_seal(RaceSketchDatum *flat)
 }
 
 void
-race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
-				const RaceStorage *storage, const RaceModel *model, Size model_size)
+race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
+				const RaceModel *model, Size model_size)
 {
 	memset(flat, 0, offsetof(RaceSketchDatum, params));
 	SET_VARSIZE(flat, size);
-	flat->version = storage->packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION;
-	flat->width = storage->width;
-	flat->packed_size = storage->packed_size;
+	flat->version = RACE_FORMAT_VERSION;
+	flat->width = width;
 	flat->model_size = model_size;
 	flat->header = *view->header;
 	memcpy(&flat->params, view->params, race_params_size(view->params));
 	if (RaceShares(view->header) > 0)
 		memcpy(RaceFlatShares(flat), view->shares, RaceShares(view->header) * sizeof(uint64));
-	if (storage->packed != NULL)
-		memcpy(RaceFlatCounters(flat), storage->packed, storage->packed_size);
-	else
-		race_counters_convert(view->counters, view->width, RaceFlatCounters(flat),
-							  storage->width, RaceCounters(view->params));
+	race_counters_convert(view->counters, view->width, RaceFlatCounters(flat), width,
+						  RaceCounters(view->params));
 	if (model_size > 0)
 	{
-		char	   *end = RaceFlatCounters(flat) + RaceFlatCounterBytes(flat);
+		char	   *end = RaceFlatCounters(flat) + RaceCounters(view->params) * width;
 		char	   *last = (char *) flat + size - model_size;
 
 		memset(end, 0, last - end);
@@ -1022,15 +924,11 @@ race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
 RaceSketchDatum *
 race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 {
-	RaceStorage storage;
-	RaceSketchDatum *flat;
-	Size		size;
+	int			width = race_view_width(view);
+	Size		size = RaceFlatSize(view->header, view->params, width, model_size);
+	RaceSketchDatum *flat = palloc(size);
 
-	race_storage_choose(view, true, &storage);
-	size = race_flat_size(view, &storage, model_size);
-	flat = palloc(size);
-	race_flat_write(flat, size, view, &storage, model, model_size);
-	race_storage_free(&storage);
+	race_flat_write(flat, size, view, width, model, model_size);
 	return flat;
 }
 
@@ -1113,70 +1011,10 @@ race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
 		return (RaceSketch *) DatumGetEOHP(value);
 	if (view == NULL)
 	{
-		race_sketch_view_packed(value, &own_view);
+		race_sketch_view_any(value, &own_view);
 		view = &own_view;
 	}
 	return race_sketch_copy(view, race_result_context(fcinfo));
-}
-
-/*
- * Packed counters, unpacked once: for a statement, and for the next.
- */
-
-void
-race_check_unpacked(const char *problem)
-{
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the counters of a race_sketch are damaged"),
-				 errdetail_internal("%s", problem)));
-}
-
-void
-race_view_unpack(RaceView *view, MemoryContext context)
-{
-	Size		n = RaceCounters(view->params);
-	void	   *counters;
-
-	if (view->counters != NULL)
-		return;
-	counters = memset(race_alloc_large(context, n * view->width), 0, n * view->width);
-	race_check_unpacked(race_unpack(view->packed, view->packed_size, counters,
-									view->width, n));
-	view->counters = counters;
-}
-
-/* ------------------------------------------------------------------- cache */
-
-typedef struct Unpacked
-{
-	RaceKnown	known;			/* must be first */
-	const void *counters;
-} Unpacked;
-
-static void *
-create_unpacked(const RaceView *view, void *question, MemoryContext context, Size *size)
-{
-	Unpacked   *unpacked = MemoryContextAllocZero(context, sizeof(Unpacked));
-	RaceView	own = *view;
-
-	(void) question;
-	race_known_init(&unpacked->known, view, context);
-	race_view_unpack(&own, context);
-	unpacked->counters = own.counters;
-	*size = RaceCounters(view->params) * view->width;
-	return unpacked;
-}
-
-static const RaceDerivedKind unpacked_counters = {"unpacked counters", create_unpacked, NULL};
-
-void
-race_unpack_at(RaceCallSite *site, RaceView *view)
-{
-	Unpacked   *unpacked = race_derived_at(site, &unpacked_counters, view, NULL);
-
-	view->counters = unpacked->counters;
 }
 
 /*

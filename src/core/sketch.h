@@ -50,19 +50,12 @@ typedef struct RaceSketch
 	int64		headroom;
 	int64		counted;		/* records that were counted since that was computed */
 	uint64		generation;		/* number of its content; 0 = not known since a change */
-	Size		flat_size;		/* 0 = not known since the last change */
-	RaceStorage storage;		/* that flat_size was computed for */
+	int			flat_width;		/* the narrowest width of its counters; 0 = not known since the last change */
 } RaceSketch;
 
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
 
-/*
- * A view of a value of any kind; nothing is copied except by detoasting.  Packed counters
- * remain so: the view may be without counters.
- */
-extern void race_sketch_view_packed(Datum value, RaceView *view);
-
-/* The same, with counters, which are unpacked in the present context */
+/* A view of a value of any kind; nothing is copied except by detoasting. */
 extern void race_sketch_view_any(Datum value, RaceView *view);
 
 /* A view of the header and the width; no more of a stored value is read. */
@@ -76,19 +69,13 @@ extern void race_sketch_view(Datum value, RaceView *view);
 extern void race_moments_view(Datum value, RaceView *view);
 extern void race_tables_view(Datum value, RaceView *view);
 
-/*
- * The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) and unpacked
- * (sketch.h) once for many calls.
- */
+/* The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) once for many calls. */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* The header and the width of a value that answers about densities */
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
-/*
- * Bytes that a counter takes where the sketch is stored, or takes unpacked, and those of the
- * whole
- */
+/* Bytes that a counter takes where the sketch is stored, and those of the whole */
 extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 
 /*
@@ -99,10 +86,7 @@ extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
 									  int width, MemoryContext context);
 
-/*
- * A new sketch with the content of another, under the same rules; its counters may be
- * packed only.
- */
+/* A new sketch with the content of another, under the same rules */
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
 
 /* Set the ids of its shares, as many as its header says. */
@@ -133,6 +117,18 @@ extern void race_sketch_add(RaceSketch *sketch, int64 weight);
  */
 extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
 extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion);
+
+/* The halves of a pair, in this order wherever there are both */
+enum
+{
+	RACE_LOWER, RACE_UPPER, RACE_HALVES
+};
+
+/* Give the halves of a new pair an id, by which they are known to belong together. */
+extern void race_mark_pair(RaceSketch *const *halves);
+
+/* Raise 22023 unless a value can lie between these bounds. */
+extern void race_check_value_bounds(double lower, double upper);
 
 /*
  * a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a
@@ -175,25 +171,9 @@ extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo,
 extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
 
 /*
- * Packed counters, unpacked once: for a statement, and for the next.
- *
- * Unpacking a sketch of a million counters takes a thousand times as long as asking it a
- * question.
- */
-
-/* Unpack the counters of a view, if it has packed ones only. Damaged ones are an error. */
-extern void race_view_unpack(RaceView *view, MemoryContext context);
-
-/* Raise XX001 for a problem of race_unpack(), unless it is NULL. */
-extern void race_check_unpacked(const char *problem);
-
-/* The same; the counters stay valid until the next call with this site. */
-extern void race_unpack_at(RaceCallSite *site, RaceView *view);
-
-/*
  * The cache of derived objects: what is computed of a sketch once for a session.
  *
- * One cache holds objects of all kinds: unpacked counters, evaluators, fitted models and others.
+ * One cache holds objects of all kinds: evaluators, fitted models and others.
  * A kind is a static RaceDerivedKind, in the file that uses it.  The identity of a sketch and the
  * kind are the key.
  */

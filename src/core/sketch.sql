@@ -13,7 +13,7 @@ CREATE FUNCTION _racepriv._race_sketch_recv(internal) RETURNS race_sketch
 CREATE FUNCTION _racepriv._race_sketch_send(race_sketch) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_sketch_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Storage external: exact sketches are packed, and noisy ones cannot be compressed.
+-- Storage external: noisy sketches cannot be compressed.  A column of exact ones can be set to extended.
 CREATE TYPE race_sketch (
 	INPUT = _racepriv._race_sketch_in, OUTPUT = _racepriv._race_sketch_out,
 	RECEIVE = _racepriv._race_sketch_recv, SEND = _racepriv._race_sketch_send,

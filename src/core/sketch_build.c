@@ -23,12 +23,8 @@
 #endif
 
 #include "call_site.h"
-#include "table.h"
 #include "record.h"
 #include "server.h"
-#include "sketch.h"
-#include "sketch.h"
-#include "sketch.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);
@@ -383,37 +379,17 @@ add_block(int64 *mine, const int64 *theirs, Size n, int sign, bool narrow, bool 
 	return race_counters_width_for(min, max);
 }
 
-/* Add packed counters, which are of exact sketches: no others are touched. */
+/* Add the counters of `other` to those of `sketch`, multiplied by sign. */
 static void
-add_packed(RaceSketch *sketch, const RaceView *other, int sign)
+add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 {
-	bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
-	int64		mine[RACE_COUNTER_BLOCK];
-	int64		theirs[RACE_COUNTER_BLOCK];
-	uint32		positions[RACE_COUNTER_BLOCK];
-	RaceUnpacker unpacker;
-	Size		m;
-
-	race_unpack_start(&unpacker, other->packed, other->packed_size,
-					  RaceCounters(sketch->params));
-	while ((m = race_unpack_next(&unpacker, positions, theirs)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_counters_gather(sketch->counters, sketch->width, positions, m, mine);
-		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, true));
-		race_counters_scatter(sketch->counters, sketch->width, positions, m, mine);
-	}
-	race_check_unpacked(unpacker.in.problem);
-}
-
-static void
-add_unpacked(RaceSketch *sketch, const RaceView *other, int sign, bool exact)
-{
+	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
 	Size		n = RaceCounters(sketch->params);
 	int64		mine[RACE_COUNTER_BLOCK];
 	int64		theirs[RACE_COUNTER_BLOCK];
 	Size		from;
 
+	race_sketch_touch(sketch);
 	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
 	{
 		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
@@ -425,19 +401,6 @@ add_unpacked(RaceSketch *sketch, const RaceView *other, int sign, bool exact)
 		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, exact));
 		race_counters_store(sketch->counters, sketch->width, from, m, mine);
 	}
-}
-
-/* Add the counters of `other` to those of `sketch`, multiplied by sign. */
-static void
-add_counters(RaceSketch *sketch, const RaceView *other, int sign)
-{
-	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
-
-	race_sketch_touch(sketch);
-	if (other->counters != NULL)
-		add_unpacked(sketch, other, sign, exact);
-	else
-		add_packed(sketch, other, sign);
 	sketch->header.count = race_bounded_sum(sketch->header.count,
 									   sign * other->header->count, exact);
 }
@@ -523,8 +486,8 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	RaceView	other;
 	RaceSketch *sketch;
 
-	race_sketch_view_packed(PG_GETARG_DATUM(0), &mine);
-	race_sketch_view_packed(PG_GETARG_DATUM(1), &other);
+	race_sketch_view_any(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view_any(PG_GETARG_DATUM(1), &other);
 	check_mergeable(&mine, &other);
 
 	if (mine.header->noise.status == RACE_STATUS_SHARE)
@@ -560,8 +523,8 @@ race_minus(PG_FUNCTION_ARGS)
 	RaceView	other;
 	RaceSketch *sketch;
 
-	race_sketch_view_packed(PG_GETARG_DATUM(0), &mine);
-	race_sketch_view_packed(PG_GETARG_DATUM(1), &other);
+	race_sketch_view_any(PG_GETARG_DATUM(0), &mine);
+	race_sketch_view_any(PG_GETARG_DATUM(1), &other);
 	if ((other.header->noise.status != RACE_STATUS_EXACT ||
 		 other.header->noise.half != RACE_WHOLE) &&
 		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)

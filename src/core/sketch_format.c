@@ -27,7 +27,7 @@
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- * 0	u8	version, 1 or 2			40	f64 rho
+ * 0	u8	version = 1				40	f64 rho
  * 1	u8	width of a counter		48	f64 variance of a counter's noise
  * 2	u8	status					56	f64 variance of the count's noise
  * 3	u8	mechanism				64	u32 parties with noise shares
@@ -42,12 +42,9 @@
  * the model (sketch_format.h), in words of 8 bytes
  * end	u32 CRC-32C of all bytes before it
  *
- * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  In version 2 counters are
- * packed (counters.h), which exact sketches alone are, where it takes fewer bytes.  So equal
- * sketches are equal bytes.  The size of packed counters follows from that of the whole.
- * Version 1 of an exact sketch that could be packed is from before there were packed
- * counters.  It is read, and written as version 2.  A half from before there was a pair_id does
- * not have the size that its parameters say, and is refused.
+ * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  So equal sketches are equal
+ * bytes.  A half from before there was a pair_id does not have the size that its parameters say,
+ * and is refused.
  */
 
 StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
@@ -164,17 +161,21 @@ take_model(const unsigned char *bytes, RaceSketchDatum *flat)
 	return race_model_problem(model, flat->model_size, &flat->params);
 }
 
-void
+/*
+ * To and from the wire.  Reading is the one validator of outside bytes: it
+ * raises 22P03 for what is not a value at all and 22023 for parameters out of
+ * their limits, and returns NULL after a soft error.
+ */
+static void
 race_sketch_write(StringInfo out, const RaceView *view)
 {
 	const RaceNoise *noise = &view->header->noise;
 	int			start = out->len;
-	RaceStorage storage;
+	int			width = race_view_width(view);
 	Size		i;
 
-	race_storage_choose(view, false, &storage);
-	race_put(out, storage.packed != NULL ? RACE_FORMAT_PACKED : RACE_FORMAT_VERSION, 1);
-	race_put(out, storage.width, 1);
+	race_put(out, RACE_FORMAT_VERSION, 1);
+	race_put(out, width, 1);
 	race_put(out, noise->status, 1);
 	race_put(out, noise->mechanism, 1);
 	race_put(out, noise->neighbors, 1);
@@ -197,14 +198,9 @@ race_sketch_write(StringInfo out, const RaceView *view)
 	for (i = 0; i < RaceShares(view->header); i++)
 		race_put(out, view->shares[i], 8);
 
-	if (storage.packed != NULL)
-		appendBinaryStringInfo(out, (const char *) storage.packed, storage.packed_size);
-	else
-		put_counters(out, view->counters, view->width, storage.width,
-					 RaceCounters(view->params));
+	put_counters(out, view->counters, view->width, width, RaceCounters(view->params));
 	put_model(out, view->model, view->model_size);
 	race_put(out, checksum(out->data + start, out->len - start), 4);
-	race_storage_free(&storage);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -212,7 +208,6 @@ race_sketch_write(StringInfo out, const RaceView *view)
 /* What comes before the parameters */
 typedef struct WireHeader
 {
-	int			version;
 	int			width;
 	RaceHeader	header;
 	Size		model_size;
@@ -226,7 +221,7 @@ take_header(const unsigned char **next, WireHeader *wire)
 	bool		zeros;
 
 	memset(wire, 0, sizeof(*wire));
-	wire->version = race_take(next, 1);
+	(void) race_take(next, 1);	/* the version is known */
 	wire->width = race_take(next, 1);
 	noise->status = race_take(next, 1);
 	noise->mechanism = race_take(next, 1);
@@ -247,8 +242,6 @@ take_header(const unsigned char **next, WireHeader *wire)
 	wire->model_size = race_take(next, 4);
 	if (!zeros)
 		return "Reserved bytes are not zero.";
-	if (wire->version == RACE_FORMAT_PACKED && noise->status != RACE_STATUS_EXACT)
-		return "Counters with noise are packed.";
 	if (wire->header.count < -RACE_MAX_COUNT || wire->header.count > RACE_MAX_COUNT)
 		return "A counter is out of range.";
 	return race_noise_problem(noise);
@@ -269,17 +262,6 @@ take_shares(const unsigned char **bytes, Size n, uint64 *shares)
 	return true;
 }
 
-/* What is wrong with the smallest and largest counter, or NULL */
-static const char *
-bounds_problem(int64 min, int64 max, int width)
-{
-	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
-		return "A counter is out of range.";
-	if (width != race_counters_width_for(min, max))
-		return "Counters are wider than they need to be, or not wide enough.";
-	return NULL;
-}
-
 /* Read the counters of a sketch; returns what is wrong with them, or NULL. */
 static const char *
 take_counters(const unsigned char *bytes, RaceSketchDatum *flat)
@@ -291,57 +273,10 @@ take_counters(const unsigned char *bytes, RaceSketchDatum *flat)
 				  RaceCounters(&flat->params), flat->width);
 	race_counters_bounds(RaceFlatCounters(flat), flat->width,
 						 RaceCounters(&flat->params), &min, &max);
-	return bounds_problem(min, max, flat->width);
-}
-
-/* Do packed counters become the same bytes when they are packed again? */
-static bool
-are_packed_best(const unsigned char *packed, Size size, int width, Size n)
-{
-	char	   *counters = palloc0(n * width);
-	unsigned char *again = palloc(size);
-	RacePacking packing;
-	bool		same;
-
-	same = race_unpack(packed, size, counters, width, n) == NULL;
-	race_packing_plan(counters, width, n, &packing);
-	same = same && race_pack(&packing, counters, width, n, again, size) == size &&
-		memcmp(packed, again, size) == 0;
-	pfree(again);
-	pfree(counters);
-	return same;
-}
-
-/*
- * The same for packed counters.  First they are looked through, because counters that are
- * not packed can take a million times the room of bytes that claim to be so many.
- */
-static const char *
-take_packed(const unsigned char *bytes, RaceSketchDatum *flat)
-{
-	Size		n = RaceCounters(&flat->params);
-	uint32		positions[RACE_COUNTER_BLOCK];
-	int64		values[RACE_COUNTER_BLOCK];
-	RaceUnpacker unpacker;
-	int64		min = 0;
-	int64		max = 0;
-	const char *problem;
-	Size		m;
-	Size		i;
-
-	race_unpack_start(&unpacker, bytes, flat->packed_size, n);
-	while ((m = race_unpack_next(&unpacker, positions, values)) > 0)
-		for (i = 0; i < m; i++)
-		{
-			min = Min(min, values[i]);
-			max = Max(max, values[i]);
-		}
-	if ((problem = unpacker.in.problem) != NULL ||
-		(problem = bounds_problem(min, max, flat->width)) != NULL)
-		return problem;
-	if (!are_packed_best(bytes, flat->packed_size, flat->width, n))
-		return "Counters can be packed in fewer bytes, or in others.";
-	memcpy(RaceFlatCounters(flat), bytes, flat->packed_size);
+	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
+		return "A counter is out of range.";
+	if (flat->width != race_counters_width_for(min, max))
+		return "Counters are wider than they need to be, or not wide enough.";
 	return NULL;
 }
 
@@ -354,92 +289,29 @@ take_body(const unsigned char *next, RaceSketchDatum *flat)
 	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
 	if (!take_shares(&next, RaceShares(&flat->header), RaceFlatShares(flat)))
 		return "Shares are not in order, or there twice.";
-	problem = flat->packed_size > 0 ? take_packed(next, flat) : take_counters(next, flat);
+	problem = take_counters(next, flat);
 	if (problem == NULL && flat->model_size > 0)
-		problem = take_model(next + RaceFlatCounterBytes(flat), flat);
+		problem = take_model(next + RaceCounters(&flat->params) * flat->width, flat);
 	return problem;
-}
-
-/*
- * The bytes of packed counters by those that are left of the whole.  False if they cannot
- * be so many.
- */
-static bool
-find_packed_size(const WireHeader *wire, const RaceParams *params, Size left,
-				 uint32 *packed_size)
-{
-	Size		n = RaceCounters(params) * wire->width;
-	Size		others = PAIR_ID_SIZE(&wire->header) +
-		RaceShares(&wire->header) * sizeof(uint64) + wire->model_size;
-
-	*packed_size = 0;
-	if (wire->version == RACE_FORMAT_VERSION)
-		return left == others + n;
-	if (left <= others || left - others >= n)
-		return false;
-	*packed_size = left - others;
-	return true;
-}
-
-/* Are packed counters, which were checked, stored so? */
-static bool
-is_stored_packed(const RaceView *view)
-{
-	Size		n = RaceCounters(view->params);
-	RaceUnpacker unpacker;
-
-	race_unpack_start(&unpacker, view->packed, view->packed_size, n);
-	return race_packed_pays(view->packed_size, unpacker.left, n * view->width, true);
-}
-
-/*
- * A sketch that was read, as it is stored.  Counters may be packed only on the wire, or only
- * on disk: values of older versions never are on the wire.
- */
-static RaceSketchDatum *
-as_stored(RaceSketchDatum *flat)
-{
-	RaceSketchDatum *stored;
-	RaceView	view;
-	void	   *unpacked = NULL;
-
-	race_view_flat(flat, &view);
-	if (view.header->noise.status != RACE_STATUS_EXACT ||
-		(view.packed != NULL && is_stored_packed(&view)))
-		return flat;
-	if (view.packed != NULL)
-	{
-		race_view_unpack(&view, CurrentMemoryContext);
-		unpacked = unconstify(void *, view.counters);
-		view.packed = NULL;
-	}
-	stored = race_flat_create(&view, view.model, view.model_size);
-	if (unpacked != NULL)
-		pfree(unpacked);
-	pfree(flat);
-	return stored;
 }
 
 /* A sketch with the header and the parameters; ids, counters and model are still 0. */
 static RaceSketchDatum *
-flat_without_body(const WireHeader *wire, const RaceParams *params, uint32 packed_size)
+flat_without_body(const WireHeader *wire, const RaceParams *params)
 {
-	Size		size = RaceFlatSize(&wire->header, params,
-									RaceCounterBytes(params, wire->width, packed_size),
-									wire->model_size);
+	Size		size = RaceFlatSize(&wire->header, params, wire->width, wire->model_size);
 	RaceSketchDatum *flat = palloc0(size);
 
 	SET_VARSIZE(flat, size);
-	flat->version = wire->version;
+	flat->version = RACE_FORMAT_VERSION;
 	flat->width = wire->width;
 	flat->header = wire->header;
 	flat->model_size = wire->model_size;
-	flat->packed_size = packed_size;
 	memcpy(&flat->params, params, race_params_size(params));
 	return flat;
 }
 
-RaceSketchDatum *
+static RaceSketchDatum *
 race_sketch_read(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;
@@ -448,7 +320,6 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	RaceParamsDatum *params;
 	RaceSketchDatum *flat;
 	Size		params_size;
-	uint32		packed_size;
 	const char *problem;
 
 #define MALFORMED(detail) \
@@ -457,8 +328,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 			 errmsg("invalid binary representation of type race_sketch"), \
 			 errdetail_internal("%s", detail)))
 
-	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) ||
-		(*next != RACE_FORMAT_VERSION && *next != RACE_FORMAT_PACKED))
+	if (size < SKETCH_WIRE_SIZE(RACE_PART_WIRE_SIZE, 0) || *next != RACE_FORMAT_VERSION)
 		MALFORMED("Too short, or of an unknown format version.");
 	if (size > RACE_MAX_WIRE_BYTES)
 		MALFORMED("Too long.");
@@ -487,14 +357,13 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(wire.width) ||
-		!find_packed_size(&wire, &params->params, size - SKETCH_WIRE_SIZE(params_size, 0),
-						  &packed_size))
+		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * wire.width) +
+		PAIR_ID_SIZE(&wire.header) + RaceShares(&wire.header) * sizeof(uint64) + wire.model_size)
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = flat_without_body(&wire, &params->params, packed_size);
+	flat = flat_without_body(&wire, &params->params);
 	if ((problem = take_body(next + params_size, flat)) != NULL)
 		MALFORMED(problem);
-	flat = as_stored(flat);
 	race_flat_seal(flat);
 	return flat;
 #undef MALFORMED
@@ -520,7 +389,7 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 #define BYTES_A_STEP	((Size) 48 * 1024)
 #define DIGITS_A_STEP	(BYTES_A_STEP / 3 * 4)
 
-/* Versions 1 and 2 in base64 begin with these. */
+/* Version 1 in base64 begins with this. */
 #define FIRST_DIGIT		'A'
 
 /* Convert n hexadecimal digits to bytes. False if there is another character. */
@@ -632,7 +501,7 @@ write_sketch(StringInfo out, Datum value)
 {
 	RaceView	view;
 
-	race_sketch_view_packed(value, &view);
+	race_sketch_view_any(value, &view);
 	race_sketch_write(out, &view);
 }
 

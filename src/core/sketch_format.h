@@ -89,15 +89,7 @@ extern const char *race_model_problem(const RaceModel *model, Size size,
  * The wire format (COPY BINARY, the binary protocol, and in base64 the
  * text form of race_sketch) is little-endian everywhere, begins with a version
  * and ends, for a sketch, with a checksum.  sketch_format.c describes it.
- *
- * Counters of an exact sketch are packed (counters.h), on the wire where that takes fewer
- * bytes, and on disk where it takes so few that they are read faster.  This depends on the
- * content alone, so equal sketches are equal bytes.  Those of a private sketch and of a noise
- * share are never packed.
  */
-
-/* The version of a sketch with packed counters.  Others have RACE_FORMAT_VERSION. */
-#define RACE_FORMAT_PACKED	2
 
 typedef struct RaceHeader
 {
@@ -108,8 +100,8 @@ typedef struct RaceHeader
 typedef struct RaceSketchDatum
 {
 	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		version;		/* RACE_FORMAT_VERSION or RACE_FORMAT_PACKED */
-	uint8		width;			/* bytes a counter, the narrowest that fits; unpacked */
+	uint8		version;		/* RACE_FORMAT_VERSION */
+	uint8		width;			/* bytes a counter, the narrowest that fits */
 	uint8		reserved[2];	/* 0 */
 	RaceHeader	header;
 	/*
@@ -118,8 +110,7 @@ typedef struct RaceSketchDatum
 	 */
 	uint32		content_hash;
 	uint32		model_size;		/* bytes; 0 = not fitted */
-	uint32		packed_size;	/* bytes of packed counters; 0 = they are not packed */
-	uint32		reserved32;		/* 0 */
+	uint32		reserved32[2];	/* 0 */
 	/*
 	 * with their arrays and further parts; then the ids of shares, the counters,
 	 * [rows][range], and the model, aligned to its words
@@ -135,27 +126,22 @@ typedef struct RaceSketchDatum
 #define RaceFlatHeaderSize(p) \
 	(offsetof(RaceSketchDatum, params) + race_params_size(p))
 
-/* Sizes by how many bytes the counters take */
-#define RaceCounterBytes(p, width, packed_size) \
-	((packed_size) > 0 ? (Size) (packed_size) : RaceCounters(p) * (width))
-#define RaceFlatCountersEnd(header, p, bytes) \
-	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + (bytes))
-#define RaceFlatModelAt(header, p, bytes) \
-	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, bytes))
-#define RaceFlatSize(header, p, bytes, model_size) \
-	((model_size) > 0 ? RaceFlatModelAt(header, p, bytes) + (model_size) : \
-	 RaceFlatCountersEnd(header, p, bytes))
+/* Sizes by the width of counters */
+#define RaceFlatCountersEnd(header, p, width) \
+	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + RaceCounters(p) * (width))
+#define RaceFlatModelAt(header, p, width) \
+	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, width))
+#define RaceFlatSize(header, p, width, model_size) \
+	((model_size) > 0 ? RaceFlatModelAt(header, p, width) + (model_size) : \
+	 RaceFlatCountersEnd(header, p, width))
 
-#define RaceFlatCounterBytes(flat) \
-	RaceCounterBytes(&(flat)->params, (flat)->width, (flat)->packed_size)
 #define RaceFlatShares(flat) \
 	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
 #define RaceFlatCounters(flat) \
 	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 #define RaceFlatModel(flat) \
 	((RaceModel *) ((flat)->model_size == 0 ? NULL : (char *) (flat) + \
-					RaceFlatModelAt(&(flat)->header, &(flat)->params, \
-									RaceFlatCounterBytes(flat))))
+					RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
 
 /* What a reader needs of a sketch, whether it is stored or in memory */
 typedef struct RaceView
@@ -163,10 +149,8 @@ typedef struct RaceView
 	const RaceHeader *header;
 	const RaceParams *params;
 	const uint64 *shares;		/* ids of noise shares */
-	const void *counters;		/* NULL while they are packed only */
+	const void *counters;
 	int			width;
-	const unsigned char *packed;	/* the counters, packed, or NULL */
-	Size		packed_size;
 	const RaceModel *model;		/* or NULL */
 	Size		model_size;
 	/*
@@ -179,39 +163,18 @@ typedef struct RaceView
 /* Set the hash of the content, after all other fields. */
 extern void race_flat_seal(RaceSketchDatum *flat);
 
-/* A view of a flat sketch, whose packed counters remain so */
+/* Set the hash of the content, after all other fields. */
+extern void race_flat_seal(RaceSketchDatum *flat);
+
+/* A view of a flat sketch */
 extern void race_view_flat(const RaceSketchDatum *flat, RaceView *view);
 
-/* The counters of a sketch as they are stored, or sent */
-typedef struct RaceStorage
-{
-	int			width;			/* the narrowest that fits */
-	const unsigned char *packed;	/* or NULL: then they are stored as they are */
-	Size		packed_size;
-	void	   *space;			/* what was palloc'd for them, or NULL */
-} RaceStorage;
+/* The narrowest width that holds the counters of a view */
+extern int	race_view_width(const RaceView *view);
 
-/*
- * Does it pay to pack counters, by their sizes in bytes, packed and dense, and by how many are
- * not zero?  What is sent should be small, and what is stored quickly read.
- */
-extern bool race_packed_pays(Size packed_size, Size nonzero, Size dense, bool stored);
-
-/*
- * Find out how the counters of a sketch are stored, or sent, and pack them for it.  Those
- * that are packed remain so.
- */
-extern void race_storage_choose(const RaceView *view, bool stored, RaceStorage *storage);
-extern void race_storage_free(RaceStorage *storage);
-
-/* The size of the flat sketch with these counters, and a model of so many bytes */
-extern Size race_flat_size(const RaceView *view, const RaceStorage *storage,
-						   Size model_size);
-
-/* Write that flat sketch into so many bytes. */
-extern void race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view,
-							const RaceStorage *storage, const RaceModel *model,
-							Size model_size);
+/* Write a flat sketch with counters of a width, and a model, into so many bytes. */
+extern void race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
+							const RaceModel *model, Size model_size);
 
 /* The same in one step, palloc'd */
 extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
@@ -224,14 +187,5 @@ extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *
 #define RACE_MAX_WIRE_BYTES \
 	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + \
 	 RACE_MAX_MODEL_BYTES)
-
-/*
- * To and from the wire.  Reading is the one validator of outside bytes: it
- * raises 22P03 for what is not a value at all and 22023 for parameters out of
- * their limits, and returns NULL after a soft error.
- */
-extern void race_sketch_write(StringInfo out, const RaceView *view);
-extern RaceSketchDatum *race_sketch_read(const char *bytes, Size size,
-										 Node *escontext);
 
 #endif

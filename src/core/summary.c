@@ -155,7 +155,8 @@ race_summary_kind(const RaceParams *params)
 				  RACE_SUMMARY_ROWS];
 }
 
-RaceKept
+/* What is kept of a summary as it is: all of it */
+static RaceKept
 race_all_kept(const RaceParams *params)
 {
 	RaceKept	all = {params->rows, {0, 1}, 0, NULL};

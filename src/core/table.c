@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sequences.h"
 #include "table.h"
 #include "table_density.h"
 

@@ -21,7 +21,6 @@
 #include "server.h"
 #include "sketch.h"
 #include "table.h"
-#include "value_pair.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);
 PG_FUNCTION_INFO_V1(race_build_value_combine);

@@ -11,7 +11,6 @@
 #include "nodes/plannodes.h"
 
 #include "../core/privatize.h"
-#include "../core/value_pair.h"
 #include "ledger.h"
 #include "lineage.h"
 

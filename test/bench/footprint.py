@@ -23,8 +23,7 @@ def peak_of_build(source):
 def memory_of_builds(report, session):
     report.heading('Memory')
     report.write('Peak above what the backend had, MB, R = W = 1024: what '
-                 '/proc/PID/status says of a session that has scanned the table before.  The sketch is '
-                 'one whose counters are not packed.\n')
+                 '/proc/PID/status says of a session that has scanned the table before.\n')
     sketch = int(session.value('SELECT pg_column_size(s) FROM release_sketch_1024'))
     once = peak_of_build('skin')
     twice = peak_of_build(repeated(2))

@@ -18,7 +18,6 @@ from footprint import memory_of_builds
 from kernels import throughput_of_kernels
 from lsh import Library
 from measure import Bare
-from packed import packed_parts
 from queries import make_sketches, sizes, statements, within_statement
 from report import Report, machine
 from server import Session
@@ -53,7 +52,6 @@ def measure_all(report, session, bare, folder):
     statements(report, session)
     throughput_of_kernels(report, data)
     sizes(report, session)
-    packed_parts(report, session)
     memory_of_builds(report, session)
     report.compare()
     report.conclude()

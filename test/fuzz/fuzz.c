@@ -147,40 +147,6 @@ same_value(const Value *a, const Value *b)
 	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-bool
-pack_sketch(Value *value)
-{
-	uint64_t	n = number_at(value, PARAMS_AT + 12) * number_at(value, PARAMS_AT + 16);
-	size_t		counters = PARAMS_AT + PART_SIZE + number_at(value, PARAMS_AT + 40) +
-		(value->bytes[HALF_AT] != 0 ? 8 : 0);
-	int			width = value->bytes[1];
-	size_t		rest = counters + n * width;
-	static uint64_t aligned[MAX_SIZE / 8 + 1];
-	static unsigned char packed[MAX_SIZE];
-	RacePacking packing;
-	size_t		size;
-	int64_t		min;
-	int64_t		max;
-
-	if (value->bytes[0] != 1 || value->bytes[2] != 0 || rest > value->size)
-		return false;
-	memcpy(aligned, value->bytes + counters, n * width);
-	/* what the server refuses before it packs */
-	race_counters_bounds(aligned, width, n, &min, &max);
-	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
-		return false;
-	race_packing_plan(aligned, width, n, &packing);
-	size = race_pack(&packing, aligned, width, n, packed, n * width - 1);
-	if (size == 0)
-		return false;
-	value->bytes[0] = 2;
-	memcpy(value->bytes + counters, packed, size);
-	memmove(value->bytes + counters + size, value->bytes + rest, value->size - rest);
-	value->size -= n * width - size;
-	set_checksum(value);
-	return true;
-}
-
 /*
  * A zero of an array arrives without its sign, and then with
  * another checksum.
@@ -189,15 +155,8 @@ bool
 arrived_whole(const Value *sent, const Value *arrived, bool is_sketch)
 {
 	static const unsigned char minus_zero[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
-	static Value packed;
 	size_t		i;
 
-	if (is_sketch)
-	{
-		packed = *sent;
-		if (pack_sketch(&packed))
-			sent = &packed;
-	}
 	for (i = 0; i < sent->size; i++)
 		if (sent->bytes[i] != arrived->bytes[i] &&
 			(i < PART_SIZE + 7 || arrived->bytes[i] != 0 ||

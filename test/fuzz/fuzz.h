@@ -57,14 +57,7 @@ extern int	find_parts(const Value *value, size_t params, size_t *parts);
 /* CRC-32C of all but the last 4 bytes into these */
 extern void set_checksum(Value *value);
 
-/*
- * The form that the server gives back, with a checksum: counters of an exact sketch of version 1
- * are packed if that takes fewer bytes.  Sizes must fit; false if it is not such a sketch, or
- * remains as it is.
- */
-extern bool pack_sketch(Value *value);
-
-/* Did what was sent arrive, but for packed counters, and the signs of zeros in arrays? */
+/* Did what was sent arrive, but for the signs of zeros in arrays? */
 extern bool arrived_whole(const Value *sent, const Value *arrived, bool is_sketch);
 
 /* Would questions to a sketch with these parameters take long? */

@@ -653,19 +653,6 @@ put_model(Value *sketch, const Value *params, bool hostile)
 	set_number(sketch, 76, 4, hostile && below(16) == 0 ? extreme_number() : sketch->size - before);
 }
 
-/* Change bits of packed counters, or where they end. */
-static void
-spoil_packed(Value *sketch, const Value *params)
-{
-	size_t		from = PARAMS_AT + params->size;
-
-	if (below(4) == 0)
-		sketch->size -= 1 + below(3);
-	else
-		sketch->bytes[from + below(below(2) ? 6 : sketch->size - 4 - from)] ^= 1 << below(8);
-	set_checksum(sketch);
-}
-
 /*
  * A sketch with these parameters.  The header is kept but for what a pair does not
  * share: the count, how many shares there are, and which half it is.
@@ -705,8 +692,6 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 		put_model(sketch, params, hostile);
 	put(sketch, 0, 4);
 	set_checksum(sketch);
-	if (!hostile && below(2) && pack_sketch(sketch) && below(8) == 0)
-		spoil_packed(sketch, params);
 }
 
 /* Other parameters: fewer rows, which private sketches may have, or another number */

@@ -12,8 +12,7 @@ use Test::More;
 # Few rows will do here, whatever race_estimate thinks of their intervals.
 $ENV{PGOPTIONS} = '-c client_min_messages=error';
 
-# Sketches of n equal records, with them as the question: the answer is n.  They are packed,
-# and still too long for a row.
+# Sketches of n equal records, with them as the question: the answer is n.  They are too long for a row.
 my $setup = <<'END';
 CREATE EXTENSION IF NOT EXISTS racepriv;
 CREATE FUNCTION made(n int) RETURNS race_sketch LANGUAGE sql AS
@@ -33,7 +32,7 @@ sub stored
 		  . "(SELECT chunk_id, sum(length(chunk_data)) AS size FROM $toast GROUP BY 1) v");
 }
 
-like(stored('t'), qr/^(\d+: [3-9]\d\d\d(, )?){3}$/, 'sketches are stored out of line');
+like(stored('t'), qr/^(\d+: 26\d{4}(, )?){3}$/, 'sketches are stored out of line');
 
 # -------------------------------------------------------- what a statement reads
 
@@ -48,10 +47,8 @@ sub pages
 
 sql(<<'END');
 CREATE TABLE large (id int, s race_sketch);
-CREATE TABLE packed (id int, s race_sketch);
-INSERT INTO packed SELECT i, race_add(race_sketch('l2(dims=2)'::race_params), ARRAY[i, 0]) FROM generate_series(1, 50) i;
--- without noise, but never packed
-INSERT INTO large SELECT id, race_privatize(s, 100000, rows => 1024) FROM packed;
+-- with little noise, which cannot be compressed
+INSERT INTO large SELECT i, race_privatize(race_add(race_sketch('l2(dims=2)'::race_params), ARRAY[i, 0]), 100000, rows => 1024) FROM generate_series(1, 50) i;
 END
 my $session = RaceSession->new;
 my $one = "SELECT race_kernel_sum(s, '{1,0}') FROM large WHERE id = 1";
@@ -72,23 +69,19 @@ cmp_ok(pages($session, "SELECT count(race_kde(s, ARRAY[i, 0])) FROM large, gener
 
 SKIP:
 {
-	skip 'this version does not tell its memory', 11 if sql('SHOW server_version_num') < 140000;
+	skip 'this version does not tell its memory', 7 if sql('SHOW server_version_num') < 140000;
 	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name ~ '^race_sketch(, derived object| cache)'";
-	my %cache = (packed => q{ident = 'unpacked counters'}, large => q{name = 'race_sketch cache'});
-	for my $table (qw(packed large))
+	my $own = $memory =~ s/name ~.*/name = 'race_sketch cache'/r;
+	my $all = "SELECT count(race_kernel_sum(s, ARRAY[i, 0])) FROM generate_series(1, 2) i, large";
+	my %kept;
+	for my $size ('0', '4MB', '1GB')
 	{
-		my $own = $memory =~ s/name ~.*/$cache{$table}/r;
-		my $all = "SELECT count(race_kernel_sum(s, ARRAY[i, 0])) FROM generate_series(1, 2) i, $table";
-		my %kept;
-		for my $size ('0', '4MB', '1GB')
-		{
-			$kept{$size} = ($session->ask("SET racepriv.cache_size = '$size'; $all; $own") =~ /(\d+)$/)[0];
-		}
-		is($kept{0}, 0, "$table: a cache of size 0 is empty");
-		cmp_ok($kept{'4MB'}, '<', 8 * 2**20, "$table: one of 4 MB keeps no more than that of 50 MB");
-		cmp_ok($kept{'4MB'}, '>', 2 * 2**20, "$table: and no less");
-		cmp_ok($kept{'1GB'}, '>', 50 * 2**20, "$table: a large one keeps all");
+		$kept{$size} = ($session->ask("SET racepriv.cache_size = '$size'; $all; $own") =~ /(\d+)$/)[0];
 	}
+	is($kept{0}, 0, 'a cache of size 0 is empty');
+	cmp_ok($kept{'4MB'}, '<', 8 * 2**20, 'one of 4 MB keeps no more than that of 50 MB');
+	cmp_ok($kept{'4MB'}, '>', 2 * 2**20, 'and no less');
+	cmp_ok($kept{'1GB'}, '>', 50 * 2**20, 'a large one keeps all');
 	my ($left) = $session->ask("SET racepriv.cache_size = '4MB'; SELECT count(race_kernel_sum(s, '{0,0}')) FROM t; $memory") =~ /(\d+)$/;
 	cmp_ok($left, '<', 8 * 2**20, 'and lets go of it when it is made small');
 

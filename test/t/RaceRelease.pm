@@ -12,7 +12,6 @@ use Test::More;
 
 use constant COUNT => 0;			# where decode() puts the record count
 use constant SHARE => 1;			# a status: ids of shares lie before the counters
-use constant PACKED => 2;			# a version: counters are packed
 
 our @EXPORT = qw(COUNT @table protect_persons pairs make_pair decode releases make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
@@ -70,32 +69,7 @@ sub decode {
 	my %counter = (1 => 'c', 2 => 's<', 4 => 'l<', 8 => 'q<');
 	my ($width, $status, $half, $releases, $arrays) = unpack 'x C C x2 C x6 V x104 V', $bytes;
 	my $skip = 120 + $arrays + ($half ? 8 : 0) + ($status == SHARE ? 8 * $releases : 0);
-	if (ord $bytes == PACKED) {
-		my ($count, $rows, $range) = unpack 'x16 q< x68 V V', $bytes;
-		return [$count, unpack_counters(substr($bytes, 24 + $skip, -4), $rows * $range)];
-	}
 	return [unpack "x16 q< x$skip ($counter{$width})*", substr $bytes, 0, -4];
-}
-
-# Packed counters (src/core/counters.h), of n in all
-sub unpack_counters {
-	my ($packed, $n) = @_;
-	my ($gap_order, $order, $nonzero, $bits) = unpack 'C C V b*', $packed;
-	my @counters = (0) x $n;
-	my $position = -1;
-	my $take = sub {
-		my ($k) = @_;
-		$bits =~ /\G(0*)1/gc or die 'packed counters are cut off';
-		my $length = $k + length $1;
-		$bits =~ /\G([01]{$length})/gc or die 'packed counters are cut off';
-		return oct("0b1" . reverse $1) - (1 << $k);
-	};
-	for (1 .. $nonzero) {
-		$position += 1 + $take->($gap_order);
-		my $number = $take->($order & 127);
-		$counters[$position] = $order < 128 ? $number + 1 : ($number & 1 ? -1 : 1) * (1 + ($number >> 1));
-	}
-	return @counters;
 }
 
 # n releases of the exact sketch of that name
