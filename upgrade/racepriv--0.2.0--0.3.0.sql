@@ -566,6 +566,14 @@ CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 COMMENT ON FUNCTION _racepriv._race_z(float8) IS
 	'how many standard errors a confidence interval reaches to each side; error 22023 for no number between 0 and 1';
 
+CREATE FUNCTION _racepriv._race_tables_correlation(
+	sketch race_sketch, domains jsonb, confidence float8,
+	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
+	'race_correlation of a private sketch of tables with the domains of its columns';
+
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
 	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
 
@@ -1940,7 +1948,7 @@ CREATE FUNCTION race_plan(
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
 
 COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
-	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';
+	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Reads no data. Errors: 42501, 42703, 42704, 22023';
 
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
@@ -2250,35 +2258,8 @@ CREATE FUNCTION race_correlation(
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	WITH release AS MATERIALIZED (
-		SELECT _racepriv._race_released(race_correlation.release, NULL) AS sketch, d.domains
-		FROM _racepriv._race_domains_needed(race_correlation.release) d (domains)
-	), columns AS MATERIALIZED (
-		SELECT c.domain->>'name' AS name, c.ordinality AS place, v.deviation
-		FROM release r CROSS JOIN LATERAL jsonb_array_elements(r.domains) WITH ORDINALITY c (domain)
-			CROSS JOIN LATERAL (
-				SELECT sqrt(sum(h.count * (h.x - m.mean) ^ 2::float8) / sum(h.count)) AS deviation
-				FROM (SELECT i.count, (i.low + i.high) / 2 AS x FROM _racepriv._race_tables_histogram(r.sketch, r.domains, c.domain->>'name',
-						NULL, NULL, '{}', true, false, confidence) i) h,
-					_racepriv._race_tables_mean(r.sketch, r.domains, c.domain->>'name', NULL, '{}', confidence) m) v
-		WHERE c.domain->'categories' IS NULL
-	), groups AS (
-		SELECT a.name AS column1, b.name AS column2, a.place AS place1, b.place AS place2, a.deviation, m.x, m.mean, m.source,
-			greatest(m.count, 0::float8) AS count, (m.upper - m.lower) / 2 / _racepriv._race_z(confidence) AS error,
-			sum(m.count * m.x) OVER pair / nullif(sum(m.count) OVER pair, 0::float8) AS center
-		FROM release r CROSS JOIN columns a JOIN columns b ON a.place < b.place
-			CROSS JOIN LATERAL _racepriv._race_tables_mean(r.sketch, r.domains, a.name, ARRAY[b.name], '{}', confidence) m
-		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
-		WINDOW pair AS (PARTITION BY a.name, b.name)
-	), sums AS (
-		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
-			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
-		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
-	)
-	SELECT s.column1, s.column2, least(greatest(s.product / nullif(s.scale, 0::float8), -1::float8), 1::float8),
-		CASE s.source WHEN 'measured' THEN greatest((s.product - z.z * s.error) / nullif(s.scale, 0::float8), -1::float8) ELSE -1::float8 END,
-		CASE s.source WHEN 'measured' THEN least((s.product + z.z * s.error) / nullif(s.scale, 0::float8), 1::float8) ELSE 1::float8 END, s.source
-	FROM sums s CROSS JOIN _racepriv._race_z(confidence) z (z) ORDER BY s.place1, s.place2
+	SELECT c.* FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), confidence) c
 $$;
 
 COMMENT ON FUNCTION race_correlation(text, float8) IS
@@ -2344,7 +2325,7 @@ CREATE FUNCTION race_curve(
 $$;
 
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
-	'the probability density of a column of a release, given by name or number, at (at most) steps places. where as race_count, of columns. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
+	'the probability density of a column of a release, by name or number, at so many places at most. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
 
 CREATE OR REPLACE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
