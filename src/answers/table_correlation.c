@@ -22,26 +22,29 @@ typedef struct Column
 	double	   *part;			/* [groups]: of its records that have a number, */
 	double	   *offset;			/* and their mean, less that of all */
 	double		between;		/* standard deviations: of the means of groups, */
-	double		all;			/* and of records */
+	double		all;			/* and of records; */
+	double		mean;			/* and their mean */
 } Column;
 
 typedef struct Correlations
 {
 	RaceOpenTables open;
-	Column	   *columns;		/* [n] */
+	int		   *columns;		/* [n]: those that have numbers */
 	int			n;
 	int			place[2];		/* of the pair that comes next */
 	double		z;
 	RaceResultRow row;
+	MemoryContext row_context;
 } Correlations;
 
-/* Describe a column; false if it has no numbers. */
+/* Describe a column, among the records that have a number of another one (or of itself); false if it has no numbers. */
 static bool
-describe_column(const RaceOpenTables *open, int number, Column *column)
+describe_column(const RaceOpenTables *open, int number, int other, Column *column)
 {
 	const RaceDomain *domain = &open->domains[number];
 	const RaceContingency *tables = &open->model->tables;
-	const double **none = palloc0(open->columns * sizeof(double *));
+	const double **weights = palloc0(open->columns * sizeof(double *));
+	double	   *ordinary = palloc0(RaceDomainCells(&open->domains[other]) * sizeof(double));
 	double	   *value = palloc0(RaceDomainCells(domain) * sizeof(double));
 	double	   *share = palloc(RaceDomainCells(domain) * sizeof(double));
 	double	   *total;
@@ -52,13 +55,17 @@ describe_column(const RaceOpenTables *open, int number, Column *column)
 
 	if (!race_tables_values(domain, value, &half))
 		return false;
-	race_graph_event(open->model->graph, none, number, share);
+	for (i = 0; i < open->domains[other].n; i++)
+		ordinary[i] = 1;
+	weights[other] = number == other ? NULL : ordinary;
+	race_graph_event(open->model->graph, weights, number, share);
 	for (i = 0; i < domain->n; i++)
 	{
 		count += share[i];
 		mean += share[i] * value[i];
 	}
 	mean /= Max(count, 1e-300);
+	column->mean = mean;
 	column->number = number;
 	column->groups = race_contingency_groups(tables, number);
 	column->part = palloc0(column->groups * sizeof(double));
@@ -92,14 +99,17 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Correlations *state = palloc0(sizeof(Correlations));
 	double		confidence = race_confidence_arg(fcinfo, 2);
+	Column		column;
 	int			i;
 
 	race_row_start(&state->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
 	state->z = race_tables_z(&state->open, confidence);
-	state->columns = palloc(state->open.columns * sizeof(Column));
+	state->columns = palloc(state->open.columns * sizeof(int));
 	for (i = 0; i < state->open.columns; i++)
-		state->n += describe_column(&state->open, i, &state->columns[state->n]);
+		if (describe_column(&state->open, i, i, &column))
+			state->columns[state->n++] = i;
+	state->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of correlations", ALLOCSET_DEFAULT_SIZES);
 	call->max_calls = (uint64) state->n * (state->n - 1) / 2;
 	call->user_fctx = state;
 }
@@ -128,67 +138,79 @@ count_groups(const RaceOpenTables *open, const Column *first, const Column *seco
 }
 
 /*
- * How far the correlation of the means of groups may be from that of the records: if the trend within groups is that
- * between them, they are equal.  This allows for none, or twice as much; and for what values within the groups of both
- * columns add, whatever it is.
+ * The covariance of means of groups is that of records times the squares of `between / all` of both columns, if the
+ * trend within groups is that between them.  How far the correlation may be off: all that this adds, and the most that
+ * values within the groups of both columns add beyond a trend.
  */
 static double
-within_groups(const Column *first, const Column *second, double r)
+correct(const Column *first, const Column *second, double *r)
 {
-	double		a = first->between / first->all;
-	double		b = second->between / second->all;
+	double		a = pow(first->between / first->all, 2);
+	double		b = pow(second->between / second->all, 2);
+	double		before = *r;
 
-	return fabs(r) * (1 - a * b) + sqrt(Max(1 - a * a, 0) * Max(1 - b * b, 0));
+	*r = Min(Max(before / (a * b), -1), 1);
+	return fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
 }
 
 static Datum
 next_correlation(void *context, uint64 call)
 {
 	Correlations *state = context;
-	const Column *first;
-	const Column *second;
+	const RaceTableModel *model = state->open.model;
+	Column		first;
+	Column		second;
+	MemoryContext old;
 	double	   *counts;
 	double		variance;
 	double		product = 0;
 	double		records = 0;
 	double		squares = 0;
 	double		scale;
-	double		r;
-	double		off;
+	double		r = 0;
+	double		off = 2;
 	bool		known;
 	uint32		i;
 	uint32		j;
 
-	(void) call;
 	CHECK_FOR_INTERRUPTS();
-	if (++state->place[1] >= state->n)
-		state->place[1] = ++state->place[0] + 1;
-	first = &state->columns[state->place[0]];
-	second = &state->columns[state->place[1]];
-	counts = palloc_extended((Size) first->groups * second->groups * sizeof(double), MCXT_ALLOC_HUGE);
-	variance = count_groups(&state->open, first, second, counts);
-	for (i = 0; i < first->groups; i++)
-		for (j = 0; j < second->groups; j++)
+	if (call == 0 || ++state->place[1] >= state->n)
+		state->place[1] = (state->place[0] += call > 0) + 1;
+	MemoryContextReset(state->row_context);
+	old = MemoryContextSwitchTo(state->row_context);
+	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
+	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
+	counts = palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
+	variance = count_groups(&state->open, &first, &second, counts);
+	for (i = 0; i < first.groups; i++)
+		for (j = 0; j < second.groups; j++)
 		{
-			double		part = first->part[i] * second->part[j];
-			double		weight = part * first->offset[i] * second->offset[j];
+			double		part = first.part[i] * second.part[j];
+			double		weight = part * first.offset[i] * second.offset[j];
 
-			records += part * counts[(Size) i * second->groups + j];
-			product += weight * counts[(Size) i * second->groups + j];
+			records += part * counts[(Size) i * second.groups + j];
+			product += weight * counts[(Size) i * second.groups + j];
 			squares += weight * weight;
 		}
-	pfree(counts);
-	scale = records * first->between * second->between;
-	known = records > 0 && scale > 0 && state->open.model->total > state->z * sqrt(state->open.model->total_variance);
-	r = known ? Min(Max(product / scale, -1), 1) : 0;
-	off = known && variance > 0 ? state->z * sqrt(variance * squares) / scale +
-		within_groups(first, second, r) : 2;
-	race_row_add_text(&state->row, state->open.domains[first->number].name);
-	race_row_add_text(&state->row, state->open.domains[second->number].name);
+	MemoryContextSwitchTo(old);
+	scale = records * first.all * second.all;
+	known = records > 0 && first.between > 0 && second.between > 0 && model->total > state->z * sqrt(model->total_variance);
+	if (known)
+	{
+		r = product / scale;
+		off = correct(&first, &second, &r);
+		off = variance > 0 ? off + state->z * sqrt(variance * squares) / scale : 2;
+	}
+	race_row_add_text(&state->row, state->open.domains[first.number].name);
+	race_row_add_text(&state->row, state->open.domains[second.number].name);
 	race_row_add_if(&state->row, known, Float8GetDatum(r));
 	race_row_add_if(&state->row, known, Float8GetDatum(Max(r - off, -1)));
 	race_row_add_if(&state->row, known, Float8GetDatum(Min(r + off, 1)));
 	race_row_add_text(&state->row, variance > 0 ? "measured" : "model");
+	race_row_add(&state->row, Float8GetDatum(first.mean));
+	race_row_add(&state->row, Float8GetDatum(first.all));
+	race_row_add(&state->row, Float8GetDatum(second.mean));
+	race_row_add(&state->row, Float8GetDatum(second.all));
 	return race_row_datum(&state->row);
 }
 
