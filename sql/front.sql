@@ -80,6 +80,10 @@ SELECT value, probability > prior AS surer, probability BETWEEN lower AND upper 
 SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS one FROM race_classify('guests all', 'age', '{"smoker": true}');
 SELECT column1, column2, abs(correlation - t.corr) < 0.03 AS near, t.corr BETWEEN lower AND upper AS inside FROM race_correlation('guests short'), (SELECT corr(age, pressure) FROM guests) t;
 
+SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near, r.coefficient BETWEEN r.lower AND r.upper AS inside
+FROM race_regress('guests short', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
+SELECT "column", coefficient IS NOT NULL AS known FROM race_regress('guests all', 'pressure');
+
 -- plans, which read no data
 SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,pressure}', 1);
 SELECT abs(max(expected) FILTER (WHERE question LIKE 'count of one value%') - 20) < 0.1 AS as_asked FROM race_plan('guests', '{age,town}', error => 20);
@@ -110,7 +114,7 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
 	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
-	$$race_correlation('front age')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
+	$$race_correlation('front age')$$, $$race_regress('guests all', 'pressure', '{town}')$$, $$race_regress('guests all', 'pressure', '{agee}')$$, $$race_regress('guests all', 'age', '{age}')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
 
 DROP SCHEMA front CASCADE;
 -- a measure: means from the parts of cells, where it is NULL too

@@ -43,6 +43,9 @@ extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
  */
 extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
 
+/* The numbers of the ordinary cells of a column, and how far those of records may be; false if it has none */
+extern bool race_tables_values(const RaceDomain *domain, double *value, double *half);
+
 /* Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in the last cells. */
 extern void race_tables_range(const RaceDomain *domain, double from, double to, double *weights);
 

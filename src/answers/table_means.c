@@ -76,19 +76,42 @@ compare_values(const void *a, const void *b, void *values)
 	return x < y ? -1 : x > y;
 }
 
-/* The number that a category is: false and true are 0 and 1 */
-static double
-category_value(const RaceDomain *domain, uint32 i)
+/* The number that a category is: false and true are 0 and 1; false if it is none */
+static bool
+category_value(const RaceDomain *domain, uint32 i, double *value)
 {
 	char	   *end;
-	double		value = strcmp(domain->type, "boolean") == 0 ? i : strtod(domain->categories[i], &end);
 
-	if (strcmp(domain->type, "boolean") != 0 && (end == domain->categories[i] || *end != '\0' || !isfinite(value)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
-				 errhint("race_crosstab counts its values.")));
-	return value;
+	if (strcmp(domain->type, "boolean") == 0)
+	{
+		*value = i;
+		return true;
+	}
+	*value = strtod(domain->categories[i], &end);
+	return end != domain->categories[i] && *end == '\0' && isfinite(*value);
+}
+
+bool
+race_tables_values(const RaceDomain *domain, double *value, double *half)
+{
+	uint32		i;
+
+	*half = 0;
+	for (i = 0; i < domain->n; i++)
+		if (domain->category)
+		{
+			if (!category_value(domain, i, &value[i]))
+				return false;
+		}
+		else
+		{
+			double		low = race_tables_edge(domain, i);
+			double		high = race_tables_edge(domain, i + 1) - domain->whole;
+
+			*half = Max(*half, (high - low) / 2);
+			value[i] = Min(Max((low + high) / 2, domain->lower), domain->upper);
+		}
+	return true;
 }
 
 /* The values of the cells of a column, and how far those of records may be */
@@ -103,15 +126,13 @@ set_values(Means *means)
 	means->value = palloc0(cells * sizeof(double));
 	means->share = palloc0(cells * sizeof(double));
 	means->order = palloc(cells * sizeof(uint32));
+	if (!race_tables_values(domain, means->value, &means->half))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values.")));
 	for (i = 0; i < domain->n; i++)
-	{
-		double		low = domain->category ? category_value(domain, i) : race_tables_edge(domain, i);
-		double		high = domain->category ? low : race_tables_edge(domain, i + 1) - domain->whole;
-
-		means->half = Max(means->half, (high - low) / 2);
-		means->value[i] = domain->category ? low : Min(Max((low + high) / 2, domain->lower), domain->upper);
 		means->order[i] = i;
-	}
 	qsort_arg(means->order, domain->n, sizeof(uint32), compare_values, means->value);
 	race_graph_event(means->open.model->graph, none, means->column, means->share);
 }

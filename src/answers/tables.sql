@@ -39,3 +39,11 @@ CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_z(float8) IS
 	'how many standard errors a confidence interval reaches to each side; error 22023 for no number between 0 and 1';
+
+CREATE FUNCTION _racepriv._race_tables_correlation(
+	sketch race_sketch, domains jsonb, confidence float8,
+	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text,
+	OUT mean1 float8, OUT deviation1 float8, OUT mean2 float8, OUT deviation2 float8)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
+	'race_correlation of a private sketch of tables with the domains of its columns, and their means and standard deviations';

@@ -73,7 +73,7 @@ CREATE FUNCTION race_curve(
 			lower, upper, confidence, smoothing) c
 $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
-	'the probability density of a column of a release, given by name or number, at (at most) steps places. where as race_count, of columns. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model and no bounds';
+	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
 CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
 COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';

@@ -273,4 +273,4 @@ CREATE FUNCTION race_plan(
 	OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
 COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
-	'which errors a release of these columns would have, with 95 % confidence, if it had so many records; or the epsilon for an error of the count of one value. Reads no data, costs nothing. Errors: 42501, 42703, 42704, 22023';
+	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Reads no data. Errors: 42501, 42703, 42704, 22023';

@@ -242,35 +242,97 @@ CREATE FUNCTION race_correlation(
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	WITH release AS MATERIALIZED (
-		SELECT _racepriv._race_released(race_correlation.release, NULL) AS sketch, d.domains
-		FROM _racepriv._race_domains_needed(race_correlation.release) d (domains)
-	), columns AS MATERIALIZED (
-		SELECT c.domain->>'name' AS name, c.ordinality AS place, v.deviation
-		FROM release r CROSS JOIN LATERAL jsonb_array_elements(r.domains) WITH ORDINALITY c (domain)
-			CROSS JOIN LATERAL (
-				SELECT sqrt(sum(h.count * (h.x - m.mean) ^ 2::float8) / sum(h.count)) AS deviation
-				FROM (SELECT i.count, (i.low + i.high) / 2 AS x FROM _racepriv._race_tables_histogram(r.sketch, r.domains, c.domain->>'name',
-						NULL, NULL, '{}', true, false, confidence) i) h,
-					_racepriv._race_tables_mean(r.sketch, r.domains, c.domain->>'name', NULL, '{}', confidence) m) v
-		WHERE c.domain->'categories' IS NULL
-	), groups AS (
-		SELECT a.name AS column1, b.name AS column2, a.place AS place1, b.place AS place2, a.deviation, m.x, m.mean, m.source,
-			greatest(m.count, 0::float8) AS count, (m.upper - m.lower) / 2 / _racepriv._race_z(confidence) AS error,
-			sum(m.count * m.x) OVER pair / nullif(sum(m.count) OVER pair, 0::float8) AS center
-		FROM release r CROSS JOIN columns a JOIN columns b ON a.place < b.place
-			CROSS JOIN LATERAL _racepriv._race_tables_mean(r.sketch, r.domains, a.name, ARRAY[b.name], '{}', confidence) m
-		WHERE m.x IS NOT NULL AND m.mean IS NOT NULL
-		WINDOW pair AS (PARTITION BY a.name, b.name)
-	), sums AS (
-		SELECT g.column1, g.column2, g.place1, g.place2, max(g.source) AS source, sum(g.count) * g.deviation * sqrt(sum(g.count * (g.x - g.center) ^ 2::float8) / sum(g.count)) AS scale,
-			sum(g.count * (g.x - g.center) * g.mean) AS product, sqrt(sum((g.count * (g.x - g.center) * g.error) ^ 2::float8)) AS error
-		FROM groups g GROUP BY g.column1, g.column2, g.place1, g.place2, g.deviation
-	)
-	SELECT s.column1, s.column2, least(greatest(s.product / nullif(s.scale, 0::float8), -1::float8), 1::float8),
-		CASE s.source WHEN 'measured' THEN greatest((s.product - z.z * s.error) / nullif(s.scale, 0::float8), -1::float8) ELSE -1::float8 END,
-		CASE s.source WHEN 'measured' THEN least((s.product + z.z * s.error) / nullif(s.scale, 0::float8), 1::float8) ELSE 1::float8 END, s.source
-	FROM sums s CROSS JOIN _racepriv._race_z(confidence) z (z) ORDER BY s.place1, s.place2
+	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), confidence) c
 $$;
 COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
+
+CREATE FUNCTION race_regress(
+	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
+	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_needed(release);
+	z CONSTANT float8 := _racepriv._race_z(confidence);
+	names text[] := target || columns;
+	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
+	k int;
+	means float8[];
+	deviations float8[];
+	correlations float8[];		-- [k][k]; the target is the first
+	squares float8[];			-- of their standard errors
+	rows float8[];				-- [k][2k], to be reduced: correlations of the others, and the identity
+	betas float8[];
+	variance float8;
+	c record;
+BEGIN
+	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
+		RETURN;
+	ELSIF unknown IS NOT NULL THEN
+		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
+			HINT = format('Its columns are %s.', (SELECT string_agg(d->>'name', ', ') FROM jsonb_array_elements(domains) d));
+	END IF;
+	IF columns IS NULL THEN
+		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p,
+			LATERAL (VALUES (p.column1), (p.column2)) t (n) WHERE t.n <> target GROUP BY t.n ORDER BY t.n);
+	END IF;
+	k := cardinality(names);
+	means := array_fill(NULL::float8, ARRAY[k]);
+	deviations := means;
+	correlations := array_fill(1::float8, ARRAY[k, k]);
+	squares := array_fill(0::float8, ARRAY[k, k]);
+	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
+	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r, ((p.upper - p.lower) / 2 / z) ^ 2::float8 AS square,
+			p.mean1, p.mean2, p.deviation1, p.deviation2
+		FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p
+		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
+	LOOP
+		means[c.i] := c.mean1; means[c.j] := c.mean2;
+		deviations[c.i] := c.deviation1; deviations[c.j] := c.deviation2;
+		correlations[c.i][c.j] := c.r; correlations[c.j][c.i] := c.r;
+		squares[c.i][c.j] := c.square; squares[c.j][c.i] := c.square;
+	END LOOP;
+	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_correlation shows which columns have numbers.';
+	END IF;
+	FOR i IN 2 .. k LOOP
+		FOR j IN 2 .. k LOOP
+			rows[i][j] := correlations[i][j];
+			rows[i][k + j] := (i = j)::int;
+		END LOOP;
+	END LOOP;
+	FOR p IN 2 .. k LOOP
+		IF NOT coalesce(rows[p][p] > 1e-6, false) THEN
+			RAISE EXCEPTION 'columns of the regression follow from each other, or too little is known' USING ERRCODE = 'invalid_parameter_value',
+				HINT = format('Leave out "%s".', left(names[p], 64));
+		END IF;
+		FOR i IN 2 .. k LOOP
+			variance := rows[i][p] / rows[p][p];
+			FOR j IN p .. 2 * k LOOP
+				IF i <> p THEN
+					rows[i][j] := rows[i][j] - variance * rows[p][j];
+				END IF;
+			END LOOP;
+		END LOOP;
+	END LOOP;
+	betas := -1::float8 || ARRAY(SELECT sum(rows[i][k + j] / rows[i][i] * correlations[1][j])
+		FROM generate_series(2, k) i, generate_series(2, k) j GROUP BY i ORDER BY i);
+	"column" := 'intercept';
+	coefficient := means[1] - (SELECT sum(betas[i] * deviations[1] / deviations[i] * means[i]) FROM generate_series(2, k) i);
+	RETURN NEXT;
+	FOR i IN 2 .. k LOOP
+		"column" := names[i];
+		coefficient := betas[i] * deviations[1] / deviations[i];
+		SELECT sum((rows[i][k + j] / rows[i][i]) ^ 2::float8 * (SELECT sum(betas[q] ^ 2::float8 * squares[j][q]) FROM generate_series(1, k) q))
+		INTO variance FROM generate_series(2, k) j;
+		lower := coefficient - z * sqrt(variance) * deviations[1] / deviations[i];
+		upper := coefficient + z * sqrt(variance) * deviations[1] / deviations[i];
+		RETURN NEXT;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
+	'the linear regression of a column of a release on others that have numbers, or on all, with intervals; the intercept first, without one. Errors: 42704, 42703, 22023 for categories';

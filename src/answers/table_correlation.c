@@ -1,0 +1,222 @@
+/*
+ * table_correlation.c
+ *		Correlations of columns from private contingency tables
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+
+#include "../core/core.h"
+#include "table_answers.h"
+
+PG_FUNCTION_INFO_V1(race_tables_correlation);
+
+/* A column with numbers, by the groups that tables of two columns have */
+typedef struct Column
+{
+	int			number;
+	uint32		groups;
+	double	   *part;			/* [groups]: of its records that have a number, */
+	double	   *offset;			/* and their mean, less that of all */
+	double		between;		/* standard deviations: of the means of groups, */
+	double		all;			/* and of records; */
+	double		mean;			/* and their mean */
+} Column;
+
+typedef struct Correlations
+{
+	RaceOpenTables open;
+	int		   *columns;		/* [n]: those that have numbers */
+	int			n;
+	int			place[2];		/* of the pair that comes next */
+	double		z;
+	RaceResultRow row;
+	MemoryContext row_context;
+} Correlations;
+
+/* Describe a column, among the records that have a number of another one (or of itself); false if it has no numbers. */
+static bool
+describe_column(const RaceOpenTables *open, int number, int other, Column *column)
+{
+	const RaceDomain *domain = &open->domains[number];
+	const RaceContingency *tables = &open->model->tables;
+	const double **weights = palloc0(open->columns * sizeof(double *));
+	double	   *ordinary = palloc0(RaceDomainCells(&open->domains[other]) * sizeof(double));
+	double	   *value = palloc0(RaceDomainCells(domain) * sizeof(double));
+	double	   *share = palloc(RaceDomainCells(domain) * sizeof(double));
+	double	   *total;
+	double		count = 0;
+	double		mean = 0;
+	double		half;
+	uint32		i;
+
+	if (!race_tables_values(domain, value, &half))
+		return false;
+	for (i = 0; i < open->domains[other].n; i++)
+		ordinary[i] = 1;
+	weights[other] = number == other ? NULL : ordinary;
+	race_graph_event(open->model->graph, weights, number, share);
+	for (i = 0; i < domain->n; i++)
+	{
+		count += share[i];
+		mean += share[i] * value[i];
+	}
+	mean /= Max(count, 1e-300);
+	column->mean = mean;
+	column->number = number;
+	column->groups = race_contingency_groups(tables, number);
+	column->part = palloc0(column->groups * sizeof(double));
+	column->offset = palloc0(column->groups * sizeof(double));
+	column->between = column->all = 0;
+	total = palloc0(column->groups * sizeof(double));
+	for (i = 0; i < RaceDomainCells(domain); i++)
+	{
+		uint32		group = race_contingency_group(tables, number, i);
+
+		total[group] += share[i];
+		if (i >= domain->n)
+			continue;
+		column->part[group] += share[i];
+		column->offset[group] += share[i] * (value[i] - mean);
+		column->all += share[i] * (value[i] - mean) * (value[i] - mean) / Max(count, 1e-300);
+	}
+	for (i = 0; i < column->groups; i++)
+	{
+		column->offset[i] /= Max(column->part[i], 1e-300);
+		column->between += column->part[i] * column->offset[i] * column->offset[i] / Max(count, 1e-300);
+		column->part[i] /= Max(total[i], 1e-300);
+	}
+	column->between = sqrt(column->between);
+	column->all = sqrt(column->all);
+	return true;
+}
+
+static void
+start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Correlations *state = palloc0(sizeof(Correlations));
+	double		confidence = race_confidence_arg(fcinfo, 2);
+	Column		column;
+	int			i;
+
+	race_row_start(&state->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
+	state->z = race_tables_z(&state->open, confidence);
+	state->columns = palloc(state->open.columns * sizeof(int));
+	for (i = 0; i < state->open.columns; i++)
+		if (describe_column(&state->open, i, i, &column))
+			state->columns[state->n++] = i;
+	state->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of correlations", ALLOCSET_DEFAULT_SIZES);
+	call->max_calls = (uint64) state->n * (state->n - 1) / 2;
+	call->user_fctx = state;
+}
+
+/* Counts of the groups of a pair, [groups of first][groups of second], and the variance of the noise of each; 0 by the model */
+static double
+count_groups(const RaceOpenTables *open, const Column *first, const Column *second, double *counts)
+{
+	const RaceTableModel *model = open->model;
+	const RaceTable *table = race_tables_find(model, first->number, second->number);
+	Size		n = (Size) first->groups * second->groups;
+	Size		i;
+
+	if (table == NULL)
+		race_graph_pair(model->graph, first->number, second->number, false, counts);
+	for (i = 0; i < n && table == NULL; i++)
+		counts[i] *= model->total;
+	for (i = 0; i < n && table != NULL; i++)
+	{
+		int64		counter;
+
+		race_counters_load(open->view.counters, open->view.width, table->at + i, 1, &counter);
+		counts[i] = (double) counter + (model->total - model->sums[table->number]) / (double) n;
+	}
+	return table == NULL ? 0 : table->variance;
+}
+
+/*
+ * The covariance of means of groups is that of records times the squares of `between / all` of both columns, if the
+ * trend within groups is that between them.  How far the correlation may be off: all that this adds, and the most that
+ * values within the groups of both columns add beyond a trend.
+ */
+static double
+correct(const Column *first, const Column *second, double *r)
+{
+	double		a = pow(first->between / first->all, 2);
+	double		b = pow(second->between / second->all, 2);
+	double		before = *r;
+
+	*r = Min(Max(before / (a * b), -1), 1);
+	return fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
+}
+
+static Datum
+next_correlation(void *context, uint64 call)
+{
+	Correlations *state = context;
+	const RaceTableModel *model = state->open.model;
+	Column		first;
+	Column		second;
+	MemoryContext old;
+	double	   *counts;
+	double		variance;
+	double		product = 0;
+	double		records = 0;
+	double		squares = 0;
+	double		scale;
+	double		r = 0;
+	double		off = 2;
+	bool		known;
+	uint32		i;
+	uint32		j;
+
+	CHECK_FOR_INTERRUPTS();
+	if (call == 0 || ++state->place[1] >= state->n)
+		state->place[1] = (state->place[0] += call > 0) + 1;
+	MemoryContextReset(state->row_context);
+	old = MemoryContextSwitchTo(state->row_context);
+	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
+	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
+	counts = palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
+	variance = count_groups(&state->open, &first, &second, counts);
+	for (i = 0; i < first.groups; i++)
+		for (j = 0; j < second.groups; j++)
+		{
+			double		part = first.part[i] * second.part[j];
+			double		weight = part * first.offset[i] * second.offset[j];
+
+			records += part * counts[(Size) i * second.groups + j];
+			product += weight * counts[(Size) i * second.groups + j];
+			squares += weight * weight;
+		}
+	MemoryContextSwitchTo(old);
+	scale = records * first.all * second.all;
+	known = records > 0 && first.between > 0 && second.between > 0 && model->total > state->z * sqrt(model->total_variance);
+	if (known)
+	{
+		r = product / scale;
+		off = correct(&first, &second, &r);
+		off = variance > 0 ? off + state->z * sqrt(variance * squares) / scale : 2;
+	}
+	race_row_add_text(&state->row, state->open.domains[first.number].name);
+	race_row_add_text(&state->row, state->open.domains[second.number].name);
+	race_row_add_if(&state->row, known, Float8GetDatum(r));
+	race_row_add_if(&state->row, known, Float8GetDatum(Max(r - off, -1)));
+	race_row_add_if(&state->row, known, Float8GetDatum(Min(r + off, 1)));
+	race_row_add_text(&state->row, variance > 0 ? "measured" : "model");
+	race_row_add(&state->row, Float8GetDatum(first.mean));
+	race_row_add(&state->row, Float8GetDatum(first.all));
+	race_row_add(&state->row, Float8GetDatum(second.mean));
+	race_row_add(&state->row, Float8GetDatum(second.all));
+	return race_row_datum(&state->row);
+}
+
+/* _race_tables_correlation(sketch, domains, confidence) */
+Datum
+race_tables_correlation(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_correlations, next_correlation);
+}
