@@ -8,7 +8,7 @@
 # directions of 2 bounds at 2.5e-11.
 #
 # Half the noise would tell 2.0 in place of 1.05, with a standard error of .022 in 15,000 trials; three quarters
-# of it 1.33, with .016.  A bound takes 6.6 of these.
+# of it 1.33, with .016.  A bound takes 8 of these.
 use strict;
 use warnings;
 

@@ -22,7 +22,7 @@
 #
 # Of Wishart noise an attacker learns least.  With half the noise, P[LLR >= t] is .335 and .081 at the best t, whose
 # logarithms differ by 1.414.  30,000 trials have a standard error of .021 there: that is 17 above epsilon, and a bound
-# takes 7.  Half the Laplace noise is 42 above it, with 15,000 trials; a Gaussian without one triangle has z = 21.
+# takes 11.  Half the Laplace noise is 42 above it, with 15,000 trials; a Gaussian without one triangle has z = 21.
 use strict;
 use warnings;
 

@@ -25,15 +25,16 @@ sub epsilon_bound {
 		/ probability_at_most($innocent, $n, $alpha));
 }
 
-# The t for which "LLR >= t" gives the largest bound, by approximations of what Clopper-Pearson bounds say: arcsines
-# of roots of frequencies have the standard deviation 1 / (2 sqrt(n)).  Whatever t is, the bound of later releases holds.
+# The t for which "LLR >= t" promises the largest bound from `later` releases, which then holds whatever t is.  Bounds
+# are approximated: arcsines of roots of frequencies have the standard deviation 1 / (2 sqrt(n)), and here those
+# frequencies are in doubt, too, by two of them.
 sub best_threshold {
-	my ($guilty, $innocent, $alpha) = @_;
+	my ($guilty, $innocent, $later, $alpha) = @_;
 	my (%guilty, %innocent);
 	$guilty{$_}++ for @$guilty;
 	$innocent{$_}++ for @$innocent;
 	my $n = @$guilty;
-	my $z = sqrt(-log($alpha) / 2 / $n);
+	my $z = sqrt(-log($alpha) / 2 / $later) + 1 / sqrt($n);
 	my ($hits, $others, $best, $threshold) = (0, 0, -1);
 	for my $t (sort { $b <=> $a } keys %{{%guilty, %innocent}}) {
 		$hits += $guilty{$t} // 0;
@@ -52,7 +53,7 @@ sub bound_of {
 	my ($guilty, $innocent, $pilot, $alpha) = @_;
 	my @guilty = @$guilty;
 	my @innocent = @$innocent;
-	my $t = best_threshold([splice @guilty, 0, $pilot], [splice @innocent, 0, $pilot], $alpha);
+	my $t = best_threshold([splice @guilty, 0, $pilot], [splice @innocent, 0, $pilot], @$guilty - $pilot, $alpha);
 	return epsilon_bound(scalar(grep { $_ >= $t } @guilty),
 		scalar(grep { $_ >= $t } @innocent), scalar @guilty, $alpha);
 }
