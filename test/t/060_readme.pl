@@ -48,13 +48,14 @@ sub check_readme
 {
 	is(sql(<<'END'), "t|t\nt", 'its answers are near the truth');
 SELECT abs(race_count(s) - 20000) < 1000,
-	abs(race_kde(s, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM visits)) < 0.02 FROM release;
-SELECT abs(race_kde(race_released('age and pressure'), ARRAY[45, 120]) - (SELECT race_kde(s, ARRAY[45, 120]) FROM release)) < 0.02;
+	abs(race_kde(s, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM stays)) < 0.02 FROM release;
+SELECT abs(h.count - (SELECT count(*) FROM visits WHERE age BETWEEN 30 AND 39)) < 2000 FROM race_histogram('visits 2026', 'age', '{30,40}') h;
 END
-	is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status'), '2|1|2', 'releases were charged');
+	is(sql('SELECT spent_epsilon, epsilon_left, charges FROM race_budget_status ORDER BY budget'), "2|1|2\n1|2|1", 'releases were charged');
 	is(sql("SELECT string_agg(name || ' ' || version, ', ' ORDER BY released_at, part) FROM _racepriv.race_releases"),
-		'age and pressure 1, sites 1, sites 1', 'and stored');
-	like(sql_fails("SET ROLE analyst; SELECT * FROM $_"), qr/42501/, "the analyst cannot read $_") for qw(visits _racepriv.race_charges);
+		'visits 2026 1, stays 2026 1, sites 1, sites 1, sites 1', 'and stored');
+	is(sql('SELECT count(*) FROM synthetic'), 1000, 'and synthetic rows');
+	like(sql_fails("SET ROLE analyst; SELECT * FROM $_"), qr/42501/, "the analyst cannot read $_") for qw(visits stays _racepriv.race_charges);
 	like(sql_fails('SET ROLE analyst; SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases'), qr/42501/, 'nor draw noise');
 	like(sql_fails("SET ROLE analyst; CALL race_release_next('sites')"), qr/42501/, 'nor make a release');
 	is(sql("SET ROLE curator; SELECT race_refreshes_left('sites')"), '1', 'the curator can, once more');
