@@ -1890,8 +1890,8 @@ BEGIN
 	IF array_position(columns, NULL) IS NOT NULL THEN
 		RAISE EXCEPTION 'the name of a column must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	IF cardinality(columns) > most_columns THEN
-		RAISE EXCEPTION 'a release can have at most % columns', most_columns USING ERRCODE = 'program_limit_exceeded';
+	IF cardinality(columns) + (measure IS NOT NULL)::int > most_columns THEN
+		RAISE EXCEPTION 'a release can have at most % columns, with a measure', most_columns USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	domains := '[]';
 	FOR c IN SELECT n.name, n.place > cardinality(columns) AS is_measure, k.*

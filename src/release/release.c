@@ -810,7 +810,7 @@ race_release(PG_FUNCTION_ARGS)
 	int			i;
 
 	begin(&release, fcinfo);
-	for (i = DATASET; i < MEASURE; i++)
+	for (i = DATASET; i < PG_NARGS(); i++)
 		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);

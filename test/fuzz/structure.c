@@ -238,6 +238,7 @@ put_arrays(Value *params, const uint64_t *part)
 static bool of_moments = false;
 static bool of_tables = false;
 static bool measured = false;
+static uint64_t parts = 1;		/* of a cell */
 
 /* Some joined groups of a column, which has n; returns how many there are then */
 static uint64_t
@@ -267,19 +268,28 @@ make_tables(Value *params, bool hostile)
 	};
 	double		numbers[MAX_ARRAYS] = {0};	/* joined, cells, groups, measured */
 	double		cells[3];
-	double		groups[2][3];
+	double		groups[3][3] = {{0}};
 	uint64_t	width[3];
+	uint64_t	columns;		/* all but the measure, whose cells are parts of those of others */
 	bool		are_joined = measured && below(2);
 	int			n = 0;
 	int			rows = 0;
 	uint64_t	i;
 	uint64_t	j;
 
-	for (i = 0; i < part[DIMS]; i++)
+	parts = 1;
+	columns = part[DIMS] - (part[DIMS] > 1 && below(3) == 0);
+	if (columns < part[DIMS])
+	{
+		cells[columns] = (double) (parts = 2 + below(2));
+		groups[2][columns] = 1;
+	}
+	for (i = 0; i < columns; i++)
 	{
 		cells[i] = 1 + below(5);
 		groups[0][i] = 1 + below(3);
 		groups[1][i] = below(cells[i] + 1);
+		groups[2][i] = 1 + below(4);
 		width[i] = (uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]) + (uint64_t) groups[1][i];
 		part[RANGE] += (uint64_t) cells[i];
 		if (are_joined)
@@ -293,10 +303,10 @@ make_tables(Value *params, bool hostile)
 	part[NORM] = n;				/* the length of joined, in the same place */
 	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
 	n += (int) part[DIMS];
-	for (i = 0; i < 2; i++, n += (int) part[DIMS])
+	for (i = 0; i < 3; i++, n += (int) part[DIMS])
 		memcpy(numbers + n, groups[i], part[DIMS] * sizeof(double));
-	for (i = 0; i < part[DIMS]; i++)
-		for (j = i; j < part[DIMS]; j++)
+	for (i = 0; i < columns; i++)
+		for (j = i; j < columns; j++)
 		{
 			if (i != j && (!measured || below(2)))
 				part[RANGE] += width[i] * width[j];
@@ -305,14 +315,15 @@ make_tables(Value *params, bool hostile)
 			if (!measured)
 				continue;
 			/* those of columns come first */
-			numbers[n + 3 * (i == j ? i : part[DIMS] + rows)] = (double) i;
-			numbers[n + 3 * (i == j ? i : part[DIMS] + rows) + 1] = (double) j;
-			numbers[n + 3 * (i == j ? i : part[DIMS] + rows) + 2] = 1 + below(9);
+			numbers[n + 3 * (i == j ? i : columns + rows)] = (double) i;
+			numbers[n + 3 * (i == j ? i : columns + rows) + 1] = (double) j;
+			numbers[n + 3 * (i == j ? i : columns + rows) + 2] = 1 + below(9);
 			rows += i != j;
 		}
+	part[RANGE] *= parts;
 	if (measured)
 	{
-		part[OUTPUTS] = part[DIMS] + rows;
+		part[OUTPUTS] = columns + rows;
 		n += 3 * (int) part[OUTPUTS];
 		part[ARRAYS] |= MEASURED | (are_joined ? JOINED : 0);
 	}
@@ -596,7 +607,7 @@ spoil_model(Value *sketch, size_t start)
 		set_number(sketch, at, 8, below(2) ? below(9) : extreme_number());
 }
 
-/* The log-linear model of tables: a number for each counter; as it is good, or hostile */
+/* The log-linear model of tables: a number for each cell; as it is good, or hostile */
 static void
 put_log_linear(Value *sketch, uint64_t range, bool hostile)
 {
@@ -687,7 +698,7 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
 		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
 	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile && !with_model);
 	if (with_model && of_tables)
-		put_log_linear(sketch, range, hostile);
+		put_log_linear(sketch, range / parts, hostile);
 	else if (with_model)
 		put_model(sketch, params, hostile);
 	put(sketch, 0, 4);
