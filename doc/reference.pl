@@ -43,10 +43,25 @@ sub entry
 	return $entries{$name};
 }
 
+# Lines are short enough to be read, but for tables, code and markers, which must be one line.
+use constant WIDTH => 160;
+my $in_code = 0;
+
+sub wrapped
+{
+	my ($line) = @_;
+	$in_code = !$in_code if $line =~ /^```/;
+	return $line if $in_code || $line =~ /^(?:\||<!--)/ || length $line <= WIDTH + 1;
+	my ($indent) = $line =~ /^(\s*(?:- )?)/;
+	my $at = rindex $line, ' ', WIDTH;
+	return $line if $at <= length $indent;
+	return substr($line, 0, $at) . "\n" . wrapped(' ' x length($indent) . substr $line, $at + 1);
+}
+
 open my $file, '<', "$FindBin::Bin/reference.md" or die "reference.md: $!";
 my $text = read_all($file);
 $text =~ s{^(<!-- (\w+ \S+(?:, \w+ \S+)*) -->\n).*?^(<!-- end -->)}
 	{"$1\n" . join("\n", map { entry($_) } split(/, /, $2)) . "\n\n$3"}emsg;
 my @missing = grep { !$seen{$_} } sort keys %entries;
 die "without a place in reference.md: @missing\n" if @missing;
-print $text;
+print map { wrapped($_) } split /^/, $text;

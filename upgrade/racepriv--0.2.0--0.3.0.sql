@@ -1969,7 +1969,7 @@ CREATE PROCEDURE race_release(
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) FROM PUBLIC;
 
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text) IS
-	'charges the budget of a dataset, then stores noisy counts of columns and of pairs of them under a name. measure: a number whose means are wanted; label: the column that matters most. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
+	'charges a dataset''s budget, then stores noisy counts of columns and of pairs of them. measure: a number whose means are wanted; label: the column that matters most. Errors before the charge: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
