@@ -286,7 +286,8 @@ read_dataset(FunctionCallInfo fcinfo, ColumnsPlan *plan)
 static void
 start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	ColumnsPlan *plan = palloc0(sizeof(ColumnsPlan));
+	/* sets of columns are aligned to more than what palloc aligns to */
+	ColumnsPlan *plan = (ColumnsPlan *) TYPEALIGN(sizeof(RaceColumnSet), palloc0(sizeof(ColumnsPlan) + sizeof(RaceColumnSet)));
 	double		epsilon = PG_ARGISNULL(PLAN_EPSILON) ? 0 : PG_GETARG_FLOAT8(PLAN_EPSILON);
 	double		error = PG_ARGISNULL(PLAN_ERROR) ? 0 : PG_GETARG_FLOAT8(PLAN_ERROR);
 
