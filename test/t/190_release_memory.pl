@@ -12,7 +12,7 @@ use Test::More;
 $SIG{PIPE} = 'IGNORE';			# a session that is gone says so when it is read
 
 # `hush` and 31337 are the secrets of one record.
-my $secret = qr/hush|31337/;
+my $secret = qr{hush|\b31337\b};
 my $module = "$FindBin::Bin/../modules/fail_alloc";
 my $cluster = RaceCluster->new;
 $cluster->sql(<<"END");
