@@ -2295,27 +2295,25 @@ COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
 CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
-	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
+	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
 	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_needed(release);
-	z CONSTANT float8 := _racepriv._race_z(confidence);
+	confidence CONSTANT float8 := 0.95;		-- of intervals, which are not asked for
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
 	k int;
 	means float8[];
 	deviations float8[];
 	correlations float8[];		-- [k][k]; the target is the first
-	squares float8[];			-- of their standard errors
 	rows float8[];				-- [k][2k], to be reduced: correlations of the others, and the identity
 	betas float8[];
-	variance float8;
+	ratio float8;
 	c record;
 BEGIN
-	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
+	IF release IS NULL OR target IS NULL THEN
 		RETURN;
 	ELSIF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
@@ -2329,9 +2327,8 @@ BEGIN
 	means := array_fill(NULL::float8, ARRAY[k]);
 	deviations := means;
 	correlations := array_fill(1::float8, ARRAY[k, k]);
-	squares := array_fill(0::float8, ARRAY[k, k]);
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
-	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r, ((p.upper - p.lower) / 2 / z) ^ 2::float8 AS square,
+	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
 			p.mean1, p.mean2, p.deviation1, p.deviation2
 		FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
@@ -2339,7 +2336,6 @@ BEGIN
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
 		deviations[c.i] := c.deviation1; deviations[c.j] := c.deviation2;
 		correlations[c.i][c.j] := c.r; correlations[c.j][c.i] := c.r;
-		squares[c.i][c.j] := c.square; squares[c.j][c.i] := c.square;
 	END LOOP;
 	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
 		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
@@ -2357,10 +2353,10 @@ BEGIN
 				HINT = format('Leave out "%s".', left(names[p], 64));
 		END IF;
 		FOR i IN 2 .. k LOOP
-			variance := rows[i][p] / rows[p][p];
+			ratio := rows[i][p] / rows[p][p];
 			FOR j IN p .. 2 * k LOOP
 				IF i <> p THEN
-					rows[i][j] := rows[i][j] - variance * rows[p][j];
+					rows[i][j] := rows[i][j] - ratio * rows[p][j];
 				END IF;
 			END LOOP;
 		END LOOP;
@@ -2373,16 +2369,12 @@ BEGIN
 	FOR i IN 2 .. k LOOP
 		"column" := names[i];
 		coefficient := betas[i] * deviations[1] / deviations[i];
-		SELECT sum((rows[i][k + j] / rows[i][i]) ^ 2::float8 * (SELECT sum(betas[q] ^ 2::float8 * squares[j][q]) FROM generate_series(1, k) q))
-		INTO variance FROM generate_series(2, k) j;
-		lower := coefficient - z * sqrt(variance) * deviations[1] / deviations[i];
-		upper := coefficient + z * sqrt(variance) * deviations[1] / deviations[i];
 		RETURN NEXT;
 	END LOOP;
 END $$;
 
-COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
-	'the linear regression of a column of a release on others that have numbers, or on all, with intervals; the intercept first, without one. Errors: 42704, 42703, 22023 for categories';
+COMMENT ON FUNCTION race_regress(text, text, text[]) IS
+	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
