@@ -38,7 +38,7 @@ ends_soon(1.5, "SELECT race_build(race_params($sets), a) FROM long_set");
 ends_soon(1.5, "SELECT race_add($sets, a)::text FROM long_set");
 # while it reads the elements, and when it sorts them; texts are made before they are hashed
 my $sorting = "SELECT race_kde($sets, a) FROM long_set";
-my $texts = "SELECT race_kernel('jaccard', a, a) FROM (SELECT array_fill(repeat(repeat('x', 1000), 100000), ARRAY[4]) AS a OFFSET 0) v";
+my $texts = "SELECT race_kernel('jaccard', a, a) FROM (SELECT ARRAY[repeat(repeat('x', 1000), 100000)] AS a OFFSET 0) v";
 for my $query ($sorting, $texts)
 {
 	my $all = $worker->units_of($query);
