@@ -143,15 +143,19 @@ $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 # The step from the last version to this one, which is kept in the repository
 UPGRADE = $(LAST_VERSION)--$(EXTVERSION).sql
 upgrade-script: $(EXTENSION_SQL)
-	$(SOURCE)/upgrade/make_upgrade $(SOURCE)/test/upgrade/$(EXTENSION)--$(LAST_VERSION).sql $< \
+	gzip -dc $(SOURCE)/test/upgrade/$(EXTENSION)--$(LAST_VERSION).sql.gz > last.tmp
+	$(SOURCE)/upgrade/make_upgrade last.tmp $< \
 		$(addprefix $(SOURCE)/,$(call files_of,upgrade/by-hand--$(UPGRADE))) > upgrade.tmp
 	mv upgrade.tmp $(SOURCE)/upgrade/$(EXTENSION)--$(UPGRADE)
+	rm last.tmp
 
 # Versions before this one, for tests of upgrades
 install-last-versions:
 	$(MKDIR_P) '$(DESTDIR)$(datadir)/extension'
-	$(INSTALL_DATA) $(addprefix $(SOURCE)/,$(call files_of,test/upgrade/$(EXTENSION)--*.sql)) \
-		'$(DESTDIR)$(datadir)/extension/'
+	for script in $(patsubst test/upgrade/%.gz,%,$(call files_of,test/upgrade/$(EXTENSION)--*.sql.gz)); do \
+		gzip -dc $(SOURCE)/test/upgrade/$$script.gz > last.tmp && \
+		$(INSTALL_DATA) last.tmp '$(DESTDIR)$(datadir)/extension/'$$script && rm last.tmp || exit 1; \
+	done
 .PHONY: upgrade-script install-last-versions
 
 # In a VPATH build make takes what was built in the source for its own, and it does not

@@ -10,7 +10,7 @@ use RaceCluster;
 use Test::More;
 
 my $fixtures = "$FindBin::Bin/../upgrade";
-my @versions = map { m{--(.*)\.sql} } glob "$fixtures/racepriv--*.sql";
+my @versions = map { m{--(.*)\.sql} } glob "$fixtures/racepriv--*.sql.gz";
 my $offered = sql("SELECT string_agg(version, ' ') FROM pg_available_extension_versions WHERE name = 'racepriv'");
 for my $version (@versions)
 {
@@ -33,7 +33,8 @@ sub in_new_database
 sub slurp
 {
 	my ($file) = @_;
-	open my $in, '<', "$fixtures/$file" or die "$file: $!";
+	my @how = $file =~ /\.gz$/ ? ('-|', 'gzip', '-dc') : ('<');
+	open my $in, @how, "$fixtures/$file" or die "$file: $!";
 	local $/ = undef;
 	return scalar readline $in;
 }
@@ -160,7 +161,7 @@ sub test_update
 {
 	my ($version) = @_;
 	sql("CREATE EXTENSION racepriv VERSION '$version'");
-	feed(slurp("ledger--$version.sql"));
+	feed(slurp("ledger--$version.sql.gz"));
 	for my $role (@roles)
 	{
 		sql("CREATE ROLE $role; CALL race_grant('$role', '" . ($role =~ s/.*_//r) . "')");
@@ -204,7 +205,7 @@ sub test_pg_upgrade
 {
 	my ($version) = @_;
 	my $old = RaceCluster->new;
-	$old->within(undef, sub { sql("CREATE EXTENSION racepriv VERSION '$version'"); feed(slurp("ledger--$version.sql")) });
+	$old->within(undef, sub { sql("CREATE EXTENSION racepriv VERSION '$version'"); feed(slurp("ledger--$version.sql.gz")) });
 	my $ledger = $old->within(undef, \&ledger);
 	$old->stop('fast');
 	my $new = RaceCluster->new->stop('fast');
@@ -225,7 +226,7 @@ sub test_pg_upgrade
 cmp_ok(scalar(split /\n/, $fresh), '>', 600, 'the catalog is looked at');
 for my $version (@versions)
 {
-	my $dump = slurp("ledger--$version.sql") =~ s/(CREATE EXTENSION IF NOT EXISTS racepriv[^;]*)/$1 VERSION '$version'/r;
+	my $dump = slurp("ledger--$version.sql.gz") =~ s/(CREATE EXTENSION IF NOT EXISTS racepriv[^;]*)/$1 VERSION '$version'/r;
 	is(in_new_database(sub { test_update($version) }),
 		in_new_database(sub { test_restored("a dump of $version, updated", $dump) }),
 		"a dump of $version has the same ledger");
