@@ -50,12 +50,10 @@ uint64_t
 race_arrays_size(const RaceParams *part)
 {
 	uint64_t	n = 0;
-	int			array;
+	uint32_t	arrays;
 
-	if (part->arrays == 0)
-		return 0;
-	for (array = RACE_ARRAY_BANDWIDTHS; array < RACE_ARRAY_ALL; array *= 2)
-		n += race_array_length(part, array);
+	for (arrays = part->arrays; arrays != 0; arrays &= arrays - 1)
+		n += race_array_length(part, (RaceArray) (arrays & -arrays));
 	return n * sizeof(double);
 }
 
@@ -63,12 +61,12 @@ const double *
 race_array(const RaceParams *part, RaceArray array)
 {
 	const double *position = (const double *) (part + 1);
-	int			before;
+	uint32_t	before;
 
 	if ((part->arrays & array) == 0)
 		return NULL;
-	for (before = RACE_ARRAY_BANDWIDTHS; before < (int) array; before *= 2)
-		position += race_array_length(part, before);
+	for (before = part->arrays & ((uint32_t) array - 1); before != 0; before &= before - 1)
+		position += race_array_length(part, (RaceArray) (before & -before));
 	return position;
 }
 

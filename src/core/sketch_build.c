@@ -67,7 +67,8 @@ race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
 	RaceCallSite *site = race_call_site(fcinfo, arg);
 
-	race_call_site_hold_rows(site, sketch->params);
+	if (race_summary_kind(sketch->params)->hashed)
+		race_call_site_hold_rows(site, sketch->params);
 	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
 					 race_sketch_next(sketch), false);
 }

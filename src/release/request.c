@@ -216,25 +216,28 @@ name_of(Oid relid)
 }
 
 static char *
-template_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value)
+template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
 	bool		by_unit = dataset->unit_column != NULL;
+	bool		labels = asked->label != NULL;
 
-	return psprintf("SELECT kept.label, %s.%s"
+	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
+	return psprintf("SELECT %s, %s.%s"
 					" FROM (SELECT good.x, good.label, good.value, %s AS nth"
 					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label, %s AS value"
 					" FROM %s OFFSET 0) good"
-					" WHERE %s AND %s.race_is_record($1, good.x) AND %s"
+					" WHERE %s AND %s AND %s"
 					" AND ($2 IS NULL OR good.label = ANY ($2))) kept"
-					" WHERE kept.nth <= %d GROUP BY kept.label",
-					schema, value->build,
+					" WHERE kept.nth <= %d%s",
+					labels ? "kept.label" : "NULL::text", schema, value->build,
 					by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
 					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
 					value->column,
 					name_of(dataset->relation),
 					by_unit ? "good.unit IS NOT NULL" : "true",
-					schema, value->condition, dataset->max_contributions);
+					asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
+					value->condition, dataset->max_contributions, labels ? " GROUP BY kept.label" : "");
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
@@ -316,7 +319,7 @@ static Query *
 analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	Query	   *query = analyze_template(ledger, asked, checked,
-										 template_text(ledger, checked->dataset, value_text(asked)));
+										 template_text(ledger, checked->dataset, asked, value_text(asked)));
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
@@ -382,7 +385,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 	check_scored_size(asked);
 	again.calls.functions = NIL;
 	checked->scores_query = analyze_template(ledger, asked, &again,
-											 template_text(ledger, checked->dataset, &scores));
+											 template_text(ledger, checked->dataset, asked, &scores));
 	checked->scored_by = again.scored_by;
 	race_read_check(checked, checked->scores_query, false);
 }
