@@ -34,121 +34,6 @@ PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
 /*
- * Questions about a part of a product kernel.
- *
- * A row hashes all parts of a record together, so it cannot be asked about some of them.  A
- * model can: the kernel of a part that is left out is 1.  What it misses is looked for at
- * whole records, which are the query completed by points of the model.
- *
- * The query (x, any) is completed by points c of the model, which are chosen by what they add
- * to its answer.  The ratio of what there is to what the model says is taken to be that of
- * (x, any), as by a ratio estimator (Cochran 1977, chapter 6).  It is if the model misses
- * the same share for each c, or if c has a single column of categories, all alike.
- */
-
-typedef struct Partial
-{
-	double		model;			/* what the model answers */
-	/* means over whole records: what it answers there, for the parts left out alone, */
-	double		whole;
-	double		rest;
-	double		residual;		/* and what the rows say beyond */
-	double		scale;			/* from an answer there to one for the query; 0: all is known */
-} Partial;
-
-#define PROBES		8			/* whole records that are looked at */
-
-/* The parts that the query says, and those that it leaves out, of point i, or of none */
-static void
-complete(const RaceParams *params, const RaceColumn *record, const RaceColumn *points,
-		 uint64 i, RaceColumn *whole, RaceColumn *rest)
-{
-	const RaceColumn any = {NULL, NULL, NULL, 0};
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-	{
-		bool		left_out = race_column_is_any(&record[k]);
-		RaceColumn	point = race_column_from(&points[k], i);
-
-		whole[k] = left_out ? point : record[k];
-		rest[k] = left_out ? point : any;
-	}
-}
-
-/* The point up to which the numbers add up to `sum` */
-static uint64
-find_point(const double *each, uint64 n, double sum)
-{
-	uint64		i = 0;
-
-	for (; i + 1 < n && sum >= each[i]; i++)
-		sum -= each[i];
-	return i;
-}
-
-static bool
-asks_nothing(const RaceParams *params, const RaceColumn *record)
-{
-	int			k;
-
-	for (k = 0; k < race_params_parts(params); k++)
-		if (!race_column_is_any(&record[k]))
-			return false;
-	return true;
-}
-
-/* Look at whole records, which are chosen by numbers that add up to `sum`. */
-static void
-probe(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
-	  const double *each, double sum, Partial *result)
-{
-	const RaceParams *params = view->params;
-	uint32	   *buckets = palloc_extended(TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
-	RaceColumn	points[RACE_MAX_PARTS];
-	int			i;
-
-	race_model_columns(view->model, params, points);
-	for (i = 0; i < PROBES; i++)
-	{
-		RaceColumn	whole[RACE_MAX_PARTS];
-		RaceColumn	rest[RACE_MAX_PARTS];
-
-		complete(params, record, points,
-				 find_point(each, view->model->points, sum * (i + 0.5) / PROBES), whole, rest);
-		race_rows_hash_one(race_rows_of(site->rows), params->rows, whole, buckets);
-		result->whole += race_evaluator_sum(evaluator, whole) / PROBES;
-		result->rest += race_evaluator_sum(evaluator, rest) / PROBES;
-		result->residual += race_estimator_mean(view, evaluator, buckets, 0, params->rows) / PROBES;
-	}
-	pfree(buckets);
-}
-
-static void
-ask_partial(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evaluator,
-				 const RaceColumn *record, Partial *result)
-{
-	uint64		n = view->model->points;
-	double	   *each = palloc(n * sizeof(double));
-	double		all = 0;
-	uint64		i;
-
-	memset(result, 0, sizeof(Partial));
-	result->model = race_evaluator_sum_each(evaluator, record, each);
-	if (asks_nothing(view->params, record))
-		return;
-	for (i = 0; i < n; i++)
-		all += race_model_weight(view->model, i);
-	/* where the model has nothing, all points are alike */
-	for (i = 0; result->model <= 0 && i < n; i++)
-		each[i] = race_model_weight(view->model, i);
-	probe(site, view, evaluator, record, each, result->model > 0 ? result->model : all, result);
-	result->scale = result->whole > 0 ? result->model / result->whole : all / result->rest;
-	pfree(each);
-}
-
-/*
  * A fitted sketch is asked for its model, and for what the rows say beyond it:
  *
  *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
@@ -158,6 +43,9 @@ ask_partial(const RaceCallSite *site, const RaceView *view, RaceEvaluator *evalu
  * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
  * differences that are far smaller than v: its weight is 0.  A grid is good by itself: its model serves
  * samples, quantiles and charts, and is not asked.
+ *
+ * A query that leaves out parts of a product is answered by the model alone: a row hashes all parts of a
+ * record together, and the kernel of a part that is left out is 1.
  */
 typedef struct Parts
 {
@@ -168,7 +56,6 @@ typedef struct Parts
 	RaceEvaluator *evaluator;			/* or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
-	double		scale;			/* of residuals, in a partial question (evaluator.h) */
 } Parts;
 
 /* Residuals whose square is so many times their variance are not noise: they are believed. */
@@ -195,25 +82,11 @@ residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *
 							 question->buckets, 0, view->params->rows);
 }
 
-/* A query that leaves out parts of a product: residuals are those of whole records. */
-static void
-take_partial_apart(const RaceQuestion *question, const RaceColumn *record, Parts *parts)
-{
-	Partial partial;
-
-	ask_partial(question->site, &question->view, parts->evaluator, record, &partial);
-	parts->trusted = question->view.model;
-	parts->model = partial.model;
-	parts->mean = partial.scale * partial.residual;
-	parts->scale = partial.scale;
-	parts->weight = weight_of_residual(parts, partial.whole, partial.residual);
-}
-
 static Parts
 take_apart(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}, 1};
+	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}};
 	RaceColumn	record[RACE_MAX_PARTS];
 
 	if (race_needs_evaluator(view))
@@ -223,17 +96,13 @@ take_apart(const RaceQuestion *question)
 		parts.gridded = race_evaluator_grid(parts.evaluator);
 	}
 	parts.count = race_record_count(view, parts.gridded);
-	if (question->partial)
-	{
-		take_partial_apart(question, record, &parts);
-		return parts;
-	}
-	if (view->model != NULL && parts.gridded == NULL && view->model->misfit < RACE_UNTESTED)
+	if (question->partial ||
+		(view->model != NULL && parts.gridded == NULL && view->model->misfit < RACE_UNTESTED))
 	{
 		parts.trusted = view->model;
 		parts.model = race_evaluator_sum(parts.evaluator, record);
 	}
-	if (parts.trusted != NULL && question->lifted != NULL)
+	if (question->partial || (parts.trusted != NULL && question->lifted != NULL))
 	{
 		parts.weight = 0;
 		return parts;
@@ -309,18 +178,6 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
 }
 
 /*
- * Residuals of whole records vary as others do.  That they are the same share of an answer
- * whatever the other parts are is true up to what the model misses.
- */
-static double
-variance_of_partial(const RaceModel *model, const Parts *parts)
-{
-	return parts->scale == 0 ? 0 : model->misfit >= RACE_UNTESTED ? INFINITY :
-		parts->scale * parts->scale * model->residual_variance +
-		pow(model->misfit * parts->model, 2);
-}
-
-/*
  * The variance of the model and the weighted rows together, in terms of the mean of rows.
  * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
@@ -331,7 +188,8 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 	double		shown;
 
 	if (question->partial)
-		return variance_of_partial(question->view.model, parts);
+		return parts->trusted->misfit >= RACE_UNTESTED ? INFINITY :
+			parts->trusted->residual_variance + pow(parts->trusted->misfit * parts->model, 2);
 	if (parts->trusted == NULL)
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
@@ -354,7 +212,7 @@ variance_of_grid(const RaceQuestion *question, const Parts *parts)
 static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
 {
-	result->weight = question->partial ? 0 : parts->weight;
+	result->weight = parts->weight;
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)

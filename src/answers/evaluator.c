@@ -223,9 +223,9 @@ normalized(const RaceColumn *record, size_t starts[2])
 	return column;
 }
 
-/* Any kernel: point by point.  What each of them adds goes to `each`, if it is not NULL. */
+/* Any kernel: point by point */
 static double
-sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights, double *each)
+sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
 	const RaceParams *params = evaluator->known.params;
 	const RaceParams *part;
@@ -233,7 +233,6 @@ sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double 
 	RaceColumn	points[RACE_MAX_PARTS];
 	size_t		starts[RACE_MAX_PARTS][2];
 	double		sum = 0;
-	double		added;
 	uint64		i;
 	int			parts = 0;
 	int			k;
@@ -247,10 +246,7 @@ sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double 
 		CHECK_FOR_INTERRUPTS();
 		for (k = 0; k < parts; k++)
 			points[k] = race_column_from(&evaluator->columns[k], i);
-		added = weights[i] * race_kernel_value(params, points, columns);
-		sum += added;
-		if (each != NULL)
-			each[i] = added;
+		sum += weights[i] * race_kernel_value(params, points, columns);
 	}
 	for (k = 0; k < parts; k++)
 		if (columns[k].elements != record[k].elements)
@@ -262,7 +258,7 @@ static double
 sum_with(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
 	if (evaluator->radial == NULL)
-		return sum_of_kernels(evaluator, record, weights, NULL);
+		return sum_of_kernels(evaluator, record, weights);
 	race_radial_place(evaluator->radial, evaluator->known.params, record[0].numbers, evaluator->place, 1);
 	return race_radial_sum(evaluator->radial, evaluator->place, evaluator->places,
 						   weights, evaluator->model->points);
@@ -300,12 +296,6 @@ race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, dou
 	*sum = race_radial_sum(evaluator->sharp, evaluator->place, evaluator->places, evaluator->weights,
 						   evaluator->model->points);
 	return true;
-}
-
-double
-race_evaluator_sum_each(RaceEvaluator *evaluator, const RaceColumn *record, double *each)
-{
-	return sum_of_kernels(evaluator, record, evaluator->weights, each);
 }
 
 double

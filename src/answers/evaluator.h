@@ -77,9 +77,6 @@ extern const RaceGridded *race_evaluator_grid(const RaceEvaluator *evaluator);
  */
 extern double race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *record);
 
-/* The same, and what each of its points adds to it, [points] */
-extern double race_evaluator_sum_each(RaceEvaluator *evaluator, const RaceColumn *record, double *each);
-
 /*
  * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
  * rows, for kernels that are functions of a distance.  False for others.
