@@ -177,6 +177,9 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
 	return variance + missed * parts->model * parts->model / 2;
 }
 
+/* A query that leaves out a part sums about so many answers to whole records. */
+#define WHOLE_ANSWERS		4
+
 /*
  * The variance of the model and the weighted rows together, in terms of the mean of rows.
  * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
@@ -189,7 +192,7 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 
 	if (question->partial)
 		return parts->trusted->misfit >= RACE_UNTESTED ? INFINITY :
-			parts->trusted->residual_variance + pow(parts->trusted->misfit * parts->model, 2);
+			WHOLE_ANSWERS * parts->trusted->residual_variance + pow(parts->trusted->misfit * parts->model, 2);
 	if (parts->trusted == NULL)
 		return variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */

@@ -38,7 +38,7 @@
  */
 
 #define USUAL_POINTS	2000	/* of a grid, of few rows, or of each half of the rows */
-#define USUAL_IN_LINE	1000	/* in one dimension, or of a normal distribution */
+#define USUAL_IN_LINE	1000	/* in one dimension */
 #define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
 #define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
 
@@ -360,7 +360,39 @@ usual_points(const RaceParams *params, bool moved)
 	/* a grid of points over a grid sketch costs little */
 	if (race_is_grid(params) && params->dims == 2)
 		return Min(RACE_MAX_DENSE_POINTS, most);
-	return Min(params->dims == 1 || race_is_surrogate(params) ? USUAL_IN_LINE : USUAL_POINTS, most);
+	return Min(params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS, most);
+}
+
+/* The standard deviation of the first points of a surrogate loss, in parts of the box, times the root of dims */
+#define SURROGATE_SPREAD	0.3
+
+/*
+ * Place the points of a surrogate loss: normal at first, then mapped to the moments that the counters ask for.
+ * A label is positive.
+ */
+static bool
+place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
+{
+	const RaceParams *params = fit->view->params;
+	uint32		dims = params->dims;
+	double	   *bounds = palloc(3 * dims * sizeof(double));
+	RaceBox		box = {dims, bounds, bounds + dims};
+	double	   *middle = bounds + 2 * dims;
+	const double one = 1;
+	uint32		i;
+
+	memcpy(bounds, request->lower, dims * sizeof(double));
+	memcpy(bounds + dims, request->upper, dims * sizeof(double));
+	if (race_kernel_type(params->kernel)->queries == 1)
+		bounds[dims - 1] = bounds[2 * dims - 1] = 1;
+	for (i = 0; i < dims; i++)
+		middle[i] = (box.lower[i] + box.upper[i]) / 2;
+	race_candidates_around(&box, request->seed, STREAM_START, SURROGATE_SPREAD / sqrt(dims), middle, &one, 1, n,
+						   race_records_vector(fit->points, 0));
+	fit->points->n = n;
+	race_fit_state_spread(fit, fit->weights);
+	race_fit_state_spread(fit, fit->second);
+	return race_flow(fit, &box);
 }
 
 RaceSketchDatum *
@@ -382,7 +414,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	race_fit_state_start(&fit, view, points, Max(n, moved));
 	fit.complete = place_grid(&fit, &box, n);
 	if (race_is_surrogate(params))
-		has_moments = race_normal_place(&fit, &box, request->seed, n);
+		has_moments = place_surrogate(&fit, request, n);
 	/*
 	 * Least squares needs the second moments alone, and weights that are found at points move
 	 * them.  A margin needs more than moments.

@@ -117,13 +117,10 @@ extern RaceModel *race_fit_model(const RaceFitState *fit, char *const *texts, Si
 /* Can points of the sketch flow?  If they compare distances, and are hashed in blocks of rows. */
 extern bool race_flow_can(const RaceParams *params);
 
-/* Move all points of the fit, as if each weighed the same. */
-extern void race_flow(RaceFitState *fit, const RaceBox *box);
-
 /*
- * Place the points of a surrogate loss, at most n: those of this distribution, with exactly
- * its moments, and all of the same weight.  False if there are too many columns to find it.
+ * Move all points of the fit, as if each weighed the same.  Those of a surrogate loss are mapped alone.  False if
+ * there are too many columns to map them.
  */
-extern bool race_normal_place(RaceFitState *fit, const RaceBox *box, int64 seed, uint32 n);
+extern bool race_flow(RaceFitState *fit, const RaceBox *box);
 
 #endif

@@ -12,34 +12,44 @@
 #include "fit.h"
 #include "row_estimator.h"
 
-/* ------------------------------------------------------------ polynomial */
-
-typedef enum PolynomialDegree
-{
-	POLYNOMIAL_SECOND,
-	POLYNOMIAL_FOURTH		/* of standard normal h: polynomials of Hermite */
-} PolynomialDegree;
-
-typedef struct Polynomial
-{
-	const RaceFitState *fit;
-	uint32		used;			/* coordinates */
-	uint32		moments;		/* terms of degree 1 and 2, and */
-	uint32		most;			/* all terms of the polynomial, without its constant; */
-	uint32		terms;			/* so many are used */
-	double		prior;			/* the variance that terms have where noise hides all; 1 */
-	double		most_work;		/* rows are looked at until so many products of terms are made, */
-	double		work;			/* that have been made */
-	uint32		n;				/* points: */
-	double	   *h;				/* [n][used] */
-	double	   *x;				/* [n][dims] */
-	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
-	double	   *right;			/* [terms]: the polynomial, b and then a by rows */
-} Polynomial;
-
-#define MOST_TERMS		1000	/* of the polynomial */
+#define MOST_TERMS		1000	/* of the polynomial of a map */
 #define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
 #define MOST_BLOCKS		(2048 / RACE_LANES)	/* of rows that it is found from */
+#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
+#define MOST_DIMS		32		/* a move looks twice as often at each point */
+#define ROUNDS			6		/* of moves and then maps */
+#define MOVES			24		/* in a round */
+#define MAPS			2
+#define BLOCKS			4		/* of rows that a move looks at, at most, */
+#define LOOKS			32		/* and so many times dimensions */
+#define MAP_PRIOR		0.1		/* a map goes so far, squared, where noise hides all */
+#define MAP_WORK		5e8		/* products of terms in the equations of a map */
+#define MOMENTUM		0.9
+#define RATE			2.0		/* in squared bandwidths, in the first round, */
+#define SLOWER			0.8		/* and what is left of it in each further one */
+#define LOOK			0.25	/* so far to both sides, in bandwidths, and at most */
+#define LOOK_IN_BOX		0.125	/* so much of the box */
+#define LEAST_SPREAD	1e-4	/* of points along an axis, in parts of the box */
+
+typedef struct Flow
+{
+	const RaceFitState *fit;
+	const RaceBox *box;
+	uint32		n;				/* points */
+	double	   *x;				/* [n][dims] */
+	double	   *speed;			/* [n][dims] */
+	double	   *look;			/* [dims]: how far a move looks to both sides */
+	double	   *rate;			/* [dims]: by how much of a slope it goes at first */
+	float	   *beyond;			/* [RACE_LANES][range]: share of records less that of points */
+	double	   *slopes;			/* [n][dims] */
+	/* the polynomial of a map */
+	uint32		terms;
+	bool		fourth;			/* is it of degree 4?  Else it is of degree 2 */
+	double		prior;			/* the variance that terms have where noise hides all */
+	double	   *h;				/* [n][dims]: points in white coordinates */
+	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
+	double	   *right;			/* [terms]: the polynomial */
+} Flow;
 
 static double *
 zeros(Size n)
@@ -47,58 +57,27 @@ zeros(Size n)
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Is there space for the sums of so many terms in a block of rows, and time for the equations? */
-static bool
-can_find(uint32 terms, uint32 range)
-{
-	return terms <= MOST_TERMS && (uint64) RACE_LANES * range * (terms + 1) <= MOST_SUMS;
-}
-
-static bool
-start_polynomial(Polynomial *polynomial, const RaceFitState *fit, uint32 used,
-					  PolynomialDegree degree)
-{
-	uint32		range = fit->view->params->range;
-
-	memset(polynomial, 0, sizeof(Polynomial));
-	polynomial->fit = fit;
-	polynomial->used = used;
-	polynomial->moments = used + used * (used + 1) / 2;
-	polynomial->most = polynomial->moments;
-	if (degree == POLYNOMIAL_FOURTH &&
-		can_find(polynomial->moments + used + used * (used + 1) / 2, range))
-		polynomial->most += used + used * (used + 1) / 2;
-	polynomial->terms = polynomial->most;
-	polynomial->prior = 1;
-	polynomial->most_work = INFINITY;
-	if (!can_find(polynomial->most, range))
-		return false;
-	polynomial->gram = zeros((Size) polynomial->most * polynomial->most);
-	polynomial->right = zeros(polynomial->most);
-	return true;
-}
-
 /* -------------------------------------------------------------- the equations */
 
 /*
- * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials:
- * at right angles to each other under the normal distribution, so that those of degree 3 and
- * 4 do not change its moments.  These take in what is not normal in the columns, and are left
- * out while the distribution is still far off.
+ * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials: at right angles to
+ * each other under the normal distribution, so that those of degree 3 and 4 do not change its moments.  These take
+ * in what is not normal in the columns of a surrogate loss, whose points stay normal: without them coefficients
+ * were off by 19 % in place of 1 %.
  */
 static void
-terms_at(const Polynomial *polynomial, const double *h, double *terms)
+terms_at(const Flow *flow, const double *h, double *terms)
 {
 	uint32		i;
 	uint32		j;
 
 	*terms++ = 1;
-	for (i = 0; i < polynomial->used; i++)
+	for (i = 0; i < flow->box->dims; i++)
 		*terms++ = h[i];
-	for (i = 0; i < polynomial->used; i++)
+	for (i = 0; i < flow->box->dims; i++)
 		for (j = 0; j <= i; j++)
 			*terms++ = h[i] * h[j] - (i == j);
-	for (i = 0; i < polynomial->used && polynomial->terms > polynomial->moments; i++)
+	for (i = 0; i < flow->box->dims && flow->fourth; i++)
 	{
 		double		square = h[i] * h[i];
 
@@ -111,11 +90,11 @@ terms_at(const Polynomial *polynomial, const double *h, double *terms)
 
 /* What the points add up to in each counter of a block: sums[RACE_LANES][range][1 + terms] */
 static void
-count_terms(const Polynomial *polynomial, Size block, double *sums)
+count_terms(const Flow *flow, Size block, double *sums)
 {
-	const RaceParams *params = polynomial->fit->view->params;
-	Size		width = polynomial->terms + 1;
-	double	   *terms = palloc((polynomial->most + 1) * sizeof(double));
+	const RaceParams *params = flow->fit->view->params;
+	Size		width = flow->terms + 1;
+	double	   *terms = palloc((flow->terms + 1) * sizeof(double));
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 	uint32		from;
 	uint32		i;
@@ -123,16 +102,16 @@ count_terms(const Polynomial *polynomial, Size block, double *sums)
 	Size		t;
 
 	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
-	for (from = 0; from < polynomial->n; from += RACE_RECORDS_TOGETHER)
+	for (from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(polynomial->n - from, RACE_RECORDS_TOGETHER);
-		RaceColumn	column = {polynomial->x + (Size) from * params->dims, NULL, NULL, params->dims};
+		uint32		n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
+		RaceColumn	column = {flow->x + (Size) from * params->dims, NULL, NULL, params->dims};
 
 		CHECK_FOR_INTERRUPTS();
-		race_rows_hash(race_rows_of(polynomial->fit->site->rows), block, &column, n, buckets);
+		race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
 		for (i = 0; i < n; i++)
 		{
-			terms_at(polynomial, polynomial->h + (Size) (from + i) * polynomial->used, terms);
+			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
 			for (r = 0; r < RACE_LANES; r++)
 			{
 				double	   *sum = sums + ((Size) r * params->range +
@@ -148,104 +127,87 @@ count_terms(const Polynomial *polynomial, Size block, double *sums)
 
 /* Add a counter to the equations: what its share of the records is beyond that of points. */
 static void
-add_equation(Polynomial *polynomial, const double *sums, double share)
+add_equation(Flow *flow, const double *sums, double share)
 {
-	double		beyond = share - sums[0] / polynomial->n;
+	double		beyond = share - sums[0] / flow->n;
 	uint32		i;
 	uint32		j;
 
-	for (i = 0; i < polynomial->terms; i++)
+	for (i = 0; i < flow->terms; i++)
 	{
-		double		x = sums[i + 1] / polynomial->n;
-		double	   *line = polynomial->gram + (Size) i * polynomial->terms;
+		double		x = sums[i + 1] / flow->n;
+		double	   *line = flow->gram + (Size) i * flow->terms;
 
-		polynomial->right[i] += x * beyond;
+		flow->right[i] += x * beyond;
 		for (j = 0; j <= i; j++)
-			line[j] += x * (sums[j + 1] / polynomial->n);
+			line[j] += x * (sums[j + 1] / flow->n);
 	}
 }
 
-/* Add the counters of a row of a block, for which the sums are. */
+/* Add rows, from the first one of the fit on and around, at most as many as there is time for. */
 static void
-add_row(Polynomial *polynomial, uint32 row, const double *sums)
+add_rows(Flow *flow)
 {
-	const RaceView *view = polynomial->fit->view;
+	const RaceView *view = flow->fit->view;
+	uint32		rows = flow->fit->rows;
 	uint32		range = view->params->range;
-	Size		width = polynomial->terms + 1;
-	uint32		b;
-
-	for (b = 0; b < range; b++)
-	{
-		const double *of = sums + ((Size) (row % RACE_LANES) * range + b) * width;
-
-		if (of[0] == 0)			/* where no points are, nothing is said of them */
-			continue;
-		add_equation(polynomial, of, race_counters_get(view->counters, view->width,
-													   (Size) row * range + b) /
-					 polynomial->fit->records);
-		polynomial->work += (double) polynomial->terms * polynomial->terms / 2;
-	}
-}
-
-/* Add rows, from the first one of the fit on and around, while there is time. */
-static void
-add_rows(Polynomial *polynomial)
-{
-	uint32		rows = polynomial->fit->rows;
-	uint32		range = polynomial->fit->view->params->range;
+	Size		width = flow->terms + 1;
 	uint32		blocks = (rows + RACE_LANES - 1) / RACE_LANES;
-	uint32		first = (polynomial->fit->first + RACE_LANES - 1) / RACE_LANES;
-	double	   *sums = zeros(RACE_LANES * range * (polynomial->terms + 1));
+	uint32		first = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
+	double		most = MAP_WORK / ((double) RACE_LANES * range * flow->terms * flow->terms / 2);
+	double	   *sums = zeros(RACE_LANES * range * width);
 	uint32		b;
-	uint32		r;
+	Size		c;
 
-	memset(polynomial->gram, 0, (Size) polynomial->terms * polynomial->terms * sizeof(double));
-	memset(polynomial->right, 0, polynomial->terms * sizeof(double));
-	polynomial->work = 0;
-	for (b = 0; b < Min(blocks, MOST_BLOCKS) && polynomial->work <= polynomial->most_work; b++)
+	memset(flow->gram, 0, (Size) flow->terms * flow->terms * sizeof(double));
+	memset(flow->right, 0, flow->terms * sizeof(double));
+	for (b = 0; b < Min(blocks, MOST_BLOCKS) && b <= most; b++)
 	{
-		uint32		block = (first + b) % blocks;
-		uint32		end = Min((block + 1) * RACE_LANES, rows);
+		Size		from = (Size) ((first + b) % blocks) * RACE_LANES;
+		Size		counters = (Min(from + RACE_LANES, rows) - from) * range;
 
-		count_terms(polynomial, block, sums);
-		for (r = block * RACE_LANES; r < end && polynomial->work <= polynomial->most_work; r++)
+		count_terms(flow, from / RACE_LANES, sums);
+		for (c = 0; c < counters; c++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			add_row(polynomial, r, sums);
+			if (sums[c * width] != 0)	/* where no points are, nothing is said of them */
+				add_equation(flow, sums + c * width,
+							 race_counters_get(view->counters, view->width, from * range + c) /
+							 flow->fit->records);
 		}
 	}
 	pfree(sums);
 }
 
 static void
-find_polynomial(Polynomial *polynomial)
+find_polynomial(Flow *flow)
 {
-	double		records = polynomial->fit->records;
-	double		ridge = polynomial->fit->view->header->noise.counter_variance /
-		(records * records) / polynomial->prior;
+	double		records = flow->fit->records;
+	double		ridge = flow->fit->view->header->noise.counter_variance /
+		(records * records) / flow->prior;
 	double		trace = 0;
 	uint32		i;
 
-	add_rows(polynomial);
-	for (i = 0; i < polynomial->terms; i++)
-		trace += polynomial->gram[(Size) i * polynomial->terms + i];
-	for (i = 0; i < polynomial->terms; i++)
-		polynomial->gram[(Size) i * polynomial->terms + i] += ridge + 1e-9 * trace / polynomial->terms;
-	race_factorize(polynomial->gram, polynomial->terms, 1e-12 * trace);
-	race_solve_lower(polynomial->gram, polynomial->terms, polynomial->right);
-	race_solve_upper(polynomial->gram, polynomial->terms, polynomial->right);
+	add_rows(flow);
+	for (i = 0; i < flow->terms; i++)
+		trace += flow->gram[(Size) i * flow->terms + i];
+	for (i = 0; i < flow->terms; i++)
+		flow->gram[(Size) i * flow->terms + i] += ridge + 1e-9 * trace / flow->terms;
+	race_factorize(flow->gram, flow->terms, 1e-12 * trace);
+	race_solve_lower(flow->gram, flow->terms, flow->right);
+	race_solve_upper(flow->gram, flow->terms, flow->right);
 }
 
 static double
-polynomial_at(const Polynomial *polynomial, const double *h)
+polynomial_at(const Flow *flow, const double *h)
 {
 	double		terms[MOST_TERMS + 1];
 	double		sum = 0;
 	uint32		t;
 
-	terms_at(polynomial, h, terms);
-	for (t = 0; t < polynomial->terms; t++)
-		sum += terms[t + 1] * polynomial->right[t];
+	terms_at(flow, h, terms);
+	for (t = 0; t < flow->terms; t++)
+		sum += terms[t + 1] * flow->right[t];
 	return sum;
 }
 
@@ -282,37 +244,6 @@ step_part(uint32 n, const double *shift, const double *squares, double *spread)
 			return part;
 	return 0;
 }
-
-/* ------------------------------------------------------------------ flow */
-
-#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
-#define MOST_DIMS		32		/* a move looks twice as often at each point */
-#define ROUNDS			6		/* of moves and then maps */
-#define MOVES			24		/* in a round */
-#define MAPS			2
-#define BLOCKS			4		/* of rows that a move looks at, at most, */
-#define LOOKS			32		/* and so many times dimensions */
-#define MAP_PRIOR		0.1		/* a map goes so far, squared, where noise hides all */
-#define MAP_WORK		5e8		/* products of terms in the equations of a map */
-#define MOMENTUM		0.9
-#define RATE			2.0		/* in squared bandwidths, in the first round, */
-#define SLOWER			0.8		/* and what is left of it in each further one */
-#define LOOK			0.25	/* so far to both sides, in bandwidths, and at most */
-#define LOOK_IN_BOX		0.125	/* so much of the box */
-#define LEAST_SPREAD	1e-4	/* of points along an axis, in parts of the box */
-
-typedef struct Flow
-{
-	const RaceFitState *fit;
-	const RaceBox *box;
-	uint32		n;				/* points */
-	double	   *x;				/* [n][dims] */
-	double	   *speed;			/* [n][dims] */
-	double	   *look;			/* [dims]: how far a move looks to both sides */
-	double	   *rate;			/* [dims]: by how much of a slope it goes at first */
-	float	   *beyond;			/* [RACE_LANES][range]: share of records less that of points */
-	double	   *slopes;			/* [n][dims] */
-} Flow;
 
 bool
 race_flow_can(const RaceParams *params)
@@ -568,17 +499,17 @@ whiten(const Flow *flow, double *mean, double *factor, double *h)
 
 /* By how much the polynomial changes the mean of h, and that of its products */
 static void
-weigh(const Polynomial *polynomial, double *shift, double *squares)
+weigh(const Flow *flow, double *shift, double *squares)
 {
-	uint32		dims = polynomial->used;
+	uint32		dims = flow->box->dims;
 	Size		p;
 	uint32		i;
 	uint32		j;
 
-	for (p = 0; p < polynomial->n; p++)
+	for (p = 0; p < flow->n; p++)
 	{
-		const double *h = polynomial->h + p * dims;
-		double		more = polynomial_at(polynomial, h) / polynomial->n;
+		const double *h = flow->h + p * dims;
+		double		more = polynomial_at(flow, h) / flow->n;
 
 		for (i = 0; i < dims; i++)
 		{
@@ -628,7 +559,7 @@ place(Flow *flow, const double *mean, const double *factor, const double *spread
 
 /* Map the points so that they have the mean and covariance that the counters ask for. */
 static void
-map(Flow *flow, Polynomial *polynomial)
+map(Flow *flow)
 {
 	uint32		dims = flow->box->dims;
 	double	   *mean = zeros(dims);
@@ -638,12 +569,12 @@ map(Flow *flow, Polynomial *polynomial)
 	double	   *spread = zeros((Size) dims * dims);
 	double		part;
 
-	whiten(flow, mean, factor, polynomial->h);
-	find_polynomial(polynomial);
-	weigh(polynomial, shift, squares);
+	whiten(flow, mean, factor, flow->h);
+	find_polynomial(flow);
+	weigh(flow, shift, squares);
 	part = step_part(dims, shift, squares, spread);
 	if (part > 0)
-		place(flow, mean, factor, spread, shift, part, polynomial->h);
+		place(flow, mean, factor, spread, shift, part, flow->h);
 	pfree(mean);
 	pfree(factor);
 	pfree(shift);
@@ -651,228 +582,53 @@ map(Flow *flow, Polynomial *polynomial)
 	pfree(spread);
 }
 
-void
+/* Is there space for the sums of the terms of a polynomial in a block of rows, and time for its equations? */
+static bool
+can_find(const Flow *flow, bool fourth)
+{
+	uint32		dims = flow->box->dims;
+	uint32		terms = (1 + fourth) * (dims + dims * (dims + 1) / 2);
+
+	return terms <= MOST_TERMS &&
+		(uint64) RACE_LANES * flow->fit->view->params->range * (terms + 1) <= MOST_SUMS;
+}
+
+/* Allocate the polynomial of a map.  False if it has too many terms. */
+static bool
+start_polynomial(Flow *flow)
+{
+	uint32		dims = flow->box->dims;
+
+	flow->fourth = race_is_surrogate(flow->fit->view->params) && can_find(flow, true);
+	flow->terms = (1 + flow->fourth) * (dims + dims * (dims + 1) / 2);
+	if (!can_find(flow, flow->fourth))
+		return false;
+	flow->prior = race_is_surrogate(flow->fit->view->params) ? 1 : MAP_PRIOR;
+	flow->h = zeros((Size) flow->n * dims);
+	flow->gram = zeros((Size) flow->terms * flow->terms);
+	flow->right = zeros(flow->terms);
+	return true;
+}
+
+bool
 race_flow(RaceFitState *fit, const RaceBox *box)
 {
-	Polynomial polynomial;
+	int			moves = race_is_surrogate(fit->view->params) ? 0 : MOVES;
 	Flow		flow;
-	bool		can_map = start_polynomial(&polynomial, fit, box->dims,
-												POLYNOMIAL_SECOND);
+	bool		can_map;
 	int			round;
 	int			i;
 
 	start(&flow, fit, box);
-	polynomial.prior = MAP_PRIOR;
-	polynomial.most_work = MAP_WORK;
-	polynomial.n = flow.n;
-	polynomial.x = flow.x;
-	polynomial.h = zeros((Size) flow.n * box->dims);
+	can_map = start_polynomial(&flow);
 	for (round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
 		memset(flow.speed, 0, (Size) flow.n * box->dims * sizeof(double));
-		for (i = 0; i < MOVES; i++)
+		for (i = 0; i < moves; i++)
 			move(&flow, round * MOVES + i, pow(SLOWER, round));
 		for (i = 0; i < MAPS && can_map; i++)
-			map(&flow, &polynomial);
+			map(&flow);
 	}
-}
-
-/* --------------------------------------------------- normal distribution */
-
-/*
- * With h a standard normal vector, points are mean + factor h, and the polynomial is
- * 1 + sum of b_i h_i + sum of a_ij (h_i h_j - [i = j]), i <= j.  The mean of h is then b, and
- * that of h_i h_j is [i = j] + a_ij (1 + [i = j]).
- */
-
-#define NORMAL_ROUNDS	12
-#define FIRST_ROUNDS	5		/* by moments alone */
-#define DRAWN			4096	/* points, in pairs around the mean; and in the last ones: */
-#define LAST_ROUNDS		3
-#define LAST_DRAWN		16384
-#define FIRST_PART		0.6		/* of the radius: the length of a point at first */
-#define LEAST_MOVE		1e-4	/* of the radius: what a point moves along an axis at least */
-
-typedef struct Normal
-{
-	Polynomial polynomial;	/* of its points, the coordinates that vary; a label does not */
-	const RaceBox *box;
-	double		radius;			/* of a ball that points are clipped to */
-	double	   *mean;			/* [used] */
-	double	   *factor;			/* [used][used], lower triangular */
-} Normal;
-
-/* Points are at most n in the end. */
-static void
-start_normal(Normal *normal, const RaceFitState *fit, const RaceBox *box, uint32 n)
-{
-	const RaceParams *params = fit->view->params;
-	uint32		used = params->dims - (race_kernel_type(params->kernel)->queries == 1);
-	uint32		i;
-
-	normal->box = box;
-	normal->radius = params->radius;
-	normal->mean = zeros(used);
-	normal->factor = zeros((Size) used * used);
-	if (start_polynomial(&normal->polynomial, fit, used, POLYNOMIAL_FOURTH))
-		n = Max(n, LAST_DRAWN);
-	normal->polynomial.h = zeros((Size) n * used);
-	normal->polynomial.x = zeros((Size) n * params->dims);
-	for (i = 0; i < used; i++)
-	{
-		normal->mean[i] = (box->lower[i] + box->upper[i]) / 2;
-		normal->factor[(Size) i * used + i] = FIRST_PART * normal->radius / sqrt(used);
-	}
-}
-
-/* ------------------------------------------------------------------ points */
-
-/* mean + factor h, moved into the ball and the box; a label is positive */
-static void
-place_point(const Normal *normal, const double *h, double *x)
-{
-	const RaceBox *box = normal->box;
-	double		square = 0;
-	double		shrink;
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < normal->polynomial.used; i++)
-	{
-		x[i] = normal->mean[i];
-		for (j = 0; j <= i; j++)
-			x[i] += normal->factor[(Size) i * normal->polynomial.used + j] * h[j];
-		square += x[i] * x[i];
-	}
-	shrink = square > 0 ? fmin(1, normal->radius / sqrt(square)) : 1;
-	for (i = 0; i < box->dims; i++)
-		x[i] = i >= normal->polynomial.used ? 1 :
-			fmin(fmax(x[i] * shrink, box->lower[i]), box->upper[i]);
-}
-
-static void
-place_normal(Normal *normal)
-{
-	uint32		p;
-
-	for (p = 0; p < normal->polynomial.n; p++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		place_point(normal, normal->polynomial.h + (Size) p * normal->polynomial.used,
-					normal->polynomial.x + (Size) p * normal->box->dims);
-	}
-}
-
-/* Draw n vectors h, in pairs that are opposite to each other. */
-static void
-draw(Normal *normal, int64 seed, uint32 stream, uint32 n)
-{
-	uint32		p;
-	uint32		i;
-
-	normal->polynomial.n = n;
-	for (p = 0; p < n; p++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < normal->polynomial.used; i++)
-			normal->polynomial.h[(Size) p * normal->polynomial.used + i] = (p % 2 == 0 ? 1 : -1) *
-				race_inverse_normal(race_candidates_random(seed, stream, p / 2, i));
-	}
-}
-
-/* ----------------------------------------------------------------- algebra */
-
-/* Make the second moments of all h exactly those of a standard normal vector. */
-static void
-standardize(Normal *normal)
-{
-	uint32		used = normal->polynomial.used;
-	double	   *moments = zeros((Size) used * used);
-	uint32		p;
-	uint32		i;
-	uint32		j;
-
-	for (p = 0; p < normal->polynomial.n; p++)
-	{
-		const double *h = normal->polynomial.h + (Size) p * used;
-
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < used; i++)
-			for (j = 0; j <= i; j++)
-				moments[(Size) i * used + j] += h[i] * h[j] / normal->polynomial.n;
-	}
-	race_factorize(moments, used, 1e-6);
-	for (p = 0; p < normal->polynomial.n; p++)
-		race_solve_lower(moments, used, normal->polynomial.h + (Size) p * used);
-	pfree(moments);
-}
-
-/* --------------------------------------------------------------- one round */
-
-/* The moments that the polynomial gives, or a part of it */
-static void
-step_normal(Normal *normal)
-{
-	uint32		used = normal->polynomial.used;
-	double	   *spread = zeros((Size) used * used);
-	double	   *factor = zeros((Size) used * used);
-	double	   *squares = zeros((Size) used * used);
-	const double *square = normal->polynomial.right + used;
-	double		part;
-	uint32		i;
-	uint32		j;
-	uint32		k;
-
-	for (i = 0; i < used; i++)
-		for (j = 0; j <= i; j++)
-			squares[(Size) i * used + j] = (1 + (i == j)) * *square++;
-	part = step_part(used, normal->polynomial.right, squares, spread);
-	for (i = 0; i < used && part > 0; i++)
-		for (j = 0; j <= i; j++)
-		{
-			normal->mean[i] += part * normal->factor[(Size) i * used + j] * normal->polynomial.right[j];
-			for (k = j; k <= i; k++)
-				factor[(Size) i * used + j] += normal->factor[(Size) i * used + k] *
-					spread[(Size) k * used + j];
-		}
-	for (i = 0; i < used && part > 0; i++)
-		factor[(Size) i * used + i] = Max(factor[(Size) i * used + i],
-										  LEAST_MOVE * normal->radius);
-	if (part > 0)
-		memcpy(normal->factor, factor, (Size) used * used * sizeof(double));
-	pfree(spread);
-	pfree(factor);
-	pfree(squares);
-}
-
-bool
-race_normal_place(RaceFitState *fit, const RaceBox *box, int64 seed, uint32 n)
-{
-	Normal		normal;
-	int			round;
-
-	memset(&normal, 0, sizeof(Normal));
-	start_normal(&normal, fit, box, n);
-	for (round = 0; normal.polynomial.gram != NULL && round < NORMAL_ROUNDS; round++)
-	{
-		bool		last = round >= NORMAL_ROUNDS - LAST_ROUNDS;
-
-		normal.polynomial.terms = round < FIRST_ROUNDS ? normal.polynomial.moments : normal.polynomial.most;
-		draw(&normal, seed, round, last ? LAST_DRAWN : DRAWN);
-		standardize(&normal);
-		place_normal(&normal);
-		find_polynomial(&normal.polynomial);
-		step_normal(&normal);
-	}
-	draw(&normal, seed, NORMAL_ROUNDS, n > 1 ? n / 2 * 2 : n);
-	if (n > 2 * normal.polynomial.used)
-		standardize(&normal);
-	place_normal(&normal);
-	memcpy(fit->points->parts[0].numbers, normal.polynomial.x,
-		   (Size) normal.polynomial.n * box->dims * sizeof(double));
-	fit->points->n = normal.polynomial.n;
-	race_fit_state_spread(fit, fit->weights);
-	race_fit_state_spread(fit, fit->second);
-	return normal.polynomial.gram != NULL;
+	return can_map;
 }

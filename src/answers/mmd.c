@@ -186,8 +186,6 @@ measure(const RacePair *pair, const RaceProducts *products)
 	Distance	distance = {0, 0, 1};
 	Null		null = find_null(pair, products);
 
-	if (products->same)
-		return distance;
 	distance.standard_error = INFINITY;
 	/* noise with a variance beyond what a double holds hides everything */
 	if (!isfinite(squared) || !isfinite(null.variance) || !isfinite(null.third))
@@ -395,31 +393,6 @@ kernel_square(const RacePair *pair, const Sums *sums, double kernel, uint32 rows
 	return sum + (kernel - sum) / rows;
 }
 
-/* Check if both sketches have the same content. */
-static bool
-are_same(const RacePair *pair)
-{
-	const RaceView *a = pair->view[0];
-	const RaceView *b = pair->view[1];
-	int64		x[RACE_COUNTER_BLOCK];
-	int64		y[RACE_COUNTER_BLOCK];
-	Size		from;
-
-	if (b == NULL || memcmp(a->header, b->header, sizeof(RaceHeader)) != 0 ||
-		!race_params_same(a->params, b->params))
-		return false;
-	for (from = 0; from < RaceCounters(a->params); from += RACE_COUNTER_BLOCK)
-	{
-		Size		n = Min(RaceCounters(a->params) - from, RACE_COUNTER_BLOCK);
-
-		race_counters_load(a->counters, a->width, from, n, x);
-		race_counters_load(b->counters, b->width, from, n, y);
-		if (memcmp(x, y, n * sizeof(int64)) != 0)
-			return false;
-	}
-	return true;
-}
-
 static void
 row_products(const RacePair *pair, RaceProducts *products)
 {
@@ -434,7 +407,7 @@ row_products(const RacePair *pair, RaceProducts *products)
 
 	products->aa = sums.aa - range * noise_of(pair, 0);
 	products->bb = sums.bb - range * noise_of(pair, 1);
-	products->ab = sums.ab - (products->same ? range * noise_of(pair, 0) : 0);
+	products->ab = sums.ab;
 	products->noise_variance = range / rows * (noise.fourth + 2 * pow(noise.second, 2));
 	products->noise_third = range / rows / rows *
 		(noise.sixth + 12 * noise.fourth * noise.second + 8 * pow(noise.second, 3));
@@ -635,7 +608,6 @@ set_products(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 	}
 	products->aa -= noise_of(pair, 0) * trace[0];
 	products->bb -= noise_of(pair, 1) * trace[1];
-	products->ab -= products->same ? noise_of(pair, 0) * trace[0] : 0;
 	products->with_difference += noise.second * (difference_squares - noise.second * squares[most]);
 	products->with_both += noise.second * (pooled_squares - noise_of_pooled(pair) * squares[most]);
 	products->with_record += noise.second * squares[most] / nodes->grid.nodes;
@@ -713,7 +685,6 @@ void
 race_products(const RacePair *pair, RaceProducts *products)
 {
 	memset(products, 0, sizeof(RaceProducts));
-	products->same = are_same(pair);
 	if (race_is_grid(pair->view[0]->params))
 		table_products(pair, products);
 	else

@@ -33,7 +33,6 @@ typedef struct RacePair
  */
 typedef struct RaceProducts
 {
-	bool		same;			/* a and b are identical */
 	double		aa;				/* products, without the share of noise */
 	double		ab;
 	double		bb;
