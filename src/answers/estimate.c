@@ -201,16 +201,6 @@ variance_of_mean(const RaceQuestion *question, const Parts *parts, double varian
 	return shown + variance_of_few_rows(question, parts, shown);
 }
 
-static double
-variance_of_grid(const RaceQuestion *question, const Parts *parts)
-{
-	RaceColumn	record[RACE_MAX_PARTS];
-
-	race_question_record(question, record);
-	return race_gridded_noise(parts->gridded) +
-		race_gridded_bias(parts->gridded, record[0].numbers, parts->model + parts->mean);
-}
-
 /* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
 static void
 describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
@@ -219,7 +209,8 @@ describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *res
 	result->least_variance = least_variance(question, parts);
 	result->rows_variance = 0;
 	if (parts->gridded != NULL)
-		result->rows_variance = variance_of_grid(question, parts);
+		result->rows_variance = race_gridded_noise(parts->gridded) +
+			race_gridded_bias(parts->gridded) * pow(parts->model + parts->mean, 2);
 	else if (!question->partial)
 		result->rows_variance = race_estimator_variance(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
 													  question->buckets,

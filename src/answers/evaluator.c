@@ -15,7 +15,6 @@
 #include "fit.h"
 #include "point_masses.h"
 #include "row_estimator.h"
-#include "table_error.h"
 
 /*
  * Cached evaluator of a sketch.
@@ -935,7 +934,6 @@ struct RaceGridded
 	Levels	levels;
 	double		noise;
 	double		bias;			/* relative, squared */
-	RaceTableError *table_error;			/* or NULL */
 	RaceRecordCount count;
 };
 
@@ -995,9 +993,6 @@ race_gridded_create(const RaceView *view, MemoryContext context, Size *size)
 	gridded->noise = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 											  view->header->noise.counter_variance);
 	gridded->bias = pow(race_grid_most_bias(view->params), 2);
-	/* means of values are ratios of two halves, where it nearly cancels */
-	if (view->header->noise.half == RACE_WHOLE)
-		gridded->table_error = race_table_error_create(view, context, size);
 	return gridded;
 }
 
@@ -1100,8 +1095,7 @@ race_gridded_noise(const RaceGridded *gridded)
 }
 
 double
-race_gridded_bias(const RaceGridded *gridded, const double *x, double sum)
+race_gridded_bias(const RaceGridded *gridded)
 {
-	return gridded->bias * sum * sum +
-		(gridded->table_error == NULL ? 0 : race_table_error_at(gridded->table_error, x));
+	return gridded->bias;
 }

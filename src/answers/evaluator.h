@@ -40,11 +40,8 @@ extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
 /* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
 extern double race_gridded_noise(const RaceGridded *gridded);
 
-/*
- * The variance that cells give it at x, for a sum of this size: by linear splitting, and by the local
- * discretization error (table_error.h)
- */
-extern double race_gridded_bias(const RaceGridded *gridded, const double *x, double sum);
+/* The most that cells change such a sum, as a part of it, squared */
+extern double race_gridded_bias(const RaceGridded *gridded);
 
 /*
  * The evaluator of a sketch that needs more than its counters.

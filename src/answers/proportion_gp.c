@@ -15,7 +15,6 @@
 #include "proportion_gp.h"
 #include "row_estimator.h"
 #include "solver.h"
-#include "table_error.h"
 
 /* ------------------------------------------------------------- observations */
 
@@ -99,6 +98,37 @@ coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 	return nodes;
 }
 
+/* Average over neighbors with the weights 1/4, 1/2, 1/4 along each axis; at the bounds 3/4, 1/4. */
+static void
+average_neighbors(const RaceGrid *grid, double *v)
+{
+	Size		stride = grid->nodes;
+	uint32		axis;
+	Size		i;
+	uint32		k;
+
+	CHECK_FOR_INTERRUPTS();
+	for (axis = 0; axis < grid->dims; axis++)
+	{
+		uint32		n = grid->cells[axis] + 1;
+
+		stride /= n;
+		for (i = 0; i < grid->nodes; i++)
+		{
+			double		before = v[i];
+
+			for (k = 0; k < n && i / stride % n == 0; k++)
+			{
+				double		here = v[i + k * stride];
+				double		after = k + 1 < n ? v[i + (k + 1) * stride] : here;
+
+				v[i + k * stride] = (before + 2 * here + after) / 4;
+				before = here;
+			}
+		}
+	}
+}
+
 /*
  * Estimate how many records nodes have: of ever smoother local means the first one that is significant.
  * Where none is, the number stays 0.
@@ -121,7 +151,7 @@ estimate_records(Observations *observations, const RaceGrid *grid)
 
 		for (; done < smoothings[i]; done++)
 		{
-			race_grid_average(grid, mean);
+			average_neighbors(grid, mean);
 			/* squares of binomial coefficients: C(4 s, 2 s) / 2^(4 s) after s smoothings */
 			left *= (4.0 * done + 1) / (4.0 * done + 2) * (4.0 * done + 3) / (4.0 * done + 4);
 		}

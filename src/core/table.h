@@ -152,12 +152,6 @@ extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
 #define RACE_GRID_CONCENTRATION	3.3
 
 /*
- * The variance that cells as they are give a kernel sum at a place, from the squares of details that one
- * more halving would lose around it: of all axes, in records, for each coarse cell
- */
-extern double race_grid_lost(const RaceParams *params, double squares);
-
-/*
  * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
  * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
  * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
@@ -178,28 +172,6 @@ extern bool race_grid_looks_at(const RaceParams *params, int halvings);
 extern double race_grid_spread_of(const RaceParams *params, double spread);
 extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
 						   RaceGridLook *look);
-
-/*
- * Details themselves: the products of nodes with the wavelets along an axis.  `space` has room for all
- * nodes.  There is one for each cell of the axis, and for each node of the others, after one more
- * halving.  They lie in lines: number c, of the line that comes after o lines and i others beside it, is
- * space[(o * length + c) * inner + i].
- *
- * Nodes are clamped first, to 2^48, so that sums and products of noisy or hostile ones do not overflow.
- */
-typedef struct RaceGridLines
-{
-	uint64_t	outer;
-	uint64_t	length;
-	uint64_t	inner;
-} RaceGridLines;
-
-extern void race_grid_clamp(int64_t *nodes, uint64_t n);
-extern void race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes,
-							  int64_t *space, RaceGridLines *lines);
-
-/* What noise alone adds to the square of one of them, in units squared as the variance of a node */
-extern double race_grid_detail_noise(uint32_t dims, double node_variance);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

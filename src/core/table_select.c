@@ -159,8 +159,9 @@ static const struct
 
 #define L1_BIAS			2
 
-/* Where records lie on a line, or are whole numbers, it was up to so much. */
-#define MOST_BIAS		0.025
+/* Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of skin held 91 %. */
+static const double most_bias[RACE_GRID_DIMS + 1] = {0, 0.025, 0.025, 0.04};
+
 #define MOST_POWER		2
 
 static double
@@ -186,7 +187,7 @@ race_grid_most_bias(const RaceParams *params)
 {
 	RaceGridChoice as_it_is = {0, 1};
 
-	return bias_of(params, as_it_is, MOST_BIAS, MOST_POWER);
+	return bias_of(params, as_it_is, most_bias[params->dims], MOST_POWER);
 }
 
 /* ------------------------------------------------------ errors by a look */
@@ -251,28 +252,6 @@ race_grid_loss_at_bounds(const RaceParams *params, int halvings)
 	}
 	return of_bounds[grid.dims] * peak_of(params) * grid.mean_step * grid.mean_step *
 		sqrt(near_bounds) / box;
-}
-
-/*
- * A halving less loses half as much or less.  At a place that many records share, a sum loses more than
- * around it: 3, 4 and 5 times as much in one, two and three dimensions, or less in 95 of 100 made tables of
- * one place each.  Three times is right where few records are so alone.  The coarser one of two levels
- * loses about as much as the finer one, and half as much again.
- */
-#define AT_A_PLACE		(3.0 / 2)
-#define OF_LEVELS		2.5
-
-double
-race_grid_lost(const RaceParams *params, double squares)
-{
-	double		loss = race_grid_loss(params, 1) * AT_A_PLACE;
-	RaceGrid	grid = halved(params, 1);
-	double		cells = 1;
-	uint32_t	i;
-
-	for (i = 0; i < grid.dims; i++)
-		cells *= grid.cells[i];
-	return loss * loss * cells * squares * (race_grid_levels(params) > 1 ? OF_LEVELS : 1);
 }
 
 /*
@@ -344,15 +323,6 @@ clamp(__int128 x, int64_t most)
 	return (int64_t) (x > most ? most : x < -most ? -most : x);
 }
 
-void
-race_grid_clamp(int64_t *nodes, uint64_t n)
-{
-	uint64_t	i;
-
-	for (i = 0; i < n; i++)
-		nodes[i] = clamp(nodes[i], MOST_NODE);
-}
-
 /* The product of one wavelet, which begins at a node, with a line */
 static int64_t
 product(const int64_t *from, int64_t step, const int *taps, int n)
@@ -381,12 +351,24 @@ products_of_line(int64_t *line, int64_t step, uint64_t n)
 	line[k * step] = last;
 }
 
-void
-race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space,
-				  RaceGridLines *lines)
+static unsigned __int128
+square(int64_t x)
 {
+	return (unsigned __int128) ((__int128) x * x);
+}
+
+/*
+ * The sum of squares of the details along an axis: of products with its wavelets, after one more halving of the
+ * others.  They lie in lines that come after `outer` nodes, with `inner` lines beside each other.
+ */
+static unsigned __int128
+squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
+{
+	uint64_t	length = grid->cells[axis] + 1;
+	uint64_t	before = 1;
 	uint64_t	outer = 1;
 	uint64_t	inner = grid->nodes;
+	unsigned __int128 sum = 0;
 	uint32_t	i;
 	uint64_t	o;
 	uint64_t	j;
@@ -397,38 +379,21 @@ race_grid_details(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int
 		race_look_for_interrupts();
 		inner /= grid->cells[i] + 1;
 		if (i == axis)
-			lines->outer = outer;
+			outer = before;
 		else
-			race_grid_coarsen_axis(space, space, outer, grid->cells[i], inner);
-		outer *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
+			race_grid_coarsen_axis(space, space, before, grid->cells[i], inner);
+		before *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
 	}
-	/* what comes after the axis is coarse now */
-	lines->length = grid->cells[axis] + 1;
-	lines->inner = outer / lines->outer / lines->length;
-	for (o = 0; o < lines->outer; o++)
-		for (j = 0; j < lines->inner; j++)
-			products_of_line(space + o * lines->length * lines->inner + j, lines->inner,
-							 grid->cells[axis]);
-}
+	inner = before / outer / length;	/* what comes after the axis is coarse now */
+	for (o = 0; o < outer; o++)
+	{
+		int64_t    *line = space + o * length * inner;
 
-static unsigned __int128
-square(int64_t x)
-{
-	return (unsigned __int128) ((__int128) x * x);
-}
-
-static unsigned __int128
-squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
-{
-	RaceGridLines lines;
-	unsigned __int128 sum = 0;
-	uint64_t	o;
-	uint64_t	i;
-
-	race_grid_details(grid, axis, nodes, space, &lines);
-	for (o = 0; o < lines.outer; o++)
-		for (i = 0; i < grid->cells[axis] / 2 * lines.inner; i++)
-			sum += square(space[o * lines.length * lines.inner + i]);
+		for (j = 0; j < inner; j++)
+			products_of_line(line + j, inner, grid->cells[axis]);
+		for (j = 0; j < grid->cells[axis] / 2 * inner; j++)
+			sum += square(line[j]);
+	}
 	return sum;
 }
 
@@ -450,7 +415,8 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 	uint32_t	axis;
 
 	race_grid_of(params, &grid);
-	race_grid_clamp(nodes, grid.nodes);
+	for (i = 0; i < grid.nodes; i++)
+		nodes[i] = clamp(nodes[i], MOST_NODE);
 	for (; halvings > 1; halvings--)
 	{
 		race_grid_coarsen(&grid, nodes, nodes);
@@ -464,14 +430,4 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 		spread += square(clamp(nodes[i], MOST_PRODUCT));
 	look->detail = norm_in_units(detail, 1, unit);
 	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
-}
-
-/* A product has so many times the variance of a node, and a node that two others were joined to */
-#define OF_PRODUCT	(2.0 * 6 * 6 + 2.0 * 36 * 36 + 60.0 * 60)
-#define OF_JOINED	1.5
-
-double
-race_grid_detail_noise(uint32_t dims, double node_variance)
-{
-	return OF_PRODUCT * pow(OF_JOINED, dims - 1.0) * node_variance;
 }
