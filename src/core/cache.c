@@ -13,9 +13,9 @@
 #include "utils/snapmgr.h"
 
 #include "cache.h"
-#include "moment_sums.h"
 #include "params.h"
 #include "server.h"
+#include "summary.h"
 
 /*
  * A cache that lasts from statement to statement, within a bound.
@@ -183,9 +183,9 @@ race_rows_acquire(const RaceParams *params)
 	RaceParams	functions;
 	dlist_iter	iter;
 
-	if (race_is_moments(params))
+	if (race_summary_kind(params)->functions != NULL)
 	{
-		race_moments_functions(params, &functions);
+		race_summary_kind(params)->functions(params, &functions);
 		params = &functions;
 	}
 	dlist_foreach(iter, &cache.entries)

@@ -4,7 +4,7 @@
  */
 #include "count.h"
 #include "counters.h"
-#include "moment_sums.h"
+#include "summary.h"
 #include "table.h"
 
 /*
@@ -72,7 +72,7 @@ race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, ui
 bool
 race_model_is_of_vectors(const RaceParams *params)
 {
-	return race_params_parts(params) == 1 && !race_is_moments(params) &&
+	return race_params_parts(params) == 1 && race_summary_kind(params)->model == RACE_MODEL_POINTS &&
 		race_record_kind(params) == RACE_RECORD_VECTOR;
 }
 
@@ -88,7 +88,7 @@ bool
 race_model_moves(const RaceParams *params)
 {
 	return race_model_is_of_vectors(params) && params->dims > RACE_MODEL_GRID_DIMS &&
-		!race_is_grid(params);
+		race_summary_kind(params)->hashed;
 }
 
 uint32_t

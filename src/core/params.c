@@ -355,7 +355,7 @@ race_params_check_kernel(const RaceParams *params)
 void
 race_params_check_exact(const RaceParams *params)
 {
-	if (race_is_moments(params) && params->coarser != 0)
+	if (race_summary_kind(params)->matrix && params->coarser != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of noise shares of moments"),
@@ -403,7 +403,7 @@ coarsened(const RaceParams *params, int halvings)
 	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
 	RaceGridChoice choice = {halvings, 1};
 
-	race_grid_apply(copy, choice);
+	race_summary_kind(copy)->coarsen(copy, choice);
 	return copy;
 }
 
@@ -413,7 +413,8 @@ race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[
 	RaceParams *coarse[2];
 	bool		same;
 
-	if (!race_is_grid(a) || !race_is_grid(b) || a->dims != b->dims)
+	if (race_summary_kind(a)->coarsen == NULL || race_summary_kind(b)->coarsen == NULL ||
+		a->dims != b->dims)
 		return false;
 	halvings[0] = halvings_between(a, b);
 	halvings[1] = halvings_between(b, a);

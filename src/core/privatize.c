@@ -14,7 +14,6 @@
 #include "contingency.h"
 #include "loss_rows.h"
 #include "measure.h"
-#include "moment_sums.h"
 #include "noise.h"
 #include "noise_state.h"
 #include "plan.h"
@@ -41,8 +40,8 @@ kept_params(const RaceParams *params, const RaceKept *kept)
 	if (kept->tables != NULL)
 		return race_params_measured(params, &kept->tables->tables);
 	copy = race_params_copy(params, CurrentMemoryContext);
-	if (race_is_grid(params))
-		race_grid_apply(copy, kept->grid);
+	if (race_summary_kind(params)->coarsen != NULL)
+		race_summary_kind(params)->coarsen(copy, kept->grid);
 	return copy;
 }
 
@@ -76,7 +75,7 @@ release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *wor
 	sketch->header.count = noisy_count;
 	race_draw_counters(race_strong_random(), &exact, plan, workspace,
 					   (int64 *) sketch->counters);
-	if (plan->noise.status == RACE_STATUS_SHARE && race_is_moments(sketch->params))
+	if (plan->noise.status == RACE_STATUS_SHARE && race_summary_kind(sketch->params)->matrix)
 		sketch->params->coarser = (uint8) plan->kept.coarser;
 	race_sketch_touch(sketch);
 	return sketch;

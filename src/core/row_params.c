@@ -33,7 +33,7 @@ race_array_rows(const RaceParams *part, RaceArray array)
 uint32_t
 race_array_columns(const RaceParams *part, RaceArray array)
 {
-	if (array == RACE_ARRAY_JOINED && race_is_contingency(part))
+	if (array == RACE_ARRAY_JOINED && part->kernel == RACE_KERNEL_TABLES)
 		return part->joined;
 	return array == RACE_ARRAY_MEASURED ? RACE_MEASURED_NUMBERS : part->dims;
 }
@@ -288,9 +288,7 @@ race_fits_sobol(const RaceParams *part, uint32_t taken)
 int
 race_default_sequence(const RaceParams *part, uint32_t taken)
 {
-	bool		features = part->kernel == RACE_KERNEL_MOMENTS && part->features > 0;
-
-	if ((part->kernel == RACE_KERNEL_MOMENTS && !features) || race_is_contingency(part))
+	if (!race_summary_kind(part)->hashed && part->features == 0)
 		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
 	if (race_fits_sobol(part, taken))
 		return RACE_SEQUENCE_SOBOL;

@@ -161,9 +161,7 @@ check_densities(const RaceView *view)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("expected a sketch of a kernel, found %s", kind->name),
-				 kind->number == RACE_SUMMARY_TABLES ?
-				 errhint("Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.") :
-				 errhint("Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.")));
+				 errhint("%s", kind->hint)));
 }
 
 void
@@ -174,14 +172,13 @@ race_sketch_view(Datum value, RaceView *view)
 }
 
 static void
-view_of_kind(Datum value, RaceSummary kind, const char *hint, RaceView *view)
+view_of_kernel(Datum value, RaceKernel kernel, const char *hint, RaceView *view)
 {
 	race_sketch_view_any(value, view);
-	if (race_summary_kind(view->params)->number != kind)
+	if (view->params->kernel != kernel)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected %s, found a sketch of kernel %s",
-						kind == RACE_SUMMARY_MOMENTS ? "moments" : "tables",
+				 errmsg("expected %s, found a sketch of kernel %s", race_kernel_name(kernel),
 						race_kernel_name(view->params->kernel)),
 				 errhint("%s", hint)));
 }
@@ -189,15 +186,15 @@ view_of_kind(Datum value, RaceSummary kind, const char *hint, RaceView *view)
 void
 race_moments_view(Datum value, RaceView *view)
 {
-	view_of_kind(value, RACE_SUMMARY_MOMENTS,
-				 "Build it with parameters of race_moment_params.", view);
+	view_of_kernel(value, RACE_KERNEL_MOMENTS,
+				   "Build it with parameters of race_moment_params.", view);
 }
 
 void
 race_tables_view(Datum value, RaceView *view)
 {
-	view_of_kind(value, RACE_SUMMARY_TABLES,
-				 "Release columns of a dataset by race_release.", view);
+	view_of_kernel(value, RACE_KERNEL_TABLES, "Release columns of a dataset by race_release.",
+				   view);
 }
 
 void
@@ -410,7 +407,7 @@ max_batch_size(const RaceSketch *sketch)
 	Size		counters = RaceCounters(sketch->params) * sketch->width;
 	const RaceParams *part;
 
-	if (race_is_moments(sketch->params))
+	if (race_summary_kind(sketch->params)->matrix)
 		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
 	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
 		if (is_long(part))
@@ -436,7 +433,7 @@ work_of_record(const RaceParams *params)
 	const RaceParams *part;
 	Size		work = 0;
 
-	if (race_is_moments(params))
+	if (race_summary_kind(params)->matrix)
 		return RaceCounters(params) + (Size) params->features * params->dims;
 	for (part = params; part != NULL; part = race_params_next(part, params))
 		work += part->power * work_of_function(part);
@@ -724,7 +721,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
 	int64		change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
 
-	if (kind->number == RACE_SUMMARY_MOMENTS)
+	if (kind->matrix)
 		race_sketch_widen(sketch, sizeof(int64));
 	make_headroom(sketch, change);
 	if (sketch->split != NULL)

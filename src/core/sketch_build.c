@@ -46,7 +46,7 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 {
 	race_params_check_complete(params);
 	race_params_check_exact(params);
-	if (race_is_grid(params) && race_grid_levels(params) > 1)
+	if (race_summary_kind(params)->coarsen != NULL && race_grid_levels(params) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a grid with coarse cells besides cannot be built"),
@@ -353,9 +353,9 @@ meet(RaceSketch *sketch, RaceView *other)
 	RaceSketch *copy;
 	RaceGridChoice choices[2];
 
-	if (!race_is_grid(sketch->params) || race_params_same(sketch->params, other->params))
+	if (race_params_same(sketch->params, other->params) ||
+		!race_grids_meet(sketch->params, other->params, choices))
 		return;
-	(void) race_grids_meet(sketch->params, other->params, choices);
 	copy = race_sketch_copy(other, AllocSetContextCreate(CurrentMemoryContext,
 														 "racepriv coarser grid",
 														 ALLOCSET_SMALL_SIZES));

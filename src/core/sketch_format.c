@@ -321,6 +321,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	RaceSketchDatum *flat;
 	Size		params_size;
 	const char *problem;
+	const RaceSummaryKind *kind;
 
 #define MALFORMED(detail) \
 	ereturn(escontext, NULL, \
@@ -346,11 +347,12 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 		return NULL;
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
-	if (race_is_moments(&params->params) && (wire.header.noise.half != RACE_WHOLE || wire.model_size > 0))
-		MALFORMED("Moments have neither halves nor models.");
-	if (race_is_contingency(&params->params) && wire.header.noise.half != RACE_WHOLE)
-		MALFORMED("Tables have no halves.");
-	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !race_is_moments(&params->params))
+	kind = race_summary_kind(&params->params);
+	if (!kind->densities && wire.header.noise.half != RACE_WHOLE)
+		MALFORMED("Moments and tables have no halves.");
+	if (kind->model == RACE_MODEL_NONE && wire.model_size > 0)
+		MALFORMED("Moments have no models.");
+	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !kind->matrix)
 		MALFORMED("Noise of Wishart matrices is for moments.");
 	if (race_params_are_measured(&params->params) && wire.header.noise.status != RACE_STATUS_PRIVATE)
 		MALFORMED("Only private tables are measured ones.");
@@ -757,7 +759,7 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 	bool		bad = false;
 	int			i = 0;
 
-	if (race_is_contingency(params))
+	if (race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR)
 		return log_linear_problem(model, size, params);
 	if (size < offsetof(RaceModel, words) || size > RACE_MAX_MODEL_BYTES ||
 		size % sizeof(uint64) != 0 || model->points < 1 ||

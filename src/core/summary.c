@@ -129,20 +129,29 @@ nothing(const RaceParams *params)
 
 static const RaceSummaryKind kinds[RACE_SUMMARIES] = {
 	[RACE_SUMMARY_ROWS] = {
-		RACE_SUMMARY_ROWS, "rows", true, true, rows_problem, one, one, rows_weight, rows_weight,
-		rows_look
+		RACE_SUMMARY_ROWS, .name = "rows", .hashed = true, .densities = true,
+		.model = RACE_MODEL_POINTS, .problem = rows_problem, .unit = one, .largest = one,
+		.weight = rows_weight, .squared = rows_weight, .look_weight = rows_look
 	},
 	[RACE_SUMMARY_TABLES] = {
-		RACE_SUMMARY_TABLES, "tables", false, false, race_contingency_problem, tables_unit,
-		tables_unit, tables_weight, tables_squared, nothing
+		RACE_SUMMARY_TABLES, .name = "tables",
+		.hint = "Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.",
+		.model = RACE_MODEL_LOG_LINEAR, .problem = race_contingency_problem, .unit = tables_unit,
+		.largest = tables_unit, .weight = tables_weight, .squared = tables_squared,
+		.look_weight = nothing
 	},
 	[RACE_SUMMARY_GRID] = {
-		RACE_SUMMARY_GRID, "grid", false, true, race_grid_problem, race_grid_unit, race_grid_unit,
-		grid_weight, grid_squared, grid_look
+		RACE_SUMMARY_GRID, .name = "grid", .densities = true, .model = RACE_MODEL_POINTS,
+		.problem = race_grid_problem, .unit = race_grid_unit, .largest = race_grid_unit,
+		.weight = grid_weight, .squared = grid_squared, .look_weight = grid_look,
+		.coarsen = race_grid_apply
 	},
 	[RACE_SUMMARY_MOMENTS] = {
-		RACE_SUMMARY_MOMENTS, "moments", false, false, moments_problem, race_moments_unit,
-		moments_largest, moments_weight, moments_squared, nothing
+		RACE_SUMMARY_MOMENTS, .name = "moments", .matrix = true,
+		.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.",
+		.problem = moments_problem, .unit = race_moments_unit, .largest = moments_largest,
+		.weight = moments_weight, .squared = moments_squared, .look_weight = nothing,
+		.functions = race_moments_functions
 	},
 };
 

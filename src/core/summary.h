@@ -35,10 +35,19 @@ typedef struct RaceKept
 	const struct RaceMeasuring *tables;	/* of tables: what was measured (measure.h), or NULL */
 } RaceKept;
 
+/* What a fitted model of a summary is */
+typedef enum RaceModelForm
+{
+	RACE_MODEL_NONE,
+	RACE_MODEL_POINTS,			/* points with weights */
+	RACE_MODEL_LOG_LINEAR		/* a number for each cell of tables */
+} RaceModelForm;
+
 typedef struct RaceSummaryKind
 {
 	RaceSummary number;
 	const char *name;
+	const char *hint;			/* how it is asked, if it has no densities */
 
 	/*
 	 * Do row functions say which counters a record adds to?  Else a question needs no buckets,
@@ -46,8 +55,13 @@ typedef struct RaceSummaryKind
 	 */
 	bool		hashed;
 
-	/* Does it answer with kernel sums?  Else functions of its own ask it. */
+	/* Does it answer with kernel sums?  Then it can be divided into halves; else functions of its own ask it. */
 	bool		densities;
+
+	/* Are its counters the triangle of a matrix of products?  They have 64 bits, and noise of their own. */
+	bool		matrix;
+
+	RaceModelForm model;
 
 	/* What is wrong with parameters of this kind, besides what all kinds have in common; or NULL */
 	const char *(*problem) (const RaceParams *params, char *message, size_t length);
@@ -65,6 +79,12 @@ typedef struct RaceSummaryKind
 	 * it keeps; 0 if there is nothing to choose
 	 */
 	uint64_t	(*look_weight) (const RaceParams *params);
+
+	/* Make the cells of parameters coarser; NULL: nothing is between cells that could be made so */
+	void		(*coarsen) (RaceParams *params, RaceGridChoice choice);
+
+	/* The parameters of the row functions of a record's features; NULL: there are none */
+	void		(*functions) (const RaceParams *params, RaceParams *functions);
 } RaceSummaryKind;
 
 /* The kind that parameters are of */
