@@ -13,17 +13,29 @@
 #include "utils/builtins.h"
 
 #include "../core/core.h"
+#include "distributions.h"
 #include "table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_mean);
 PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
+PG_FUNCTION_INFO_V1(race_sum_p_value);
 
 /* _race_z(confidence): how many standard errors a confidence interval reaches to each side */
 Datum
 race_normal_quantile(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(race_inverse_normal((1 + race_confidence_arg(fcinfo, 0)) / 2));
+}
+
+/* _race_sum_p_value(sum, mean, deviation): P(S >= sum) of a sum of squares, by the gamma variable with its moments */
+Datum
+race_sum_p_value(PG_FUNCTION_ARGS)
+{
+	double		mean = PG_GETARG_FLOAT8(1);
+	double		scale = PG_GETARG_FLOAT8(2) * PG_GETARG_FLOAT8(2) / mean;
+
+	PG_RETURN_FLOAT8(race_gamma_tail(mean / scale, PG_GETARG_FLOAT8(0) / scale));
 }
 
 /* The weights of a column: those that it has, times others, which may be NULL; they are replaced */

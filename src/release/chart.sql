@@ -383,7 +383,7 @@ COMMENT ON COLUMN race_versions_result.version IS 'the version';
 COMMENT ON COLUMN race_versions_result.count IS 'its noisy number of records';
 COMMENT ON COLUMN race_versions_result.epsilon IS 'its true epsilon';
 COMMENT ON COLUMN race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
-COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative';
+COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative; of a release by columns at most that';
 COMMENT ON COLUMN race_versions_result.stderr IS 'the standard error of squared';
 COMMENT ON COLUMN race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
 COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release without labels';
@@ -394,7 +394,7 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			_racepriv._race_merge_disjoint(r.sketch) AS sketch
+			_racepriv._race_merge_disjoint(r.sketch) AS sketch, min(r.domains::text)::jsonb AS domains
 		FROM _racepriv.race_releases r
 		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
 		GROUP BY r.version, r.label, r.released_at)
@@ -402,8 +402,12 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
-		LEFT JOIN LATERAL _racepriv._race_distance(
-			CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' THEN v.sketch END, before.sketch) d ON true
+		LEFT JOIN LATERAL (
+			SELECT * FROM _racepriv._race_distance(
+				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch)
+			WHERE v.domains IS NULL
+			UNION ALL
+			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
