@@ -136,8 +136,6 @@ def statements(report, session):
                            for t in (fresh, across, loop))) for name in fresh])
     report.at_most('3: first query of a fresh session, 4 MB sketch',
                    fresh['race_kde, private'] * 1e3, 3, ' ms')
-    report.against('first question of a session, 4 MB', '4.9 ms',
-                   f"{fresh['race_kde, private'] * 1e3:.1f} ms", 'less')
 
 
 def sizes(report, session):

@@ -53,7 +53,6 @@ def measure_all(report, session, bare, folder):
     throughput_of_kernels(report, data)
     sizes(report, session)
     memory_of_builds(report, session)
-    report.compare()
     report.conclude()
 
 
