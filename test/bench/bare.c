@@ -114,11 +114,10 @@ read_column(const char *name, const RaceParams *part, size_t *n)
 static Records
 read_records(const RaceParams *params, char **names)
 {
-	const RaceParams *part;
 	Records		records;
 	int			i = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		records.columns[i] = read_column(names[i], part, &records.n);
 	return records;
 }
@@ -129,9 +128,8 @@ hash_some(const RaceRows *rows, size_t block, const Records *records,
 		  size_t from, size_t m, uint32_t *buckets)
 {
 	RaceColumn	some[RACE_MAX_PARTS];
-	int			i;
 
-	for (i = 0; i < rows->parts; i++)
+	for (int i = 0; i < rows->parts; i++)
 		some[i] = race_column_from(&records->columns[i], from);
 	race_rows_hash(rows, block, some, m, buckets);
 }
@@ -155,16 +153,13 @@ build_together(const RaceRows *rows, const Records *records, int32_t *counters)
 {
 	uint32_t   *buckets = allocate(rows->blocks * RACE_LANES * sizeof(uint32_t));
 	RaceColumn	one[RACE_MAX_PARTS];
-	size_t		i;
-	size_t		block;
-	int			p;
 
-	for (i = 0; i < records->n; i++)
+	for (size_t i = 0; i < records->n; i++)
 	{
-		for (p = 0; p < rows->parts; p++)
+		for (int p = 0; p < rows->parts; p++)
 			one[p] = race_column_from(&records->columns[p], i);
 		race_rows_hash_one(rows, rows->params->rows, one, buckets);
-		for (block = 0; block < rows->blocks; block++)
+		for (size_t block = 0; block < rows->blocks; block++)
 			count(rows->params, block, buckets + block * RACE_LANES, 1, counters);
 	}
 	free(buckets);
@@ -176,13 +171,10 @@ build(const RaceRows *rows, const Records *records, int32_t *counters)
 {
 	uint32_t	buckets[BATCH * RACE_LANES];
 	size_t		n = records->n;
-	size_t		from;
-	size_t		block;
-	size_t		i;
 
-	for (from = 0; from < n; from += BATCH * BATCHES)
-		for (block = 0; block < rows->blocks; block++)
-			for (i = from; i < n && i < from + BATCH * BATCHES; i += BATCH)
+	for (size_t from = 0; from < n; from += BATCH * BATCHES)
+		for (size_t block = 0; block < rows->blocks; block++)
+			for (size_t i = from; i < n && i < from + BATCH * BATCHES; i += BATCH)
 			{
 				size_t		m = n - i < BATCH ? n - i : BATCH;
 
@@ -196,9 +188,8 @@ static void
 project(const RaceRows *rows, const Records *records, double *product)
 {
 	const RaceParams *params = rows->params;
-	size_t		from;
 
-	for (from = 0; from < records->n; from += SLICE)
+	for (size_t from = 0; from < records->n; from += SLICE)
 	{
 		size_t		m = records->n - from < SLICE ? records->n - from : SLICE;
 
@@ -229,9 +220,8 @@ median_seconds(const char *work, const RaceRows *rows, const Records *records)
 	double	   *product = projects ?
 		allocate((size_t) SLICE * params->rows * sizeof(double)) : NULL;
 	double		seconds[RUNS];
-	int			run;
 
-	for (run = 0; run < RUNS; run++)
+	for (int run = 0; run < RUNS; run++)
 	{
 		double		start = now();
 

@@ -81,9 +81,7 @@ number_at(const Value *value, size_t at)
 void
 set_number(Value *value, size_t at, size_t size, uint64_t number)
 {
-	size_t		i;
-
-	for (i = 0; i < size && at + i < value->size; i++)
+	for (size_t i = 0; i < size && at + i < value->size; i++)
 		value->bytes[at + i] = number >> (8 * i);
 }
 
@@ -127,14 +125,13 @@ set_checksum(Value *value)
 {
 	uint32_t	crc = 0xFFFFFFFF;
 	size_t		i;
-	int			bit;
 
 	if (value->size < 4)
 		return;
 	for (i = 0; i < value->size - 4; i++)
 	{
 		crc ^= value->bytes[i];
-		for (bit = 0; bit < 8; bit++)
+		for (int bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78 : 0);
 	}
 	for (; i < value->size; i++, crc >>= 8)
@@ -155,9 +152,8 @@ bool
 arrived_whole(const Value *sent, const Value *arrived, bool is_sketch)
 {
 	static const unsigned char minus_zero[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
-	size_t		i;
 
-	for (i = 0; i < sent->size; i++)
+	for (size_t i = 0; i < sent->size; i++)
 		if (sent->bytes[i] != arrived->bytes[i] &&
 			(i < PART_SIZE + 7 || arrived->bytes[i] != 0 ||
 			 memcmp(sent->bytes + i - 7, minus_zero, 8) != 0) &&
@@ -173,9 +169,8 @@ is_large(const Value *wire, const size_t *parts, int n)
 	uint64_t	rows = number_at(wire, parts[0] + 12);
 	uint64_t	range = number_at(wire, parts[0] + 16);
 	uint64_t	work = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		work += number_at(wire, parts[i] + 8) * (number_at(wire, parts[i] + 4) + 1) *
 			(number_at(wire, parts[i] + 20) + 1);
 	return rows * range > 4096 || rows * work > 65536;
@@ -186,10 +181,8 @@ void
 write_record(const Value *wire, const size_t *parts, int n,
 			 const char *integer, char *sql)
 {
-	int			i;
-
 	sql += sprintf(sql, n > 1 ? "ROW(" : "(");
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		int			kernel = wire->bytes[parts[i] + 1];
 		unsigned	dims = number_at(wire, parts[i] + 4);
@@ -240,9 +233,8 @@ bool
 refused_for(const PGresult *result, const char *const *states, size_t n)
 {
 	const char *state = field_of(result, PG_DIAG_SQLSTATE);
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (strncmp(state, states[i], strlen(states[i])) == 0)
 			return true;
 	return false;
@@ -253,12 +245,11 @@ note_reason(const PGresult *result)
 {
 	const char *reason = field_of(result, PG_DIAG_MESSAGE_DETAIL);
 	size_t		length;
-	int			i;
 
 	if (*reason == '\0')
 		reason = field_of(result, PG_DIAG_MESSAGE_PRIMARY);
 	length = strcspn(reason, "0123456789");
-	for (i = 0; i < reason_count; i++)
+	for (int i = 0; i < reason_count; i++)
 		if (strlen(reasons[i]) == length && strncmp(reasons[i], reason, length) == 0)
 			return;
 	if (reason_count < MAX_REASONS)
@@ -282,10 +273,8 @@ decode_bytea(const char *text, Value *value)
 void
 encode_hex(const Value *value, char *text)
 {
-	size_t		i;
-
 	text += sprintf(text, "\\x");
-	for (i = 0; i < value->size; i++)
+	for (size_t i = 0; i < value->size; i++)
 		text += sprintf(text, "%02x", value->bytes[i]);
 }
 
@@ -306,10 +295,9 @@ void
 violation(const char *what, const char *detail)
 {
 	char		hex[2 * MAX_SIZE + 3];
-	int			i;
 
 	printf("VIOLATION %s: %s: %s\n", context, what, detail);
-	for (i = 0; i < 2 && suspects[i] != NULL; i++)
+	for (int i = 0; i < 2 && suspects[i] != NULL; i++)
 	{
 		encode_hex(suspects[i], hex);
 		printf("\tvalue %s\n", hex);
@@ -335,10 +323,8 @@ check_backend(void)
 int
 finish(void)
 {
-	int			i;
-
 	check_backend();
-	for (i = 0; i < reason_count; i++)
+	for (int i = 0; i < reason_count; i++)
 		printf("reason: %s\n", reasons[i]);
 	printf("violations: %d\n", violations);
 	PQfinish(connection);

@@ -106,9 +106,8 @@ extend(Value *value)
 {
 	unsigned char tail[64];
 	size_t		n = 1 + below(sizeof(tail));
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		tail[i] = random64();
 	insert_bytes(value, value->size, tail, n);
 }
@@ -121,11 +120,10 @@ swap_chunks(Value *value)
 	size_t		a = below(half);
 	size_t		b = half + below(half);
 	size_t		n = 1 + below(value->size - b);
-	size_t		i;
 
 	if (value->size < 2)
 		return;
-	for (i = 0; i < n && a + i < b; i++)
+	for (size_t i = 0; i < n && a + i < b; i++)
 	{
 		unsigned char byte = value->bytes[a + i];
 
@@ -466,13 +464,12 @@ ask_all(Shipment *shipment, const Value *wire)
 	int			n = find_parts(wire, is_sketch ? PARAMS_AT : 0, parts);
 	char		record[RECORD_SIZE];
 	char		query[2048];
-	size_t		i;
 
 	if (is_large(wire, parts, n))
 		return;
 	shipment->route->asked++;
 	write_record(wire, parts, n, "1", record);
-	for (i = 0; i < (is_moments ? lengthof(moments_questions) : lengthof(sketch_questions)); i++)
+	for (size_t i = 0; i < (is_moments ? lengthof(moments_questions) : lengthof(sketch_questions)); i++)
 	{
 		snprintf(query, sizeof(query), questions[i], record);
 		ask(shipment, query);
@@ -553,14 +550,13 @@ static void
 read_samples(void)
 {
 	PGresult   *result = send_query("SELECT type, wire, form FROM samples", 0, NULL, NULL, NULL);
-	int			i;
 
 	if (PQresultStatus(result) != PGRES_TUPLES_OK)
 		die("could not read the samples");
 	sample_count = PQntuples(result);
 	if (sample_count == 0 || sample_count > MAX_SAMPLES)
 		die("the samples are none or too many");
-	for (i = 0; i < sample_count; i++)
+	for (int i = 0; i < sample_count; i++)
 	{
 		Sample	   *sample = &samples[i];
 
@@ -578,9 +574,7 @@ read_samples(void)
 static void
 report(void)
 {
-	size_t		i;
-
-	for (i = 0; i < lengthof(routes); i++)
+	for (size_t i = 0; i < lengthof(routes); i++)
 		printf("%s: sent %d refused %d unchanged %d changed %d asked %d\n",
 			   routes[i].name, routes[i].sent, routes[i].refused,
 			   routes[i].unchanged, routes[i].changed, routes[i].asked);
@@ -590,7 +584,6 @@ int
 main(int argc, char **argv)
 {
 	int			count;
-	int			i;
 
 	if (argc != 3)
 	{
@@ -602,7 +595,7 @@ main(int argc, char **argv)
 
 	connect_to_server();
 	read_samples();
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		try_route(&routes[i % lengthof(routes)]);
 	report();
 	return finish();

@@ -82,9 +82,7 @@ put(Value *value, uint64_t number, size_t size)
 static void
 put_fields(Value *value, const uint64_t *fields, const int *sizes, int n)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		put(value, fields[i], sizes[i]);
 }
 
@@ -221,15 +219,12 @@ choose_number(int array)
 static void
 put_arrays(Value *params, const uint64_t *part)
 {
-	int			array;
-	uint64_t	i;
-
-	for (array = BANDWIDTHS; array <= OFFSET; array *= 2)
+	for (int array = BANDWIDTHS; array <= OFFSET; array *= 2)
 	{
 		uint64_t	n = (part[ARRAYS] & array) == 0 ? 0 :
 			array == MATRIX ? part[OUTPUTS] * part[DIMS] : part[DIMS];
 
-		for (i = 0; i < at_most(n, MAX_ARRAYS); i++)
+		for (uint64_t i = 0; i < at_most(n, MAX_ARRAYS); i++)
 			put(params, part[KERNEL] == MOMENTS ? choose_bound(array) : choose_number(array), 8);
 	}
 }
@@ -245,9 +240,8 @@ static uint64_t
 join_groups(double *joined, uint64_t n)
 {
 	uint64_t	groups = 0;
-	uint64_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
 		uint64_t	group = below(groups + 1);
 
@@ -274,8 +268,6 @@ make_tables(Value *params, bool hostile)
 	bool		are_joined = measured && below(2);
 	int			n = 0;
 	int			rows = 0;
-	uint64_t	i;
-	uint64_t	j;
 
 	parts = 1;
 	columns = part[DIMS] - (part[DIMS] > 1 && below(3) == 0);
@@ -284,7 +276,7 @@ make_tables(Value *params, bool hostile)
 		cells[columns] = (double) (parts = 2 + below(2));
 		groups[2][columns] = 1;
 	}
-	for (i = 0; i < columns; i++)
+	for (uint64_t i = 0; i < columns; i++)
 	{
 		cells[i] = 1 + below(5);
 		groups[0][i] = 1 + below(3);
@@ -303,10 +295,10 @@ make_tables(Value *params, bool hostile)
 	part[NORM] = n;				/* the length of joined, in the same place */
 	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
 	n += (int) part[DIMS];
-	for (i = 0; i < 3; i++, n += (int) part[DIMS])
+	for (uint64_t i = 0; i < 3; i++, n += (int) part[DIMS])
 		memcpy(numbers + n, groups[i], part[DIMS] * sizeof(double));
-	for (i = 0; i < columns; i++)
-		for (j = i; j < columns; j++)
+	for (uint64_t i = 0; i < columns; i++)
+		for (uint64_t j = i; j < columns; j++)
 		{
 			if (i != j && (!measured || below(2)))
 				part[RANGE] += width[i] * width[j];
@@ -333,7 +325,7 @@ make_tables(Value *params, bool hostile)
 		part[below(PART_FIELDS)] = below(2) ? below(9) : extreme_number();
 	params->size = 0;
 	put_fields(params, part, part_sizes, PART_FIELDS);
-	for (i = 0; i < (uint64_t) n; i++)
+	for (uint64_t i = 0; i < (uint64_t) n; i++)
 		put(params, BITS(numbers[i]), 8);
 	set_number(params, 40, 4, params->size - PART_SIZE);
 }
@@ -345,7 +337,6 @@ make_params(Value *params, bool hostile)
 	int			n = of_moments || below(3) ? 1 : 1 + below(hostile ? 5 : 4);
 	int			spoiled = hostile ? (int) below(n) : n;
 	uint64_t	sobol = 0;
-	int			i;
 
 	if (of_tables)
 	{
@@ -353,7 +344,7 @@ make_params(Value *params, bool hostile)
 		return;
 	}
 	params->size = 0;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		uint64_t	part[PART_FIELDS];
 
@@ -431,10 +422,8 @@ choose_count(void)
 static void
 set_shares(uint64_t *header, uint64_t n)
 {
-	int			field;
-
 	header[RELEASES] = n;
-	for (field = COUNTER_VARIANCE; field <= COUNT_VARIANCE; field++)
+	for (int field = COUNTER_VARIANCE; field <= COUNT_VARIANCE; field++)
 	{
 		double		variance;
 
@@ -451,9 +440,8 @@ static void
 put_shares(Value *sketch, uint64_t n, int side, bool hostile)
 {
 	uint64_t	id = UINT64_C(1) << (below(2) ? 60 : 0);
-	uint64_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
 		id += hostile && below(8) == 0 ? 0 : 1 + below(3);
 		put(sketch, 2 * id + side, 8);
@@ -485,9 +473,8 @@ put_counters(Value *sketch, uint64_t n, int width, bool hostile)
 {
 	bool		narrow = hostile && below(8) == 0;
 	bool		sparse = below(2);
-	uint64_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
 		/* those of 8 bytes stay within 2^62, but for a few */
 		int			bits = narrow ? 8 : width == 8 && below(256) ? 63 : 8 * width;
@@ -521,12 +508,11 @@ put_sets(Value *sketch, uint64_t n)
 {
 	uint64_t	sizes[3];
 	uint64_t	start = 0;
-	uint64_t	i;
 
 	put_word(sketch, STARTS, 0);
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		put_word(sketch, STARTS, start += sizes[i] = below(4));
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
 		uint64_t	element = below(2) ? below(3) : UINT64_C(1) << 63;
 
@@ -555,20 +541,17 @@ put_texts(Value *sketch, size_t text_size_at, uint64_t n)
 	static const char *const texts[] = {"", "a", "{1,2}", "({1,2},\"{a,b}\")", "\xc3\xbc", "\xe2\x82\xac"};
 	const char *chosen[3];
 	uint64_t	size = 0;
-	uint64_t	i;
 
 	put_word(sketch, STARTS, 0);
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
 		chosen[i] = one_of(texts);
 		put_word(sketch, STARTS, size += strlen(chosen[i]));
 	}
 	set_number(sketch, text_size_at, 8, size);
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 	{
-		const char *byte;
-
-		for (byte = chosen[i]; *byte != '\0'; byte++)
+		for (const char *byte = chosen[i]; *byte != '\0'; byte++)
 		{
 			places[TEXTS].at[places[TEXTS].n++] = sketch->size;
 			put(sketch, (unsigned char) *byte, 1);
@@ -613,10 +596,9 @@ put_log_linear(Value *sketch, uint64_t range, bool hostile)
 {
 	static const double numbers[] = {0, -1, 1, -20, 1e6, -1e6};
 	size_t		before = sketch->size;
-	uint64_t	i;
 
 	put(sketch, range, 8);
-	for (i = 0; i < 3 + at_most(range, MAX_COUNTERS); i++)
+	for (uint64_t i = 0; i < 3 + at_most(range, MAX_COUNTERS); i++)
 		put(sketch, i < 3 ? 0 : BITS(one_of(numbers)), 8);
 	if (hostile && below(4) == 0)
 		sketch->size = before + 8 * (1 + below(5));
@@ -636,23 +618,21 @@ put_model(Value *sketch, const Value *params, bool hostile)
 	int			n_parts = find_parts(params, 0, parts);
 	uint64_t	n = 1 + below(3);
 	uint64_t	width = 0;
-	uint64_t	i;
-	int			p;
 
-	for (p = 0; p < n_parts; p++)
+	for (int p = 0; p < n_parts; p++)
 		width += number_at(params, parts[p] + 4);
 	if (n_parts == 0 || 8 * (8 + 2 * n + n * width + 32 * n_parts) > MAX_MODEL ||
 		sketch->size + MAX_MODEL > MAX_SIZE - 64)
 		return;
-	for (p = 0; p < ROLES; p++)
+	for (int p = 0; p < ROLES; p++)
 		places[p].n = 0;
 	put_word(sketch, SIZES, n);
 	put_word(sketch, SIZES, 0);
 	put_word(sketch, NUMBERS, BITS(one_of(misfits)));
 	put_word(sketch, NUMBERS, BITS(one_of(weights)));
-	for (i = 0; i < 2 * n; i++)
+	for (uint64_t i = 0; i < 2 * n; i++)
 		put_word(sketch, NUMBERS, BITS(one_of(weights)));
-	for (p = 0; p < n_parts; p++)
+	for (int p = 0; p < n_parts; p++)
 		if (params->bytes[parts[p] + 1] == JACCARD)
 			put_sets(sketch, n);
 		else
@@ -980,9 +960,8 @@ static void
 check_answer(const PGresult *result)
 {
 	Value		value;
-	int			i;
 
-	for (i = 1; i < PQnfields(result); i++)
+	for (int i = 1; i < PQnfields(result); i++)
 		if (strcmp(PQgetvalue(result, 0, i), "f") == 0)
 			violation("this is not so", PQfname(result, i));
 	if (PQgetisnull(result, 0, 0))
@@ -1062,7 +1041,6 @@ int
 main(int argc, char **argv)
 {
 	int			count;
-	size_t		i;
 
 	if (argc != 3)
 	{
@@ -1073,11 +1051,11 @@ main(int argc, char **argv)
 	count = atoi(argv[2]);
 
 	connect_to_server();
-	for (i = 0; i < (size_t) count; i++)
+	for (size_t i = 0; i < (size_t) count; i++)
 		try_pair(&operations[i % lengthof(operations)]);
-	for (i = 0; i < lengthof(kinds); i++)
+	for (size_t i = 0; i < lengthof(kinds); i++)
 		printf("%s: sent %d accepted %d\n", kinds[i].name, kinds[i].sent, kinds[i].accepted);
-	for (i = 0; i < lengthof(operations); i++)
+	for (size_t i = 0; i < lengthof(operations); i++)
 		printf("%s: asked %d answered %d\n", operations[i].name, operations[i].asked,
 			   operations[i].answered);
 	return finish();

@@ -182,9 +182,7 @@ static const struct
 static void
 replace_import(ElfW(Addr) *slot, const char *name)
 {
-	size_t		i;
-
-	for (i = 0; i < lengthof(c_functions); i++)
+	for (size_t i = 0; i < lengthof(c_functions); i++)
 		if (strcmp(name, c_functions[i].name) == 0)
 		{
 			make_writable(slot, sizeof(*slot));
@@ -227,11 +225,9 @@ replace_imports(ElfW(Addr) base, const ElfW(Dyn) *dynamic)
 static int
 replace_in_executable(struct dl_phdr_info *object, size_t size, void *unused)
 {
-	int			i;
-
 	(void) size;
 	(void) unused;
-	for (i = 0; i < object->dlpi_phnum; i++)
+	for (int i = 0; i < object->dlpi_phnum; i++)
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			replace_imports(object->dlpi_addr, (const ElfW(Dyn) *)
 							(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));

@@ -120,12 +120,10 @@ keep_state(FunctionCallInfo fcinfo, Split *split, NullableDatum state)
 static void
 advance(FunctionCallInfo fcinfo, Split *split, Oid function, NullableDatum *arguments, int n)
 {
-	int			i;
-
 	arguments[0] = split->state;
 	if (func_strict(function))
 	{
-		for (i = 1; i <= n; i++)
+		for (int i = 1; i <= n; i++)
 			if (arguments[i].isnull)
 				return;
 		if (split->state.isnull)
@@ -161,7 +159,6 @@ take_arguments(FunctionCallInfo fcinfo, const Split *split, bool check, Nullable
 	HeapTupleData tuple;
 	TupleDesc	row;
 	int			n;
-	int			i;
 
 	if (type != RECORDOID)
 	{
@@ -175,7 +172,7 @@ take_arguments(FunctionCallInfo fcinfo, const Split *split, bool check, Nullable
 	n = Min(row->natts, MAX_ARGUMENTS);
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	tuple.t_data = header;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (check)
 			check_type(split, i, TupleDescAttr(row, i)->atttypid);

@@ -110,13 +110,10 @@ test_awkward(void)
 	const int	n_epsilons = sizeof(epsilons) / sizeof(epsilons[0]);
 	const int	n_sensitivities = sizeof(sensitivities) / sizeof(sensitivities[0]);
 	Findings	findings = {0};
-	int			i;
-	int			j;
-	int			k;
 
-	for (i = 0; i < n_epsilons; i++)
-		for (j = 0; j < n_sensitivities; j++)
-			for (k = 0; k < n_sensitivities; k++)
+	for (int i = 0; i < n_epsilons; i++)
+		for (int j = 0; j < n_sensitivities; j++)
+			for (int k = 0; k < n_sensitivities; k++)
 			{
 				double		below = nextafter(epsilons[i], 0);
 				double		above = nextafter(epsilons[i], INFINITY);
@@ -134,9 +131,8 @@ static void
 test_random(void)
 {
 	Findings	findings = {0};
-	uint64_t	i;
 
-	for (i = 0; i < 600000; i += 3)
+	for (uint64_t i = 0; i < 600000; i += 3)
 		check_budget(log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON),
 					 (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50),
 					 (uint64_t) log_uniform(mix(i + 2), 1, 0x1p20), &findings);
@@ -149,9 +145,8 @@ test_monotone(void)
 {
 	int			wrong = 0;
 	int			compared = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 400000; i += 4)
+	for (uint64_t i = 0; i < 400000; i += 4)
 	{
 		double		epsilon = log_uniform(mix(i), 1e-6, 1e6);
 		double		more = epsilon * (1 + 1e-3 * fabs(signed_unit(mix(i + 1))));
@@ -212,9 +207,8 @@ test_choice(uint32_t share)
 	int			bad_costs = 0;
 	int			bad_rests = 0;
 	int			refused = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 200000; i += 2)
+	for (uint64_t i = 0; i < 200000; i += 2)
 	{
 		double		epsilon = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
 		uint64_t	s = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50);
@@ -245,9 +239,8 @@ test_sums(void)
 {
 	int			bad_rho = 0;
 	int			bad_sum = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 400000; i += 2)
+	for (uint64_t i = 0; i < 400000; i += 2)
 	{
 		double		a = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
 		double		b = log_uniform(mix(i + 1), RACE_MIN_EPSILON, 2 * a);
@@ -339,15 +332,11 @@ test_gaussian_awkward(int share)
 		((uint128) 1 << 87) / 1000, ((uint128) 1 << 100) - 1
 	};
 	Findings	findings = {0};
-	int			i;
-	int			j;
-	int			k;
-	int			l;
 
-	for (i = 0; i < 6; i++)
-		for (j = 0; j < 3; j++)
-			for (k = 0; k < 8; k++)
-				for (l = 0; l < 8; l++)
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 3; j++)
+			for (int k = 0; k < 8; k++)
+				for (int l = 0; l < 8; l++)
 					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], share,
 								   &findings);
 	printf("# Gaussian, awkward numbers: %d budgets, %d of them refused\n", findings.budgets,
@@ -362,9 +351,8 @@ static void
 test_gaussian_random(int share)
 {
 	Findings	findings = {0};
-	uint64_t	i;
 
-	for (i = 0; i < 4000; i += 4)
+	for (uint64_t i = 0; i < 4000; i += 4)
 	{
 		uint64_t	m = (uint64_t) log_uniform(mix(i), 1, 0x1p31);
 		uint128		s2 = (uint128) m * m * (1 + mix(i) % 2);
@@ -381,9 +369,8 @@ static uint128
 largest_square(double rho, int part, int parts)
 {
 	uint128		largest = 0;
-	uint128		step;
 
-	for (step = (uint128) 1 << 99; step > 0; step >>= 1)
+	for (uint128 step = (uint128) 1 << 99; step > 0; step >>= 1)
 		if (variance_suffices(RACE_MAX_VARIANCE, rho, largest + step, part, parts))
 			largest += step;
 	return largest;
@@ -397,10 +384,8 @@ test_gaussian_largest(int share)
 	Findings	findings = {0};
 	RaceGaussianBudget budget;
 	int			wrong = 0;
-	int			i;
-	uint64_t	j;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		double		allowed = race_rho_allowed(epsilons[i], 1e-6);
 		uint128		counters = largest_square(allowed, share - 1, share);
@@ -409,7 +394,7 @@ test_gaussian_largest(int share)
 		wrong += !race_gaussian_budget(epsilons[i], 1e-6, counters, count, share, &budget) ||
 			race_gaussian_budget(epsilons[i], 1e-6, counters + 1, 1, share, &budget) ||
 			race_gaussian_budget(epsilons[i], 1e-6, 1, count + 1, share, &budget);
-		for (j = 0; j < 400; j++)
+		for (uint64_t j = 0; j < 400; j++)
 			check_gaussian(epsilons[i], 1e-6, counters - counters / (2 + (mix(j) >> 5 * j % 64)),
 						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), share, &findings);
 	}

@@ -15,10 +15,9 @@ edges_hold(double start, const char *format, int first, int step, int n, double 
 {
 	RaceNumberCells cells;
 	char		text[64];
-	int			i;
 
 	race_number_cells_set(&cells, start, upper, start, width, n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		edge;
 
@@ -47,18 +46,16 @@ static void
 test_search(void)
 {
 	int			wrong = 0;
-	int			trial;
 
-	for (trial = 0; trial < 2000; trial++)
+	for (int trial = 0; trial < 2000; trial++)
 	{
 		double		lower = ldexp((double) (int64_t) mix(3 * trial), -70 + (int) (mix(trial) % 60));
 		double		width = ldexp((double) (mix(3 * trial + 1) >> 11), -60 + (int) (mix(trial) % 50));
 		uint32_t	n = 1 + (uint32_t) (mix(3 * trial + 2) % 300);
 		RaceNumberCells cells;
-		int			i;
 
 		race_number_cells_set(&cells, lower, lower + n * width, lower, width, n);
-		for (i = 0; i < 100; i++)
+		for (int i = 0; i < 100; i++)
 		{
 			double		x = lower + width * ((double) (mix(100 * trial + i) % 1000) / 1000 * (n + 2) - 1);
 
@@ -75,7 +72,6 @@ main(void)
 	RaceNumberCells one;
 	double		above[] = {INFINITY, NAN, 1e308, 121};
 	double		below[] = {-INFINITY, -1e308, -1};
-	int			i;
 
 	ok(edges_hold(0, "%de-1", 0, 1, 1000, 0.1, 100), "tenths");
 	ok(edges_hold(0, "%de-2", 0, 5, 1000, 0.05, 50), "twentieths");
@@ -85,9 +81,9 @@ main(void)
 	race_number_cells_set(&ages, 0, 120, 0, 5, 25);
 	ok(race_cell_of_number(&ages, 4) == 0 && race_cell_of_number(&ages, 5) == 1 &&
 	   race_cell_of_number(&ages, 119) == 23 && race_cell_of_number(&ages, 120) == 24, "ages by fives");
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		ok(race_cell_of_number(&ages, above[i]) == 24, "%g is in the last cell", above[i]);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		ok(race_cell_of_number(&ages, below[i]) == 0, "%g is in the first cell", below[i]);
 	race_number_cells_set(&one, 7, 7, 7, 1, 1);
 	ok(race_cell_of_number(&one, 7) == 0 && race_cell_of_number(&one, 9) == 0, "one cell");

@@ -28,10 +28,8 @@ follows_kernel(const RaceRows *rows, double stretch)
 	const RaceParams *params = rows->params;
 	double		collision = race_collision_probability(params);
 	double		worst = 0;
-	int			i;
-	int			j;
 
-	for (i = 0; i < DISTANCES; i++)
+	for (int i = 0; i < DISTANCES; i++)
 	{
 		static const double direction[DIMS] = {2 / 7.0, -3 / 7.0, 6 / 7.0};
 		double		x[DIMS] = {1.5, -20, 3.25};
@@ -39,7 +37,7 @@ follows_kernel(const RaceRows *rows, double stretch)
 		double		z[DIMS];
 		double		k;
 
-		for (j = 0; j < DIMS; j++)
+		for (int j = 0; j < DIMS; j++)
 		{
 			y[j] = x[j] + params->bandwidth * distances[i] * direction[j];
 			z[j] = x[j] + params->bandwidth * distances[i] * stretch * direction[j];
@@ -92,9 +90,8 @@ pair_of_vectors(const RaceParams *part, int number, Pair *pair)
 	double	   *y = (double *) pair->y.numbers;
 	double	   *other = (double *) pair->other.numbers;
 	double		length = part->kernel == L1 ? part->dims : sqrt(part->dims);
-	uint32_t	i;
 
-	for (i = 0; i < part->dims; i++)
+	for (uint32_t i = 0; i < part->dims; i++)
 	{
 		double		difference = part->bandwidth * distances[number] / length *
 			2 * signed_unit(mix(number * 1000 + i + 500000));
@@ -117,11 +114,10 @@ static void
 make_set(RaceColumn *column, int shared, int from, int more)
 {
 	uint64_t   *elements = (uint64_t *) column->elements;
-	int			i;
 
-	for (i = 0; i < shared; i++)
+	for (int i = 0; i < shared; i++)
 		elements[i] = race_element_of_integer(7, i);
-	for (i = 0; i < more; i++)
+	for (int i = 0; i < more; i++)
 		elements[shared + i] = race_element_of_integer(7, from + i);
 	((size_t *) column->starts)[1] = (size_t) shared + more;
 	qsort(elements, shared + more, sizeof(uint64_t), compare_elements);
@@ -144,9 +140,8 @@ pair_of_categories(const RaceParams *part, int number, Pair *pair)
 {
 	uint32_t	same = (part->dims * (uint32_t) number + 4) / (PAIRS - 1);
 	uint32_t	less = same / 10 + 1;
-	uint32_t	i;
 
-	for (i = 0; i < part->dims; i++)
+	for (uint32_t i = 0; i < part->dims; i++)
 	{
 		uint64_t	x = race_element_of_integer(7, i % 5);
 		uint64_t	y = race_element_of_integer(7, i % 5 + 10);
@@ -194,9 +189,8 @@ measure_pair(const RaceRows *rows, int number, double *error, double *control)
 	double		rate;
 	double		k;
 	double		k_other;
-	int			p;
 
-	for (p = 0; p < rows->parts; p++)
+	for (int p = 0; p < rows->parts; p++)
 	{
 		Pair		pair = make_pair(rows->part[p].params, p, number);
 
@@ -225,9 +219,8 @@ test_recipe(const Recipe *recipe, bool has_control)
 	RaceRows   *rows = make_rows(params);
 	double		worst = 0;
 	double		worst_control = 0;
-	int			i;
 
-	for (i = 0; i < PAIRS; i++)
+	for (int i = 0; i < PAIRS; i++)
 	{
 		double		error;
 		double		control;
@@ -303,17 +296,15 @@ static const Recipe coarse[] = {
 int
 main(void)
 {
-	size_t		i;
-
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_MULTILINEAR, 2, 16);
 	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_FOLD, 1, 256);
 	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_MULTILINEAR, 2, 16);
-	for (i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
 		test_recipe(&recipes[i], true);
-	for (i = 0; i < sizeof(coarse) / sizeof(coarse[0]); i++)
+	for (size_t i = 0; i < sizeof(coarse) / sizeof(coarse[0]); i++)
 		test_recipe(&coarse[i], false);
 	return done_testing();
 }

@@ -17,16 +17,14 @@ check_terms(uint32_t dims, const double *place)
 	double		terms[RACE_COSINE_TERMS];
 	double		worst = 0;
 	int			in_order = 1;
-	uint32_t	i;
-	uint32_t	axis;
 
 	race_cosines_at(&basis, place, 1, terms);
-	for (i = 0; i < basis.n; i++)
+	for (uint32_t i = 0; i < basis.n; i++)
 	{
 		double		term = 1;
 		double		square = 0;
 
-		for (axis = 0; axis < dims; axis++)
+		for (uint32_t axis = 0; axis < dims; axis++)
 		{
 			double		frequency = PI * basis.frequency[i][axis] / basis.range[axis];
 
@@ -46,14 +44,11 @@ check_complete(void)
 {
 	double		highest = 0;
 	uint32_t	expected = 0;
-	uint32_t	i;
-	int			j;
-	int			k;
 
-	for (i = 0; i < basis.n; i++)
+	for (uint32_t i = 0; i < basis.n; i++)
 		highest = fmax(highest, basis.square[i]);
-	for (j = 0; j < RACE_COSINE_FREQUENCIES; j++)
-		for (k = 0; k < RACE_COSINE_FREQUENCIES; k++)
+	for (int j = 0; j < RACE_COSINE_FREQUENCIES; j++)
+		for (int k = 0; k < RACE_COSINE_FREQUENCIES; k++)
 			expected += pow(PI * j / basis.range[0], 2) + pow(PI * k / basis.range[1], 2) <= highest * (1 + 1e-12);
 	ok(basis.n == expected && basis.n <= RACE_COSINE_TERMS, "all low frequencies: %u of %u", basis.n, expected);
 }

@@ -44,17 +44,13 @@ test_widths(void)
 		0, INT8_MAX, INT16_MAX, INT32_MAX, RACE_MAX_COUNT
 	};
 	int			wrong = 0;
-	size_t		i;
-	size_t		j;
-	int			a;
-	int			b;
 	int			w;
 
 	/* all ranges with ends at, just below or just above an edge */
-	for (i = 0; i < 5; i++)
-		for (j = 0; j < 5; j++)
-			for (a = -2; a <= 2; a++)
-				for (b = -2; b <= 2; b++)
+	for (size_t i = 0; i < 5; i++)
+		for (size_t j = 0; j < 5; j++)
+			for (int a = -2; a <= 2; a++)
+				for (int b = -2; b <= 2; b++)
 				{
 					int64_t		min = -edges[i] + a;
 					int64_t		max = edges[j] + b;
@@ -103,17 +99,16 @@ converts(int from_width, int to_width, size_t n)
 	int64_t		to[CONVERTED + 1];
 	unsigned char *end = (unsigned char *) to + n * to_width;
 	bool		good = true;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		values[i] = i % 5 == 0 ? lowest(narrow) : i % 7 == 0 ? highest(narrow) :
 			(int64_t) mix(i) >> (64 - 8 * narrow);
 	race_counters_store(from, from_width, 0, n, values);
 	memset(to, 0xA5, sizeof(to));
 	race_counters_convert(from, from_width, to, to_width, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		good &= race_counters_get(to, to_width, i) == values[i];
-	for (i = 0; i < 8; i++)
+	for (size_t i = 0; i < 8; i++)
 		good &= end[i] == 0xA5;
 	return good;
 }
@@ -121,16 +116,12 @@ converts(int from_width, int to_width, size_t n)
 static void
 test_convert(void)
 {
-	int			a;
-	int			b;
-	size_t		i;
-
-	for (a = 0; a < 4; a++)
-		for (b = 0; b < 4; b++)
+	for (int a = 0; a < 4; a++)
+		for (int b = 0; b < 4; b++)
 		{
 			int			wrong = 0;
 
-			for (i = 0; i < LENGTHS; i++)
+			for (size_t i = 0; i < LENGTHS; i++)
 				wrong += !converts(widths[a], widths[b], lengths[i]);
 			ok(wrong == 0, "from width %d to %d", widths[a], widths[b]);
 		}
@@ -143,22 +134,19 @@ test_parts(int width)
 	int64_t		counters[40];
 	int64_t		part[40];
 	int			wrong = 0;
-	size_t		from;
-	size_t		n;
-	size_t		i;
 
-	for (from = 0; from < 40; from++)
-		for (n = 0; from + n <= 40; n++)
+	for (size_t from = 0; from < 40; from++)
+		for (size_t n = 0; from + n <= 40; n++)
 		{
-			for (i = 0; i < 40; i++)
+			for (size_t i = 0; i < 40; i++)
 				part[i] = (int64_t) i;
 			race_counters_store(counters, width, 0, 40, part);
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				part[i] = lowest(width) + (int64_t) i;
 			race_counters_store(counters, width, from, n, part);
 			memset(part, 0, sizeof(part));
 			race_counters_load(counters, width, from, n, part);
-			for (i = 0; i < 40; i++)
+			for (size_t i = 0; i < 40; i++)
 			{
 				bool		inside = i >= from && i < from + n;
 				int64_t		expected = inside ? lowest(width) + (int64_t) (i - from) : (int64_t) i;
@@ -182,17 +170,14 @@ test_bounds(int width)
 	int64_t		min;
 	int64_t		max;
 	int			wrong = 0;
-	size_t		n;
-	size_t		low;
 
 	/* the smallest at every place, the largest half of the array away from it */
-	for (n = 1; n <= BOUNDED; n++)
-		for (low = 0; low < n; low++)
+	for (size_t n = 1; n <= BOUNDED; n++)
+		for (size_t low = 0; low < n; low++)
 		{
 			size_t		high = (low + n / 2) % n;
-			size_t		i;
 
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				values[i] = within(mix(n * BOUNDED + i), 100);
 			values[high] = highest(width) - (int64_t) (n % 3);
 			values[low] = n == 1 ? values[high] : lowest(width) + (int64_t) (n % 5);
@@ -214,26 +199,22 @@ test_sum(int width)
 	uint32_t	buckets[SUM_ROWS];
 	int			wrong = 0;
 	int			same = 0;
-	uint32_t	from;
-	uint32_t	to;
-	uint32_t	r;
-	size_t		i;
 
 	/* wide ones are multiples of 2^20, so that a double holds any sum */
-	for (i = 0; i < SUM_ROWS * SUM_RANGE; i++)
+	for (size_t i = 0; i < SUM_ROWS * SUM_RANGE; i++)
 		values[i] = width < 8 ? (int64_t) mix(i) >> (64 - 8 * width) :
 			within(mix(i), INT64_C(1) << 42) * (1 << 20);
-	for (r = 0; r < SUM_ROWS; r++)
+	for (uint32_t r = 0; r < SUM_ROWS; r++)
 		buckets[r] = mix(r + 7) % SUM_RANGE;
 	race_counters_store(counters, width, 0, SUM_ROWS * SUM_RANGE, values);
-	for (from = 0; from < SUM_ROWS; from++)
-		for (to = from; to <= SUM_ROWS; to++)
+	for (uint32_t from = 0; from < SUM_ROWS; from++)
+		for (uint32_t to = from; to <= SUM_ROWS; to++)
 		{
 			double		sum = race_counters_sum(counters, width, buckets, from, to, SUM_RANGE);
 			__int128	expected = 0;
 			__int128	next = 0;
 
-			for (r = from; r < to; r++)
+			for (uint32_t r = from; r < to; r++)
 			{
 				expected += values[r * SUM_RANGE + buckets[r]];
 				next += values[r * SUM_RANGE + (buckets[r] + 1) % SUM_RANGE];
@@ -272,21 +253,19 @@ bump_differs(int width, uint32_t rows, uint32_t range, size_t n, size_t modelled
 		(int64_t) n * (delta < 0 ? -delta : delta);
 	uint64_t	number = (uint64_t) width << 48 | (uint64_t) rows << 32 | range << 16 | n << 1;
 	int			differs = 0;
-	size_t		i;
-	uint32_t	r;
 
-	for (i = 0; i < n * RACE_LANES; i++)
+	for (size_t i = 0; i < n * RACE_LANES; i++)
 		buckets[i] = together ? range - 1 : mix(number * MAX_COUNTERS + i) % range;
-	for (i = 0; i < all; i++)
+	for (size_t i = 0; i < all; i++)
 		model[i] = together ? (delta < 0 ? -limit : limit) : within(mix(number + i), limit);
 	race_counters_store(counters, width, 0, all, model);
 	race_counters_bump(counters, width, buckets, n, rows, range, delta);
 
-	for (i = 0; i < modelled; i++)
-		for (r = 0; r < rows; r++)
+	for (size_t i = 0; i < modelled; i++)
+		for (uint32_t r = 0; r < rows; r++)
 			model[(size_t) r * range + buckets[i * RACE_LANES + r]] += delta;
 	race_counters_load(counters, width, 0, all, counted);
-	for (i = 0; i < all; i++)
+	for (size_t i = 0; i < all; i++)
 		differs += counted[i] != model[i];
 	return differs;
 }
@@ -299,13 +278,10 @@ test_bump(int width)
 	int			at_limit = 0;
 	int			weighted = 0;
 	int			forgotten = 0;
-	uint32_t	rows;
-	size_t		n;
-	int			i;
 
-	for (i = 0; i < 3; i++)
-		for (rows = 1; rows <= RACE_LANES; rows++)
-			for (n = 0; n <= MAX_RECORDS; n++)
+	for (int i = 0; i < 3; i++)
+		for (uint32_t rows = 1; rows <= RACE_LANES; rows++)
+			for (size_t n = 0; n <= MAX_RECORDS; n++)
 			{
 				int64_t		delta = n % 2 == 0 ? 1 : -1;
 				int64_t		weight = race_counters_limit(width) / (int64_t) (n + 1);
@@ -332,14 +308,12 @@ static double
 real_norms(const int64_t *values)
 {
 	double		total = 0;
-	int			r;
-	int			b;
 
-	for (r = 0; r < NORM_ROWS; r++)
+	for (int r = 0; r < NORM_ROWS; r++)
 	{
 		double		sum = 0;
 
-		for (b = 0; b < NORM_RANGE; b++)
+		for (int b = 0; b < NORM_RANGE; b++)
 			sum += (double) values[r * NORM_RANGE + b] * (double) values[r * NORM_RANGE + b];
 		total += sqrt(sum);
 	}
@@ -355,23 +329,21 @@ test_norms(int width)
 	double		most = fmin((double) highest(width) / 4, 1e6);
 	int			wrong = 0;
 	int			largest = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 2000; i++)
+	for (uint64_t i = 0; i < 2000; i++)
 	{
 		int			m = 1 + (int) (mix(i) % 5);
 		bool		together = i % 2 == 0;
 		uint64_t	before;
 		int			change;
-		int			k;
 
-		for (k = 0; k < NORM_ROWS * NORM_RANGE; k++)
+		for (int k = 0; k < NORM_ROWS * NORM_RANGE; k++)
 			values[k] = (int64_t) (mix(i * 1000 + k) % (uint64_t) most) * (mix(k + i) % 8 == 0) * (i % 4 != 0);
 		race_counters_store(counters, width, 0, NORM_ROWS * NORM_RANGE, values);
 		before = race_counters_norms(counters, width, NORM_ROWS, NORM_RANGE);
 		wrong += !(real_norms(values) - before >= -1e-6 &&
 				   real_norms(values) - before < NORM_ROWS);
-		for (k = 0; k < NORM_ROWS * m; k++)
+		for (int k = 0; k < NORM_ROWS * m; k++)
 			values[(k % NORM_ROWS) * NORM_RANGE +
 				   (together ? 0 : mix(i + k * 7919) % NORM_RANGE)]++;
 		race_counters_store(counters, width, 0, NORM_ROWS * NORM_RANGE, values);
@@ -398,11 +370,9 @@ test_large_norms(void)
 int
 main(void)
 {
-	int			w;
-
 	test_widths();
 	test_convert();
-	for (w = 0; w < 4; w++)
+	for (int w = 0; w < 4; w++)
 	{
 		test_parts(widths[w]);
 		test_bounds(widths[w]);

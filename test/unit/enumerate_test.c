@@ -284,9 +284,8 @@ static void
 fill_after_end(void *arg, uint8_t *bytes, size_t size)
 {
 	int		   *fills = arg;
-	size_t		i;
 
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t) mix(i + ++*fills);
 }
 
@@ -366,12 +365,11 @@ bracket(const Tree *tree, long double (*log_weight) (int64_t k, double parameter
 		double parameter)
 {
 	long double total = 0;
-	int64_t		k;
 	bool		good = true;
 
-	for (k = -100 * SPAN; k <= 100 * SPAN; k++)
+	for (int64_t k = -100 * SPAN; k <= 100 * SPAN; k++)
 		total += expl(log_weight(k, parameter));
-	for (k = -SPAN; k <= SPAN; k++)
+	for (int64_t k = -SPAN; k <= SPAN; k++)
 	{
 		/* what was cut off may end at k, elsewhere, or start again */
 		long double p = expl(log_weight(k, parameter)) / total;
@@ -416,12 +414,11 @@ static void
 test_exp(uint64_t t)
 {
 	static Tree tree;
-	uint64_t	u;
 	uint64_t	astray = 0;
 	bool		exact = true;
 	bool		distinct = true;
 
-	for (u = 0; u <= t; u++)
+	for (uint64_t u = 0; u <= t; u++)
 	{
 		Subject		subject = {draw_exp, walk_exp, u, t};
 		long double p = expl(-(long double) u / t);
@@ -495,9 +492,8 @@ main(void)
 		1, 2, 3, 5, 100, 256, 300, 768,
 		8, 16, 24, 72				/* 2 variance t^2 for variances 1 to 4 */
 	};
-	size_t		i;
 
-	for (i = 0; i < CASES(sizeof(exps) / sizeof(exps[0]), 5); i++)
+	for (size_t i = 0; i < CASES(sizeof(exps) / sizeof(exps[0]), 5); i++)
 		test_exp(exps[i]);
 	test_laplace(100);
 	test_gaussian(1);

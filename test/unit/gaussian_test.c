@@ -35,12 +35,11 @@ static void
 draw_sample(uint64_t variance, Sample *sample)
 {
 	RaceRandom	random = {.fill = fill_from_system};
-	uint64_t	i;
 
 	memset(sample, 0, sizeof(Sample));
 	sample->n = DRAWS;
 	sample->step = (uint64_t) (sqrt((double) variance) / BINS_A_SIGMA) | 1;
-	for (i = 0; i < DRAWS; i++)
+	for (uint64_t i = 0; i < DRAWS; i++)
 	{
 		int64_t		k = race_discrete_gaussian(&random, variance);
 		uint64_t	bin = ((uint64_t) llabs(k) + sample->step / 2) / sample->step;
@@ -58,7 +57,6 @@ bin_mass(int bin, uint64_t step, double variance)
 {
 	double		root = sqrt(2 * variance);
 	double		sum = 1;
-	int			k;
 
 	/* a small step compared to the deviation: sums are integrals */
 	if (step > 1)
@@ -66,7 +64,7 @@ bin_mass(int bin, uint64_t step, double variance)
 	if (variance > 100)			/* 1 / sum = 1 / sqrt(2 pi variance), to e^-2000 */
 		sum = sqrt(M_PI) * root;
 	else
-		for (k = 1; k < 200; k++)
+		for (int k = 1; k < 200; k++)
 			sum += 2 * exp(-k * k / (2 * variance));
 	return exp(-(double) bin * bin / (2 * variance)) / sum;
 }
@@ -87,14 +85,13 @@ fits(const Sample *sample, double variance)
 	double		below = 0;		/* mass of bins from 1 on, of those before */
 	int			cells = 1;
 	int			side_cell = -1;
-	int			bin;
 	double		p;
 	double		z;
 	double		z_of_squares;
 
 	observed[0] = sample->count[BINS];
 	expected[0] = n * zero;
-	for (bin = 1; bin <= BINS; bin++)
+	for (int bin = 1; bin <= BINS; bin++)
 	{
 		double		mass = bin_mass(bin, sample->step, variance);
 		int			c = (int) (SIDE_CELLS * below / ((1 - zero) / 2));
@@ -125,7 +122,6 @@ test_fit(uint64_t variance)
 {
 	static Sample sample;
 	uint64_t	zeros;
-	int			bin;
 
 	draw_sample(variance, &sample);
 	ok(fits(&sample, (double) variance), "variance %llu: draws have their distribution",
@@ -147,12 +143,12 @@ test_fit(uint64_t variance)
 	if (variance > 10)
 		return;
 	sample.count[BINS] -= zeros;
-	for (bin = 0; bin < BINS - 1; bin++)
+	for (int bin = 0; bin < BINS - 1; bin++)
 		sample.count[bin] = sample.count[bin + 1];
 	sample.count[BINS - 1] = zeros;
 	sample.sum = 0;
 	sample.sum_of_squares = 0;
-	for (bin = 0; bin <= 2 * BINS; bin++)
+	for (int bin = 0; bin <= 2 * BINS; bin++)
 	{
 		long double k = bin - BINS;
 
@@ -200,9 +196,8 @@ test_known_answers(void)
 			-398656387, 138166386, -80821665, 169659371, -274145381, -58392536},
 		UINT64_C(0xfbe9a39365fc6e54)}
 	};
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ok(draws_are(race_discrete_gaussian, known[i].variance, known[i].draws, known[i].digest),
 		   "variance %llu: known answers on a tape", (unsigned long long) known[i].variance);
 }

@@ -54,10 +54,9 @@ pair_of_reference(void *state, uint32_t first, uint32_t second, double *shares)
 	const RaceContingency *tables = &reference.measuring->tables;
 	size_t		n = (size_t) race_contingency_groups(tables, first) *
 		race_contingency_groups(tables, second);
-	size_t		i;
 
 	(void) state;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	bits = mix(reference.seed + first * 1000003 + second * 10007 + i);
 
@@ -129,7 +128,6 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	RaceParams *params = allocate(sizeof(RaceParams) + 4 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
 	char		message[300];
-	uint32_t	j;
 
 	memset(kind, 0, sizeof(Kind));
 	params->kernel = RACE_KERNEL_TABLES;
@@ -141,7 +139,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	params->power = 1;
 	params->rows = 1;
 	params->more = (uint32_t) (4 * dims * sizeof(double));
-	for (j = 0; j < dims; j++)
+	for (uint32_t j = 0; j < dims; j++)
 	{
 		numbers[j] = cells[j];
 		numbers[dims + j] = size[j];
@@ -150,7 +148,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
-	for (j = 0; j < kind->tables.columns; j++)
+	for (uint32_t j = 0; j < kind->tables.columns; j++)
 		kind->one_ways += (size_t) cells[j] * kind->tables.parts;
 	params->range = race_contingency_counters(&kind->tables);
 	if (race_contingency_problem(params, message, sizeof(message)) != NULL)
@@ -161,7 +159,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->exact = allocate(params->range * sizeof(int64_t));
 	kind->bytes = (params->range + RACE_MEASURED_NUMBERS * (dims + kind->pairs) + kind->one_ways) *
 		sizeof(int64_t);
-	for (j = 0; j < 2; j++)
+	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
 }
 
@@ -180,9 +178,8 @@ static void
 count_records(const Kind *kind, const Records *records, RaceExact *exact)
 {
 	RaceCounterArray counters = {kind->exact, 8};
-	int			i;
 
-	for (i = 0; i < records->n; i++)
+	for (int i = 0; i < records->n; i++)
 	{
 		race_contingency_count(kind->params, records->x[i], 1, records->weight[i], counters,
 							   kind->counting);
@@ -194,9 +191,7 @@ count_records(const Kind *kind, const Records *records, RaceExact *exact)
 static void
 forge_counters(const Kind *kind, uint64_t number)
 {
-	uint32_t	i;
-
-	for (i = 0; i < kind->params->range; i++)
+	for (uint32_t i = 0; i < kind->params->range; i++)
 	{
 		uint64_t	bits = mix(number + i);
 
@@ -268,14 +263,13 @@ static double
 part_of(const Sides *sides, size_t from, size_t n, double limit)
 {
 	double		sum = 0;
-	size_t		i;
 
 	if (from + n > tape.n)
 	{
 		met.near = false;		/* something got no noise */
 		return 0;
 	}
-	for (i = from; i < from + n; i++)
+	for (size_t i = from; i < from + n; i++)
 		sum += sides->gaussian ? pow(difference(&tape.draws[i]), 2) : difference(&tape.draws[i]);
 	if (sum > limit * (1 + ROUNDING))
 		met.near = false;
@@ -298,9 +292,8 @@ look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 	double		l1 = sides->sum * sides->unit;
 	double		limit = sides->gaussian ? l1 * l1 : l1;
 	double		part = part_of(sides, from, pairs, pairs * limit);
-	uint32_t	i;
 
-	for (i = 0; i < pairs; i++)
+	for (uint32_t i = 0; i < pairs; i++)
 		part_of(sides, from + i, 1, limit);
 	*most = fmax(*most, part);
 	met.both = fmax(met.both, sides->both ? part : 0);
@@ -310,9 +303,7 @@ look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 static size_t
 look_at_columns(const Kind *kind, const Sides *sides, size_t from)
 {
-	uint32_t	j;
-
-	for (j = 0; j < kind->tables.columns; j++)
+	for (uint32_t j = 0; j < kind->tables.columns; j++)
 	{
 		size_t		n = (size_t) kind->tables.cells[j] * kind->tables.parts;
 
@@ -388,9 +379,8 @@ static double
 cost_of(const Setting *setting, const RacePlan *plan)
 {
 	double		cost = 0;
-	size_t		i;
 
-	for (i = 0; i < tape.n; i++)
+	for (size_t i = 0; i < tape.n; i++)
 	{
 		double		noise = (double) tape.draws[i].noise;
 
@@ -465,14 +455,13 @@ static void
 compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
 {
 	RaceRequest request = {0};
-	int			label;
 
 	request.epsilon = epsilon;
 	request.delta = setting->delta;
 	request.max_contributions = setting->records;
 	request.neighbors = setting->neighbors;
 	reference.seed = (uint64_t) met.pairs++;
-	for (label = 0; label < setting->labels; label++)
+	for (int label = 0; label < setting->labels; label++)
 		compare_label(kind, setting, &request, pair, label);
 }
 
@@ -512,25 +501,23 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style % 2);
 	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
 	int			label;
-	int			table;
-	uint32_t	i;
 
 	memset(pair, 0, sizeof(Pair));
 	pair->forged = style / 64 % 8 == 0 ? style : 0;
 	for (label = 0; label < setting->labels; label++)
-		for (i = 0; i < style / 2 % 4; i++)
+		for (uint32_t i = 0; i < style / 2 % 4; i++)
 		{
 			uint64_t	bits = mix(++state);
 
 			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58, base_weight(bits, (int64_t) kind->tables.unit));
 		}
-	for (table = first; table <= last; table++)
+	for (int table = first; table <= last; table++)
 	{
 		uint64_t	place = mix(++state) % 64;
 		bool		one_label = mix(++state) % 2 == 0;
 
 		label = (int) (mix(++state) % (uint64_t) setting->labels);
-		for (i = 0; i < setting->records; i++)
+		for (uint32_t i = 0; i < setting->records; i++)
 		{
 			uint64_t	bits = mix(++state);
 
@@ -586,15 +573,12 @@ test_random(int n)
 	};
 	Kind		kind;
 	Pair		pair;
-	size_t		k;
-	int			s;
-	int			i;
 
-	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
 		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single);
-		for (s = 0; s < SETTINGS; s++)
-			for (i = 0; i < n; i++)
+		for (int s = 0; s < SETTINGS; s++)
+			for (int i = 0; i < n; i++)
 			{
 				make_pair(&kind, &settings[s], (uint64_t) met.pairs, &pair);
 				compare(&kind, &settings[s], &pair, some_epsilon(mix((uint64_t) met.pairs)));
@@ -607,9 +591,7 @@ test_random(int n)
 static void
 add_cell(const Kind *kind, Records *records, uint32_t cell)
 {
-	uint32_t	j;
-
-	for (j = 0; j < kind->params->dims; j++)
+	for (uint32_t j = 0; j < kind->params->dims; j++)
 	{
 		records->x[records->n][j] = cell % (uint32_t) kind->tables.cells[j] *
 			(j < kind->tables.columns ? 1.0 : RACE_MEASURE_UNIT);
@@ -624,23 +606,21 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 {
 	static const double zeros[] = {0, 0, 0};
 	Kind		kind;
-	uint32_t	i;
 
 	make_kind(&kind, columns, cells, ones, zeros);
-	for (i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
+	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
 		uint32_t	rest = i / 4;
 		uint32_t	some[4];
 		Pair		pair;
-		int			k;
 
-		for (k = 0; k < 4; k++)
+		for (int k = 0; k < 4; k++)
 		{
 			some[k] = rest % (k < 2 ? places + 1 : places);
 			rest /= k < 2 ? places + 1 : places;
 		}
 		memset(&pair, 0, sizeof(pair));
-		for (k = 0; k < 2; k++)
+		for (int k = 0; k < 2; k++)
 			if (some[k] < places && some[0] >= some[k])
 				add_cell(&kind, &pair.base[0], some[k]);
 		add_cell(&kind, &pair.own[0][0], some[2]);

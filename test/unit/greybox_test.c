@@ -121,10 +121,8 @@ hostile_number(uint64_t bits, double lower, double upper, double cells)
 static void
 take_vector(Kind *kind, int place, const RaceParams *part, double *x)
 {
-	uint32_t	i;
-
 	race_vector_clip(part, x, part->dims);
-	for (i = 0; i < part->dims; i++)
+	for (uint32_t i = 0; i < part->dims; i++)
 		kind->is_record[place] &= isfinite(x[i]) != 0;
 }
 
@@ -133,24 +131,21 @@ hash_places(Kind *kind)
 {
 	const RaceParams *params = kind->params;
 	RaceColumn	columns[RACE_MAX_PARTS];
-	const RaceParams *part;
-	int			place;
-	uint32_t	i;
 
 	kind->rows = make_rows(params);
 	kind->line = kind->rows->blocks * RACE_LANES;
 	kind->buckets = calloc(PLACES * kind->line, sizeof(uint32_t));
-	for (place = 0; place < PLACES; place++)
+	for (int place = 0; place < PLACES; place++)
 	{
 		RaceColumn *column = columns;
 
 		random_records(params, (uint64_t) place * 64, 1, columns);
-		for (part = params; part != NULL; part = race_params_next(part, params), column++)
+		for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), column++)
 		{
 			double	   *x = (double *) column->numbers;
 			uint64_t   *elements = (uint64_t *) column->elements;
 
-			for (i = 0; i < part->dims; i++)
+			for (uint32_t i = 0; i < part->dims; i++)
 			{
 				uint64_t	bits = mix((uint64_t) place * 999 + i);
 
@@ -185,15 +180,13 @@ number_places(Kind *kind)
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
-	int			place;
-	uint32_t	i;
 
 	kind->numbers = calloc((size_t) PLACES * params->dims, sizeof(double));
-	for (place = 0; place < PLACES; place++)
+	for (int place = 0; place < PLACES; place++)
 	{
 		double	   *x = kind->numbers + (size_t) place * params->dims;
 
-		for (i = 0; i < params->dims; i++)
+		for (uint32_t i = 0; i < params->dims; i++)
 		{
 			uint64_t	bits = mix((uint64_t) place * 1024 + i);
 
@@ -221,11 +214,10 @@ make_kind(Kind *kind, RaceParams *params)
 {
 	RaceParams	functions;
 	size_t		size = (size_t) params->rows * params->range * sizeof(int64_t);
-	int			i;
 
 	memset(kind, 0, sizeof(Kind));
 	kind->params = params;
-	for (i = 0; i < PLACES; i++)
+	for (int i = 0; i < PLACES; i++)
 		kind->is_record[i] = true;
 	if (race_is_grid(params) || race_is_moments(params))
 		number_places(kind);
@@ -238,7 +230,7 @@ make_kind(Kind *kind, RaceParams *params)
 		kind->moments_workspace = allocate(race_moments_workspace(params));
 	}
 	kind->workspace = allocate(race_draw_workspace(params));
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		kind->counters[i] = allocate(size);
 	/* two levels are less than twice as many as the finest */
 	kind->out = allocate(2 * size);
@@ -247,9 +239,7 @@ make_kind(Kind *kind, RaceParams *params)
 static void
 free_kind(Kind *kind)
 {
-	int			i;
-
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		free(kind->counters[i]);
 	free(kind->out);
 	free(kind->workspace);
@@ -267,18 +257,16 @@ count_in_rows(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper
 {
 	const RaceParams *params = kind->params;
 	const uint32_t *buckets = kind->buckets + item->place * kind->line;
-	uint32_t	row;
 
-	for (row = 0; row < params->rows; row += RACE_LANES)
+	for (uint32_t row = 0; row < params->rows; row += RACE_LANES)
 	{
 		uint32_t	rows = params->rows - row < RACE_LANES ? params->rows - row : RACE_LANES;
 		size_t		from = (size_t) row * params->range;
 		RaceCounterArray arrays[2] = {{lower + from, 8}, {upper == NULL ? NULL : upper + from, 8}};
-		int64_t		i;
 
 		if (upper == NULL)
 			race_counters_bump(lower + from, 8, buckets + row, 1, rows, params->range, item->weight);
-		for (i = 0; upper != NULL && i < item->weight; i++)
+		for (int64_t i = 0; upper != NULL && i < item->weight; i++)
 			race_count_halves_in_rows(buckets + row, row, rows, params->range, &item->portion,
 									  arrays[0], arrays[1]);
 	}
@@ -289,7 +277,6 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 {
 	const double *x = kind->numbers + item->place * kind->params->dims;
 	RaceCounterArray arrays[2] = {{lower, 8}, {upper, 8}};
-	int64_t		i;
 
 	if (kind->buckets != NULL)
 		count_in_rows(kind, item, lower, upper);
@@ -297,7 +284,7 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 		race_count_in_grid(kind->params, x, 1, item->weight, upper == NULL ? NULL : &item->portion,
 						   arrays[0], arrays[1]);
 	else
-		for (i = 0; i < item->weight; i++)
+		for (int64_t i = 0; i < item->weight; i++)
 			race_moments_count(kind->params, kind->rows, x, 1, 1, lower, kind->moments_workspace);
 }
 
@@ -307,9 +294,8 @@ count_items(const Kind *kind, const Items *items, RaceExact *exact, bool halves)
 {
 	int64_t    *lower = (int64_t *) exact[0].counters;
 	int64_t    *upper = halves ? (int64_t *) exact[1].counters : NULL;
-	int			i;
 
-	for (i = 0; i < items->n; i++)
+	for (int i = 0; i < items->n; i++)
 	{
 		const Item *item = &items->items[i];
 
@@ -348,9 +334,8 @@ make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label
 {
 	const RaceParams *params = kind->params;
 	int			halves = setting->halves ? 2 : 1;
-	int			i;
 
-	for (i = 0; i < halves; i++)
+	for (int i = 0; i < halves; i++)
 	{
 		exact[i].params = params;
 		exact[i].counters = kind->counters[2 * table + i];
@@ -361,7 +346,7 @@ make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label
 	}
 	count_items(kind, &pair->base[label], exact, setting->halves);
 	count_items(kind, &pair->own[table][label], exact, setting->halves);
-	for (i = 0; i < halves; i++)
+	for (int i = 0; i < halves; i++)
 		make_narrow(params, &exact[i]);
 }
 
@@ -416,15 +401,13 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style / 32 % 2);
 	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
 	int			label;
-	int			table;
-	uint32_t	i;
 
 	memset(pair, 0, sizeof(Pair));
 	for (label = 0; label < setting->labels; label++)
 	{
 		if (style / 64 % 4 != 0)
 			add_item(&pair->base[label], crowd, base_weight(kind, setting, mix(++state)), style, whole);
-		for (i = 0; i < style / 256 % 4; i++)
+		for (uint32_t i = 0; i < style / 256 % 4; i++)
 		{
 			uint64_t	bits = mix(++state);
 
@@ -432,11 +415,11 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 					 mix(bits), false);
 		}
 	}
-	for (table = first; table <= last; table++)
+	for (int table = first; table <= last; table++)
 	{
 		uint32_t	place = table == 0 ? crowd : (uint32_t) mix(++state);
 
-		for (i = 0; i < setting->records; i++)
+		for (uint32_t i = 0; i < setting->records; i++)
 		{
 			uint64_t	bits = mix(++state);
 
@@ -488,7 +471,6 @@ play(const Kind *kind, const Setting *setting, const RaceRequest *request, const
 	int			n = setting->halves ? 2 : 1;
 	int64_t		counts[2];
 	Played		played;
-	int			i;
 
 	memset(&played, 0, sizeof(played));
 	start_table(table);
@@ -503,7 +485,7 @@ play(const Kind *kind, const Setting *setting, const RaceRequest *request, const
 		race_draw_count(&random, exact, &played.plan);
 	played.looks = n;
 	played.counters = table == 0 ? tape.n : tape.next;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		race_draw_counters(&random, &exact[i], &played.plan, kind->workspace, kind->out);
 	return played;
 }
@@ -531,9 +513,8 @@ static double
 distance(size_t from, size_t to, double *cost)
 {
 	double		sum = 0;
-	size_t		i;
 
-	for (i = from; i < to; i++)
+	for (size_t i = from; i < to; i++)
 	{
 		sum += difference(&tape.draws[i]);
 		*cost += difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / (double) tape.draws[i].noise;
@@ -546,9 +527,8 @@ static double
 squared_distance(size_t from, size_t to, double variance, double *cost)
 {
 	double		sum = 0;
-	size_t		i;
 
-	for (i = from; i < to; i++)
+	for (size_t i = from; i < to; i++)
 		sum += difference(&tape.draws[i]) * difference(&tape.draws[i]) * variance / (double) tape.draws[i].noise;
 	*cost += sum / (2 * variance);
 	return sum;
@@ -604,22 +584,20 @@ compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int 
 	double		records = setting->records * factor_of(setting);
 	double		trace = 0;
 	double		cost = 0;
-	uint32_t	i;
-	int			table;
 
-	for (table = 0; table < 2; table++)
+	for (int table = 0; table < 2; table++)
 	{
 		RaceExact	own = {params, kind->counters[2 * table], 8, false, 0};
 
 		memset(kind->counters[2 * table], 0, params->range * 8);
 		count_items(kind, &pair->own[table][label], &own, false);
-		for (i = 0; i < columns; i++)
+		for (uint32_t i = 0; i < columns; i++)
 			trace += (double) kind->counters[2 * table][race_moments_counter(columns, i, i)];
 		if (own.count > 0)
 			cost += (double) race_wishart_rounding(columns, plan->counter_noise) * params->range *
 				RACE_SCALE_DENOMINATOR / (double) plan->entry_noise + race_wishart_steps(columns);
 	}
-	for (i = 0; i < params->range; i++)
+	for (uint32_t i = 0; i < params->range; i++)
 	{
 		const Draw *draw = &tape.draws[played->counters + i];
 
@@ -665,15 +643,13 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 {
 	RaceRequest request = make_request(kind, setting, epsilon);
 	Apart		apart = {.same = true, .rounds = true};
-	int			label;
 
-	for (label = 0; label < setting->labels; label++)
+	for (int label = 0; label < setting->labels; label++)
 	{
 		RaceExact	exact[2][2];
 		Played		played[2];
-		int			table;
 
-		for (table = 0; table < 2; table++)
+		for (int table = 0; table < 2; table++)
 		{
 			make_exact(kind, setting, pair, label, table, exact[table]);
 			played[table] = play(kind, setting, &request, exact[table], table);
@@ -717,9 +693,8 @@ static Apart
 most_of_pairs(const Kind *kind, const Setting *setting, int n)
 {
 	Apart		most = {.same = true, .rounds = true};
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		/* less makes integers of moments coarser */
 		double		least = race_is_moments(kind->params) ? RACE_MIN_EPSILON : 0.05;
@@ -766,9 +741,8 @@ static bool
 reaches_look(const RaceParams *params)
 {
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
-	uint32_t	i;
 
-	for (i = 0; race_is_grid(params) && i < params->dims; i++)
+	for (uint32_t i = 0; race_is_grid(params) && i < params->dims; i++)
 		if (cells[i] < 8)
 			return false;
 	return true;
@@ -782,10 +756,9 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 	Apart		all = {.same = true, .rounds = true};
 	double		weight = 0;
 	bool		tight = true;
-	size_t		i;
 
 	make_kind(&kind, params);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		RaceRequest request = make_request(&kind, &settings[i], 1);
 		Apart		most = most_of_pairs(&kind, &settings[i], pairs);
@@ -801,7 +774,7 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 	   all.counters <= 1 + ROUNDING && all.cost <= 1 + ROUNDING,
 	   "neighbors are as near as is declared (%.6f, %.6f, %.6f), and cost no more (%.6f)",
 	   all.count, all.look, all.counters, all.cost);
-	for (i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		tight &= groups[i / 2][i % 2].count > 1 - ROUNDING &&
 			groups[i / 2][i % 2].counters > least_apart(params, i / 2 == 0, i % 2 == 1);
 	ok(SANITIZED || (tight && all.cost > 0.99), "and would be too far apart for a little less");
@@ -863,9 +836,8 @@ test_rows(int pairs)
 		{FOLD, 8, {PART(RACE_KERNEL_LEAST_SQUARES, IND, 4, 3)}},
 		{FOLD, 16, {PART(RACE_KERNEL_MARGIN, IND, 4, 4)}}
 	};
-	size_t		i;
 
-	for (i = 0; i < LENGTH(recipes); i++)
+	for (size_t i = 0; i < LENGTH(recipes); i++)
 	{
 		RaceParams *params = make_params(&recipes[i], i % 4 == 1 ? 70 : 40, (int64_t) i);
 		RaceParams *part;
@@ -887,7 +859,6 @@ make_grid(RaceKernel kernel, uint32_t dims, double bandwidth, const double *cell
 {
 	RaceParams *params = allocate(sizeof(RaceParams) + 3 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
-	uint32_t	i;
 
 	params->kernel = (uint8_t) kernel;
 	params->sequence = RACE_SEQUENCE_GRID;
@@ -898,7 +869,7 @@ make_grid(RaceKernel kernel, uint32_t dims, double bandwidth, const double *cell
 	params->power = 1;
 	params->rows = 1;
 	params->more = (uint32_t) (3 * dims * sizeof(double));
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 	{
 		numbers[i] = -1;
 		numbers[dims + i] = 2;
@@ -923,9 +894,8 @@ test_grids(int pairs)
 		{L2, 2, 0.2, {16, 16}}, {L2, 2, 0.2, {8, 32}}, {L1, 2, 0.5, {16, 24}}, {L2, 2, 1, {32, 16}},
 		{L2, 3, 0.2, {8, 8, 8}}, {L2, 3, 1, {16, 8, 4}}
 	};
-	size_t		i;
 
-	for (i = 0; i < LENGTH(grids); i++)
+	for (size_t i = 0; i < LENGTH(grids); i++)
 	{
 		char		name[100];
 
@@ -951,10 +921,8 @@ test_moments(int pairs)
 		{3, 4, 1, 1.5, RACE_CLIP_NORM}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE},
 		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE}, {4, 0, 4, 1e-3, RACE_CLIP_NORM}
 	};
-	size_t		i;
-	uint32_t	k;
 
-	for (i = 0; i < LENGTH(moments); i++)
+	for (size_t i = 0; i < LENGTH(moments); i++)
 	{
 		uint32_t	dims = moments[i].dims;
 		RaceParams *params = allocate(sizeof(RaceParams) + 2 * dims * sizeof(double));
@@ -974,7 +942,7 @@ test_moments(int pairs)
 		params->targets = moments[i].targets;
 		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
 		params->more = (uint32_t) (2 * dims * sizeof(double));
-		for (k = 0; k < 2 * dims; k++)
+		for (uint32_t k = 0; k < 2 * dims; k++)
 			((double *) (params + 1))[k] = k < dims ? -1 : 2;
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
 				 dims, params->features, params->targets, params->norm, race_clip_name(params->clip));
@@ -991,12 +959,11 @@ test_peeking(void)
 	const Setting *setting = &of_sketches[3];
 	RaceRequest request;
 	Pair		pair;
-	int			table;
 
 	make_kind(&kind, make_params(&recipe, 40, 1));
 	request = make_request(&kind, setting, 1);
 	make_pair(&kind, setting, 1, &pair);
-	for (table = 0; table < 2; table++)
+	for (int table = 0; table < 2; table++)
 	{
 		RaceExact	exact;
 

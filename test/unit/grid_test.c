@@ -20,9 +20,8 @@ static int64_t
 sum_of(const int64_t *counters, uint64_t n)
 {
 	int64_t		sum = 0;
-	uint64_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		sum += counters[i];
 	return sum;
 }
@@ -30,9 +29,7 @@ sum_of(const int64_t *counters, uint64_t n)
 static bool
 all_positive(const int64_t *counters, uint64_t n)
 {
-	uint64_t	i;
-
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		if (counters[i] < 0)
 			return false;
 	return true;
@@ -45,9 +42,8 @@ first_moment(const RaceGrid *grid, const int64_t *counters)
 	uint64_t	inner = grid->nodes / (grid->cells[0] + 1);
 	double		sum = 0;
 	double		total = 0;
-	uint64_t	i;
 
-	for (i = 0; i < grid->nodes; i++)
+	for (uint64_t i = 0; i < grid->nodes; i++)
 	{
 		sum += (double) counters[i] * (grid->lower[0] + (double) (i / inner) * grid->width[0]);
 		total += (double) counters[i];
@@ -69,21 +65,19 @@ test_split(uint32_t dims, double cells)
 	int			records = 500;
 	int			levels = 1;
 	RaceGrid	grid;
-	int			i;
 
 	race_grid_of(params, &grid);
 	memset(counters, 0, sizeof(counters));
-	for (i = 0; i < records; i++)
+	for (int i = 0; i < records; i++)
 	{
 		double		x[RACE_GRID_DIMS];
 		uint32_t	nodes[RACE_GRID_CORNERS];
 		int64_t		weights[RACE_GRID_CORNERS];
 		int64_t		sum = 0;
-		uint32_t	axis;
 		int			corners;
 
 		/* bounds, nodes, and anything between */
-		for (axis = 0; axis < dims; axis++)
+		for (uint32_t axis = 0; axis < dims; axis++)
 			x[axis] = i == 0 ? -1 : i == 1 ? 2 : i == 2 ? 0.5 : -1 + 3 * random_number(&state);
 		moment += x[0] / records;
 		corners = race_grid_split(&grid, x, nodes, weights);
@@ -203,12 +197,10 @@ test_halves(uint32_t dims, double cells)
 	uint64_t	state = dims;
 	bool		right = true;
 	double		mean = 0;
-	int			trial;
-	int			i;
 
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		halves[i] = malloc(MOST_NODES * sizeof(int64_t));
-	for (trial = 0; trial < 200; trial++)
+	for (int trial = 0; trial < 200; trial++)
 	{
 		RaceGrid	grid;
 		RacePortion portion = {trial % 5 / 4.0, mix(++state)};
@@ -217,16 +209,15 @@ test_halves(uint32_t dims, double cells)
 		int64_t		weights[RACE_GRID_CORNERS];
 		int64_t		up[RACE_GRID_CORNERS];
 		int			n;
-		int			halvings;
 
 		race_grid_of(params, &grid);
-		for (i = 0; i < 3; i++)
+		for (int i = 0; i < 3; i++)
 			memset(halves[i], 0, grid.nodes * sizeof(int64_t));
-		for (i = 0; i < (int) dims; i++)
+		for (int i = 0; i < (int) dims; i++)
 			x[i] = -1 + 3 * random_number(&state);
 		n = race_grid_split(&grid, x, nodes, weights);
 		race_grid_divide(&grid, &portion, weights, n, up);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			halves[0][nodes[i]] += weights[i] - up[i];
 			halves[1][nodes[i]] += up[i];
@@ -235,23 +226,21 @@ test_halves(uint32_t dims, double cells)
 		mean += (double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) / 200;
 		right &= fabs((double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) - portion.share) <=
 			1.0 / RACE_GRID_STEPS;
-		for (halvings = race_grid_split_halvings(&grid);; halvings--)
+		for (int halvings = race_grid_split_halvings(&grid);; halvings--)
 		{
-			uint64_t	j;
-
 			right &= all_positive(halves[0], grid.nodes) && all_positive(halves[1], grid.nodes);
-			for (j = 0; j < grid.nodes; j++)
+			for (uint64_t j = 0; j < grid.nodes; j++)
 				right &= halves[0][j] + halves[1][j] == halves[2][j];
 			if (halvings == 0)
 				break;
-			for (i = 0; i < 3; i++)
+			for (int i = 0; i < 3; i++)
 				race_grid_coarsen(&grid, halves[i], halves[i]);
 			race_grid_halve(&grid);
 		}
 	}
 	ok(right, "%u dims, %g cells: halves of records add up in all levels", dims, cells);
 	ok(fabs(mean - 0.5) < 0.002, "and shares are right on average");
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		free(halves[i]);
 	free(params);
 }
@@ -263,16 +252,14 @@ test_dither(void)
 	uint64_t	state = 3;
 	double		worst = 0;
 	bool		sure = true;
-	int			trial;
 
-	for (trial = 0; trial < 1000; trial++)
+	for (int trial = 0; trial < 1000; trial++)
 	{
 		double		share = random_number(&state);
 		uint64_t	offset = mix(++state);
 		int			up = 0;
-		int			row;
 
-		for (row = 0; row < 4096; row++)
+		for (int row = 0; row < 4096; row++)
 		{
 			up += race_dither_up(race_dither_limit(share), offset, row);
 			worst = fmax(worst, fabs(up - share * (row + 1)));
@@ -309,10 +296,9 @@ test_look_at_nodes(const RaceParams *params, int halvings)
 	uint64_t	weight = race_grid_look_weight(params);
 	uint64_t	most = 0;
 	uint64_t	most_of_mutant = 0;
-	uint64_t	i;
 
 	memset(counters, 0, sizeof(counters));
-	for (i = 0; i < params->range; i++)
+	for (uint64_t i = 0; i < params->range; i++)
 	{
 		uint64_t	of_node;
 
@@ -352,11 +338,10 @@ test_look_at_tables(const RaceParams *params, int halvings)
 		uint32_t	nodes[RACE_GRID_CORNERS];
 		int64_t		weights[RACE_GRID_CORNERS];
 		uint64_t	now;
-		uint32_t	axis;
 		int			n;
 
 		/* now and then in the same place, where norms change most */
-		for (axis = 0; axis < params->dims; axis++)
+		for (uint32_t axis = 0; axis < params->dims; axis++)
 			x[axis] = i % 100 < 20 ? -1 + 3 * (i / 100) / 10.0 : -1 + 3 * random_number(&state);
 		n = race_grid_split(&grid, x, nodes, weights);
 		while (n-- > 0)
@@ -375,13 +360,12 @@ test_look_at_line(void)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, 1, 64, 1);
 	int64_t		counters[65];
-	int			k;
 
-	for (k = 0; k <= 64; k++)
+	for (int k = 0; k <= 64; k++)
 		counters[k] = 4096 * 6 * (100 + 3 * k);
 	counters[0] = 4096 * (300 + 3);
 	counters[64] = 4096 * (3 * (100 + 3 * 64) - 3);
-	for (k = 1; k <= 4; k++)
+	for (int k = 1; k <= 4; k++)
 		ok(seen(params, k, counters) == 0, "%d halvings lose nothing of a line", k);
 	counters[10] += 4096;
 	ok(seen(params, 1, counters) >= 50, "but of what is not");
@@ -394,10 +378,9 @@ test_look_at_most(void)
 {
 	static int64_t counters[MOST_NODES];
 	RaceParams *params = grid_params(RACE_KERNEL_L2, 3, 32, 1);
-	uint64_t	i;
 	uint64_t	all;
 
-	for (i = 0; i < params->range; i++)
+	for (uint64_t i = 0; i < params->range; i++)
 		counters[i] = i % 2 == 0 ? INT64_MAX : -INT64_MAX;
 	all = seen(params, 1, counters);
 	ok(all > UINT64_C(1) << 30 && all < UINT64_C(1) << 62, "the largest nodes");

@@ -61,9 +61,8 @@ static inline void
 fill_from_pattern(void *arg, uint8_t *bytes, size_t size)
 {
 	uint64_t   *position = arg;
-	size_t		i;
 
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 	{
 		uint64_t	n = (*position)++;
 
@@ -82,9 +81,8 @@ draws_are(Sampler sampler, uint64_t size, const int64_t *draws, uint64_t expecte
 	RaceRandom	random = {.fill = fill_from_pattern, .arg = &position};
 	uint64_t	digest = 0;
 	bool		same = true;
-	int			i;
 
-	for (i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++)
 	{
 		int64_t		k = sampler(&random, size);
 
@@ -101,18 +99,16 @@ wipes_bytes(Sampler sampler, uint64_t size)
 	RaceRandom	random = {.fill = fill_from_system};
 	size_t		most = 0;
 	size_t		unwiped = 0;
-	size_t		j;
-	int			i;
 
 	/* the last draw may be one of the first from a new buffer */
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 	{
 		size_t		used;
 
 		sampler(&random, size);
 		used = sizeof(random.buffer) - random.left;
 		most = used > most ? used : most;
-		for (j = 0; j < used; j++)
+		for (size_t j = 0; j < used; j++)
 			unwiped += random.buffer[j] != 0;
 	}
 	return most > 100 && unwiped == 0;
@@ -139,9 +135,8 @@ static inline double
 chi_square(const uint64_t *observed, const double *expected, int cells)
 {
 	double		sum = 0;
-	int			i;
 
-	for (i = 0; i < cells; i++)
+	for (int i = 0; i < cells; i++)
 	{
 		double		d = (double) observed[i] - expected[i];
 
@@ -159,11 +154,10 @@ chi_square_tail(double x, int df)
 {
 	double		term = exp(-x / 2);
 	double		sum = 0;
-	int			i;
 
 	if (df < 2 || df % 2 != 0)
 		abort();
-	for (i = 0; i < df / 2; i++)
+	for (int i = 0; i < df / 2; i++)
 	{
 		sum += term;
 		term *= x / 2 / (i + 1);
@@ -176,9 +170,8 @@ static inline double
 most_apart(const double *a, const double *b, uint32_t n)
 {
 	double		most = 0;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fabs(a[i] - b[i]));
 	return most;
 }
@@ -207,7 +200,6 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 {
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
 	double	   *bounds = (double *) (params + 1);
-	uint32_t	i;
 
 	params->kernel = RACE_KERNEL_MOMENTS;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
@@ -221,7 +213,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	params->clip = (uint8_t) clip;
 	params->range = (uint32_t) race_moments_counters(dims + 1);
 	params->more = (uint32_t) (2 * dims * sizeof(double));
-	for (i = 0; i < 2 * dims; i++)
+	for (uint32_t i = 0; i < 2 * dims; i++)
 		bounds[i] = i < dims ? -1 : 2;
 	return params;
 }
@@ -232,7 +224,6 @@ grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
 {
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
-	uint32_t	i;
 
 	params->kernel = (uint8_t) kernel;
 	params->sequence = RACE_SEQUENCE_GRID;
@@ -243,7 +234,7 @@ grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
 	params->power = 1;
 	params->rows = 1;
 	params->more = (uint32_t) (3 * dims * sizeof(double));
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 	{
 		numbers[i] = -1;
 		numbers[dims + i] = 2;
@@ -324,11 +315,10 @@ share(const RaceRows *rows, const RaceColumn *x, const RaceColumn *y)
 	uint32_t   *a = make_buckets(rows);
 	uint32_t   *b = make_buckets(rows);
 	uint32_t	same = 0;
-	uint32_t	row;
 
 	race_rows_hash_one(rows, rows->params->rows, x, a);
 	race_rows_hash_one(rows, rows->params->rows, y, b);
-	for (row = 0; row < rows->params->rows; row++)
+	for (uint32_t row = 0; row < rows->params->rows; row++)
 		same += a[row] == b[row];
 	free(b);
 	free(a);

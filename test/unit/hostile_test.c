@@ -29,20 +29,18 @@ can_be_used(const RaceParams *params)
 	RaceColumn	columns[RACE_MAX_PARTS];
 	size_t		last = rows->blocks - 1;
 	int			beyond = 0;
-	uint32_t	j;
-	int			i;
 
-	for (j = 0; j < functions; j++)
+	for (uint32_t j = 0; j < functions; j++)
 	{
 		race_rows_generate(rows, 0, j);
 		race_rows_generate(rows, last, j);
 	}
 	random_records(params, functions, 2, columns);
 	race_rows_hash(rows, 0, columns, 2, buckets);
-	for (i = 0; i < 2 * RACE_LANES; i++)
+	for (int i = 0; i < 2 * RACE_LANES; i++)
 		beyond += buckets[i] >= params->range;
 	race_rows_hash(rows, last, columns, 2, buckets);
-	for (i = 0; i < 2 * RACE_LANES; i++)
+	for (int i = 0; i < 2 * RACE_LANES; i++)
 		beyond += buckets[i] >= params->range;
 	free_records(params, columns);
 	free(rows);
@@ -141,9 +139,8 @@ test_recipe(const Recipe *recipe, uint64_t counter)
 {
 	RaceParams *params = make_params(recipe, 100, 7);
 	Fates		fates = {.refused = 0};
-	int			i;
 
-	for (i = 0; i < TRIES; i++)
+	for (int i = 0; i < TRIES; i++)
 		try_changes(params, i, &counter, &fates);
 	printf("# %d refused, %d accepted, %d of these used\n", fates.refused, fates.accepted,
 		   fates.used);
@@ -159,12 +156,10 @@ test_noise(void)
 	Fates		fates = {.refused = 0};
 	uint64_t	bytes[40];
 	uint64_t	counter = 0;
-	size_t		i;
-	int			number;
 
-	for (number = 0; number < TRIES; number++)
+	for (int number = 0; number < TRIES; number++)
 	{
-		for (i = 0; i < 40; i++)
+		for (size_t i = 0; i < 40; i++)
 			bytes[i] = mix(counter++);
 		try_bytes(bytes, number % (sizeof(bytes) + 1), &fates);
 		memset(bytes, number & 255, sizeof(bytes));
@@ -190,9 +185,8 @@ main(void)
 		{MULTI, 64, {{ANGULAR, IND, 2, 2, TRANSFORM, 2}, PART(JACCARD, IND, 0, 1),
 			{L1, IND, 3, 1, BOUNDS, 0}, PART(MATCH, IND, 2, 1)}}
 	};
-	size_t		i;
 
-	for (i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
 		test_recipe(&recipes[i], i * 1000000);
 	test_noise();
 	return done_testing();

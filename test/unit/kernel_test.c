@@ -20,9 +20,8 @@ integrated_kernel(double c)
 	long double end = 1 / c < 12 ? 1 / (long double) c : 12;
 	long double h = end / steps;
 	long double sum = 0;
-	int			i;
 
-	for (i = 0; i <= steps; i++)
+	for (int i = 0; i <= steps; i++)
 	{
 		long double s = i * h;
 		int			weight = i == 0 || i == steps ? 1 : 2 + 2 * (i % 2);
@@ -52,9 +51,8 @@ test_integral(void)
 	double		worst = 0;
 	double		worst_power = 0;
 	int			rising = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		k = kernel(1, 1, 0, distances[i]);
 
@@ -158,9 +156,8 @@ test_known_angles(void)
 	const double pi = acos(-1);
 	double		worst = 0;
 	double		worst_scaled = 0;
-	int			i;
 
-	for (i = 0; i <= 1000; i++)
+	for (int i = 0; i <= 1000; i++)
 	{
 		double		angle = pi * i / 1000;
 		double		c = cos(angle);
@@ -193,9 +190,8 @@ test_angular(void)
 	long double dot = 0;
 	long double x_square = 0;
 	long double y_square = 0;
-	int			i;
 
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 	{
 		x[i] = signed_unit(mix(i));
 		y[i] = x[i] + signed_unit(mix(i + 100));
@@ -217,11 +213,9 @@ static double
 plain_jaccard(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 {
 	size_t		both = 0;
-	size_t		i;
-	size_t		j;
 
-	for (i = 0; i < n_x; i++)
-		for (j = 0; j < n_y; j++)
+	for (size_t i = 0; i < n_x; i++)
+		for (size_t j = 0; j < n_y; j++)
 			both += x[i] == y[j];
 	return n_x + n_y == 0 ? 1 : (double) both / (n_x + n_y - both);
 }
@@ -232,9 +226,8 @@ set_of_bits(uint32_t bits, uint64_t *elements)
 {
 	static const uint64_t of_bit[6] = {0, 1, 77, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX};
 	size_t		n = 0;
-	int			i;
 
-	for (i = 0; i < 6; i++)
+	for (int i = 0; i < 6; i++)
 		if ((bits >> i & 1) != 0)
 			elements[n++] = of_bit[i];
 	return n;
@@ -245,11 +238,9 @@ test_jaccard(void)
 {
 	int			wrong = 0;
 	int			wrong_power = 0;
-	uint32_t	a;
-	uint32_t	b;
 
-	for (a = 0; a < 64; a++)
-		for (b = 0; b < 64; b++)
+	for (uint32_t a = 0; a < 64; a++)
+		for (uint32_t b = 0; b < 64; b++)
 		{
 			uint64_t	x[6];
 			uint64_t	y[7];
@@ -291,16 +282,14 @@ kernel_of_number(const RaceParams *params, uint64_t number)
 {
 	RaceColumn	x[RACE_MAX_PARTS];
 	RaceColumn	y[RACE_MAX_PARTS];
-	const RaceParams *part;
 	double		k;
 	int			p = 0;
-	uint32_t	i;
 
 	random_records(params, number, 1, x);
 	random_records(params, number + 1000, 1, y);
 	/* near each other, whatever their exponents were */
-	for (part = params; part != NULL; part = race_params_next(part, params), p++)
-		for (i = 0; i < part->dims; i++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), p++)
+		for (uint32_t i = 0; i < part->dims; i++)
 			if (race_record_kind(part) == RACE_RECORD_VECTOR)
 			{
 				((double *) x[p].numbers)[i] = 2 * signed_unit(mix(number * 99 + i));
@@ -322,14 +311,12 @@ test_products(void)
 	RaceParams *product = make_params(&whole, 1, 0);
 	double		worst = 0;
 	double		mean = 0;
-	uint64_t	number;
-	int			p;
 
-	for (number = 0; number < 100; number++)
+	for (uint64_t number = 0; number < 100; number++)
 	{
 		double		k = 1;
 
-		for (p = 0; p < RACE_MAX_PARTS; p++)
+		for (int p = 0; p < RACE_MAX_PARTS; p++)
 		{
 			Recipe		one = {MULTI, 2, {whole.parts[p]}};
 			RaceParams *params = make_params(&one, 1, 0);
@@ -351,22 +338,20 @@ test_widths(RaceKernel kernel)
 	Recipe		recipe = {MULTI, 2, {{(uint8_t) kernel, IND, 5, 1, WIDTHS, 0}}};
 	RaceParams *params = make_params(&recipe, 1, 0);
 	double		worst = 0;
-	uint64_t	number;
-	uint32_t	i;
 
-	for (number = 0; number < 100; number++)
+	for (uint64_t number = 0; number < 100; number++)
 	{
 		double		x[5];
 		double		y[5];
 		double		k;
 
-		for (i = 0; i < 5; i++)
+		for (uint32_t i = 0; i < 5; i++)
 		{
 			x[i] = 5 * signed_unit(mix(number * 20 + i));
 			y[i] = 5 * signed_unit(mix(number * 20 + i + 10));
 		}
 		k = kernel_of_vectors(params, x, y);
-		for (i = 0; i < 5; i++)
+		for (uint32_t i = 0; i < 5; i++)
 		{
 			x[i] /= array_number(WIDTHS, i);
 			y[i] /= array_number(WIDTHS, i);
@@ -381,13 +366,10 @@ test_widths(RaceKernel kernel)
 static void
 transform(uint32_t dims, uint32_t outputs, const double *x, double *g)
 {
-	uint32_t	i;
-	uint32_t	j;
-
-	for (i = 0; i < outputs; i++)
+	for (uint32_t i = 0; i < outputs; i++)
 	{
 		g[i] = 0;
-		for (j = 0; j < dims; j++)
+		for (uint32_t j = 0; j < dims; j++)
 			g[i] += array_number(RACE_ARRAY_MATRIX, i * dims + j) *
 				(x[j] - array_number(RACE_ARRAY_OFFSET, j));
 	}
@@ -399,17 +381,15 @@ test_transform(RaceKernel kernel, uint32_t dims, uint32_t outputs)
 	Recipe		recipe = {MULTI, 2, {{(uint8_t) kernel, IND, dims, 1, TRANSFORM, outputs}}};
 	RaceParams *params = make_params(&recipe, 1, 0);
 	double		worst = 0;
-	uint64_t	number;
-	uint32_t	i;
 
-	for (number = 0; number < 100; number++)
+	for (uint64_t number = 0; number < 100; number++)
 	{
 		double		x[8];
 		double		y[8];
 		double		g[8];
 		double		h[8];
 
-		for (i = 0; i < dims; i++)
+		for (uint32_t i = 0; i < dims; i++)
 		{
 			x[i] = 5 * signed_unit(mix(number * 20 + i));
 			y[i] = 5 * signed_unit(mix(number * 20 + i + 10));

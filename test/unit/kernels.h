@@ -69,7 +69,6 @@ write_part(const PartRecipe *recipe, void *place)
 {
 	RaceParams *part = place;
 	double	   *numbers = (double *) (part + 1);
-	int			array;
 
 	memset(part, 0, sizeof(RaceParams));
 	part->kernel = recipe->kernel;
@@ -79,13 +78,12 @@ write_part(const PartRecipe *recipe, void *place)
 	part->power = recipe->power;
 	part->arrays = recipe->arrays;
 	part->outputs = recipe->outputs;
-	for (array = 1; array <= RACE_ARRAY_OFFSET; array *= 2)
+	for (int array = 1; array <= RACE_ARRAY_OFFSET; array *= 2)
 	{
 		uint64_t	n = (recipe->arrays & array) == 0 ? 0 :
 			array == RACE_ARRAY_MATRIX ? recipe->outputs * recipe->dims : recipe->dims;
-		uint64_t	i;
 
-		for (i = 0; i < n; i++)
+		for (uint64_t i = 0; i < n; i++)
 			*numbers++ = array_number(array, i);
 	}
 	return (char *) numbers - (char *) part;
@@ -97,11 +95,10 @@ make_params(const Recipe *recipe, uint32_t rows, int64_t seed)
 {
 	RaceParams *params = malloc(sizeof(RaceParams) + RACE_MAX_MORE);
 	size_t		size = 0;
-	int			p;
 
 	if (params == NULL)
 		abort();
-	for (p = 0; p < RACE_MAX_PARTS && recipe->parts[p].kernel != 0; p++)
+	for (int p = 0; p < RACE_MAX_PARTS && recipe->parts[p].kernel != 0; p++)
 		size += write_part(&recipe->parts[p], (char *) params + size);
 	params->more = (uint32_t) (size - sizeof(RaceParams));
 	params->rehash = recipe->rehash;
@@ -116,10 +113,9 @@ static inline const char *
 describe(const RaceParams *params)
 {
 	static char text[500];
-	const RaceParams *part;
 	size_t		size = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		size += snprintf(text + size, sizeof(text) - size, "%s%s(%u)^%u %s",
 						 part == params ? "" : " * ", race_kernel_name(part->kernel),
@@ -180,9 +176,8 @@ random_vector(uint64_t number, uint32_t dims, double *x)
 	uint64_t	bits = mix(number * 16);
 	int			exponent = bits % 128 == 0 ? 1023 : bits % 64 == 0 ? 900 :
 		(int) (bits >> 6) % 73 - 20;
-	uint32_t	i;
 
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 		x[i] = bits % 32 == 1 ? 0 : ldexp(signed_unit(mix(number * 16 + 1 + i)), exponent);
 }
 
@@ -197,10 +192,8 @@ random_column(const RaceParams *part, uint64_t number, size_t n)
 	double	   *numbers = (double *) column.numbers;
 	uint64_t   *elements = (uint64_t *) column.elements;
 	size_t	   *starts = (size_t *) column.starts;
-	size_t		i;
-	uint32_t	e;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	bits = mix((number + i) * 64 + 5);
 
@@ -212,7 +205,7 @@ random_column(const RaceParams *part, uint64_t number, size_t n)
 		if (race_record_kind(part) == RACE_RECORD_VECTOR)
 			random_vector(number + i, part->dims, numbers + i * width);
 		else
-			for (e = 0; e < width; e++)
+			for (uint32_t e = 0; e < width; e++)
 				*elements++ = bits % 5 == 0 ? e : mix(bits + e);
 	}
 	return column;
@@ -221,9 +214,7 @@ random_column(const RaceParams *part, uint64_t number, size_t n)
 static inline void
 random_records(const RaceParams *params, uint64_t number, size_t n, RaceColumn *columns)
 {
-	const RaceParams *part;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		*columns++ = random_column(part, number, n);
 }
 
@@ -245,9 +236,8 @@ plain_place(uint64_t element, uint64_t key0, uint64_t key1)
 {
 	uint32_t	low = (uint32_t) (element ^ key0);
 	uint32_t	high = (uint32_t) (element >> 32 ^ key1);
-	uint32_t	round;
 
-	for (round = 1; round <= 4; round++)
+	for (uint32_t round = 1; round <= 4; round++)
 	{
 		uint64_t	product = UINT64_C(0xD256D193) * high;
 

@@ -63,11 +63,8 @@ static const Known known[] = {
 static uint64_t
 digest_part(const RaceRows *rows, const RaceRowsPart *part, uint32_t row, uint64_t digest)
 {
-	uint32_t	j;
-	uint32_t	i;
-
-	for (j = part->function; j < part->function + part->params->power; j++)
-		for (i = 0; i < part->words; i++)
+	for (uint32_t j = part->function; j < part->function + part->params->power; j++)
+		for (uint32_t i = 0; i < part->words; i++)
 		{
 			uint64_t	word;
 
@@ -81,11 +78,9 @@ static uint64_t
 digest_functions(const RaceRows *rows)
 {
 	uint64_t	digest = 0;
-	uint32_t	row;
-	int			p;
 
-	for (row = 0; row < ROWS; row++)
-		for (p = 0; p < rows->parts; p++)
+	for (uint32_t row = 0; row < ROWS; row++)
+		for (int p = 0; p < rows->parts; p++)
 			digest = digest_part(rows, &rows->part[p], row, digest);
 	return digest;
 }
@@ -95,16 +90,14 @@ digest_buckets(const RaceRows *rows)
 {
 	uint32_t   *buckets = make_buckets(rows);
 	uint64_t	digest = 0;
-	uint64_t	number;
-	uint32_t	row;
 
-	for (number = 0; number < RECORDS; number++)
+	for (uint64_t number = 0; number < RECORDS; number++)
 	{
 		RaceColumn	columns[RACE_MAX_PARTS];
 
 		random_records(rows->params, number, 1, columns);
 		race_rows_hash_one(rows, ROWS, columns, buckets);
-		for (row = 0; row < ROWS; row++)
+		for (uint32_t row = 0; row < ROWS; row++)
 			digest = mix(digest ^ buckets[row]);
 		free_records(rows->params, columns);
 	}
@@ -149,16 +142,14 @@ test_elements(void)
 	};
 	unsigned char text[16];
 	int			different = 0;
-	int			s;
-	int			i;
 
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 		text[i] = (unsigned char) (i * 37 + 11);
-	for (s = 0; s < 3; s++)
+	for (int s = 0; s < 3; s++)
 	{
-		for (i = 0; i < 5; i++)
+		for (int i = 0; i < 5; i++)
 			different += race_element_of_integer(seeds[s], integers[i]) != of_integers[s][i];
-		for (i = 0; i < 6; i++)
+		for (int i = 0; i < 6; i++)
 			different += race_element_of_bytes(seeds[s], text, sizes[i]) != of_bytes[s][i];
 	}
 	different += race_element_of_null(0, false) != UINT64_C(0xa8326e71e8daba39);
@@ -174,9 +165,8 @@ test_distinct_elements(void)
 	unsigned char zeros[257] = {0};
 	int			same = 0;
 	int			n = 0;
-	int			i;
 
-	for (i = 0; i < 257; i++)
+	for (int i = 0; i < 257; i++)
 	{
 		elements[n++] = race_element_of_integer(7, i);
 		elements[n++] = race_element_of_bytes(7, zeros, (size_t) i);
@@ -186,7 +176,7 @@ test_distinct_elements(void)
 	elements[n++] = race_element_of_null(7, true);
 	/* two zeros are there twice */
 	qsort(elements, n, sizeof(uint64_t), compare_elements);
-	for (i = 1; i < n; i++)
+	for (int i = 1; i < n; i++)
 		same += elements[i] == elements[i - 1];
 	ok(same == 1, "different integers and texts are different elements, and so are NULLs");
 	ok(race_element_of_integer(1, 5) != race_element_of_integer(2, 5) &&
@@ -197,15 +187,12 @@ test_distinct_elements(void)
 int
 main(void)
 {
-	int			p;
-	size_t		i;
-
-	for (p = 0; race_hash_path_name(p) != NULL; p++)
+	for (int p = 0; race_hash_path_name(p) != NULL; p++)
 	{
 		if (!race_hash_has(race_hash_path_name(p)))
 			continue;
 		race_hash_force(race_hash_path_name(p));
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			test_known(&known[i], race_hash_path_name(p));
 	}
 	race_hash_force("auto");

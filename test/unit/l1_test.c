@@ -20,9 +20,8 @@ integrated_kernel(double c)
 	const int	steps = 40000;
 	long double h = asinhl(1 / (long double) c) / steps;
 	long double sum = 0;
-	int			i;
 
-	for (i = 0; i <= steps; i++)
+	for (int i = 0; i <= steps; i++)
 	{
 		long double u = i * h;
 		int			weight = i == 0 || i == steps ? 1 : 2 + 2 * (i % 2);
@@ -42,9 +41,8 @@ test_integral(void)
 	const int	n = sizeof(distances) / sizeof(distances[0]);
 	double		worst = 0;
 	int			rising = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		k = race_l1_kernel(distances[i]);
 
@@ -94,9 +92,8 @@ test_inverse(void)
 	double		worst = 0;
 	double		asymmetry = 0;
 	int			falling = 0;
-	int			i;
 
-	for (i = 0; i < 1000000; i++)
+	for (int i = 0; i < 1000000; i++)
 	{
 		/* of every second, all exponents alike */
 		double		p = ldexp((double) (mix(i) >> 11), i % 2 == 0 ? -53 : -54 - i / 2 % 40);

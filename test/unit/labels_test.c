@@ -111,9 +111,8 @@ largest_part(const RaceParams *params, const RacePlan *plan)
 	uint64_t	m = plan->noise.max_contributions;
 	uint64_t	some[] = {1, 2, m / 3, m / 2, m - 1, m};
 	double		largest = 0;
-	int			k;
 
-	for (k = 0; k < 6; k++)
+	for (int k = 0; k < 6; k++)
 	{
 		uint64_t	i = some[k];
 		long double part = (long double) i / m;
@@ -161,9 +160,8 @@ plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 	RaceRequest request = {0, delta, rows, false, 0, RACE_NEIGHBORS_ADD_REMOVE};
 	Findings	findings = {0};
 	RacePlan	plan;
-	int			k;
 
-	for (k = 0; k < SOME_CONTRIBUTIONS; k++)
+	for (int k = 0; k < SOME_CONTRIBUTIONS; k++)
 		for (request.epsilon = 1e-6; request.epsilon < 1e4; request.epsilon *= 9.7)
 			for (request.neighbors = RACE_NEIGHBORS_ADD_REMOVE;
 				 request.neighbors <= RACE_NEIGHBORS_SUBSTITUTE; request.neighbors++)

@@ -29,7 +29,6 @@ draw_sample(uint64_t scale)
 {
 	RaceRandom	random = {.fill = fill_from_system};
 	Sample		sample;
-	uint64_t	i;
 
 	sample.n = DRAWS;
 	sample.span = (int64_t) (64 * scale / RACE_SCALE_DENOMINATOR);
@@ -37,7 +36,7 @@ draw_sample(uint64_t scale)
 	if (sample.count == NULL)
 		abort();
 	sample.count += sample.span;
-	for (i = 0; i < DRAWS; i++)
+	for (uint64_t i = 0; i < DRAWS; i++)
 	{
 		int64_t		k = race_discrete_laplace(&random, scale);
 
@@ -72,13 +71,12 @@ fits(const Sample *sample, uint64_t scale)
 	long double mean = 0;
 	long double square = 0;
 	long double sum = 0;
-	int64_t		k;
 	double		p;
 	double		z;
 
 	observed[0] = sample->count[0];
 	expected[0] = (double) (sample->n * mass);
-	for (k = 1; k <= sample->span; k++)
+	for (int64_t k = 1; k <= sample->span; k++)
 	{
 		int			c = (int) (SIDE_CELLS * (1 - q_to_k));
 
@@ -110,7 +108,6 @@ test_fit(uint64_t scale)
 	Sample		sample = draw_sample(scale);
 	uint64_t	zeros = sample.count[0];
 	uint64_t	percent = (scale + 50) / 100;
-	int64_t		k;
 
 	ok(fits(&sample, scale), "scale %llu: draws have their distribution",
 	   (unsigned long long) scale);
@@ -126,7 +123,7 @@ test_fit(uint64_t scale)
 	if (scale < 10 * RACE_SCALE_DENOMINATOR)
 	{
 		sample.count[0] -= zeros;
-		for (k = -sample.span; k < -1; k++)
+		for (int64_t k = -sample.span; k < -1; k++)
 			sample.count[k] = sample.count[k + 1];
 		sample.count[-1] = zeros;
 		ok(SANITIZED || !fits(&sample, scale), "control: floor of a continuous variable is rejected");
@@ -156,9 +153,8 @@ test_known_answers(void)
 			-293639051805147, 233102854945615, 206908848410837, -313716999407091, 61232180840710},
 		UINT64_C(0x8ef59656f33a0579)}
 	};
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ok(draws_are(race_discrete_laplace, known[i].scale, known[i].draws, known[i].digest),
 		   "scale %llu: known answers on a tape", (unsigned long long) known[i].scale);
 }
@@ -179,9 +175,8 @@ static void
 fill_from_tape(void *arg, uint8_t *bytes, size_t size)
 {
 	Tape	   *tape = arg;
-	size_t		i;
 
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 	{
 		uint64_t	n = tape->position++;
 
@@ -207,7 +202,6 @@ test_limits(void)
 {
 	RaceRandom	random = {.fill = fill_from_system};
 	int			nonzero = 0;
-	int			i;
 
 	ok(draw_far(3, 0) == (int64_t) 3 << 48 && draw_far(3, 1) == -((int64_t) 3 << 48),
 	   "a tape for 3 b and -3 b");
@@ -216,7 +210,7 @@ test_limits(void)
 	   "beyond 64 bits, draws are clamped");
 
 	/* P[k != 0] = 2 e^-256 for b = 1/256 */
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 		nonzero += race_discrete_laplace(&random, 1) != 0;
 	ok(nonzero == 0, "the smallest scale gives zeros");
 }
@@ -228,16 +222,14 @@ test_variance(void)
 	static const uint64_t scales[] = {1, 16, 100, 256, 300, 1000, 25601, 256000, 25600000};
 	double		big = 0x1p48;	/* b of the largest scale */
 	double		worst = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
 	{
 		long double rate = (long double) RACE_SCALE_DENOMINATOR / scales[i];
 		long double mass = -expm1l(-rate) / (1 + expl(-rate));
 		long double sum = 0;
-		int64_t		k;
 
-		for (k = (int64_t) (80 / rate) + 3; k > 0; k--)
+		for (int64_t k = (int64_t) (80 / rate) + 3; k > 0; k--)
 			sum += 2 * k * (long double) k * mass * expl(-rate * k);
 		worst = fmax(worst, fabs((double)
 								 (race_discrete_laplace_variance(scales[i]) / sum - 1)));

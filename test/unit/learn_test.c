@@ -19,9 +19,8 @@ static RaceComplex
 direct(const RaceComplex *x, const size_t *sizes, size_t u, size_t v, size_t w)
 {
 	RaceComplex sum = {0, 0};
-	size_t		i;
 
-	for (i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++)
+	for (size_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++)
 	{
 		double		angle = -2 * RACE_PI *
 			((double) (u * (i / sizes[2] / sizes[1])) / sizes[0] +
@@ -44,22 +43,21 @@ test_transform(size_t a, size_t b, size_t c)
 	RaceComplex *space = malloc(race_fourier_space(sizes) * sizeof(RaceComplex));
 	double		error = 0;
 	double		back = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		x[i].re = y[i].re = i % 3 == 0 ? 0 : sin((double) i);
 		x[i].im = y[i].im = cos((double) i * 0.7);
 	}
 	race_fourier(y, sizes, 0, space);
-	for (i = 0; i < n; i += 1 + n / 200)
+	for (size_t i = 0; i < n; i += 1 + n / 200)
 	{
 		RaceComplex right = direct(x, sizes, i / c / b, i / c % b, i % c);
 
 		error = fmax(error, fabs(y[i].re - right.re) + fabs(y[i].im - right.im));
 	}
 	race_fourier(y, sizes, 1, space);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		back = fmax(back, fabs(y[i].re / n - x[i].re) + fabs(y[i].im / n - x[i].im));
 	ok(error < 1e-10 * n, "a transform of %zu x %zu x %zu: error %g", a, b, c, error);
 	ok(back < 1e-12, "and back: error %g", back);
@@ -80,9 +78,8 @@ test_tails(void)
 		{100, 130, 0.0027504083673065},
 	};
 	double		shape;
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
 		double		tail = race_gamma_tail(known[i][0], known[i][1]);
 
@@ -107,9 +104,8 @@ static double
 apart(int i, double c)
 {
 	double		sum = 0;
-	int			k;
 
-	for (k = -8000; k <= 8000; k++)
+	for (int k = -8000; k <= 8000; k++)
 	{
 		double		z = k / 1000.0;
 		double		density = exp(-z * z / 2) / sqrt(2 * RACE_PI) / 1000;
@@ -131,9 +127,8 @@ test_square(void)
 	{
 		double		right = pow(race_l2_kernel(c), 2);
 		double		sum = 0;
-		int			i;
 
-		for (i = 0; i <= RACE_SQUARE_LAGS; i++)
+		for (int i = 0; i <= RACE_SQUARE_LAGS; i++)
 			sum += square[i] * apart(i, c);
 		worst = fmax(worst, (fabs(sum - right) - 0.003) / right);
 	}

@@ -13,9 +13,7 @@
 static void
 fill(double *a, uint32_t rows, uint32_t n, uint64_t seed)
 {
-	uint32_t	i;
-
-	for (i = 0; i < rows * n; i++)
+	for (uint32_t i = 0; i < rows * n; i++)
 		a[i] = 2 * (double) (mix(seed * 100000 + i) >> 11) / 9007199254740992.0 - 1;
 }
 
@@ -23,12 +21,10 @@ fill(double *a, uint32_t rows, uint32_t n, uint64_t seed)
 static void
 gram(const double *a, uint32_t rows, uint32_t n, double *c)
 {
-	uint32_t	i;
-	uint32_t	j;
 	uint32_t	k;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			for (c[i * n + j] = 0, k = 0; k < rows; k++)
 				c[i * n + j] += a[k * n + i] * a[k * n + j];
 }
@@ -38,12 +34,11 @@ static void
 correlate(const double *a, uint32_t rows, uint32_t n, double *r)
 {
 	double		length[MOST];
-	uint32_t	i;
 
 	gram(a, rows, n, r);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		length[i] = sqrt(r[i * n + i]);
-	for (i = 0; i < n * n; i++)
+	for (uint32_t i = 0; i < n * n; i++)
 		r[i] /= length[i / n] * length[i % n];
 }
 
@@ -58,25 +53,22 @@ test_rows(uint32_t rows, uint32_t n, uint32_t rank, uint64_t seed)
 	double		lengths[MOST];
 	double		most = 0;
 	bool		sorted = true;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
 
 	fill(w, rows, n, seed);
-	for (i = rank; i < rows; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = rank; i < rows; i++)
+		for (uint32_t j = 0; j < n; j++)
 			w[i * n + j] = w[i % rank * n + j] * (i + 1.5) - w[j];
 	gram(w, rows, n, before);
 	race_jacobi(w, rows, n, lengths);
 	gram(w, rows, n, after);
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 	{
 		sorted &= i == 0 || lengths[i] <= lengths[i - 1];
-		for (j = 0; j < i && j < rank && i < rank; j++)
+		for (uint32_t j = 0; j < i && j < rank && i < rank; j++)
 		{
 			double		sum = 0;
 
-			for (k = 0; k < n; k++)
+			for (uint32_t k = 0; k < n; k++)
 				sum += w[i * n + k] * w[j * n + k];
 			most = fmax(most, fabs(sum) / lengths[i] / lengths[j]);
 		}
@@ -111,10 +103,9 @@ test_independent(void)
 	double		r[36];
 	double		work[RACE_LINEAR_WORK(6)];
 	bool		keep[6];
-	int			i;
 
 	fill(a, 100, 6, 1);
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 	{
 		a[6 * i + 2] = a[6 * i] - 3 * a[6 * i + 1];
 		a[6 * i + 5] = a[6 * i + 4];
@@ -122,7 +113,7 @@ test_independent(void)
 	correlate(a, 100, 6, r);
 	ok(race_independent(r, 6, 99, work, keep) == 4 && keep[0] && keep[1] && !keep[2] &&
 	   keep[3] && keep[4] && !keep[5], "combinations of columns before them are not kept");
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 		a[6 * i + 2] += 1e-4 * a[6 * i + 5] * a[6 * i];
 	correlate(a, 100, 6, r);
 	ok(race_independent(r, 6, 99, work, keep) == 5 && keep[2], "... but are if they differ a little");
@@ -140,22 +131,18 @@ test_inverse(uint32_t n)
 	double		m[MOST * MOST];
 	double		most = 0;
 	bool		lower = true;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-	uint32_t	l;
 
 	fill(a, MOST, n, 3);
 	gram(a, MOST, n, c);
 	memcpy(m, c, sizeof(m));
 	ok(race_inverse_root(m, n), "%u x %u has a root", n, n);
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 		{
 			double		sum = -(double) (i == j);
 
-			for (k = 0; k < n; k++)
-				for (l = 0; l < n; l++)
+			for (uint32_t k = 0; k < n; k++)
+				for (uint32_t l = 0; l < n; l++)
 					sum += m[i * n + k] * c[k * n + l] * m[j * n + l];
 			most = fmax(most, fabs(sum));
 			lower &= j <= i ? j < i || m[i * n + j] > 0 : m[i * n + j] == 0;
@@ -175,8 +162,6 @@ test_factor(uint32_t n)
 	double		x[MOST];
 	double		most = 0;
 	double		apart = 0;
-	uint32_t	i;
-	uint32_t	j;
 
 	fill(a, MOST, n, 12);
 	gram(a, MOST, n, c);
@@ -185,7 +170,7 @@ test_factor(uint32_t n)
 	memcpy(x, a, n * sizeof(double));
 	race_solve_lower(factor, n, x);
 	race_solve_upper(factor, n, x);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double		left = race_dot(c + (size_t) i * n, x, n) - a[i];
 
@@ -194,11 +179,11 @@ test_factor(uint32_t n)
 	ok(most < 1e-9, "... which solves equations");
 	race_invert_lower(factor, n);
 	race_root_product(factor, n, inverse);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double		left = -x[i];
 
-		for (j = 0; j < n; j++)
+		for (uint32_t j = 0; j < n; j++)
 			left += inverse[i * n + j] * a[j];
 		apart = fmax(apart, fabs(left));
 	}
@@ -245,22 +230,19 @@ test_shrink(uint32_t n, double freedom, double change)
 	double		trace = 0;
 	double		commute = 0;
 	uint32_t	rows = freedom < MOST ? (uint32_t) freedom : MOST;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
 
 	fill(a, rows, n, 4);
 	correlate(a, rows, n, r);
 	memcpy(shrunken, r, sizeof(r));
 	race_shrink(shrunken, n, freedom, work);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		trace += shrunken[i * n + i];
-		for (j = 0; j < n; j++)
+		for (uint32_t j = 0; j < n; j++)
 		{
 			double		sum = 0;
 
-			for (k = 0; k < n; k++)
+			for (uint32_t k = 0; k < n; k++)
 				sum += shrunken[i * n + k] * r[k * n + j] - r[i * n + k] * shrunken[k * n + j];
 			commute = fmax(commute, fabs(sum));
 		}

@@ -46,20 +46,18 @@ test_triangle(uint32_t columns, size_t n, bool extreme)
 	uint64_t	state = columns + n;
 	bool		same = true;
 	uint32_t	i;
-	uint32_t	j;
-	size_t		r;
 
 	for (i = 0; i < columns; i++)
-		for (r = 0; r < n; r++)
+		for (size_t r = 0; r < n; r++)
 			v[(size_t) i * RACE_MOMENTS_TOGETHER + r] = extreme ? (i % 2 ? -1 : 1) * RACE_MOMENTS_ONE :
 				(int16_t) (mix(++state) % (2 * RACE_MOMENTS_ONE + 1)) - RACE_MOMENTS_ONE;
 	race_triangle_add(v, columns, n, 1, counters);
 	for (i = 0; i < columns; i++)
-		for (j = i; j < columns; j++)
+		for (uint32_t j = i; j < columns; j++)
 		{
 			int64_t		sum = 0;
 
-			for (r = 0; r < n; r++)
+			for (size_t r = 0; r < n; r++)
 				sum += (int64_t) v[(size_t) i * RACE_MOMENTS_TOGETHER + r] *
 					v[(size_t) j * RACE_MOMENTS_TOGETHER + r];
 			same &= sum == counters[race_moments_counter(columns, i, j)];
@@ -77,9 +75,8 @@ static void
 test_triangles(void)
 {
 	static const uint32_t columns[] = {2, 3, 4, 5, 6, 9, 56, 61};
-	size_t		i;
 
-	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 	{
 		test_triangle(columns[i], 1 + mix(i) % RACE_MOMENTS_TOGETHER, false);
 		test_triangle(columns[i], RACE_MOMENTS_TOGETHER, true);
@@ -98,7 +95,6 @@ test_order(uint32_t dims, uint16_t features)
 	int64_t    *whole;
 	int64_t    *parts;
 	uint64_t	state = dims;
-	size_t		i;
 
 	if (features > 0)
 		use_features(params, features, 1, RACE_SEQUENCE_INDEPENDENT);
@@ -109,10 +105,10 @@ test_order(uint32_t dims, uint16_t features)
 	size = params->range * sizeof(int64_t);
 	whole = calloc(1, size);
 	parts = calloc(1, size);
-	for (i = 0; i < MOST_RECORDS * dims; i++)
+	for (size_t i = 0; i < MOST_RECORDS * dims; i++)
 		x[i] = -1 + 3 * random_number(&state);
 	count(params, functions, x, MOST_RECORDS, 1, whole);
-	for (i = MOST_RECORDS; i-- > 0;)
+	for (size_t i = MOST_RECORDS; i-- > 0;)
 		count(params, functions, x + i * dims, 1, 1, parts);
 	ok(memcmp(whole, parts, size) == 0, "%u columns, %d features: one by one, from the last", dims, features);
 	free(functions);
@@ -137,11 +133,9 @@ change_of(const RaceParams *params, const int64_t *counters)
 {
 	uint32_t	columns = race_moments_columns(params);
 	Change		change = {0, 0, 0};
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < columns; i++)
-		for (j = i; j < columns; j++)
+	for (uint32_t i = 0; i < columns; i++)
+		for (uint32_t j = i; j < columns; j++)
 		{
 			uint64_t	entry = (uint64_t) llabs(counters[race_moments_counter(columns, i, j)]);
 
@@ -167,19 +161,17 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip)
 	double		squares = 0;
 	bool		within = true;
 	unsigned __int128 limit;	/* race_moments_squares() may be too large for its type */
-	int			trial;
 
 	params->targets = targets;
 	limit = (unsigned __int128) race_moments_squared(params) * race_moments_squared(params);
 
-	for (trial = 0; trial < 3000; trial++)
+	for (int trial = 0; trial < 3000; trial++)
 	{
 		Change		change;
 		int			used = trial % 3 == 0 ? (int) dims : 1 + (int) (mix(++state) % dims);
 		double		size = trial % 2 ? 1.5 : 1.5 * random_number(&state);
-		uint32_t	i;
 
-		for (i = 0; i < dims; i++)
+		for (uint32_t i = 0; i < dims; i++)
 			x[i] = 0.5 + ((int) i < used ? size * (mix(++state) % 2 ? 1 : -1) *
 						  (trial % 5 ? 1 : random_number(&state)) : 0);
 		memset(counters, 0, params->range * sizeof(int64_t));
@@ -205,10 +197,9 @@ test_coarser(void)
 	uint64_t	state = 0;
 	bool		near = true;
 	int			coarser;
-	int			trial;
 
 	for (coarser = 0; coarser <= RACE_MOMENTS_COARSEST; coarser++)
-		for (trial = 0; trial < 1000; trial++)
+		for (int trial = 0; trial < 1000; trial++)
 		{
 			int64_t		a = (int64_t) mix(++state) >> (2 + trial % 61);
 			int64_t		change = (int64_t) (mix(++state) % (UINT64_C(1) << 40));
@@ -243,7 +234,6 @@ test_features(RaceSequence sequence)
 	double		worst = 0;
 	double		kernel = 0;
 	uint64_t	state = 0;
-	int			trial;
 
 	params->bandwidth = 0.8;
 	use_features(params, 1000, 1, sequence);
@@ -251,28 +241,26 @@ test_features(RaceSequence sequence)
 	functions = malloc(race_rows_size(&of_functions));
 	race_rows_init(functions, &of_functions);
 	race_rows_generate_all(functions);
-	for (trial = 0; trial < 50; trial++)
+	for (int trial = 0; trial < 50; trial++)
 	{
 		double		x[2][3];
 		double		phi[2][1000];
 		double		distance = 0;
 		double		product = 0;
-		int			i;
-		int			k;
 
-		for (i = 0; i < 3; i++)
+		for (int i = 0; i < 3; i++)
 		{
 			x[0][i] = 2 * random_number(&state) - 1;
 			x[1][i] = 2 * random_number(&state) - 1;
 			distance += (x[0][i] - x[1][i]) * (x[0][i] - x[1][i]);
 		}
-		for (k = 0; k < 2; k++)
+		for (int k = 0; k < 2; k++)
 			race_moments_features(params, functions, x[k], phi[k]);
-		for (i = 0; i < 1000; i++)
+		for (int i = 0; i < 1000; i++)
 		{
 			double		turns = *race_rows_coefficient(functions, i, 0, 0);
 
-			for (k = 0; k < 3; k++)
+			for (int k = 0; k < 3; k++)
 				turns += *race_rows_coefficient(functions, i, 0, k + 1) * x[0][k];
 			worst = fmax(worst, fabs(phi[0][i] - race_moments_amplitude(params) * cos(2 * RACE_PI * turns)));
 			product += phi[0][i] * phi[1][i];
@@ -289,9 +277,7 @@ test_features(RaceSequence sequence)
 int
 main(void)
 {
-	int			p;
-
-	for (p = 0; race_hash_path_name(p) != NULL; p++)
+	for (int p = 0; race_hash_path_name(p) != NULL; p++)
 		if (race_hash_has(race_hash_path_name(p)))
 		{
 			race_hash_force(race_hash_path_name(p));

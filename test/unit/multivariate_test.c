@@ -44,20 +44,15 @@ start(Sums *sums, double count, double diagonal, double other)
 static void
 add(Sums *sums, const double *v)
 {
-	int			i;
-
-	for (i = 0; i < N * N; i++)
+	for (int i = 0; i < N * N; i++)
 		sums->m[i] += v[i / N] * v[i % N];
 }
 
 static void
 add_noise(Sums *sums, uint64_t *seed)
 {
-	int			i;
-	int			j;
-
-	for (i = 0; i < N; i++)
-		for (j = 0; j <= i; j++)
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j <= i; j++)
 		{
 			double		e = normal(seed) * (i == j ? sums->noisy.diagonal : sums->noisy.other);
 
@@ -79,10 +74,8 @@ make_likely(Sums *sums)
 static void
 draw_record(uint64_t *seed, double *v)
 {
-	int			i;
-
 	v[0] = 1;
-	for (i = 1; i < 4; i++)
+	for (int i = 1; i < 4; i++)
 		v[i] = 0.3 * normal(seed);
 	v[3] = 0.8 * v[1] + 0.6 * v[3];
 	v[4] = 0.2 + 0.5 * v[1] - 0.3 * v[2] + 0.1 * normal(seed);
@@ -92,10 +85,9 @@ static void
 draw(Sums *sums, uint64_t seed, double diagonal, double other)
 {
 	double		v[N];
-	int			r;
 
 	start(sums, RECORDS, diagonal, other);
-	for (r = 0; r < RECORDS; r++)
+	for (int r = 0; r < RECORDS; r++)
 	{
 		draw_record(&seed, v);
 		add(sums, v);
@@ -113,16 +105,14 @@ smallest_eigenvalue(const double *m)
 	double		c[N * N];
 	double		low = -1e6;
 	double		high = 1e6;
-	int			steps;
-	int			i;
 
 	/* the largest shift after which the matrix still has a Cholesky factor */
-	for (steps = 0; steps < 100; steps++)
+	for (int steps = 0; steps < 100; steps++)
 	{
 		double		middle = (low + high) / 2;
 
 		memcpy(c, m, sizeof(c));
-		for (i = 0; i < N; i++)
+		for (int i = 0; i < N; i++)
 			c[i * N + i] -= middle;
 		if (race_inverse_root(c, N))
 			low = middle;
@@ -139,7 +129,6 @@ test_likely(void)
 	/* moved by a standard deviation of 0.85 * sqrt(5) * 10; by numerical integration */
 	const double diagonal[N] = {-1000, -20, 0, 20, 1000};
 	const double mean[N] = {0.360989, 9.786237, 15.165055, 25.106090, 1000};
-	int			i;
 	bool		good = true;
 
 	draw(&sums, 1, 0, 0);
@@ -149,10 +138,10 @@ test_likely(void)
 	ok(smallest_eigenvalue(sums.likely) > 0, "... which the likely sums have not");
 
 	start(&sums, 10, 14.142, 10);
-	for (i = 0; i < N; i++)
+	for (int i = 0; i < N; i++)
 		sums.m[i * N + i] = diagonal[i];
 	make_likely(&sums);
-	for (i = 0; i < N; i++)
+	for (int i = 0; i < N; i++)
 		good = good && fabs(sums.likely[i * N + i] - mean[i]) < 1e-5;
 	ok(good, "eigenvalues are the means of what is positive");
 }
@@ -194,18 +183,16 @@ coverage(double other, double doubt, double *error)
 	double		covariance[(N - 1) * (N - 1)];
 	int			held = 0;
 	int			draws = 400;
-	int			d;
-	int			i;
 	Sums		sums;
 
 	*error = 0;
-	for (d = 0; d < draws; d++)
+	for (int d = 0; d < draws; d++)
 	{
 		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
 		sums.noisy.other *= doubt;
 		sums.noisy.diagonal *= doubt;
 		regress(&sums, coefficients, covariance);
-		for (i = 0; i < N - 1; i++)
+		for (int i = 0; i < N - 1; i++)
 		{
 			held += fabs(coefficients[i] - truth[i]) < 1.96 * sqrt(covariance[i * N]);
 			*error += fabs(coefficients[i] - truth[i]) / (N - 1) / draws;
@@ -225,12 +212,11 @@ test_regression(void)
 	uint64_t	seed = 3;
 	double		error;
 	double		less;
-	int			r;
 	int			i;
 
 	draw(&sums, 3, 0, 0);
 	ok(regress(&sums, coefficients, covariance), "a regression");
-	for (r = 0; r < RECORDS; r++)
+	for (int r = 0; r < RECORDS; r++)
 	{
 		double		left;
 
@@ -269,13 +255,11 @@ test_classes(double other)
 	double		density[2];
 	uint64_t	seed = 7;
 	int			right = 0;
-	int			c;
-	int			r;
 
-	for (c = 0; c < 2; c++)
+	for (int c = 0; c < 2; c++)
 	{
 		start(&sums[c], RECORDS, other * sqrt(2), other);
-		for (r = 0; r < RECORDS; r++)
+		for (int r = 0; r < RECORDS; r++)
 		{
 			draw_record(&seed, v);
 			v[4] += 0.4 * c;
@@ -287,7 +271,7 @@ test_classes(double other)
 	}
 	ok(race_classes_fit(noisy, 2, space, work, &classes) && classes.kept == 1,
 	   "two classes lie apart in one direction, noise %g", other);
-	for (r = 0; r < 2000; r++)
+	for (int r = 0; r < 2000; r++)
 	{
 		draw_record(&seed, v);
 		v[4] += 0.4 * (r % 2);
@@ -313,13 +297,11 @@ test_far(void)
 	double		before = -INFINITY;
 	bool		rises = true;
 	uint64_t	seed = 9;
-	int			c;
-	int			r;
 
-	for (c = 0; c < 2; c++)
+	for (int c = 0; c < 2; c++)
 	{
 		start(&sums[c], RECORDS, 0, 0);
-		for (r = 0; r < RECORDS; r++)
+		for (int r = 0; r < RECORDS; r++)
 		{
 			draw_record(&seed, v);
 			v[4] = 0.4 * c + (0.1 + 0.2 * c) * normal(&seed);
@@ -329,7 +311,7 @@ test_far(void)
 		noisy[c] = sums[c].noisy;
 	}
 	race_classes_fit(noisy, 2, space, work, &classes);
-	for (r = -50; r <= 50; r++)
+	for (int r = -50; r <= 50; r++)
 	{
 		x[3] = r * 0.1;
 		race_classes_densities(&classes, x, z, density);
@@ -353,7 +335,6 @@ test_spread(void)
 	double		trace = 0;
 	double		sum = 0;
 	double		product = 0;
-	int			i;
 
 	draw(&sums, 11, 0, 0);
 	measured = race_measure_covariance(&sums.noisy, 1, 3);
@@ -363,7 +344,7 @@ test_spread(void)
 	ok(measured.known && fabs(measured.value - 0.8) < 4 * measured.error &&
 	   measured.error < 0.02, "a correlation within its error");
 	race_components(&sums.noisy, scale, work, vector, variance);
-	for (i = 0; i < N - 1; i++)
+	for (int i = 0; i < N - 1; i++)
 	{
 		trace += race_measure_covariance(&sums.noisy, i + 1, i + 1).value;
 		sum += variance[i].value;

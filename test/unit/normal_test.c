@@ -40,9 +40,8 @@ test_inverse_normal(void)
 	double		worst_small = 0;
 	double		worst_tail = 0;
 	int			asymmetric = 0;
-	int			i;
 
-	for (i = 0; i < 1000000; i++)
+	for (int i = 0; i < 1000000; i++)
 	{
 		double		p = lattice_point(i);
 		double		z = race_inverse_normal(p);
@@ -50,7 +49,7 @@ test_inverse_normal(void)
 		worst_lattice = fmax(worst_lattice, relative_error(z, p, p - 0.5L));
 		asymmetric += race_inverse_normal(1 - p) != -z;
 	}
-	for (i = 1; i <= 1000; i++)
+	for (int i = 1; i <= 1000; i++)
 	{
 		double		p = pow(10, -0.3 * i);
 		double		q = 0.5 * pow(2, -i / 20.0);
@@ -91,9 +90,8 @@ test_known_bits(void)
 	};
 	uint64_t	digest = 0;
 	int			different = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (race_inverse_normal(known[i][0]) != known[i][1])
 		{
 			different++;
@@ -102,7 +100,7 @@ test_known_bits(void)
 		}
 	ok(different == 0, "known answers, bit by bit");
 
-	for (i = 0; i < 100000; i++)
+	for (size_t i = 0; i < 100000; i++)
 	{
 		double		z = race_inverse_normal(lattice_point(i));
 		uint64_t	bits;
@@ -121,10 +119,9 @@ student_within(long double t, int df)
 	long double c2 = 1 / (1 + t * t / df);
 	long double term = df % 2 == 0 ? 1 : sqrtl(c2);
 	long double terms = 0;
-	int			i;
 
 	/* c + 2/3 c^3 + ..., or 1 + 1/2 c^2 + ..., up to c^(df - 2) */
-	for (i = df % 2 == 0 ? 2 : 3; i <= df; i += 2)
+	for (int i = df % 2 == 0 ? 2 : 3; i <= df; i += 2)
 	{
 		terms += term;
 		term *= c2 * (i - 1) / i;
@@ -161,11 +158,9 @@ test_student(void)
 	double		worst_many = 0;
 	int			disordered = 0;
 	double		p;
-	int			df;
-	size_t		i;
 
-	for (df = 1; df <= 1023; df += df < 40 ? 1 : 983)
-		for (i = 0; i < sizeof(ps) / sizeof(ps[0]); i++)
+	for (int df = 1; df <= 1023; df += df < 40 ? 1 : 983)
+		for (size_t i = 0; i < sizeof(ps) / sizeof(ps[0]); i++)
 		{
 			double		error = fabs(race_student_two_sided(ps[i], df) /
 									 student_quantile(ps[i], df) - 1);
@@ -178,7 +173,7 @@ test_student(void)
 	ok(worst < 1e-5, "Student's t from 1 to 1023 degrees of freedom");
 	ok(worst_many < 1e-6, "Student's t from 15 degrees of freedom on: six digits");
 
-	for (df = 1; df <= 40; df++)
+	for (int df = 1; df <= 40; df++)
 		for (p = 0x1p-53; p < 0.99; p *= 1.01)
 			disordered += !(race_student_two_sided(p, df) <=
 							race_student_two_sided(p / 1.01, df));
@@ -196,9 +191,8 @@ static bool
 has_values(const StudentValue *values, int n, double tolerance)
 {
 	int			wrong = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		t = race_student_two_sided(values[i].p, values[i].df);
 

@@ -36,17 +36,15 @@ deviation(const RaceRows *rows, const uint64_t *elements, size_t n, double *wors
 	uint32_t   *of_one = make_buckets(rows);
 	double		rate = 1.0 / n + (1 - 1.0 / n) / RANGE;
 	double		sum = 0;
-	size_t		e;
-	uint32_t	row;
 
 	hash_set(rows, elements, n, of_set);
-	for (e = 0; e < n; e++)
+	for (size_t e = 0; e < n; e++)
 	{
 		uint32_t	same = 0;
 		double		error;
 
 		hash_set(rows, elements + e, 1, of_one);
-		for (row = 0; row < ROWS; row++)
+		for (uint32_t row = 0; row < ROWS; row++)
 			same += of_set[row] == of_one[row];
 		error = standard_errors((double) same / ROWS, rate, ROWS);
 		*worst = fmax(*worst, fabs(error));
@@ -61,9 +59,7 @@ deviation(const RaceRows *rows, const uint64_t *elements, size_t n, double *wors
 static void
 make_integers(uint64_t *elements, int from, int step, size_t n, bool mixed)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64_t		integer = from + step * (int64_t) i;
 
@@ -79,9 +75,8 @@ test_sizes(const RaceRows *rows)
 	uint64_t	elements[MAX_SIZE];
 	double		worst = 0;
 	double		worst_control = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 	{
 		make_integers(elements, 0, 1, sizes[i], true);
 		deviation(rows, elements, sizes[i], &worst);
@@ -107,9 +102,8 @@ test_many(const RaceRows *rows)
 	double		sum = 0;
 	double		worst = 0;
 	double		error;
-	int			set;
 
-	for (set = 0; set < SETS; set++)
+	for (int set = 0; set < SETS; set++)
 	{
 		make_integers(elements, 1000 + set, 1 << set % 20, 3, true);
 		sum += deviation(rows, elements, 3, &worst);
@@ -153,9 +147,8 @@ test_pauses(void)
 	uint32_t   *buckets = make_buckets(rows);
 	uint32_t   *with_pauses = make_buckets(rows);
 	uint64_t	element;
-	size_t		i;
 
-	for (i = 0; i < LARGE; i++)
+	for (size_t i = 0; i < LARGE; i++)
 		elements[i] = mix(i);
 	race_rows_hash_one(rows, RACE_LANES, &set, buckets);
 	element = race_element_of_bytes(SEED, elements, LARGE);

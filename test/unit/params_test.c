@@ -149,9 +149,8 @@ test_memory(void)
 		{RACE_MAX_DIMS, 1, 4000}, {RACE_MAX_DIMS, RACE_MAX_POWER, 1}
 	};
 	char		message[200];
-	size_t		i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 	{
 		RaceParams	params = l2_params(IND, FOLD, shapes[i].dims, shapes[i].power,
 									   shapes[i].rows, 2);
@@ -183,9 +182,8 @@ static void
 test_names(void)
 {
 	int			wrong = 0;
-	int			i;
 
-	for (i = -1; i <= 255; i++)
+	for (int i = -1; i <= 255; i++)
 	{
 		const char *kernel = race_kernel_name(i);
 		const char *sequence = race_sequence_name(i);

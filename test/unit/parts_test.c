@@ -85,7 +85,6 @@ static void
 test_numbers(void)
 {
 	static const double never[] = {NAN, INFINITY, -INFINITY, 1.1e100, -1.1e100};
-	int			i;
 
 	number_verdict(L2, WIDTHS, WIDTHS, 0, 1e-100 / 2.6, "bandwidths must be");
 	number_verdict(L2, WIDTHS, WIDTHS, 0, 1e-100 / 2.4, NULL);
@@ -93,7 +92,7 @@ test_numbers(void)
 	number_verdict(L1, WIDTHS, WIDTHS, 2, 1e100 / 2.4, "bandwidths must be");
 	number_verdict(L2, WIDTHS, WIDTHS, 1, 0, "bandwidths must be");
 	number_verdict(L2, WIDTHS, WIDTHS, 1, -1, "bandwidths must be");
-	for (i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++)
 	{
 		number_verdict(L2, WIDTHS | BOUNDS, WIDTHS, 2, never[i], "bandwidths must be");
 		number_verdict(L2, TRANSFORM | BOUNDS, RACE_ARRAY_MATRIX, 5, never[i], "a transform must");

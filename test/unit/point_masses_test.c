@@ -33,14 +33,13 @@ test_one_mass(double place, double ground)
 	RacePointMass	masses[NODES / 3 + 1];
 	double		nodes[NODES];
 	size_t		found;
-	size_t		k;
 	double		off = 0;
 
-	for (k = 0; k < NODES; k++)
+	for (size_t k = 0; k < NODES; k++)
 		nodes[k] = ground;
 	put(nodes, place, 1e6);
 	found = take(nodes, 1, masses);
-	for (k = 0; k < NODES; k++)
+	for (size_t k = 0; k < NODES; k++)
 		off = fmax(off, fabs(nodes[k] - ground));
 	ok(found == 1 && fabs(masses[0].place - place) < 1e-9 && fabs(masses[0].records - 1e6) < 1e-3 &&
 	   off < 1e-3, "a point mass at %g on %g a node is found where it is, and the rest stays", place, ground);
@@ -52,9 +51,8 @@ test_no_mass(double width, const char *what)
 {
 	RacePointMass	masses[NODES / 3 + 1];
 	double		nodes[NODES] = {0};
-	int			i;
 
-	for (i = -4000; i <= 4000; i++)
+	for (int i = -4000; i <= 4000; i++)
 		put(nodes, 50.3 + i / 1000.0 * width, 1e3 * exp(-i / 1000.0 * (i / 1000.0) / 2));
 	ok(take(nodes, 1, masses) == 0, "%s is no point mass", what);
 }
@@ -67,16 +65,15 @@ test_noise(void)
 	double		nodes[NODES];
 	double		with_masses[NODES];
 	size_t		of_noise;
-	size_t		k;
 
-	for (k = 0; k < NODES; k++)
+	for (size_t k = 0; k < NODES; k++)
 	{
 		double		u = ((double) (mix(k + 1) >> 11) + 0.5) / 9007199254740992.0 - 0.5;
 
 		nodes[k] = (u < 0 ? 1 : -1) * log(1 - 2 * fabs(u)) / sqrt(2);
 		with_masses[k] = nodes[k];
 	}
-	for (k = 5; k + 6 < NODES; k += 10)
+	for (size_t k = 5; k + 6 < NODES; k += 10)
 		put(with_masses, k + 0.5, 100);
 	of_noise = take(nodes, 1, masses);
 	ok(of_noise == 0, "no masses in noise: %zu", of_noise);
@@ -92,21 +89,20 @@ test_nothing_is_lost(void)
 	double		sum = 0;
 	double		center = 0;
 	size_t		found;
-	size_t		k;
 
-	for (k = 0; k < NODES; k++)
+	for (size_t k = 0; k < NODES; k++)
 	{
 		nodes[k] = (double) (mix(k) % 7) * (mix(k + NODES) % 5 == 0 ? 1000 : 1);
 		sum += nodes[k];
 		center += k * nodes[k];
 	}
 	found = take(nodes, 0.01, masses);
-	for (k = 0; k < NODES; k++)
+	for (size_t k = 0; k < NODES; k++)
 	{
 		sum -= nodes[k];
 		center -= k * nodes[k];
 	}
-	for (k = 0; k < found; k++)
+	for (size_t k = 0; k < found; k++)
 	{
 		sum -= masses[k].records;
 		center -= masses[k].place * masses[k].records;

@@ -26,10 +26,9 @@ test_values(RaceKernel kernel, double (*exact) (double), uint32_t power)
 	int			outside = 0;
 	int			rising = 0;
 	double		before = 2;
-	int			i;
 
 	race_radial_init(&radial, params);
-	for (i = 0; i <= 200000; i++)
+	for (int i = 0; i <= 200000; i++)
 	{
 		/* near, beyond, and far away */
 		double		c = i < 100000 ? i * 1e-4 : pow(10, (i - 100000) * 3e-4) * 10;
@@ -40,7 +39,7 @@ test_values(RaceKernel kernel, double (*exact) (double), uint32_t power)
 		rising += k > before;
 		before = k;
 	}
-	for (i = 0; i < 4096; i++)
+	for (int i = 0; i < 4096; i++)
 	{
 		double		at = (double) i / RACE_RADIAL_STEPS;
 
@@ -104,28 +103,25 @@ test_sum(RaceKernel kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint3
 	double	   *q = calloc(dims, sizeof(double));
 	double		worst = 0;
 	double		largest = 0;
-	uint64_t	number;
-	size_t		i;
-	uint32_t	j;
 
 	if (radial == NULL || x == NULL || weights == NULL || places == NULL || place == NULL || q == NULL)
 		abort();
 	race_radial_init(radial, params);
-	for (i = 0; i < n * dims; i++)
+	for (size_t i = 0; i < n * dims; i++)
 		x[i] = 4 * signed_unit(mix(i + 77)) * (i % 5 == 0 ? 100 : 1);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		weights[i] = i % 4 == 3 ? 0 : fabs(signed_unit(mix(i + 5))) / (double) n;
 		race_radial_place(radial, params, x + i * dims, places + i, n);
 	}
-	for (number = 0; number < 50; number++)
+	for (uint64_t number = 0; number < 50; number++)
 	{
 		double		sum = 0;
 
-		for (j = 0; j < dims; j++)
+		for (uint32_t j = 0; j < dims; j++)
 			q[j] = number % 10 == 0 && n > 0 ? x[number % n * dims + j] : 5 * signed_unit(mix(number * 64 + j));
 		race_radial_place(radial, params, q, place, 1);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			sum += weights[i] * kernel_of_vectors(params, x + i * dims, q);
 		largest = fmax(largest, sum);
 		worst = fmax(worst, fabs(race_radial_sum(radial, place, places, weights, n) - sum));
@@ -146,17 +142,15 @@ int
 main(void)
 {
 	static const size_t counts[] = {0, 1, 2, 63, 64, 65, 128, 200};
-	uint32_t	power;
-	size_t		i;
 
-	for (power = 1; power <= 8; power *= 2)
+	for (uint32_t power = 1; power <= 8; power *= 2)
 	{
 		test_values(L2, race_l2_kernel, power);
 		test_values(L1, race_l1_kernel, power);
 	}
 	test_ends();
 	test_can();
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 	{
 		test_sum(L2, 2, 1, 0, 0, counts[i]);
 		test_sum(L1, 3, 1, WIDTHS, 0, counts[i]);

@@ -32,10 +32,9 @@ uniform(uint64_t (*below) (RaceRandom *, uint64_t), uint64_t n, int cells)
 	uint64_t	observed[MAX_CELLS] = {0};
 	double		expected[MAX_CELLS];
 	uint64_t	beyond = 0;
-	uint64_t	i;
 	double		p;
 
-	for (i = 0; i < (uint64_t) cells; i++)
+	for (uint64_t i = 0; i < (uint64_t) cells; i++)
 	{
 		/* how many numbers v have floor(v * cells / n) = i */
 		uint64_t	first = (uint64_t) (((unsigned __int128) n * i + cells - 1) / cells);
@@ -43,7 +42,7 @@ uniform(uint64_t (*below) (RaceRandom *, uint64_t), uint64_t n, int cells)
 
 		expected[i] = (double) (next - first) / (double) n * (double) DRAWS;
 	}
-	for (i = 0; i < DRAWS; i++)
+	for (uint64_t i = 0; i < DRAWS; i++)
 	{
 		uint64_t	v = below(&source, n);
 
@@ -62,10 +61,9 @@ test_uniform(void)
 {
 	uint64_t	ones = 0;
 	uint64_t	beyond = 0;
-	uint64_t	i;
 	double		z;
 
-	for (i = 0; i < DRAWS; i++)
+	for (uint64_t i = 0; i < DRAWS; i++)
 	{
 		uint64_t	v = race_random_below(&source, 2);
 
@@ -112,7 +110,6 @@ test_bytes(void)
 {
 	uint8_t		first = 0xfe;
 	RaceRandom	random = {.fill = fill_counting, .arg = &first};
-	uint64_t	n;
 	int			wrong = 0;
 
 	ok(takes(0, 1, 0, 0), "n = 1 is 0 and takes no bytes");
@@ -128,9 +125,9 @@ test_bytes(void)
 	ok(takes(0x12, UINT64_MAX, UINT64_C(0x1213141516171819), 8),
 	   "n = 2^64 - 1 takes 8 bytes");
 
-	for (n = 1; n <= 4096; n++)
+	for (uint64_t n = 1; n <= 4096; n++)
 		wrong += race_random_below(&random, n) >= n;
-	for (n = RACE_MAX_SCALE - 1000; n <= RACE_MAX_SCALE; n++)
+	for (uint64_t n = RACE_MAX_SCALE - 1000; n <= RACE_MAX_SCALE; n++)
 		wrong += race_random_below(&random, n) >= n;
 	ok(wrong == 0, "all is below n, whatever n is");
 }

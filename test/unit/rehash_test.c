@@ -19,11 +19,8 @@
 static void
 make_codes_plain(RaceRows *rows)
 {
-	uint32_t	row;
-	uint32_t	j;
-
-	for (row = 0; row < rows->params->rows; row++)
-		for (j = 0; j < rows->params->power; j++)
+	for (uint32_t row = 0; row < rows->params->rows; row++)
+		for (uint32_t j = 0; j < rows->params->power; j++)
 		{
 			*race_rows_coefficient(rows, row, j, 0) = 0;
 			*race_rows_coefficient(rows, row, j, 1) = 1;
@@ -40,19 +37,17 @@ test_fold(void)
 	static const uint32_t large[] = {1000, 1024, 65535, 1048583, 33553919, 33553920};
 	int			wrong = 0;
 	int			short_of_whole = 0;
-	int			i;
 
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 	{
 		uint32_t	range = i < 6 ? large[i] : (uint32_t) i - 4;
 		RaceParams	params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD,
 									   1, 1, 1, range);
 		RaceRows   *rows = make_rows(&params);
 		uint32_t   *buckets = make_buckets(rows);
-		int			j;
 
 		make_codes_plain(rows);
-		for (j = 0; j < 600; j++)
+		for (int j = 0; j < 600; j++)
 		{
 			/* multiples of the range from the largest to 0, of both signs */
 			int64_t		multiple = (((int64_t) 1 << 51) - 1) / range >> j / 12;
@@ -90,9 +85,8 @@ universal(const RaceRows *rows)
 	double		worst = 0;
 	double		sum = 0;
 	double		together;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		rate = share_of_vectors(rows, &codes[i][0], &codes[i][1]);
 
@@ -109,11 +103,8 @@ universal(const RaceRows *rows)
 static void
 forget_keys(RaceRows *rows, int word)
 {
-	uint32_t	row;
-	uint32_t	j;
-
-	for (row = 0; row < rows->params->rows; row++)
-		for (j = 0; j < rows->params->power; j++)
+	for (uint32_t row = 0; row < rows->params->rows; row++)
+		for (uint32_t j = 0; j < rows->params->power; j++)
 			*race_rows_key(rows, row, 1 + 2 * j + word) = 0;
 }
 
@@ -126,14 +117,13 @@ test_universal(uint32_t range)
 	RaceRows   *rows = make_rows(&params);
 	double		near = 0;
 	double		far = 1e6;
-	int			word;
 
 	ok(fabs(standard_errors(share_of_vectors(rows, &near, &far), 1.0 / range, n_rows)) < LIMIT,
 	   "range %u: records far apart meet at rate 1 / range", range);
 	make_codes_plain(rows);
 	ok(universal(rows), "range %u: different codes meet at rate 1 / range", range);
 	ok(share_of_vectors(rows, &far, &far) == 1, "and equal codes always");
-	for (word = 0; word < 2; word++)
+	for (int word = 0; word < 2; word++)
 	{
 		forget_keys(rows, word);
 		ok(!universal(rows), "control: not without the keys of word %d", word);
@@ -155,9 +145,8 @@ elements_meet(const RaceRows *rows)
 		{UINT64_C(0xFFFFFFFF), UINT64_C(0xFFFFFFFF) << 32}, {UINT64_MAX - 1, UINT64_MAX}
 	};
 	double		worst = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
 	{
 		RaceColumn	x = {.elements = &elements[i][0], .width = 1};
 		RaceColumn	y = {.elements = &elements[i][1], .width = 1};
@@ -175,10 +164,9 @@ test_elements(uint32_t range)
 	Recipe		recipe = {MULTI, range, {PART(MATCH, IND, 1, 1)}};
 	RaceParams *params = make_params(&recipe, range < 300 ? ROWS : 33000000 / range, 0);
 	RaceRows   *rows = make_rows(params);
-	int			word;
 
 	ok(elements_meet(rows) < LIMIT, "range %u: different elements meet at rate 1 / range", range);
-	for (word = 0; word < 2; word++)
+	for (int word = 0; word < 2; word++)
 	{
 		forget_keys(rows, word);
 		ok(elements_meet(rows) > LIMIT, "control: not without the keys of word %d", word);
@@ -202,13 +190,12 @@ test_uniform(uint32_t range)
 	double		x = 17;
 	int			beyond = 0;
 	double		deviation;
-	uint32_t	i;
 
 	make_codes_plain(rows);
 	hash_vector(rows, &x, buckets);
-	for (i = 0; i < range; i++)
+	for (uint32_t i = 0; i < range; i++)
 		expected[i] = (double) n_rows / range;
-	for (i = 0; i < n_rows; i++)
+	for (uint32_t i = 0; i < n_rows; i++)
 	{
 		beyond += buckets[i] >= range;
 		observed[buckets[i] % range]++;
@@ -239,16 +226,14 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	int			beyond = 0;
 	double		ends[2] = {-RACE_MAX_CODE, RACE_MAX_CODE};
 	double		extremes[3] = {-1e300, 1e300, NAN};
-	size_t		i;
-	uint32_t	row;
 
 	params.bandwidth = RACE_MIN_BANDWIDTH;
 	rows = make_rows(&params);
 	buckets = make_buckets(rows);
-	for (i = 0; i < sizeof(records) / sizeof(records[0]); i++)
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 	{
 		hash_vector(rows, records[i], buckets);
-		for (row = 0; row < params.rows; row++)
+		for (uint32_t row = 0; row < params.rows; row++)
 			beyond += buckets[row] >= range;
 	}
 	ok(beyond == 0, "%s, %s: infinite products give buckets within range",
@@ -271,10 +256,9 @@ int
 main(void)
 {
 	static const uint32_t ranges[] = {2, 3, 1000, 1024};
-	size_t		i;
 
 	test_fold();
-	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
 	{
 		test_universal(ranges[i]);
 		test_elements(ranges[i]);

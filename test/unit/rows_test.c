@@ -30,26 +30,23 @@ test_philox_lanes(void)
 {
 	uint64_t	rows[RACE_LANES];
 	uint64_t	bits[RACE_LANES];
-	int			p;
-	int			i;
 
-	for (p = 0; race_hash_path_name(p) != NULL; p++)
+	for (int p = 0; race_hash_path_name(p) != NULL; p++)
 	{
 		int			wrong = 0;
 		int			same = 0;
-		uint32_t	round;
 
 		if (!race_hash_has(race_hash_path_name(p)))
 			continue;
 		race_hash_force(race_hash_path_name(p));
-		for (round = 0; round < 1000; round++)
+		for (uint32_t round = 0; round < 1000; round++)
 		{
 			int64_t		seed = (int64_t) mix(round);
 
-			for (i = 0; i < RACE_LANES; i++)
+			for (int i = 0; i < RACE_LANES; i++)
 				rows[i] = (uint32_t) mix(round * RACE_LANES + i);
 			race_philox_lanes(seed, RACE_STREAM_REHASH, rows, ~round, round, bits);
-			for (i = 0; i < RACE_LANES; i++)
+			for (int i = 0; i < RACE_LANES; i++)
 			{
 				uint32_t	row = (uint32_t) rows[i];
 
@@ -71,9 +68,7 @@ test_philox_lanes(void)
 static void
 make_input(int input, uint32_t dims, double *x)
 {
-	uint32_t	i;
-
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 	{
 		double		values[INPUTS] = {
 			0, 1.37 * i - 5, 1e300, i % 2 == 0 ? 1e300 : -1e300,
@@ -157,11 +152,8 @@ test_known_answers(void)
 			{0, 0, 0, 0, 1, 0}, {1, 1, 0, 0, 1, 1}
 		}}
 	};
-	size_t		i;
-	int			input;
-	int			j;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
 		RaceParams	params = l2_params(known[i].shape.sequence, known[i].shape.rehash,
 									   known[i].shape.dims, known[i].shape.power, 70,
@@ -176,11 +168,11 @@ test_known_answers(void)
 		params.bandwidth = known[i].bandwidth;
 		rows = make_rows(&params);
 		buckets = make_buckets(rows);
-		for (input = 0; input < INPUTS; input++)
+		for (int input = 0; input < INPUTS; input++)
 		{
 			make_input(input, params.dims, x);
 			hash_vector(rows, x, buckets);
-			for (j = 0; j < 6; j++)
+			for (int j = 0; j < 6; j++)
 				different += buckets[known_rows[j]] != known[i].buckets[input][j];
 		}
 		last = *race_rows_coefficient(rows, 69, params.power - 1, params.dims);
@@ -199,13 +191,11 @@ static double projections[16][2048];
 static void
 plain_hadamard(double *z, uint32_t n)
 {
-	uint32_t	i;
-
 	if (n == 1)
 		return;
 	plain_hadamard(z, n / 2);
 	plain_hadamard(z + n / 2, n / 2);
-	for (i = 0; i < n / 2; i++)
+	for (uint32_t i = 0; i < n / 2; i++)
 	{
 		double		x = z[i];
 
@@ -220,15 +210,13 @@ plain_project(const RaceParams *part, const uint64_t *signs, const double *x, do
 	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
 	const double *widths = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	n = race_structured_length(part);
-	uint32_t	i;
-	int			round;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		z[i] = i >= part->dims ? 0 :
 			(x[i] - (origin == NULL ? 0 : origin[i])) / (widths == NULL ? 1 : widths[i]);
-	for (round = 0; round < 3; round++, signs += n / 64)
+	for (int round = 0; round < 3; round++, signs += n / 64)
 	{
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			z[i] = (signs[i / 64] >> i % 64 & 1) != 0 ? -z[i] : z[i];
 		plain_hadamard(z, n);
 	}
@@ -237,11 +225,8 @@ plain_project(const RaceParams *part, const uint64_t *signs, const double *x, do
 static void
 plain_projections(const RaceRows *rows, const RaceColumn *x)
 {
-	int			p;
-	uint32_t	j;
-
-	for (p = 0; p < rows->parts; p++)
-		for (j = 0; j < rows->part[p].params->power && race_is_structured(rows->part[p].params); j++)
+	for (int p = 0; p < rows->parts; p++)
+		for (uint32_t j = 0; j < rows->part[p].params->power && race_is_structured(rows->part[p].params); j++)
 			plain_project(rows->part[p].params,
 						  race_rows_signs(rows, rows->part[p].function + j, 0), x[p].numbers,
 						  projections[rows->part[p].function + j]);
@@ -270,9 +255,8 @@ plain_grouped(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *
 	uint32_t	group = row / RACE_LANES * RACE_LANES + row % RACE_LANES / 8;
 	const uint64_t *words = (const uint64_t *) race_rows_coefficient(rows, group, j, 0);
 	uint64_t	least = UINT64_MAX;
-	size_t		i;
 
-	for (i = x->starts[0]; i < x->starts[1]; i++)
+	for (size_t i = x->starts[0]; i < x->starts[1]; i++)
 	{
 		uint64_t	code = plain_place(x->elements[i], words[0], words[RACE_LANES]) ^
 			turns[row % 8] << 61;
@@ -290,7 +274,6 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 	uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, row, j, 0);
 	uint64_t	least = UINT64_MAX;
 	double		sum;
-	size_t		i;
 
 	if (part->kernel == MATCH)
 		return x->elements[words[0]];
@@ -298,7 +281,7 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 		return plain_grouped(rows, row, j, x);
 	if (part->kernel == JACCARD)
 	{
-		for (i = x->starts[0]; i < x->starts[1]; i++)
+		for (size_t i = x->starts[0]; i < x->starts[1]; i++)
 		{
 			uint64_t	place = plain_place(x->elements[i], words[0], words[RACE_LANES]);
 
@@ -308,7 +291,7 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 	}
 	sum = race_is_structured(part) ? plain_sum(rows, part, row, j, fused) :
 		*race_rows_coefficient(rows, row, j, 0);
-	for (i = 0; i < part->dims && !race_is_structured(part); i++)
+	for (size_t i = 0; i < part->dims && !race_is_structured(part); i++)
 	{
 		double		c = *race_rows_coefficient(rows, row, j, i + 1);
 
@@ -337,15 +320,13 @@ static uint32_t
 plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused)
 {
 	const RaceParams *params = rows->params;
-	const RaceParams *part;
 	int64_t		range = params->range;
 	uint64_t	hash = params->rehash == MULTI ? *race_rows_key(rows, row, 0) : 0;
 	uint32_t	first = 0;
-	uint32_t	j;
 
-	for (part = params; part != NULL; part = race_params_next(part, params), x++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), x++)
 	{
-		for (j = first; j < first + part->power; j++)
+		for (uint32_t j = first; j < first + part->power; j++)
 		{
 			uint64_t	code = plain_code(rows, part, row, j, x, fused);
 			uint64_t	words = plain_words(part, code);
@@ -373,9 +354,8 @@ static int
 vector_paths(const char **paths)
 {
 	int			n = 0;
-	int			i;
 
-	for (i = 1; race_hash_path_name(i) != NULL; i++)
+	for (int i = 1; race_hash_path_name(i) != NULL; i++)
 		if (race_hash_has(race_hash_path_name(i)) && n < MAX_PATHS)
 			paths[n++] = race_hash_path_name(i);
 	return n;
@@ -389,15 +369,13 @@ static void
 hash_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, uint32_t *buckets)
 {
 	uint32_t   *block_buckets = calloc(n * RACE_LANES, sizeof(uint32_t));
-	size_t		block;
-	size_t		i;
 
 	if (block_buckets == NULL)
 		abort();
-	for (block = 0; block < rows->blocks; block++)
+	for (size_t block = 0; block < rows->blocks; block++)
 	{
 		race_rows_hash(rows, block, columns, n, block_buckets);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			memcpy(buckets + (i * rows->blocks + block) * RACE_LANES,
 				   block_buckets + i * RACE_LANES, RACE_LANES * sizeof(uint32_t));
 	}
@@ -408,9 +386,7 @@ hash_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, uint32_t *
 static void
 one_of(const RaceRows *rows, const RaceColumn *columns, size_t i, RaceColumn *one)
 {
-	int			p;
-
-	for (p = 0; p < rows->parts; p++)
+	for (int p = 0; p < rows->parts; p++)
 		one[p] = race_column_from(&columns[p], i);
 }
 
@@ -436,13 +412,10 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	const char *paths[MAX_PATHS];
 	int			n_paths = vector_paths(paths);
 	RaceColumn	one[RACE_MAX_PARTS];
-	int			p;
-	size_t		i;
-	uint32_t	row;
 
 	race_hash_force("portable");
 	hash_batch(rows, columns, n, portable);
-	for (p = 0; p < n_paths; p++)
+	for (int p = 0; p < n_paths; p++)
 	{
 		race_hash_force(paths[p]);
 		hash_batch(rows, columns, n, buckets);
@@ -455,11 +428,11 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	race_interrupt_hook = NULL;
 	differences->one += memcmp(buckets, portable + (n - 1) * ROWS,
 							   ROWS * sizeof(uint32_t)) != 0;
-	for (i = 0; i < n && plain; i++)
+	for (size_t i = 0; i < n && plain; i++)
 	{
 		one_of(rows, columns, i, one);
 		plain_projections(rows, one);
-		for (row = 0; row < ROWS; row++)
+		for (uint32_t row = 0; row < ROWS; row++)
 		{
 			differences->plain += portable[i * ROWS + row] !=
 				plain_bucket(rows, row, one, true);
@@ -476,7 +449,6 @@ test_paths(const Recipe *recipe, uint64_t records)
 	RaceRows   *rows = make_rows(params);
 	Differences differences = {.one = 0};
 	const char *paths[MAX_PATHS];
-	int			p;
 	uint64_t	number;
 	size_t		n;
 
@@ -493,7 +465,7 @@ test_paths(const Recipe *recipe, uint64_t records)
 	if (recipe->parts[0].kernel == L2 || recipe->parts[0].kernel == L1)
 		ok(differences.unfused > 0, "control: without fused multiply-add they are not");
 	ok(differences.one == 0, "a record alone gets the buckets that it gets in a batch");
-	for (p = 0; p < vector_paths(paths); p++)
+	for (int p = 0; p < vector_paths(paths); p++)
 		ok(differences.path[p] == 0, "%s code gives the buckets of portable code", paths[p]);
 	free(rows);
 	free(params);
@@ -519,14 +491,13 @@ is_prefix(const RaceRows *rows, uint32_t few)
 	uint32_t   *buckets;
 	RaceRows   *alone;
 	int			different = 0;
-	uint64_t	i;
 
 	params->rows = few;
 	alone = allocate_rows(params);
-	for (i = alone->blocks * functions; i-- > 0;)
+	for (uint64_t i = alone->blocks * functions; i-- > 0;)
 		race_rows_generate(alone, i / functions, i % functions);
 	buckets = make_buckets(alone);
-	for (i = 0; i < CASES(1000, 50); i++)
+	for (uint64_t i = 0; i < CASES(1000, 50); i++)
 	{
 		RaceColumn	x[RACE_MAX_PARTS];
 
@@ -563,11 +534,9 @@ same_words(const RaceRows *rows_a, uint32_t a, const RaceRows *rows_b, uint32_t 
 		   uint32_t words)
 {
 	int			same = 0;
-	uint32_t	row;
-	uint32_t	i;
 
-	for (row = 0; row < 70; row++)
-		for (i = 0; i < words; i++)
+	for (uint32_t row = 0; row < 70; row++)
+		for (uint32_t i = 0; i < words; i++)
 			same += memcmp(race_rows_coefficient(rows_a, row, a, i),
 						   race_rows_coefficient(rows_b, row, b, i), sizeof(uint64_t)) == 0;
 	return same;
@@ -589,18 +558,16 @@ test_product(const PartRecipe *part, uint32_t words)
 	RaceRows   *twice = make_rows(twice_params);
 	int			other_keys = 0;
 	int			all = 70 * (int) words;
-	uint32_t	j;
-	uint32_t	k;
 
-	for (j = 0; j < 70; j++)
-		for (k = 0; k < 1 + 2 * part->power; k++)
+	for (uint32_t j = 0; j < 70; j++)
+		for (uint32_t k = 0; k < 1 + 2 * part->power; k++)
 			other_keys += *race_rows_key(alone, j, k) != *race_rows_key(twice, j, k);
 	ok(other_keys == 0, "%s: a part alone has the keys of the first of a product",
 	   describe(alone_params));
-	for (j = 0; j < part->power; j++)
+	for (uint32_t j = 0; j < part->power; j++)
 	{
 		ok(same_words(alone, j, twice, j, words) == all, "and function %u of it", j);
-		for (k = 0; k < 2 * part->power; k++)
+		for (uint32_t k = 0; k < 2 * part->power; k++)
 			if (k != j)
 				ok(same_words(twice, j, twice, k, words) * 4 < all, "but not function %u", k);
 	}
@@ -653,16 +620,15 @@ main(void)
 		PART(L2, STRUCTURED, 5, 2)
 	};
 	static const uint32_t words[] = {3, 6, 4, 5, 2, 1, 2};
-	size_t		i;
 
 	test_philox();
 	test_philox_lanes();
 	test_known_answers();
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_paths(&shapes[i], CASES(i < 4 ? 125000 : i < 16 ? 20000 : 1000, i < 16 ? 2500 : 200));
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		test_product(&parts[i], words[i]);
 	return done_testing();
 }

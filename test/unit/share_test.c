@@ -31,13 +31,12 @@ static void
 discrete_gaussian(Distribution *d, long double variance, int reach)
 {
 	long double sum = 0;
-	int			x;
 
 	memset(d, 0, sizeof(Distribution));
 	d->reach = reach;
-	for (x = -reach; x <= reach; x++)
+	for (int x = -reach; x <= reach; x++)
 		sum += d->p[REACH + x] = expl(-x * x / (2 * variance));
-	for (x = -reach; x <= reach; x++)
+	for (int x = -reach; x <= reach; x++)
 		d->p[REACH + x] /= sum;
 }
 
@@ -46,15 +45,13 @@ static void
 add_independent(Distribution *d, const Distribution *other)
 {
 	static Distribution sum;
-	int			x;
-	int			y;
 
 	memset(&sum, 0, sizeof(sum));
 	sum.reach = d->reach + other->reach;
 	if (sum.reach > REACH)
 		abort();
-	for (x = -d->reach; x <= d->reach; x++)
-		for (y = -other->reach; y <= other->reach; y++)
+	for (int x = -d->reach; x <= d->reach; x++)
+		for (int y = -other->reach; y <= other->reach; y++)
 			sum.p[REACH + x + y] += probability(d, x) * probability(other, y);
 	*d = sum;
 }
@@ -75,9 +72,8 @@ static long double
 tau_of(uint64_t variance, uint32_t shares)
 {
 	long double sum = 0;
-	uint32_t	k;
 
-	for (k = 1; k < shares; k++)
+	for (uint32_t k = 1; k < shares; k++)
 		sum += expl(-2 * PI * PI * variance * k / (k + 1));
 	return 10 * sum;
 }
@@ -105,19 +101,16 @@ test_deviation(void)
 	static Distribution gaussian;
 	int			above = 0;
 	int			above_a_third = 0;
-	int			variance;
-	int			shares;
 
-	for (variance = 1; variance <= 3; variance++)
-		for (shares = 2; shares <= 6; shares++)
+	for (int variance = 1; variance <= 3; variance++)
+		for (int shares = 2; shares <= 6; shares++)
 		{
 			long double tau = tau_of(variance, shares);
 			long double worst = 0;
-			int			x;
 
 			sum_of_shares(&sum, variance, shares);
 			discrete_gaussian(&gaussian, variance * shares, sum.reach);
-			for (x = 0; x * x < 100 * variance * shares; x++)
+			for (int x = 0; x * x < 100 * variance * shares; x++)
 				worst = fmaxl(worst, fabsl(logl(probability(&sum, x) /
 												probability(&gaussian, x))));
 			above += worst > tau / 2;
@@ -132,9 +125,8 @@ static long double
 divergence(const Distribution *d, int shift, long double alpha)
 {
 	long double sum = 0;
-	int			x;
 
-	for (x = -d->reach; x <= d->reach; x++)
+	for (int x = -d->reach; x <= d->reach; x++)
 		if (probability(d, x - shift) > 0)
 			sum += probability(d, x) * powl(probability(d, x) / probability(d, x - shift),
 											alpha - 1);
@@ -147,9 +139,8 @@ exact_rho(const Distribution *d, int shift)
 {
 	static const long double orders[] = {1.03125L, 1.125L, 1.5L, 2, 2.5L, 3, 4, 5, 6};
 	long double largest = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
 		largest = fmaxl(largest, divergence(d, shift, orders[i]) / orders[i]);
 	return largest;
 }
@@ -172,13 +163,10 @@ test_divergence(void)
 	int			above_no_tau = 0;
 	int			above_one_more = 0;
 	int			cases = 0;
-	int			variance;
-	int			shares;
-	int			shift;
 
-	for (variance = 1; variance <= 4; variance++)
-		for (shares = 1; shares <= 5; shares++)
-			for (shift = 1; shift <= 3; shift++)
+	for (int variance = 1; variance <= 4; variance++)
+		for (int shares = 1; shares <= 5; shares++)
+			for (int shift = 1; shift <= 3; shift++)
 			{
 				uint128		squared = shift * shift;
 				long double exact;
@@ -206,11 +194,9 @@ exact_delta(const Distribution *counter, const Distribution *count, int shift,
 {
 	long double factor = expl(epsilon);
 	long double delta = 0;
-	int			x;
-	int			y;
 
-	for (x = -counter->reach; x <= counter->reach; x++)
-		for (y = -count->reach; y <= count->reach; y++)
+	for (int x = -counter->reach; x <= counter->reach; x++)
+		for (int y = -count->reach; y <= count->reach; y++)
 			delta += fmaxl(0, probability(counter, x) * probability(count, y) -
 						   factor * probability(counter, x - shift) *
 						   probability(count, y - shift));
@@ -226,16 +212,14 @@ test_plans(void)
 	const RaceSensitivity sensitivity = {.counters = 4,.count = 4,.cells = 64};
 	int			above = 0;
 	int			above_fewer = 0;
-	int			honest;
 
-	for (honest = 4; honest <= 8; honest += 4)
+	for (int honest = 4; honest <= 8; honest += 4)
 	{
 		RaceGaussianBudget budget;
-		int			shares;
 
 		if (!race_share_budget(1, 1e-6, &sensitivity, honest, &budget))
 			abort();
-		for (shares = honest * 3 / 4; shares <= honest; shares += honest / 4)
+		for (int shares = honest * 3 / 4; shares <= honest; shares += honest / 4)
 		{
 			long double delta;
 
@@ -276,9 +260,8 @@ test_known_sums(void)
 		{5, 7, 3, 1, 0.83333333333333333333L},
 	};
 	double		rho;
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
 		rho = race_rho_of_sum(known[i].squared, known[i].cells, known[i].variance,
 							  known[i].shares);
@@ -316,9 +299,8 @@ test_known_plans(void)
 		{1e-3, 1e-9, {1 << 25, 1, 1 << 25}, 1000000000, 661903, 4},
 		{1e-6, 1e-9, {1, 1, 1 << 25}, 4000000000, 2009, 38168},
 	};
-	size_t		i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
 		RaceGaussianBudget budget;
 
@@ -349,9 +331,8 @@ test_random_plans(void)
 	int			wrong_cost = 0;
 	int			refused = 0;
 	int			wrongly_refused = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 12000; i += 6)
+	for (uint64_t i = 0; i < 12000; i += 6)
 	{
 		double		epsilon = log_uniform(mix(i), 1e-7, 100);
 		double		delta = log_uniform(mix(i + 1), 1e-30, 0.1);
@@ -397,11 +378,10 @@ test_merged(void)
 	RaceGaussianBudget budget;
 	double		before = INFINITY;
 	int			wrong = 0;
-	uint32_t	i;
 
 	if (!race_share_budget(1, 1e-6, &sensitivity, 100, &budget))
 		abort();
-	for (i = 0; i < 60 + sizeof(many) / sizeof(many[0]); i++)
+	for (uint32_t i = 0; i < 60 + sizeof(many) / sizeof(many[0]); i++)
 	{
 		uint32_t	honest = i < 60 ? i + 1 : many[i - 60];
 		double		rho = race_share_rho(&sensitivity, &budget, honest);
@@ -433,9 +413,8 @@ test_monotone(void)
 {
 	int			wrong = 0;
 	int			compared = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 4000; i += 4)
+	for (uint64_t i = 0; i < 4000; i += 4)
 	{
 		const RaceSensitivity s = {.counters = 256,.count = 1,.cells = 1 << 16};
 		double		epsilon = log_uniform(mix(i), 1e-5, 20);
@@ -444,7 +423,6 @@ test_monotone(void)
 		uint32_t	honest = (uint32_t) log_uniform(mix(i + 3), 1, 1e9);
 		RaceGaussianBudget a;
 		RaceGaussianBudget b[3];
-		int			j;
 
 		if (!race_share_budget(epsilon, delta, &s, honest, &a) ||
 			!race_share_budget(epsilon * more, delta, &s, honest, &b[0]) ||
@@ -452,7 +430,7 @@ test_monotone(void)
 			!race_share_budget(epsilon, delta, &s, (uint32_t) (honest * more), &b[2]))
 			continue;
 		compared++;
-		for (j = 0; j < 3; j++)
+		for (int j = 0; j < 3; j++)
 			wrong += b[j].count_variance > a.count_variance;
 	}
 	ok(wrong == 0 && compared > 800, "count variances fall with epsilon, delta and honest shares");

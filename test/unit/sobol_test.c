@@ -58,9 +58,8 @@ fills_line(Sequence sequence, int64_t seed, uint32_t dimension, uint32_t first,
 		   int k)
 {
 	bool		seen[POINTS] = {false};
-	uint32_t	i;
 
-	for (i = first; i < first + (1u << k); i++)
+	for (uint32_t i = first; i < first + (1u << k); i++)
 	{
 		uint32_t	cell = leading(sequence(seed, dimension, i), k);
 
@@ -78,14 +77,11 @@ fills_line(Sequence sequence, int64_t seed, uint32_t dimension, uint32_t first,
 static bool
 is_net(Sequence sequence, int64_t seed, uint32_t d1, uint32_t d2)
 {
-	uint32_t	i;
-	int			k;
-
-	for (k = 0; k <= LEVELS; k++)
+	for (int k = 0; k <= LEVELS; k++)
 	{
 		bool		seen[POINTS] = {false};
 
-		for (i = 0; i < POINTS; i++)
+		for (uint32_t i = 0; i < POINTS; i++)
 		{
 			uint32_t	box = leading(sequence(seed, d1, i), k) << (LEVELS - k) |
 				leading(sequence(seed, d2, i), LEVELS - k);
@@ -102,12 +98,10 @@ static void
 test_evenness(void)
 {
 	int			uneven = 0;
-	uint32_t	d;
-	int			k;
 
-	for (d = 0; d < RACE_SOBOL_DIMENSIONS; d++)
+	for (uint32_t d = 0; d < RACE_SOBOL_DIMENSIONS; d++)
 	{
-		for (k = 0; k <= LEVELS; k++)
+		for (int k = 0; k <= LEVELS; k++)
 			uneven += !fills_line(sobol_bits, d * 77 - 5, d, 0, k);
 		uneven += !fills_line(sobol_bits, d, d, 3 << LEVELS, LEVELS) +
 			!fills_line(sobol_bits, d, d, (1 << RACE_SOBOL_LEVELS) - POINTS, LEVELS);
@@ -150,16 +144,14 @@ test_known_answers(void)
 	static const uint32_t dimensions[3] = {0, 1, 20};
 	uint64_t	digest = 0;
 	int			different = 0;
-	size_t		i;
-	uint32_t	j;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		for (j = 0; j < 3; j++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (uint32_t j = 0; j < 3; j++)
 			different += sobol_bits(known[i].seed, dimensions[j], known[i].index) !=
 				known[i].bits[j];
 	ok(different == 0, "known answers");
-	for (i = 0; i < RACE_SOBOL_DIMENSIONS; i++)
-		for (j = 0; j < 200; j++)
+	for (size_t i = 0; i < RACE_SOBOL_DIMENSIONS; i++)
+		for (uint32_t j = 0; j < 200; j++)
 			digest = mix(digest ^ sobol_bits(42, (uint32_t) i, 167771 * j));
 	ok(digest == UINT64_C(0x64f0112f74750ce4), "known answers in all coordinates");
 }
@@ -177,11 +169,10 @@ uniform_over_seeds(uint32_t d1, uint32_t d2, uint32_t index, int level)
 	uint64_t	observed[64] = {0};
 	double		expected[64];
 	double		deviation;
-	int			i;
 
-	for (i = 0; i < 64; i++)
+	for (int i = 0; i < 64; i++)
 		expected[i] = SEEDS / 64.0;
-	for (i = 0; i < SEEDS; i++)
+	for (int i = 0; i < SEEDS; i++)
 		observed[leading(sobol_bits(i, d1, index) << level, 3) << 3 |
 				 leading(sobol_bits(i, d2, index) << level, 3)]++;
 	deviation = (chi_square(observed, expected, 64) - 63) / sqrt(2 * 63);
@@ -194,11 +185,9 @@ test_uniformity(void)
 	static const uint32_t indexes[] = {0, 1, 2, 1023, (1 << RACE_SOBOL_LEVELS) - 1};
 	static const int levels[] = {0, 10, 23, 26, 50, 61};
 	int			uneven = 0;
-	size_t		i;
-	size_t		j;
 
-	for (i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++)
-		for (j = 0; j < sizeof(levels) / sizeof(levels[0]); j++)
+	for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++)
+		for (size_t j = 0; j < sizeof(levels) / sizeof(levels[0]); j++)
 			uneven += !uniform_over_seeds((uint32_t) (i + j) % 20, 20, indexes[i], levels[j]);
 	ok(uneven == 0, "each point is uniform over seeds, coordinates independent");
 	ok(!uniform_over_seeds(3, 3, 1, 0), "control: not of a coordinate with itself");
@@ -212,14 +201,12 @@ static double
 mean_square_error(Sequence sequence)
 {
 	double		sum = 0;
-	int			seed;
-	uint32_t	i;
 
-	for (seed = 0; seed < 200; seed++)
+	for (int seed = 0; seed < 200; seed++)
 	{
 		double		mean = 0;
 
-		for (i = 0; i < 256; i++)
+		for (uint32_t i = 0; i < 256; i++)
 			mean += (double) sequence(seed, 0, i) * 0x1p-64 *
 				((double) sequence(seed, 1, i) * 0x1p-64) / 256;
 		sum += (mean - 0.25) * (mean - 0.25) / 200;

@@ -24,9 +24,8 @@ static double
 sum_of(const double *x, size_t n)
 {
 	double		sum = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		sum += x[i];
 	return sum;
 }
@@ -44,25 +43,23 @@ static void
 plain_projection(const double *v, int n, double total, double *nearest)
 {
 	double		best = INFINITY;
-	int			face;
 
-	for (face = 1; face < 1 << n; face++)
+	for (int face = 1; face < 1 << n; face++)
 	{
 		double		excess = -total;
 		double		wrong = 0;
 		int			on = 0;
-		int			i;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			if (face >> i & 1)
 			{
 				excess += v[i];
 				on++;
 			}
 		excess /= on;
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			wrong = fmax(wrong, face >> i & 1 ? excess - v[i] : v[i] - excess);
-		for (i = 0; i < n && wrong < best; i++)
+		for (int i = 0; i < n && wrong < best; i++)
 			nearest[i] = face >> i & 1 ? v[i] - excess : 0;
 		best = fmin(best, wrong);
 	}
@@ -73,9 +70,8 @@ static void
 make_numbers(uint64_t number, int n, double *v)
 {
 	double		scale = log_uniform(mix(number), 1e-6, 1e6);
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		v[i] = mix(number + i) % 5 == 0 ? v[0] : scale * signed_unit(mix(number * 16 + i));
 }
 
@@ -87,9 +83,8 @@ test_projection(void)
 	double		worst_again = 0;
 	double		control = 0;
 	int			below = 0;
-	uint64_t	number;
 
-	for (number = 0; number < 4000; number++)
+	for (uint64_t number = 0; number < 4000; number++)
 	{
 		int			n = 1 + (int) (number % FEW);
 		double		total = log_uniform(mix(number * 3), 1e-3, 1e3);
@@ -98,15 +93,14 @@ test_projection(void)
 		double		nearest[FEW];
 		double		space[FEW];
 		double		size = total;
-		int			i;
 
 		make_numbers(number, n, v);
 		plain_projection(v, n, total, nearest);
 		memcpy(w, v, sizeof(w));
 		race_simplex_project(w, n, total, space);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			size = fmax(size, fabs(v[i]));
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			below += !(w[i] >= 0);
 			worst = fmax(worst, fabs(w[i] - nearest[i]) / size);
@@ -115,7 +109,7 @@ test_projection(void)
 		worst_sum = fmax(worst_sum, fabs(sum_of(w, n) - total) / size);
 		memcpy(v, w, sizeof(v));
 		race_simplex_project(v, n, total, space);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			worst_again = fmax(worst_again, fabs(v[i] - w[i]) / size);
 	}
 	ok(worst < 1e-14, "a projection is the nearest point of all faces (%.2g)", worst);
@@ -129,9 +123,8 @@ static void
 test_large_numbers(void)
 {
 	static const double sizes[] = {1e6, 1e15, 1e17, 1e18, 1e30, 1e100, 1e300};
-	size_t		s;
 
-	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 	{
 		double		high[3] = {sizes[s], 0, -sizes[s]};
 		double		low[3] = {-sizes[s], -sizes[s], -2 * sizes[s]};
@@ -157,13 +150,11 @@ make_gram(uint64_t number, size_t m, uint32_t rows, uint32_t range, uint16_t *co
 	size_t		line = race_gram_line(rows);
 	float	   *gram = allocate(m * m, sizeof(float));
 	uint32_t   *buckets = allocate(rows, sizeof(uint32_t));
-	size_t		i;
-	uint32_t	r;
 
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
 		/* neighbors agree more often than others */
-		for (r = 0; r < rows; r++)
+		for (uint32_t r = 0; r < rows; r++)
 			buckets[r] = (uint32_t) ((i + mix(number * 7919 + r) % range) / range);
 		race_gram_pack(buckets, rows, i, codes + i * line);
 	}
@@ -178,19 +169,17 @@ plain_gradient(const float *gram, size_t m, const double *answers, RaceMisfit mi
 			   const double *w, double *gradient)
 {
 	double	   *excess = allocate(m, sizeof(double));
-	size_t		i;
-	size_t		j;
 
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
 		excess[i] = -answers[i];
-		for (j = 0; j < m; j++)
+		for (size_t j = 0; j < m; j++)
 			excess[i] += (double) gram[i * m + j] * w[j];
 	}
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
 		gradient[i] = misfit == RACE_MISFIT_COUNTERS ? excess[i] : 0;
-		for (j = 0; j < m && misfit == RACE_MISFIT_ANSWERS; j++)
+		for (size_t j = 0; j < m && misfit == RACE_MISFIT_ANSWERS; j++)
 			gradient[i] += (double) gram[i * m + j] * excess[j];
 	}
 	free(excess);
@@ -208,10 +197,9 @@ optimality_gap(const float *gram, size_t m, const double *answers, RaceMisfit mi
 	double	   *gradient = allocate(m, sizeof(double));
 	double		least = INFINITY;
 	double		here = 0;
-	size_t		i;
 
 	plain_gradient(gram, m, answers, misfit, w, gradient);
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
 		least = fmin(least, gradient[i]);
 		here += gradient[i] * w[i];
@@ -224,9 +212,7 @@ optimality_gap(const float *gram, size_t m, const double *answers, RaceMisfit mi
 static void
 make_answers(const float *gram, uint64_t number, size_t m, double total, double noise, double *answers)
 {
-	size_t		i;
-
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 		answers[i] = total * (0.7 * gram[i * m + m / 3] + 0.3 * gram[i * m + 2 * m / 3]) +
 			noise * total * signed_unit(mix(number * 104729 + i));
 }
@@ -246,27 +232,24 @@ test_weights(size_t m, double noise, RaceMisfit misfit, int iterations)
 	double		at_start = INFINITY;
 	int			outside = 0;
 	int			other = 0;
-	uint64_t	number;
 
-	for (number = 0; number < 10; number++)
+	for (uint64_t number = 0; number < 10; number++)
 	{
 		float	   *gram = make_gram(number, m, rows, 6, codes);
-		int			part;
-		size_t		i;
 
 		make_answers(gram, number, m, total, noise, answers);
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			w[i] = again[i] = total / (double) m;
 		at_start = fmin(at_start, optimality_gap(gram, m, answers, misfit, w, total));
-		for (part = 0; part < 4; part++)
+		for (int part = 0; part < 4; part++)
 		{
 			race_solve_weights(DENSE(gram, m), answers, total, misfit, part == 0 ? 1 : iterations, w, space);
-			for (i = 0; i < m; i++)
+			for (size_t i = 0; i < m; i++)
 				outside += !(w[i] >= 0) || w[i] > total * (1 + 1e-9);
 			worst_sum = fmax(worst_sum, fabs(sum_of(w, m) / total - 1));
 		}
 		worst = fmax(worst, optimality_gap(gram, m, answers, misfit, w, total) / (total * total));
-		for (part = 0; part < 4; part++)
+		for (int part = 0; part < 4; part++)
 			race_solve_weights(DENSE(gram, m), answers, total, misfit, part == 0 ? 1 : iterations, again, space);
 		other += memcmp(w, again, m * sizeof(double)) != 0;
 		free(gram);
@@ -288,11 +271,9 @@ test_two_points(void)
 {
 	double		worst = 0;
 	double		total = 10;
-	int			k;
-	int			j;
 
-	for (k = 0; k < 10; k++)
-		for (j = -15; j <= 25; j++)
+	for (int k = 0; k < 10; k++)
+		for (int j = -15; j <= 25; j++)
 		{
 			float		gram[4] = {1, k / 10.0f, k / 10.0f, 1};
 			double		answers[2] = {j, 5};
@@ -356,10 +337,9 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	RaceLattice lattice;
 	RaceGram	by_lattice = {.m = n * m, .lattice = &lattice};
 	double		worst = 0;
-	size_t		i;
 
 	race_radial_init(&radial, params);
-	for (i = 0; i < n * m; i++)
+	for (size_t i = 0; i < n * m; i++)
 	{
 		places[i] = steps[2] * (double) (i % m);
 		if (n > 1)
@@ -370,7 +350,7 @@ test_lattice(RaceKernel kernel, size_t n, size_t m)
 	race_lattice_init(&lattice, &radial, sides, steps, false, space);
 	race_gram_multiply(DENSE(matrix, n * m), v, v + n * m);
 	race_gram_multiply(&by_lattice, v, v + 2 * n * m);
-	for (i = 0; i < n * m; i++)
+	for (size_t i = 0; i < n * m; i++)
 		worst = fmax(worst, fabs(v[n * m + i] - v[2 * n * m + i]));
 	ok(worst < 1e-6 * (double) (n * m), "%s: %zu times %zu points, by transforms (%.2g)",
 	   race_kernel_name(kernel), n, m, worst);
@@ -391,26 +371,23 @@ test_gram(uint32_t rows, size_t m)
 	int			wrong = 0;
 	int			padding = 0;
 	double		mean = 0;
-	size_t		i;
-	size_t		j;
-	uint32_t	r;
 
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
-		for (r = 0; r < rows; r++)
+		for (uint32_t r = 0; r < rows; r++)
 			buckets[i * rows + r] = (uint32_t) (mix(i * 65537 + r) % 3 * 30000);
 		race_gram_pack(buckets + i * rows, rows, i, codes + i * line);
 	}
 	race_gram_of_codes(codes, m, rows, gram);
-	for (i = 0; i < m; i++)
-		for (j = 0; j < m; j++)
+	for (size_t i = 0; i < m; i++)
+		for (size_t j = 0; j < m; j++)
 		{
 			uint32_t	equal = 0;
 
-			for (r = 0; r < rows; r++)
+			for (uint32_t r = 0; r < rows; r++)
 				equal += buckets[i * rows + r] == buckets[j * rows + r];
 			wrong += gram[i * m + j] != (float) equal / (float) rows;
-			for (r = rows; r < line; r++)
+			for (uint32_t r = rows; r < line; r++)
 				padding += i != j && codes[i * line + r] == codes[j * line + r];
 			mean += gram[i * m + j] / (double) (m * m);
 		}
@@ -443,11 +420,8 @@ test_wide_buckets(void)
 static bool
 all_inside(const RaceBox *box, const double *x, size_t n)
 {
-	size_t		p;
-	uint32_t	i;
-
-	for (p = 0; p < n; p++)
-		for (i = 0; i < box->dims; i++)
+	for (size_t p = 0; p < n; p++)
+		for (uint32_t i = 0; i < box->dims; i++)
 			if (!(x[p * box->dims + i] >= box->lower[i] && x[p * box->dims + i] <= box->upper[i]))
 				return false;
 	return true;
@@ -465,12 +439,10 @@ test_boxes(void)
 	double	   *x = allocate(2 * MAX_POINTS, sizeof(double));
 	double	   *y = allocate(2 * MAX_POINTS, sizeof(double));
 	double	   *w = allocate(MAX_POINTS, sizeof(double));
-	size_t		b;
-	size_t		p;
 
-	for (p = 0; p < MAX_POINTS; p++)
+	for (size_t p = 0; p < MAX_POINTS; p++)
 		w[p] = mix(p) % 3;
-	for (b = 0; b < sizeof(box_ends) / sizeof(box_ends[0]); b++)
+	for (size_t b = 0; b < sizeof(box_ends) / sizeof(box_ends[0]); b++)
 	{
 		const double *ends = box_ends[b];
 		double		lower[2] = {ends[0], ends[2]};
@@ -506,23 +478,21 @@ test_grid_steps(void)
 {
 	double	   *x = allocate(MAX_POINTS, sizeof(double));
 	static const double spans[] = {0, 1e-300, 0.01, 1, 10, 100, 339, 400, 1e6, 1e250};
-	size_t		s;
 	double		lower = -1;
 	double		upper;
 	size_t		sides[2];
 	double		width = 0.5;
 	RaceBox		box = {1, &lower, &upper};
 
-	for (s = 0; s < sizeof(spans) / sizeof(spans[0]); s++)
+	for (size_t s = 0; s < sizeof(spans) / sizeof(spans[0]); s++)
 	{
 		size_t		n;
 		double		widest = 0;
-		size_t		p;
 		bool		can = spans[s] / width / 0.5 + 1 < 1000 * 0.95;
 
 		upper = lower + spans[s];
 		n = race_candidates_grid(&box, &width, 1000, x, sides);
-		for (p = 1; p < n; p++)
+		for (size_t p = 1; p < n; p++)
 			widest = fmax(widest, x[p] - x[p - 1]);
 		ok(n == 0 ? spans[s] / width / 0.5 > 1000 * 0.9 : n <= 1000 && widest <= 0.51 * width,
 		   "a span of %g: %zu points, steps of %.3g bandwidths", spans[s], n, widest / width);
@@ -567,12 +537,10 @@ test_around(void)
 	double		weights[4] = {1, 0, 2, 5};
 	double		x[800];
 	int			near[4] = {0, 0, 0, 0};
-	int			i;
-	int			j;
 
 	race_candidates_around(&box, 7, 1, 1e-3, around, weights, 4, 800, x);
-	for (i = 0; i < 800; i++)
-		for (j = 0; j < 4; j++)
+	for (int i = 0; i < 800; i++)
+		for (int j = 0; j < 4; j++)
 			near[j] += fabs(x[i] - around[j]) < 2;
 	ok(abs(near[0] - 100) <= 1 && near[1] == 0 && abs(near[2] - 200) <= 1 && abs(near[3] - 500) <= 1,
 	   "points are drawn around others by weight: %d %d %d %d", near[0], near[1], near[2], near[3]);
@@ -586,14 +554,12 @@ test_jitter(void)
 	double		lower[20] = {0};
 	double		upper[20] = {0};
 	int			wrong = 0;
-	uint32_t	dims;
-	int			round;
 
-	for (dims = 1; dims <= 20; dims++)
+	for (uint32_t dims = 1; dims <= 20; dims++)
 	{
 		RaceBox		box = {dims, lower, upper};
 
-		for (round = 1; round < RACE_FIT_ROUNDS; round++)
+		for (int round = 1; round < RACE_FIT_ROUNDS; round++)
 		{
 			double		jitter = race_candidates_jitter(&box, 2000, round);
 
@@ -611,9 +577,8 @@ static void
 test_keep(void)
 {
 	int			wrong = 0;
-	uint64_t	number;
 
-	for (number = 0; number < 2000; number++)
+	for (uint64_t number = 0; number < 2000; number++)
 	{
 		size_t		m = mix(number) % 13;
 		size_t		most = 1 + mix(number + 1) % 10;
@@ -624,10 +589,9 @@ test_keep(void)
 		size_t		kept;
 		size_t		heavy = 0;
 		double		least = INFINITY;
-		size_t		i;
 		size_t		j = 0;
 
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 		{
 			w[i] = before[i] = (double) (mix(number * 32 + i) % 5);
 			x[2 * i] = (double) i;
@@ -636,7 +600,7 @@ test_keep(void)
 		}
 		kept = race_candidates_keep(2, most, x, w, m, sorted);
 		wrong += kept != (heavy < most ? heavy : most);
-		for (i = 0; i < kept; i++)
+		for (size_t i = 0; i < kept; i++)
 		{
 			size_t		from = (size_t) x[2 * i];
 
@@ -645,7 +609,7 @@ test_keep(void)
 			least = fmin(least, w[i]);
 		}
 		/* none that was left out is heavier than one that was kept */
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 		{
 			while (j < kept && x[2 * j] < (double) i)
 				j++;
@@ -661,11 +625,10 @@ main(void)
 {
 	static const RaceMisfit misfits[] = {RACE_MISFIT_COUNTERS, RACE_MISFIT_ANSWERS};
 	static const uint32_t rows[] = {1, 2, 63, 64, 65, 100, 127, 128, 1000};
-	int			i;
 
 	test_projection();
 	test_large_numbers();
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		int			iterations = misfits[i] == RACE_MISFIT_COUNTERS ? 1000 : 4000;
 
@@ -677,7 +640,7 @@ main(void)
 	}
 	test_two_points();
 	test_degenerate();
-	for (i = 0; i < (int) (sizeof(rows) / sizeof(rows[0])); i++)
+	for (int i = 0; i < (int) (sizeof(rows) / sizeof(rows[0])); i++)
 	{
 		test_gram(rows[i], 1);
 		test_gram(rows[i], 33);

@@ -35,23 +35,20 @@ test_angles(uint32_t dims)
 	double	   *matrix = calloc((size_t) length * length, sizeof(double));
 	double		x[MOST_DIMS] = {0};
 	double		worst = 0;
-	uint32_t	i;
-	uint32_t	a;
-	uint32_t	b;
 
 	params.dims = length;
-	for (i = 0; i < length; i++)
+	for (uint32_t i = 0; i < length; i++)
 	{
 		x[i] = 1;
 		race_structured_project(&params, race_rows_signs(rows, 0, 0), x, matrix + i * length);
 		x[i] = 0;
 	}
-	for (a = 0; a < SOME; a++)
-		for (b = 0; b <= a; b++)
+	for (uint32_t a = 0; a < SOME; a++)
+		for (uint32_t b = 0; b <= a; b++)
 		{
 			double		sum = 0;
 
-			for (i = 0; i < length; i++)
+			for (uint32_t i = 0; i < length; i++)
 				sum += matrix[i * length + a] * matrix[i * length + b];
 			worst = fmax(worst, fabs(sum / pow(length, 3) - (a == b)));
 		}
@@ -69,9 +66,8 @@ test_lengths(uint32_t dims)
 	double		d = race_structured_length(&params);
 	double		square = 0;
 	double		fourth = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		u = (i + 0.5) / n;
 		double		length = race_structured_scale(&params, race_inverse_normal(u)) * d;
@@ -133,9 +129,8 @@ static void
 make_vectors(const Shape *shape, const RaceParams *params, double *x, double *y)
 {
 	double		unit = params->kernel == L2 && shape->repeated ? 1 / sqrt(params->dims) : 1;
-	uint32_t	i;
 
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 	{
 		x[i] = i < 4 || shape->repeated ? unit * shape->x[i % 4] : 0;
 		y[i] = i < 4 || shape->repeated ? unit * shape->y[i % 4] : 0;
@@ -152,12 +147,11 @@ test_shape(const Shape *shape, RaceKernel kernel, uint32_t dims)
 	double		k;
 	double		share;
 	double		other;
-	uint32_t	i;
 
 	make_vectors(shape, &params, x, y);
 	k = kernel_of_vectors(&params, x, y);
 	share = share_over_seeds(&params, x, y);
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 		y[i] += 0.02 * (y[i] - x[i]);
 	other = kernel_of_vectors(&params, x, y);
 	printf("# off by %.6f, standard error %.6f\n", share - k,
@@ -201,13 +195,11 @@ test_opposite(uint32_t dims)
 int
 main(void)
 {
-	size_t		s;
-
 	test_angles(3);
 	test_angles(1100);
 	test_lengths(3);
 	test_lengths(1536);
-	for (s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
 	{
 		test_shape(&shapes[s], ANGULAR, 4);
 		test_shape(&shapes[s], ANGULAR, 1536);

@@ -55,16 +55,14 @@ mean_of_rows(const RaceRows *rows, const double *x, const double *theta)
 	RaceColumn	record = {x, NULL, NULL, DIMS};
 	RaceColumn	query = {lifted, NULL, NULL, DIMS + 2};
 	long		met = 0;
-	uint32_t	q;
-	uint32_t	r;
 
 	race_rows_hash_one(rows, ROWS, &record, record_buckets);
-	for (q = 0; q < race_kernel_type(params->kernel)->queries; q++)
+	for (uint32_t q = 0; q < race_kernel_type(params->kernel)->queries; q++)
 	{
 		if (!race_surrogate_query(params, theta, q, lifted))
 			abort();
 		race_rows_hash_one(rows, ROWS, &query, query_buckets);
-		for (r = 0; r < ROWS; r++)
+		for (uint32_t r = 0; r < ROWS; r++)
 			met += record_buckets[r] == query_buckets[r];
 	}
 	return (double) met / ROWS;
@@ -77,19 +75,17 @@ distance_from_formula(const RaceParams *params, double radius)
 	const double theta[DIMS - 1] = {0.7, -0.4, 1.1};
 	RaceRows   *rows = malloc(race_rows_size(params));
 	double		worst = 0;
-	int			i;
 
 	if (rows == NULL)
 		abort();
 	race_rows_init(rows, params);
 	race_rows_generate_all(rows);
-	for (i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++)
 	{
 		double		x[DIMS];
 		double		expected;
-		int			k;
 
-		for (k = 0; k < DIMS; k++)
+		for (int k = 0; k < DIMS; k++)
 			x[k] = (i < 15 ? 1.2 : 3) * signed_unit(mix(i * 16 + k));
 		expected = formula(params, x, theta, radius);
 		worst = fmax(worst, fabs(mean_of_rows(rows, x, theta) - expected) /
@@ -118,18 +114,15 @@ test_exact(RaceKernel kernel, uint32_t power)
 	const double theta[DIMS - 1] = {0.2, -1.4, 0.1};
 	double		lifted[2 * (DIMS + 2)];
 	double		worst = 0;
-	uint32_t	q;
-	int			i;
 
-	for (q = 0; q < race_kernel_type(kernel)->queries; q++)
+	for (uint32_t q = 0; q < race_kernel_type(kernel)->queries; q++)
 		if (!race_surrogate_query(&params, theta, q, lifted + q * (DIMS + 2)))
 			abort();
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 	{
 		double		x[DIMS];
-		int			k;
 
-		for (k = 0; k < DIMS; k++)
+		for (int k = 0; k < DIMS; k++)
 			x[k] = 2 * signed_unit(mix(i * 16 + k));
 		worst = fmax(worst, fabs(race_surrogate_loss(&params, x, lifted) -
 								 formula(&params, x, theta, RADIUS)));
@@ -147,11 +140,9 @@ test_lift(void)
 	double		lifted[DIMS + 2];
 	double		worst = 0;
 	int			outside = 0;
-	size_t		i;
-	int			k;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (k = 0; k < 3; k++)
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int k = 0; k < 3; k++)
 		{
 			double		x[DIMS] = {sizes[i], k < 1 ? 0 : -sizes[i], k < 2 ? 0.1 : sizes[i], 0};
 
@@ -170,9 +161,8 @@ test_labels(void)
 	static const double labels[] = {1, 0.5, 1e300, -1, 0, -1e300};
 	double		lifted[DIMS + 2];
 	int			wrong = 0;
-	int			i;
 
-	for (i = 0; i < 6; i++)
+	for (int i = 0; i < 6; i++)
 	{
 		double		x[DIMS] = {0.5, -0.25, 1, labels[i]};
 		double		sign = i < 3 ? 1 : -1;
@@ -191,13 +181,12 @@ test_queries(void)
 	double		theta[DIMS - 1] = {0, 0, 0};
 	double		a[DIMS + 2];
 	double		b[DIMS + 2];
-	int			k;
 	bool		opposite = true;
 
 	theta[1] = sqrt(params.query_radius * params.query_radius - 1) - 1e-9;
 	ok(race_surrogate_query(&params, theta, 0, a) && race_surrogate_query(&params, theta, 1, b),
 	   "theta as long as it may be");
-	for (k = 0; k < DIMS; k++)
+	for (int k = 0; k < DIMS; k++)
 		opposite &= a[k] == -b[k];
 	ok(opposite && a[DIMS] == 0 && a[DIMS + 1] == b[DIMS + 1] && a[DIMS - 1] == -0.4,
 	   "both queries of least squares are opposite, but for what lifts them");
@@ -221,16 +210,14 @@ test_paths(void)
 	RaceColumn	column = {x, NULL, NULL, DIMS};
 	uint64_t	sum = 0;
 	RaceRows   *rows;
-	size_t		i;
-	int			path;
 
 	params.rows = RACE_LANES;
 	rows = malloc(race_rows_size(&params));
 	race_rows_init(rows, &params);
 	race_rows_generate_all(rows);
-	for (i = 0; i < n * DIMS; i++)
+	for (size_t i = 0; i < n * DIMS; i++)
 		x[i] = 3 * signed_unit(mix(i));
-	for (path = 0; race_hash_path_name(path) != NULL; path++)
+	for (int path = 0; race_hash_path_name(path) != NULL; path++)
 	{
 		bool		same = true;
 
@@ -238,9 +225,9 @@ test_paths(void)
 			continue;
 		race_hash_force(race_hash_path_name(path));
 		race_rows_hash(rows, 0, &column, n, path == 0 ? first : buckets);
-		for (i = 0; i < n * RACE_LANES && path > 0; i++)
+		for (size_t i = 0; i < n * RACE_LANES && path > 0; i++)
 			same &= first[i] == buckets[i];
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			RaceColumn	one = race_column_from(&column, i);
 
@@ -250,7 +237,7 @@ test_paths(void)
 		ok(same, "%s: the same buckets", race_hash_path_name(path));
 	}
 	race_hash_force("auto");
-	for (i = 0; i < n * RACE_LANES; i++)
+	for (size_t i = 0; i < n * RACE_LANES; i++)
 		sum = mix(sum + first[i]);
 	ok(sum == UINT64_C(0x963fa8dc8c140a9c), "golden buckets: %llx", (unsigned long long) sum);
 	free(rows);

@@ -20,9 +20,8 @@ static inline Wide
 times(Wide a, uint64_t b)
 {
 	unsigned __int128 carry = 0;
-	int			i;
 
-	for (i = 0; i < WORDS; i++)
+	for (int i = 0; i < WORDS; i++)
 	{
 		carry += (unsigned __int128) a.word[i] * b;
 		a.word[i] = (uint64_t) carry;
@@ -59,9 +58,8 @@ static inline Wide
 sum(Wide a, Wide b)
 {
 	unsigned __int128 carry = 0;
-	int			i;
 
-	for (i = 0; i < WORDS; i++)
+	for (int i = 0; i < WORDS; i++)
 	{
 		carry += (unsigned __int128) a.word[i] + b.word[i];
 		a.word[i] = (uint64_t) carry;
@@ -82,9 +80,7 @@ times_power_of_2(Wide a, int power)
 static inline int
 order(Wide a, Wide b)
 {
-	int			i;
-
-	for (i = WORDS - 1; i >= 0; i--)
+	for (int i = WORDS - 1; i >= 0; i--)
 		if (a.word[i] != b.word[i])
 			return a.word[i] > b.word[i] ? 1 : -1;
 	return 0;
@@ -95,9 +91,8 @@ static inline Wide
 minus(Wide a, Wide b)
 {
 	uint64_t	borrow = 0;
-	int			i;
 
-	for (i = 0; i < WORDS; i++)
+	for (int i = 0; i < WORDS; i++)
 	{
 		unsigned __int128 less = (unsigned __int128) b.word[i] + borrow;
 
@@ -111,9 +106,8 @@ static inline double
 approximate(Wide a)
 {
 	double		x = 0;
-	int			i;
 
-	for (i = WORDS - 1; i >= 0; i--)
+	for (int i = WORDS - 1; i >= 0; i--)
 		x = x * 0x1p64 + (double) a.word[i];
 	return x;
 }

@@ -43,9 +43,8 @@ largest_z(const double *x, int n)
 	{
 		double		expected = exp(-limit);
 		int			beyond = 0;
-		int			i;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			beyond += x[i] > limit;
 		largest = fmax(largest, fabs(beyond - n * expected) /
 					   sqrt(n * expected * (1 - expected)));
@@ -59,15 +58,13 @@ reach(const int64_t *triangle, const double *v)
 {
 	double		root[P * P];
 	double		sum = 0;
-	int			i;
-	int			j;
 
-	for (i = 0; i < P; i++)
-		for (j = i; j < P; j++)
+	for (int i = 0; i < P; i++)
+		for (int j = i; j < P; j++)
 			root[i * P + j] = root[j * P + i] = (double) *triangle++;
 	if (!race_inverse_root(root, P))
 		return -1;
-	for (i = 0; i < P; i++)
+	for (int i = 0; i < P; i++)
 	{
 		double		z = race_dot(root + i * P, v, i + 1);
 
@@ -83,9 +80,8 @@ test_reach(const char *what, double x, double y, double z, double t)
 	double		length = sqrt(x * x + y * y + z * z + t * t);
 	double		v[P] = {x / length, y / length, z / length, t / length};
 	int			negative = 0;
-	int			i;
 
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		w[N] = {0};
 
@@ -96,7 +92,7 @@ test_reach(const char *what, double x, double y, double z, double t)
 	ok(negative == 0, "%s: no negative eigenvalue, but %d", what, negative);
 	ok(largest_z(share, DRAWS) < Z_LIMIT, "... and what can be taken away is exponential, z = %.1f",
 	   largest_z(share, DRAWS));
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 		share[i] *= 0.95;
 	ok(SANITIZED || largest_z(share, DRAWS) > Z_LIMIT, "... a scale 5 %% too small is found, z = %.1f",
 	   largest_z(share, DRAWS));
@@ -108,9 +104,8 @@ test_one(void)
 {
 	static double share[DRAWS];
 	int			above = 0;
-	int			i;
 
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		e = 0;
 
@@ -130,16 +125,14 @@ test_variance(void)
 	double		sum[N] = {0};
 	double		square[N] = {0};
 	bool		good = true;
-	int			i;
-	int			k;
 
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		e[N] = {0};
 
 		draw(P, SCALE, 1, e);
 		draw(P, SCALE, -1, e);
-		for (k = 0; k < N; k++)
+		for (int k = 0; k < N; k++)
 		{
 			double		x = (double) e[k] / SCALE / sqrt(2 * (P + 1));
 
@@ -147,7 +140,7 @@ test_variance(void)
 			square[k] += x * x / DRAWS;
 		}
 	}
-	for (k = 0; k < N; k++)
+	for (int k = 0; k < N; k++)
 	{
 		/* places 0, 4, 7 and 9 are the diagonal; the kurtosis is at most 6 */
 		double		expected = k == 0 || k == 4 || k == 7 || k == 9 ? 2 : 1;
@@ -193,9 +186,8 @@ entry_error(const int64_t *x, const int64_t *y, const uint8_t *x_more, const uin
 			uint32_t n, uint64_t scale, int64_t computed)
 {
 	Wide		ideal[2] = {{{0}}, {{0}}};	/* what is positive, and what is negative */
-	uint32_t	k;
 
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 	{
 		Wide	   *side = &ideal[(x[k] < 0) != (y[k] < 0)];
 
@@ -222,7 +214,6 @@ largest_error(Kind kind, uint32_t columns, uint64_t scale, bool *within)
 	Wide		allowed = times_power_of_2(wide((race_wishart_rounding(columns, scale) - 1) / 2), PLACES);
 	Wide		largest = {{0}};
 	uint32_t	i;
-	uint32_t	j;
 	size_t		k;
 
 	race_wishart(&pattern, columns, scale, 1, normal, triangle);
@@ -236,7 +227,7 @@ largest_error(Kind kind, uint32_t columns, uint64_t scale, bool *within)
 	race_wishart_square(normal, columns, scale, 1, triangle);
 	/* of many columns, the first rows of the matrix suffice */
 	for (i = 0, k = 0; i < columns && i < 8; i++)
-		for (j = i; j < columns; j++, k++)
+		for (uint32_t j = i; j < columns; j++, k++)
 		{
 			Wide		error = entry_error(normal + i * n, normal + j * n, more + i * n, more + j * n,
 											n, scale, triangle[k]);
@@ -257,11 +248,9 @@ test_rounding(uint32_t columns)
 	static const uint64_t scales[] = {1, 2, 1000003, SCALE + 1, RACE_MAX_WISHART_SCALE};
 	bool		within = true;
 	double		largest = 0;
-	int			i;
-	int			kind;
 
-	for (i = 0; i < 5; i++)
-		for (kind = 0; kind < KINDS; kind++)
+	for (int i = 0; i < 5; i++)
+		for (int kind = 0; kind < KINDS; kind++)
 			largest = fmax(largest, largest_error(kind, columns, scales[i], &within));
 	ok(within, "%u columns: entries are as near to the ideal ones as is claimed", columns);
 	ok(largest > 0.3, "... and some are off by %.2f of that", largest);
@@ -310,14 +299,12 @@ noise_fits(const uint64_t *observed, double b)
 {
 	double		expected[CELLS] = {0};
 	double		difference[2 * FAR + 1] = {0};
-	int			i;
-	int			j;
 
-	for (i = 0; i <= FAR; i++)
-		for (j = 0; j <= FAR; j++)
+	for (int i = 0; i <= FAR; i++)
+		for (int j = 0; j <= FAR; j++)
 			difference[FAR + i - j] += whole_probability(i) * whole_probability(j);
-	for (i = -FAR; i <= FAR; i++)
-		for (j = -FAR; j <= FAR; j++)
+	for (int i = -FAR; i <= FAR; i++)
+		for (int j = -FAR; j <= FAR; j++)
 		{
 			int			cell = i + j + CELLS / 2;
 
@@ -366,11 +353,10 @@ test_noise(void)
 	RaceParams *params = moments_params(1, 0.006, RACE_CLIP_NORM);
 	RacePlan	plan = plan_moments(params, 3 * 7 * 64);
 	uint64_t	observed[CELLS] = {0};
-	int			i;
 
 	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.counter_noise == 1 &&
 	   plan.entry_noise == RACE_SCALE_DENOMINATOR, "a plan with the least noise");
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		noise = draw_first(params, &plan, 0);
 
@@ -395,9 +381,8 @@ test_clamp(void)
 	RacePlan	plan = plan_moments(params, 1);
 	int			stay = 0;
 	int			stay_between = 0;
-	int			i;
 
-	for (i = 0; i < DRAWS; i++)
+	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		matrices[6] = {0};
 		int64_t		entry = race_discrete_laplace(&pattern, plan.entry_noise);

@@ -40,10 +40,9 @@ least_on_grids(long double (*f) (long double, long double, long double),
 	{
 		long double step = (high - low) / points;
 		long double where = low;
-		int			i;
 
 		best = INFINITY;
-		for (i = 0; i <= points; i++)
+		for (int i = 0; i <= points; i++)
 		{
 			long double value = f(expl(low + i * step), x, y);
 
@@ -145,14 +144,13 @@ test_known(void)
 		{1e-18, 1e-8, 1.01184642870114033873e-21L}
 	};
 	int			wrong = 0;
-	size_t		i;
 
-	for (i = 0; i < sizeof(rhos) / sizeof(rhos[0]); i++)
+	for (size_t i = 0; i < sizeof(rhos) / sizeof(rhos[0]); i++)
 		wrong += !just_below(race_rho_allowed(rhos[i].epsilon, rhos[i].delta), rhos[i].rho);
 	ok(wrong == 0, "known values of the rho that is allowed, rounded down");
 
 	wrong = 0;
-	for (i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+	for (size_t i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
 		wrong += !just_above(race_epsilon_of_rho(epsilons[i].rho, epsilons[i].delta),
 							 epsilons[i].epsilon) ||
 			fabsl(true_epsilon(epsilons[i].rho, epsilons[i].delta) /
@@ -160,7 +158,7 @@ test_known(void)
 	ok(wrong == 0, "known values of epsilon, rounded up, and of the reference");
 
 	wrong = 0;
-	for (i = 0; i < sizeof(deltas) / sizeof(deltas[0]); i++)
+	for (size_t i = 0; i < sizeof(deltas) / sizeof(deltas[0]); i++)
 		wrong += fabsl(expl(true_log_delta(deltas[i].rho, deltas[i].epsilon)) /
 				  deltas[i].delta - 1) > 1e-13L;
 	ok(wrong == 0, "known values of delta, of the reference");
@@ -180,9 +178,8 @@ test_rho_allowed(void)
 {
 	int			wrong = 0;
 	int			too_close = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 1600; i += 2)
+	for (uint64_t i = 0; i < 1600; i += 2)
 	{
 		double		epsilon = log_uniform(mix(i), 1e-4, 1e4);
 		double		delta = log_uniform(mix(i + 1), 1e-20, 0.9);
@@ -214,11 +211,9 @@ test_extremes(void)
 	const int	n_deltas = sizeof(deltas) / sizeof(deltas[0]);
 	int			wrong = 0;
 	int			wrong_way_back = 0;
-	int			i;
-	int			j;
 
-	for (i = 0; i < n_epsilons; i++)
-		for (j = 0; j < n_deltas; j++)
+	for (int i = 0; i < n_epsilons; i++)
+		for (int j = 0; j < n_deltas; j++)
 		{
 			double		rho = race_rho_allowed(epsilons[i], deltas[j]);
 			double		epsilon = race_epsilon_of_rho(rho, deltas[j]);
@@ -250,9 +245,8 @@ static void
 test_epsilon(void)
 {
 	int			wrong = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 3000; i += 3)
+	for (uint64_t i = 0; i < 3000; i += 3)
 	{
 		double		rho = log_uniform(mix(i), 1e-8, 1e4);
 		double		delta = log_uniform(mix(i + 1), 1e-20, 1e-2);
@@ -277,9 +271,8 @@ test_between(void)
 	int			below = 0;
 	int			above = 0;
 	int			compared = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 2000; i += 2)
+	for (uint64_t i = 0; i < 2000; i += 2)
 	{
 		double		rho = log_uniform(mix(i), 1e-6, 50);
 		double		delta = log_uniform(mix(i + 1), 1e-15, 0.1);
@@ -303,9 +296,8 @@ static void
 test_monotone(void)
 {
 	int			wrong = 0;
-	uint64_t	i;
 
-	for (i = 0; i < 2000; i += 4)
+	for (uint64_t i = 0; i < 2000; i += 4)
 	{
 		double		epsilon = log_uniform(mix(i), 1e-6, 1e6);
 		double		delta = log_uniform(mix(i + 1), 1e-30, 0.4);
