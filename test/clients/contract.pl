@@ -14,12 +14,10 @@ my ($owner, $role) = ($ENV{PGUSER}, "analyst_$$");
 sql("CREATE ROLE $role LOGIN; CALL race_grant('$role', 'analyst')");
 $ENV{PGUSER} = $role;
 
-for (['node', "$FindBin::Bin/contract.js"], ['/usr/bin/python3', "$FindBin::Bin/contract.py"])
-{
+for (['node', "$FindBin::Bin/contract.js"], ['/usr/bin/python3', "$FindBin::Bin/contract.py"]) {
 	my ($text) = run('', @$_);
 	my $client = $_->[0] =~ s{.*/}{}r;
-	for (split /\n/, $text)
-	{
+	for (split /\n/, $text) {
 		if (/^(not )?ok \d+ - (.*)/) { ok(!$1, "$client: $2") }
 		elsif (!/^1\.\.\d+$/) { diag $_ }
 	}

@@ -12,20 +12,17 @@ my $dashboard = "$FindBin::Bin/../../demo/dashboard";
 my $folder = tempdir(CLEANUP => 1);
 $ENV{HOME} = $folder;					# npm, node and the browser write there
 
-sub succeeds
-{
+sub succeeds {
 	my ($title, @command) = @_;
 	my ($text, $good) = run('', @command);
 	ok($good, $title) or diag $text;
 	return $good;
 }
 
-sub forget
-{
+sub forget {
 	local $ENV{PGDATABASE} = 'postgres';
 	run('', 'dropdb', '--if-exists', '--force', $_) for qw(camera analysis);
 	run('', 'dropuser', '--if-exists', $_) for qw(analyst curator);
-	return;
 }
 
 forget();
@@ -40,8 +37,7 @@ ok(defined $url, 'the page is served');
 my ($text) = run('', 'node', "$FindBin::Bin/browser.js", $url, $folder);
 kill 'TERM', $pid;
 waitpid $pid, 0;
-for (split /\n/, $text)
-{
+for (split /\n/, $text) {
 	if (/^(not )?ok \d+ - (.*)/) { ok(!$1, $2) }
 	elsif (!/^1\.\.\d+$/) { diag $_ }
 }

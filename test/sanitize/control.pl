@@ -42,7 +42,6 @@ sub test_mistake {
 	my ($text, $good) = run('', @command);
 	ok(!$good, "$where: $kind stops it") or diag($text);
 	like($text . take_reports(), $expected, "$where: $kind is reported");
-	return;
 }
 
 sub server_is_back {

@@ -15,16 +15,14 @@ my $tools = "$home/tools";		# what every Debian has
 my $root = "$system/postgresql";
 my $top = "$FindBin::Bin/../..";
 
-sub contents
-{
+sub contents {
 	my ($file) = @_;
 	open my $in, '<', $file or return '';
 	local $/;
 	return scalar(<$in>) // '';
 }
 
-sub plant
-{
+sub plant {
 	my ($file, $text) = @_;
 	make_path(dirname($file));
 	open my $out, '>', $file or die "$file: $!";
@@ -33,15 +31,13 @@ sub plant
 	chmod 0755, $file;
 }
 
-sub program
-{
+sub program {
 	my ($file, $script) = @_;
 	plant($file, "#!$tools/sh\n$script\n");
 }
 
 # The pieces of one version, each in its file
-sub pieces
-{
+sub pieces {
 	my ($major, $prefix) = @_;
 	return (
 		config => "$prefix/bin/pg_config", server => "$prefix/bin/postgres", initdb => "$prefix/bin/initdb",
@@ -52,8 +48,7 @@ sub pieces
 }
 
 # A PostgreSQL with these pieces; without names, with all
-sub postgresql
-{
+sub postgresql {
 	my ($major, $prefix, @names) = @_;
 	my %file = pieces($major, $prefix);
 	plant($file{$_}, '') for @names ? @names : keys %file;
@@ -74,13 +69,11 @@ END
 
 # A fresh machine with these versions, complete, and what a build needs.  What apt-get
 # installs comes from a copy of everything.
-sub machine
-{
+sub machine {
 	my (@majors) = @_;
 	remove_tree($system, $tools, "$home/whole");
 	make_path($tools);
-	for my $tool (qw(sh sed basename dirname sort grep head cat env mktemp rm cp true))
-	{
+	for my $tool (qw(sh sed basename dirname sort grep head cat env mktemp rm cp true)) {
 		my ($path) = grep { -x } map { "$_/$tool" } qw(/usr/bin /bin);
 		symlink $path, "$tools/$tool" or die "$tool: $!";
 	}
@@ -112,22 +105,19 @@ END
 }
 
 # What the lists of packages say: the newest version, and all
-sub distribution
-{
+sub distribution {
 	my ($newest, @majors) = @_;
 	plant("$home/newest", $newest);
 	plant("$home/offered", join '', map { "$_\n" } ($newest ? 'postgresql' : ()),
 		map { ("postgresql-$_", "postgresql-client-$_", "postgresql-server-dev-$_") } @majors);
 }
 
-sub as_user
-{
+sub as_user {
 	plant("$home/uid", "$_[0]\n");
 }
 
 # Run a script; what it prints, and whether it succeeded
-sub shell
-{
+sub shell {
 	my ($script, %environment) = @_;
 	local %ENV = (PATH => "$system/bin:$tools", POSTGRESQL_ROOT => $root, TMPDIR => $home, WORK => $home, %environment);
 	unlink "$home/apt.log", "$home/asked";
@@ -137,8 +127,7 @@ sub shell
 }
 
 # Provide these kinds; the version that was chosen, and the packages that were installed
-sub provided
-{
+sub provided {
 	my ($kinds, %environment) = @_;
 	my ($text, $good) = shell("set -eu\n. test/packages.sh\nprovide $kinds\necho \"version \$PG_MAJOR of \$PG_CONFIG\"", %environment);
 	my ($version) = $text =~ /^version (\d+) of \S+$/m;
@@ -158,8 +147,7 @@ my %package = (
 	$file{server} => 'postgresql-15', $file{pgxs} => 'postgresql-client-15',
 	$file{headers} => 'postgresql-server-dev-15', $file{libpq} => 'libpq-dev',
 	"$system/bin/gcc" => 'gcc libc6-dev', "$system/bin/clang-99" => 'clang-99', "$system/bin/prove" => 'perl');
-for my $file (sort keys %package)
-{
+for my $file (sort keys %package) {
 	machine(15);
 	system $copy;
 	unlink $file or die "$file: $!";

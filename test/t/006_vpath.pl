@@ -15,16 +15,14 @@ my $make = "make -s with_llvm=no COPT=-O1 PG_CONFIG='$ENV{PG_CONFIG}'";
 delete @ENV{'MAKEFLAGS', 'PGOPTIONS'};
 
 # The files in a folder, by their paths in it
-sub files
-{
+sub files {
 	my ($folder) = @_;
 	my @files;
 	find(sub { push @files, $File::Find::name =~ s/^\Q$folder\E//r if -f }, $folder);
 	return join "\n", sort @files;
 }
 
-sub shell
-{
+sub shell {
 	my ($folder, $script) = @_;
 	my ($text, $good) = run("cd '$folder' && $script", 'sh');
 	ok($good, $script) or diag $text;

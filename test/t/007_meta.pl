@@ -16,23 +16,20 @@ my %licenses = map { $_ => 1 } qw(agpl_3 apache_1_1 apache_2_0 artistic_1 artist
 my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec description generated_by tags
 	no_index prereqs release_status resources);
 
-sub slurp
-{
+sub slurp {
 	my ($file) = @_;
 	open my $in, '<', "$top/$file" or die "$file: $!";
 	local $/ = undef;
 	return scalar readline $in;
 }
 
-sub is_text
-{
+sub is_text {
 	my ($value) = @_;
 	return defined $value && !ref $value && $value =~ /\S/;
 }
 
 # What PGXN would say against it
-sub problems
-{
+sub problems {
 	my ($meta) = @_;
 	my @problems = map { "$_ is missing" } grep { !defined $meta->{$_} } qw(name version abstract maintainer license provides meta-spec);
 	push @problems, map { "unknown field $_" } grep { !$known{$_} && !/^x_/i } sort keys %$meta;
@@ -47,8 +44,7 @@ sub problems
 	return (@problems, provides_problems($meta->{provides}), prereqs_problems($meta->{prereqs}), resources_problems($meta->{resources}));
 }
 
-sub provides_problems
-{
+sub provides_problems {
 	my ($provides) = @_;
 	return 'provides' if ref $provides ne 'HASH' || !%$provides;
 	return map {
@@ -58,15 +54,12 @@ sub provides_problems
 	} sort keys %$provides;
 }
 
-sub prereqs_problems
-{
+sub prereqs_problems {
 	my ($prereqs) = @_;
 	my @problems;
-	for my $phase (keys %{ $prereqs // {} })
-	{
+	for my $phase (keys %{ $prereqs // {} }) {
 		push @problems, "phase $phase" if $phase !~ /^(?:configure|build|test|runtime|develop|x_\w+)$/i;
-		while (my ($relation, $needs) = each %{ $prereqs->{$phase} })
-		{
+		while (my ($relation, $needs) = each %{ $prereqs->{$phase} }) {
 			push @problems, "relation $relation" if $relation !~ /^(?:requires|recommends|suggests|conflicts|x_\w+)$/i;
 			push @problems, map { "prerequisite $_" } grep {
 				$_ !~ $term || grep { !/^(?:[<>]=?|[!=]=)?\s*(\S+)$/ || $1 ne '0' && $1 !~ $semver } split /,\s*/, $needs->{$_}
@@ -76,24 +69,19 @@ sub prereqs_problems
 	return @problems;
 }
 
-sub resources_problems
-{
+sub resources_problems {
 	my ($resources) = @_;
 	my %fields = (bugtracker => { web => $uri, mailto => qr/^\S+@\S+$/ }, repository => { web => $uri, url => $uri, type => qr/^[a-z]+$/ });
 	my @problems;
-	for my $name (keys %{ $resources // {} })
-	{
+	for my $name (keys %{ $resources // {} }) {
 		my $about = $resources->{$name};
-		if ($name eq 'homepage')
-		{
+		if ($name eq 'homepage') {
 			push @problems, $name if $about !~ $uri;
 		}
-		elsif (my $expected = $fields{$name})
-		{
+		elsif (my $expected = $fields{$name}) {
 			push @problems, map { "$name $_" } grep { !$expected->{$_} || $about->{$_} !~ $expected->{$_} } keys %$about;
 		}
-		elsif ($name !~ /^x_/i)
-		{
+		elsif ($name !~ /^x_/i) {
 			push @problems, "resource $name";
 		}
 	}
@@ -108,8 +96,7 @@ ok($meta->{release_status}, 'and its release_status');
 my @mutants = ([ 'version', '0.2' ], [ 'license', 'mine' ], [ 'release_status', 'new' ], [ 'abstract', undef ], [ 'name', 'a b' ], [ 'colour', 'red' ],
 	[ 'provides', { racepriv => { version => '0.3.0', file => 'nowhere.sql' } } ], [ 'prereqs', { runtime => { requires => { PostgreSQL => '13' } } } ],
 	[ 'resources', { repository => { type => 'Git' } } ], [ 'tags', ['a/b'] ]);
-for my $mutant (@mutants)
-{
+for my $mutant (@mutants) {
 	isnt(join(', ', problems({ %{ decode_json($text) }, $mutant->[0] => $mutant->[1] })), '', "control: another $mutant->[0] is not");
 }
 

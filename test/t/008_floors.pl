@@ -6,12 +6,10 @@ use Test::More;
 
 # Functions and variables by the object file that defines them, and what each file refers to
 my (%floor, %refers);
-for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o')
-{
+for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o') {
 	my ($floor) = $object =~ m{^src/(\w+)/};
 	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
-	while (<$nm>)
-	{
+	while (<$nm>) {
 		my ($kind, $name) = /([A-Za-z]) (\w+)$/ or next;
 		$floor{$name} = $floor if $kind =~ /[TDBRC]/;
 		push @{$refers{$object}}, $name if $kind eq 'U';
@@ -19,8 +17,7 @@ for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o')
 	close $nm or die "nm $object\n";
 }
 
-sub text
-{
+sub text {
 	my ($file) = @_;
 	open my $in, '<', $file or die "$file: $!\n";
 	local $/;
@@ -30,8 +27,7 @@ sub text
 # What core.h declares, through the headers that it includes, and those that these do
 my (%declared, %seen);
 my @headers = ('core.h');
-while (defined(my $header = shift @headers))
-{
+while (defined(my $header = shift @headers)) {
 	next if $seen{$header}++;
 	next unless -f "src/core/$header";
 	my $text = text("src/core/$header");
@@ -40,12 +36,10 @@ while (defined(my $header = shift @headers))
 }
 
 # References of a floor to another one that are not among those allowed
-sub strays
-{
+sub strays {
 	my ($from, $to, $allowed) = @_;
 	my @strays;
-	for my $object (grep { m{^src/$from/} } sort keys %refers)
-	{
+	for my $object (grep { m{^src/$from/} } sort keys %refers) {
 		push @strays, "$object: $_" for grep { ($floor{$_} // '') eq $to && !$allowed->{$_} } sort @{$refers{$object}};
 	}
 	return join "\n", @strays;
@@ -62,8 +56,7 @@ is("@included", '', 'answers include one header of the core');
 
 # Comments name files that there are
 my %file = map { m{([^/]+)$} ? ($1 => 1) : () } glob 'src/*.c src/*/*.[ch] test/unit/*.[ch]';
-sub unknown_files
-{
+sub unknown_files {
 	my ($text) = @_;
 	return grep { !$file{$_} } map { /(?<![\w\/"<])([a-z_0-9]+\.[ch])\b/g } $text =~ m{(/\*.*?\*/)}gs;
 }

@@ -1,8 +1,7 @@
 # One table, built in every way there is: the bits of the sketch are the same.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use Test::More;
 
@@ -23,12 +22,10 @@ ANALYZE records;
 CREATE TABLE whole AS SELECT race_build($params, x) AS s FROM records;
 END
 
-sub is_whole
-{
+sub is_whole {
 	my ($name, $query, $settings) = @_;
 	is(sql(($settings // '') . "SELECT (SELECT s::text FROM whole) = ($query)::text"),
 		't', $name);
-	return;
 }
 
 # What EXPLAIN ANALYZE says of a query: did workers really take part?

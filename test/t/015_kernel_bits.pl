@@ -2,8 +2,7 @@
 # the same.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -50,29 +49,25 @@ my @kernels = (
 # ----------------------------------------------------------- ways to build
 
 # Records as one value: a row when there are several
-sub record_of
-{
+sub record_of {
 	my ($values) = @_;
 	return $values =~ /,/ ? "ROW($values)" : $values;
 }
 
 # A row with a NULL inside is no record, so those are left out.
-sub build
-{
+sub build {
 	my ($params, $values) = @_;
 	return "race_build($params, $values)" if $values !~ /,/ || $values =~ /^ROW/;
 	return "race_build($params, CASE WHEN num_nulls($values) = 0 THEN ROW($values) END)";
 }
 
-sub is_whole
-{
+sub is_whole {
 	my ($name, $query, $settings) = @_;
 	is(sql(($settings // $serial) . "SELECT (SELECT s::text FROM whole) = ($query)::text"), 't', $name);
 	return;
 }
 
-sub by_rows
-{
+sub by_rows {
 	my ($params, $values) = @_;
 	my $record = record_of($values);
 	my @one = ("(SELECT $record FROM records WHERE id = 1)", "(SELECT $record FROM records WHERE id = 500)");
@@ -94,8 +89,7 @@ END
 	return;
 }
 
-sub moves
-{
+sub moves {
 	my ($name, $build) = @_;
 	is(sql(<<END), '0|7|t', "$name: through a moving window");
 WITH moving AS (SELECT id, $build OVER (ORDER BY id ROWS 299 PRECEDING) AS s FROM records WHERE id <= 1000),
@@ -104,11 +98,9 @@ anew AS (
 		SELECT part, x, items, tags, c FROM records r WHERE r.id > f.id - 300 AND r.id <= f.id) r GROUP BY f.id)
 SELECT count(*) FILTER (WHERE moving.s::text <> anew.s::text), count(*), count(DISTINCT moving.s::text) > 1 FROM moving JOIN anew USING (id)
 END
-	return;
 }
 
-for my $kernel (@kernels)
-{
+for my $kernel (@kernels) {
 	my ($name, $params, $values) = @$kernel;
 	my $build = build($params, $values);
 	my $merged = "SELECT race_merge(s) FROM (SELECT $build AS s FROM records GROUP BY part) v";
@@ -128,13 +120,11 @@ for my $kernel (@kernels)
 # ------------------------------------------------------------- vector code
 
 # All kernels, and vectors of 100 dimensions, with one kind of code
-sub digests
-{
+sub digests {
 	my ($code, $where) = @_;
 	my $queries = "LOAD 'racepriv'; SET racepriv.vector_code = '$code'; $serial";
 	$queries .= 'SELECT md5(' . build($_->[1], $_->[2]) . "::text) FROM records WHERE $where;\n" for @kernels;
-	for my $wide ('l1(dims=100, bandwidth=900, rows=70)', 'angular(dims=100, power=6, rows=133, range=1000)', 'angular(dims=100, power=3, rows=64, sequence=independent)')
-	{
+	for my $wide ('l1(dims=100, bandwidth=900, rows=70)', 'angular(dims=100, power=6, rows=133, range=1000)', 'angular(dims=100, power=3, rows=64, sequence=independent)') {
 		$queries .= "SELECT md5(race_build('$wide', y)::text) FROM points100 WHERE $where;\n";
 	}
 	return split /\n/, sql($queries);
@@ -143,8 +133,7 @@ sub digests
 my @codes = grep { sql_fails("LOAD 'racepriv'; SET racepriv.vector_code = '$_'") =~ /^no error/ } qw(avx2 avx512);
 my @portable = digests('portable', 'true');
 is(scalar(@portable), @kernels + 3, 'portable code makes all kernels');
-for my $code (@codes, 'auto')
-{
+for my $code (@codes, 'auto') {
 	is_deeply([digests($code, 'true')], \@portable, "$code and portable code make the same sketches of all kernels");
 }
 my @other = digests('auto', 'id <> 503');
@@ -161,8 +150,7 @@ FROM generate_series(1, 20) i, LATERAL (SELECT generate_series(i, 5000 + i) AS j
 CREATE TABLE sizes AS SELECT avg(pg_column_size(packed)) AS packed, avg(pg_column_size(outside)) AS outside, max(pg_column_size(short)) AS short FROM lying;
 END
 is(sql('SELECT packed < 10000, outside > 50000, short < 127 FROM sizes'), 't|t|t', 'sets are compressed, out of line, and short');
-for my $column (qw(plain packed outside short))
-{
+for my $column (qw(plain packed outside short)) {
 	is(sql(<<END), 't|t|1', "a column of sets that lie $column");
 SELECT race_build(j, $column)::text = race_build(j, $column || '{}'::text[])::text,
 	race_build(p, ROW(ARRAY[1], $column))::text = race_build(p, ROW(ARRAY[1], $column || '{}'::text[]))::text, min(race_kernel('jaccard', $column, $column || $column))
@@ -172,8 +160,7 @@ END
 
 # Prepared statements, whose plan is made for each value or for all
 sql(q(CREATE TABLE stored AS SELECT race_build('jaccard(rows=64, range=64)', items) AS j, race_build('match(dims=3, rows=64, range=64)', c) AS m FROM records));
-for my $mode (qw(force_custom_plan force_generic_plan))
-{
+for my $mode (qw(force_custom_plan force_generic_plan)) {
 	my $session = RaceSession->new;
 	$session->ask(<<END);
 SET plan_cache_mode = $mode;

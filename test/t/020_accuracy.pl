@@ -8,8 +8,7 @@
 # the question at 1e-9 a run.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use Test::More;
 
@@ -30,8 +29,7 @@ SELECT sequence, seed, (SELECT race_build(race_params('l2', 3, 5, sequence => se
 FROM unnest('{sobol,independent}'::text[]) sequence, generate_series(1, 4) seed;
 END
 
-sub error_of
-{
+sub error_of {
 	my ($sequence, $sketch) = @_;
 	return sql("SELECT avg(abs(race_kde(s, x) / k - 1)) FROM truth, (SELECT $sketch AS s "
 		  . "FROM sketches WHERE sequence = '$sequence' OFFSET 0) v");
@@ -40,8 +38,7 @@ sub error_of
 my %bound = (
 	sobol => [0.015, 0.030],    # [0.008, 0.016]
 	independent => [0.040, 0.050]);    # [0.027, 0.030]
-for my $sequence (sort keys %bound)
-{
+for my $sequence (sort keys %bound) {
 	my ($exact, $private) = @{ $bound{$sequence} };
 	cmp_ok(error_of($sequence, 's'), '<', $exact, "$sequence rows, exact: mean relative error");
 	cmp_ok(error_of($sequence, 'race_privatize(s, 1, rows => 1024)'),

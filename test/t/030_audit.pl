@@ -33,9 +33,7 @@
 # What a control has to catch lies 10 and more standard errors from its limit.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(max sum);
 use POSIX qw(floor tanh);
 use Test::More;
@@ -85,7 +83,6 @@ sub test_pair {
 	add_expected_noise($pair, $m * $pair->{rows}, $m);
 	$pair->{arguments} = ", rows => $pair->{rows}$pair->{call}";
 	audit($pair);
-	return;
 }
 
 # Less noise than what is recorded, which the audit must catch
@@ -94,7 +91,6 @@ sub test_control {
 	my ($less, $more) = draw($pair, "$arguments, rows => $pair->{rows}");
 	caught($pair, "control, $what", $less, $more);
 	size_caught("control, $what", sizes($pair, $less));
-	return;
 }
 
 # Mistakes that are easily made, on the smallest tables that show them
@@ -138,7 +134,6 @@ sub test_mutants {
 	($less, $more) = mutants($one_row, sub { my ($noise) = @_; (0, @$noise[1 .. $#$noise]) });
 	caught($count, 'mutant, count without noise', $less, $more);
 	size_caught('mutant, count without noise', (sizes($one_row, $less))[1]);
-	return;
 }
 
 sub test_independence {
@@ -153,7 +148,6 @@ sub test_independence {
 	cmp_ok(largest_sign_z(@shared), '>', MAX_SIGN_Z, 'control: shared noise is caught');
 	my @late = map { [@{$noise[$_]}[0 .. $#$exact - 1], $noise[$_ - 1][COUNT]] } 1 .. $#noise;
 	cmp_ok(largest_sign_z(@late), '>', MAX_SIGN_Z, 'control: noise used again is caught');
-	return;
 }
 
 sub test_fresh_noise {
@@ -172,7 +166,6 @@ END
 		'setseed() does not seed two sessions alike');
 	is(sql(q(LOAD 'racepriv'; SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name ~ '^race')),
 		'racepriv.cache_size racepriv.progress', 'there is no setting that might');
-	return;
 }
 
 sub test_parallel_noise {
@@ -188,7 +181,6 @@ SELECT count(DISTINCT noise) FROM draws;
 END
 	ok(grep({ /Workers Launched: 2/ } @lines), 'two workers draw');
 	is($lines[-1], 2000, 'and never the same noise');
-	return;
 }
 
 is(sprintf('%.4f %.4f', probability_at_least(10, 100, 0.025), probability_at_most(10, 100, 0.025)),

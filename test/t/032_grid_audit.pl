@@ -14,9 +14,7 @@
 # Choosing what to keep takes about a millisecond a release, so there are fewer of those.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use Test::More;
 
 use LaplaceAudit;
@@ -92,7 +90,6 @@ sub make_grids {
 	my @cells = changed_cells($pair->{less}, $pair->{more});
 	is(scalar @cells, $pair->{cells}, "$pair->{name}: D and D' differ where they should");
 	$pair->{cells} = \@cells;
-	return;
 }
 
 # ------------------------------------------------------------------ tests
@@ -114,7 +111,6 @@ sub test_pair {
 	add_expected_noise($pair, $most, $factor, $pair->{look}, $pair->{dims} == 1 ? 50 : 20);
 	$pair->{alpha} = ALPHA;
 	audit($pair);
-	return;
 }
 
 # With less noise a release may keep something else, so that it is made of the true one.
@@ -124,7 +120,6 @@ sub test_half {
 	my ($less, $more) = mutants($pair, sub { map { sprintf '%.0f', $_ / 2 } @{$_[0]} });
 	caught($pair, $what, $less, $more);
 	size_caught($what, sizes($pair, $less));
-	return;
 }
 
 # The noise of both levels is that of one
@@ -136,7 +131,6 @@ sub test_level_left_out {
 		sub { my ($noise, $other) = @_; (@$noise, @$other[1 .. $second]) }, $one_level);
 	caught($pair, $what, $less, $more);
 	size_caught($what, (sizes($pair, $less))[0]);
-	return;
 }
 
 # A record whose weights add up to a unit and a half: it is in two places
@@ -149,7 +143,6 @@ sub test_heavy_record {
 	is(change(\%heavy), 1.5 * change($pair), 'mutant, a record of 1.5 units');
 	caught(\%heavy, 'mutant, a record of 1.5 units',
 		mutants(\%heavy, sub { @{$_[0]} }, $pair));
-	return;
 }
 
 sql('CREATE TABLE exact (name text, sketch race_sketch)');

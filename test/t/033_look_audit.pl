@@ -27,9 +27,7 @@
 # with a quarter of the noise and with none, and their bounds are beyond the limit.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(max);
 use Test::More;
 
@@ -81,8 +79,7 @@ FROM exact, generate_series(1, $n)
 END
 }
 
-for my $pair (@pairs)
-{
+for my $pair (@pairs) {
 	my $limit = $pair->{change} / (2 * $pair->{most} * $pair->{share} / $pair->{epsilon});
 	my @bounds = epsilon_bounds(choices($pair, 'less'), choices($pair, 'more'), $pair->{pilot} // 1_000, ALPHA_HERE);
 	cmp_ok($_, '<=', $limit, sprintf '%s: the choice tells at least %.3f, of %.3f', $pair->{name}, $_, $limit) for @bounds;

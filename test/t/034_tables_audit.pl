@@ -18,9 +18,7 @@
 # The control claims four times the noise that there is.  test/mutants builds releases with a quarter of the noise and with none.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(max);
 use Test::More;
 

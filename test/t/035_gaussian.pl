@@ -16,9 +16,7 @@
 # half the deviation it is 30.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use Test::More;
 
 use GaussianAudit;
@@ -46,7 +44,6 @@ sub add_expected_noise {
 	$pair->{count_variance} = ceiling($pair->{squared} * $parts / 2 / RHO);
 	$pair->{rho} = $counters / 2 / $pair->{counter_variance}
 		+ $pair->{squared} / 2 / $pair->{count_variance};
-	return;
 }
 
 sub ceiling {
@@ -95,7 +92,6 @@ END
 		"$name: the recorded rho is what they cost");
 	ok($epsilon <= EPSILON && $epsilon > EPSILON * 0.85, "$name: the recorded epsilon is at most what was asked");
 	$pair->{recorded} = $rho;
-	return;
 }
 
 # If a fit will follow, the count gets more.
@@ -104,7 +100,6 @@ sub test_fitted {
 	my $fitted = {%$pair, call => "$pair->{call}, fit => true"};
 	add_expected_noise($fitted, FITTED_PARTS);
 	test_recorded($fitted);
-	return;
 }
 
 sub test_pair {
@@ -126,7 +121,6 @@ sub test_pair {
 	cmp_ok(abs, '<', MAX_Z, sprintf '%s: mean of the noise, z = %.1f', $name, $_)
 		for biases($pair, $less);
 	$pair->{releases} = {less => $less, more => $more};
-	return;
 }
 
 # Less noise than what is recorded, which the audit must catch
@@ -142,7 +136,6 @@ sub caught {
 sub size_caught {
 	my ($what, @z) = @_;
 	cmp_ok(abs, '>', MAX_Z, sprintf '%s: size is caught, z = %.1f', $what, $_) for @z;
-	return;
 }
 
 # Releases of D and of D' by a mutant of race_privatize.  It makes its noise,
@@ -163,7 +156,6 @@ sub test_control {
 	my ($less, $more) = mutants($pair, sub { @{$_[0]} }, $source);
 	caught($pair, "control, $what", $less, $more);
 	size_caught("control, $what", sizes($pair, $less));
-	return;
 }
 
 sub test_mutants {
@@ -187,7 +179,6 @@ sub test_mutants {
 	});
 	my ($z) = biases($one_row, $less);
 	cmp_ok(abs $z, '>', MAX_Z, sprintf 'mutant, rounded down: mean is caught, z = %.1f', $z);
-	return;
 }
 
 # A record that is substituted leaves the sketch of one class for that of another.
@@ -200,7 +191,6 @@ sub test_moved_record {
 	my $cost = (expected_mu(\%from)**2 + expected_mu(\%to)**2) / 2;
 	cmp_ok(abs($cost / $pair->{recorded} - 1), '<', 1e-14,
 		'a record that moves to another class costs rho');
-	return;
 }
 
 sql('CREATE TABLE exact (name text, sketch race_sketch)');

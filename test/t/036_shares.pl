@@ -15,9 +15,7 @@
 # What a control has to catch lies 7 and more standard errors from its limit.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(max min sum);
 use POSIX qw(ceil);
 use Test::More;
@@ -107,21 +105,18 @@ sub test_distribution {
 	cmp_ok(abs $bias, '<', MAX_Z, sprintf '%s: mean of %d, z = %.1f', $what, $n, $bias);
 	cmp_ok(abs $size, '<', MAX_Z, sprintf '%s: size, z = %.1f', $what, $size);
 	cmp_ok($cells, '<', MAX_Z, sprintf '%s: cells, z = %.1f', $what, $cells);
-	return;
 }
 
 sub size_caught {
 	my ($what, $variance, $tally) = @_;
 	my $size = tally_z($variance, $tally);
 	cmp_ok(abs $size, '>', MAX_Z, sprintf 'control, %s: size is caught, z = %.1f', $what, $size);
-	return;
 }
 
 sub cells_caught {
 	my ($what, $variance, $tally) = @_;
 	my $cells = cells_z($variance, $tally);
 	cmp_ok($cells, '>', MAX_Z, sprintf 'control, %s: cells are caught, z = %.1f', $what, $cells);
-	return;
 }
 
 # A sketch that a query yields, taken apart
@@ -154,7 +149,6 @@ CREATE TABLE shares AS
 SELECT round, party, race_share(exact, $due) AS share FROM large, generate_series(1, $rounds) round
 UNION ALL SELECT round, party, race_share(exact, $other) FROM large, generate_series(-2, -1) round
 END
-	return;
 }
 
 # What race_info says of the first n shares of a round
@@ -182,7 +176,6 @@ sub test_recorded {
 			is(sql($query), 't', 'that can be asked');
 		}
 	}
-	return;
 }
 
 sub test_counters {
@@ -197,7 +190,6 @@ sub test_counters {
 	my $scale = $other / sqrt $variance;
 	ok($scale > 1.009 && $scale < 1.011, sprintf 'shares for another epsilon are %.4f times as noisy', $scale);
 	size_caught('counters, shares for another epsilon', PARTIES * $variance, merged_noise('true', -2, -1));
-	return;
 }
 
 # The count of a sketch is one draw: many sketches of two counters
@@ -218,7 +210,6 @@ END
 	test_distribution('counts', PARTIES * $variance, \%all);
 	size_caught('counts, a share fewer', PARTIES * $variance, \%fewer);
 	cells_caught('counts, a share fewer', PARTIES * $variance, \%fewer);
-	return;
 }
 
 # ----------------------------------------------------------------- audit
@@ -287,7 +278,6 @@ sub test_colluders {
 	cmp_ok(abs $z[0], '<', MAX_Z, sprintf 'a colluder learns no more: mu is %.3f, z = %.1f', $mu[0], $z[0]);
 	cmp_ok($z[1], '>', MAX_Z,
 		sprintf 'control: two, where one is accounted for, are caught: mu is %.3f, z = %.1f', $mu[1], $z[1]);
-	return;
 }
 
 sql('CREATE TABLE exact (name text, sketch race_sketch)');

@@ -5,9 +5,7 @@
 # FUZZ_INPUTS, from the environment, is how many inputs each fuzzer sends.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use Test::More;
 
@@ -84,7 +82,6 @@ FROM unnest('{"l2(rows=8, range=8)","l2(dims=3, bandwidth=0.5, rows=16, range=8)
 	"l2(dims=2, power=3, rows=4, range=4, seed=7)",
 	"l2(dims=3, power=1000, rows=8, range=8)"}'::race_params[]) p;
 END
-	return;
 }
 
 # Why format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
@@ -150,7 +147,6 @@ sub test_reasons {
 	my ($output, @expected) = @_;
 	my %met = map { $_ => 1 } @$output;
 	ok($met{"reason: $_"}, "refused because: $_") for @expected;
-	return;
 }
 
 sub test_mutations {
@@ -162,7 +158,6 @@ END
 
 	my @output = fuzz('mutate', MUTATIONS);
 	test_coverage(@output);
-	return;
 }
 
 # Was there enough of everything?
@@ -178,7 +173,6 @@ sub test_coverage {
 	}
 	is($sent, MUTATIONS, 'all were sent');
 	test_reasons(\@output, @reasons);
-	return;
 }
 
 # What only a value with a valid checksum gets to
@@ -209,7 +203,6 @@ sub test_structure {
 		cmp_ok($answered, '>', PAIRS / 500, "$operation: many pairs are answered");
 	}
 	test_reasons(\@output, @reasons_of_structure, @reasons[2 .. 18, 21 .. 25]);
-	return;
 }
 
 # ------------------------------------------------------------- bad records
@@ -273,7 +266,6 @@ FROM (SELECT race_build('l2(dims=2, rows=16, range=8)', '{1,2}') AS exact) v
 END
 	my $columns = join ', ', map { "'$bad{$_}[1]'::$bad{$_}[0] AS $_" } sort keys %bad;
 	sql("CREATE TABLE bad AS SELECT $columns");
-	return;
 }
 
 # A statement fails with this SQLSTATE and message, and does not show the secret.
@@ -282,7 +274,6 @@ sub fails {
 	my $text = sql_fails($statement);
 	my $good = $text =~ /^ERROR:  $state: / && $text =~ /$message/ && $text !~ /31337/;
 	ok($good, "$state for $statement") or diag($text);
-	return;
 }
 
 sub test_bad_records {
@@ -300,7 +291,6 @@ DO $$ DECLARE b bad; BEGIN SELECT * INTO b FROM bad; PERFORM race_add(exact, b.n
 END
 	sql(q(CREATE TABLE checked (x float8[] CHECK (race_kernel('l2', x, x) = 1))));
 	fails('INSERT INTO checked SELECT nan FROM bad', '22023', qr/found NaN/);
-	return;
 }
 
 # ----------------------------------------------------------- bad arguments
@@ -322,7 +312,6 @@ sub test_bad_arguments {
 			fails("SELECT $expression$from", $state, qr/$message/);
 		}
 	}
-	return;
 }
 
 # ------------------------------------------------------------------- tests

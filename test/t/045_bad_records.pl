@@ -2,8 +2,7 @@
 # error of the right kind that shows no value, and nothing else is lost.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -73,13 +72,11 @@ my @questions = ('race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_
 my $no_part = 'only a fitted sketch can be asked about a part of a product';
 
 # A statement fails with this SQLSTATE and message, and does not show the secret.
-sub fails
-{
+sub fails {
 	my ($statement, $state, $message, $name) = @_;
 	my $text = sql_fails($statement);
 	my $good = $text =~ /ERROR:  $state: \Q$message\E\n/ && $text !~ /$secret|31337/i;
 	ok($good, $name) or diag(substr $text, 0, 1000);
-	return;
 }
 
 sql(<<'END');
@@ -95,8 +92,7 @@ CREATE TYPE nested AS (r two, c text[]);
 CREATE DOMAIN strict_two AS two CHECK ((VALUE).c IS NOT NULL);
 END
 
-for my $kernel (sort keys %kernels)
-{
+for my $kernel (sort keys %kernels) {
 	my ($good, $bad) = @{ $kernels{$kernel} };
 	my $columns = join ', ', map { "\$\$$bad->{$_}[1]\$\$::$bad->{$_}[0] AS $_" } sort keys %$bad;
 	sql(<<END);
@@ -105,8 +101,7 @@ CREATE TABLE bad AS SELECT $columns;
 CREATE TABLE sketches AS SELECT exact, race_privatize(exact, 1, rows => 8) AS private
 FROM race_sketch('$kernel'::race_params) exact;
 END
-	for my $name (sort keys %$bad)
-	{
+	for my $name (sort keys %$bad) {
 		my (undef, undef, $state, $message, $is_part) = @{ $bad->{$name} };
 		my $from = "FROM sketches, bad, (SELECT $good AS good) g";
 		fails('SELECT ' . sprintf($_, $name) . " $from", $state, $message, "$kernel, $name: $_") for @takers;

@@ -2,8 +2,7 @@
 # groups.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use File::Temp qw(tempdir);
 use RaceServer;
 use RaceSession;
@@ -49,8 +48,7 @@ run('', 'createdb', $other);
 run('', 'dropdb', $other);
 
 # COPY BINARY and text, out and in
-for my $format (qw(binary text csv))
-{
+for my $format (qw(binary text csv)) {
 	sql(<<END);
 COPY sketches TO '$dir/copy.$format' (FORMAT $format);
 CREATE TEMP TABLE copied (LIKE sketches);
@@ -121,8 +119,7 @@ END
 # hundred times as long; 8 times a sort of the same rows leaves room for noise.
 $session->ask("SET max_parallel_workers_per_gather = 0; SET work_mem = '1GB'");
 my $sort = $session->time_of('SELECT count(a) FROM (SELECT g, array_agg(x ORDER BY x) AS a FROM million GROUP BY g) v');
-for my $way ('enable_sort', 'enable_hashagg')
-{
+for my $way ('enable_sort', 'enable_hashagg') {
 	my $build = $session->time_of("SET $way = off; SELECT count(s) FROM "
 		  . "(SELECT g, race_build('l2(dims=2, rows=16, range=16)', x) AS s FROM million GROUP BY g) v; RESET $way");
 	cmp_ok($build, '<', 8 * $sort,

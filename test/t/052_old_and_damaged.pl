@@ -1,8 +1,7 @@
 # Stored values that were damaged on disk, or are of older versions: errors and nothing worse.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use Test::More;
 

@@ -2,8 +2,7 @@
 # dump and restore, COPY, and sketches whose parameters are long.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use File::Temp qw(tempdir);
 use RaceServer;
 use RaceSession;
@@ -65,8 +64,7 @@ run('', 'createdb', $other);
 }
 run('', 'dropdb', $other);
 
-for my $format (qw(binary text csv))
-{
+for my $format (qw(binary text csv)) {
 	sql(<<END);
 COPY releases TO '$dir/copy.$format' (FORMAT $format);
 CREATE TABLE copied (LIKE releases INCLUDING ALL);
@@ -81,8 +79,7 @@ END
 # -------------------------------------------------------- long parameters
 
 # Parameters of 80 kB, which are compressed, or not because they are all different
-for my $case (['equal', '2'], ['different', '1 + i / 7.0'])
-{
+for my $case (['equal', '2'], ['different', '1 + i / 7.0']) {
 	my ($name, $number) = @$case;
 	sql(<<END);
 CREATE TABLE long_$name (id int PRIMARY KEY, p race_params, s race_sketch);
@@ -105,8 +102,7 @@ END
 	is($session->ask("BEGIN; UPDATE long_$name SET s = race_add(s, array_fill(2, ARRAY[10000])); SELECT race_kernel_sum(s, array_fill(2, ARRAY[10000])) FROM long_$name; ROLLBACK; $ask"),
 		"1\n0|0", "$name numbers: its own, until they are rolled back");
 }
-for my $column (qw(storage_extended storage_main))
-{
+for my $column (qw(storage_extended storage_main)) {
 	my ($storage) = $column =~ /_(.*)/;
 	sql(<<END);
 CREATE TABLE $column (s race_sketch);

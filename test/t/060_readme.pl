@@ -12,8 +12,7 @@ my @roles = qw(analyst curator data_owner);
 my $n = 0;
 
 # The SQL blocks of a document
-sub blocks
-{
+sub blocks {
 	my ($document) = @_;
 	open my $file, '<', "$top/$document" or die "$document: $!";
 	my $text = do { local $/; <$file> };
@@ -21,8 +20,7 @@ sub blocks
 }
 
 # Run statements in a new database; then what `$then` says of it
-sub run_document
-{
+sub run_document {
 	my ($document, $statements, $then) = @_;
 	local $ENV{PGDATABASE} = "$ENV{PGDATABASE}_" . ++$n;
 	run('', 'createdb', $ENV{PGDATABASE});
@@ -32,20 +30,17 @@ sub run_document
 	cmp_ok(length $output, '<', 16384, "$document prints no more than one can read");
 	$then->() if defined $then;
 	run('', 'dropdb', $ENV{PGDATABASE});
-	return;
 }
 
 # Roles belong to the cluster, so they outlive the database
-sub forget_roles
-{
+sub forget_roles {
 	my ($role) = grep { sql("SELECT count(*) FROM pg_roles WHERE rolname = '$_'") } @roles or return;
 	sql("DROP ROLE $role");
 	return forget_roles();
 }
 
 # What the README says of its results, and who sees what
-sub check_readme
-{
+sub check_readme {
 	is(sql(<<'END'), "t|t\nt", 'its answers are near the truth');
 SELECT abs(race_count(s) - 20000) < 1000,
 	abs(race_kde(s, ARRAY[45, 120]) - (SELECT avg(race_kernel('l2(bandwidth=5)', x, ARRAY[45, 120])) FROM stays)) < 0.02 FROM release;
@@ -67,8 +62,7 @@ is(sql('SELECT count(*) FROM pg_roles WHERE rolname IN (' . join(', ', map { "'$
 # 280_several_servers.pl runs doc/several-servers.md
 my %documents = map { $_ => [blocks($_)] } 'README.md', map { s{.*/}{doc/}r } grep { !/several-servers/ } glob "$top/doc/*.md";
 is(join(' ', grep { @{ $documents{$_} } > 0 } sort keys %documents), 'README.md doc/dashboards.md doc/faq.md doc/learn.md doc/operations.md doc/reference.md', 'the documents that show SQL');
-for my $document (sort keys %documents)
-{
+for my $document (sort keys %documents) {
 	next if !@{ $documents{$document} };
 	run_document($document, join("\n", @{ $documents{$document} }), $document eq 'README.md' ? \&check_readme : undef);
 	forget_roles();

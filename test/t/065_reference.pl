@@ -9,8 +9,7 @@ use Test::More;
 
 my $doc = "$FindBin::Bin/../../doc";
 
-sub reference
-{
+sub reference {
 	open my $file, '<', "$doc/reference.md" or die "reference.md: $!";
 	local $/ = undef;
 	my $text = readline $file;
@@ -19,8 +18,7 @@ sub reference
 }
 
 # What doc/reference.pl makes of it, or its error
-sub generated
-{
+sub generated {
 	my ($text) = run('', 'perl', "$doc/reference.pl");
 	return $text;
 }
@@ -57,8 +55,7 @@ like(generated(), qr/^there is no function race_suggest_rows/, 'control: a funct
 my $names = sql(q{SELECT string_agg(proname, ' ') || ' ' || (SELECT string_agg(relname, ' ') FROM pg_class WHERE relname ~ '^race_')}
 	  . q{ || ' ' || (SELECT string_agg(typname, ' ') FROM pg_type WHERE typname ~ '^race_') FROM pg_proc WHERE proname ~ '^_?race_'});
 my %exists = map { $_ => 1 } split / /, $names;
-for my $document (glob "$doc/*.md $doc/../README.md $doc/../CONTRIBUTING.md")
-{
+for my $document (glob "$doc/*.md $doc/../README.md $doc/../CONTRIBUTING.md") {
 	open my $file, '<', $document or die "$document: $!";
 	my $text = do { local $/; <$file> };
 	$text =~ s/```(?!sql).*?```//gs;

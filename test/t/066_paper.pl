@@ -9,8 +9,7 @@ use Test::More;
 
 my $top = "$FindBin::Bin/../..";
 
-sub slurp
-{
+sub slurp {
 	my ($path) = @_;
 	open my $file, '<', $path or die "$path: $!";
 	local $/ = undef;
@@ -18,8 +17,7 @@ sub slurp
 }
 
 # Files and functions that a text names, of which there are none
-sub missing
-{
+sub missing {
 	my ($text) = @_;
 	my @files = grep { !-e "$top/$_" } $text =~ m{`([\w./-]+\.(?:c|h|pl|py|sql|md|svg)|test/bench/run)`}g;
 	my @functions = grep { sql("SELECT count(*) FROM pg_proc WHERE proname = '$_'") == 0 } $text =~ /`(race_\w+)\(/g;

@@ -2,8 +2,7 @@
 # fill: the bits of a sketch tell nothing of that, and its memory is small.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -12,11 +11,9 @@ use Test::More;
 
 # Which vector code has this machine?
 my (@codes, @lacking);
-for my $code (qw(portable avx2 avx512 none))
-{
+for my $code (qw(portable avx2 avx512 none)) {
 	my $answer = sql_fails("LOAD 'racepriv'; SET racepriv.vector_code = '$code'; SHOW racepriv.vector_code");
-	if ($answer eq "no error: $code")
-	{
+	if ($answer eq "no error: $code") {
 		push @codes, $code;
 		next;
 	}
@@ -30,8 +27,7 @@ like(sql("SET racepriv.vector_code = '$lacking[0]'; SELECT race_count(race_build
 	qr/WARNING.*"$lacking[0]".*^1\nauto$/ms, 'a wrong setting from before is ignored with a warning');
 
 # Records of so many dimensions, near and far: slices of one long array
-sub points
-{
+sub points {
 	my ($dims, $records) = @_;
 	sql(<<END);
 CREATE TABLE points$dims AS
@@ -62,12 +58,10 @@ my @shapes = (
 	'dims=100, rows=133, power=2, sequence=structured');
 
 # A digest of each shape's sketch, and how many records there are in all
-sub digests
-{
+sub digests {
 	my ($code, $where, $seed) = @_;
 	my $queries = "LOAD 'racepriv'; SET racepriv.vector_code = '$code'; SET max_parallel_workers_per_gather = 0;\n";
-	for my $shape (@shapes)
-	{
+	for my $shape (@shapes) {
 		my ($dims) = $shape =~ /dims=(\d+)/;
 		$queries .= "SELECT md5(s::text), race_count(s) FROM (SELECT race_build('l2($shape, seed=$seed)', x) AS s FROM points$dims WHERE $where) v;\n";
 	}
@@ -78,12 +72,10 @@ my @portable = digests('portable', 'true', 5);
 my $records = 0;
 $records += (split /\|/)[1] for @portable;
 cmp_ok($records, '>', 1_000_000, "$records records");
-for my $code (@codes[1 .. $#codes], 'auto')
-{
+for my $code (@codes[1 .. $#codes], 'auto') {
 	is_deeply([digests($code, 'true', 5)], \@portable, "$code and portable code make the same sketches");
 }
-for my $control (['id <> 77', 5], ['true', 6])
-{
+for my $control (['id <> 77', 5], ['true', 6]) {
 	my @other = digests('auto', @$control);
 	is(scalar(grep { (split /\|/, $other[$_])[0] eq (split /\|/, $portable[$_])[0] } 0 .. $#shapes), 0,
 		"control: where $control->[0], seed $control->[1]: all others");
@@ -124,8 +116,7 @@ BEGIN
 	RETURN wrong;
 END $$;
 END
-for my $shape (['rows=1, range=2', 1], ['rows=64, range=64', 2], ['rows=70, range=1000, power=2', 3], ['rows=3, range=7', 40])
-{
+for my $shape (['rows=1, range=2', 1], ['rows=64, range=64', 2], ['rows=70, range=1000, power=2', 3], ['rows=3, range=7', 40]) {
 	my ($params, $dims) = @$shape;
 	is(sql("SELECT one_by_one('l2(dims=$dims, $params)', $dims, 0)"), '',
 		"1 to 130 records of $dims dimensions, $params: one by one and in batches");
@@ -180,8 +171,7 @@ END
 is(sql('SELECT up_and_down()'), '100', 'to 300 records, down to -32900, and up to 100');
 
 # Moving windows whose counters widen, and become narrow again as records leave
-for my $frame (1, 63, 64, 65, 127, 128, 300)
-{
+for my $frame (1, 63, 64, 65, 127, 128, 300) {
 	is(sql(<<END), '0|t', "a window of $frame records moves over equal and other ones");
 WITH records AS (
 	SELECT id, CASE WHEN id % 700 < 350 THEN ARRAY[1, 2] ELSE ARRAY[id, id % 13] END AS x FROM generate_series(1, 1200) id),
@@ -201,10 +191,8 @@ my %bad = (
 	"'{1,2,3}'::int[]" => 'expected a vector of 2 dimensions, found 3',
 	"'{1,NULL}'::real[]" => 'expected an array without nulls, found a null element',
 	"'{{1},{2}}'::numeric[]" => 'expected an array of one dimension, found one of 2');
-for my $bad (sort keys %bad)
-{
-	for my $at (1, 65, 130)
-	{
+for my $bad (sort keys %bad) {
+	for my $at (1, 65, 130) {
 		like(sql_fails("SELECT race_build($p, CASE WHEN i = $at THEN $bad\::float8[] ELSE ARRAY[i, 1] END) FROM generate_series(1, 130) i"),
 			qr/22023: $bad{$bad}/, "$bad as record $at");
 	}
@@ -268,8 +256,7 @@ END
 my $hashing = "SET max_parallel_workers_per_gather = 0; SET enable_sort = off; SET work_mem = '20GB';";
 like(sql("$hashing EXPLAIN (COSTS OFF) $groups"), qr/HashAggregate/, 'groups are hashed');
 is(sql("$hashing $groups"), 10_000, '10,000 groups at a time');
-SKIP:
-{
+SKIP: {
 	skip 'this version does not tell its memory', 2 unless $tells_memory;
 	my $pool = sql('SELECT max(pool) FROM marks');
 	cmp_ok($pool, '>', 10_000 * 64 * 64, 'which are in memory together');
@@ -296,16 +283,14 @@ CREATE TABLE skin AS SELECT ARRAY[i % 5, i % 3, i % 2]::float8[] AS x FROM gener
 VACUUM ANALYZE skin;
 END
 
-sub status
-{
+sub status {
 	my ($pid, $field) = @_;
 	open my $status, '<', "/proc/$pid/status" or die "status of $pid: $!";
 	my ($kilobytes) = map { /^$field:\s+(\d+) kB/ } <$status>;
 	return 1024 * $kilobytes;
 }
 
-sub peak
-{
+sub peak {
 	my ($query) = @_;
 	my $session = RaceSession->new;
 	my $pid = $session->ask(<<'END');

@@ -2,8 +2,7 @@
 # and a set of millions of elements can be built, and canceled.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -30,8 +29,7 @@ CREATE TYPE person AS (x float8[], c text[]);
 END
 
 # Bytes that are more after all records than after a tenth of them
-sub growth
-{
+sub growth {
 	my ($records, $aggregate) = @_;
 	my $answer = sql(<<END);
 SET max_parallel_workers_per_gather = 0;
@@ -53,13 +51,11 @@ for my $case (
 	[200_000, "sum(race_kernel($product, ROW(x, c), ROW(x, c)::person))"],
 	[200_000, "sum(race_kernel('l2 * match', ROW(x, c), ROW(x, c)))"],
 	[200_000, "sum(race_kde(race_sketch($product\::race_params), ROW(x, c)))"],
-	[200_000, "race_whiten(ARRAY[sin(i), cos(i * 3), x[1]])"])
-{
+	[200_000, "race_whiten(ARRAY[sin(i), cos(i * 3), x[1]])"]) {
 	my ($records, $aggregate) = @$case;
 	cmp_ok(growth($records, $aggregate), '<', 100_000, "constant memory over $records records: $aggregate");
 }
-SKIP:
-{
+SKIP: {
 	skip 'this version does not tell its memory', 1 if sql('SHOW server_version_num') < 140000;
 	cmp_ok(growth(200_000, 'array_agg(c)'), '>', 1_000_000, 'control: what keeps records grows');
 }

@@ -2,8 +2,7 @@
 # whoever changes it and when, and the memory is bounded.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use RaceServer;
 use RaceSession;
@@ -24,8 +23,7 @@ sql($setup);
 sql('INSERT INTO t SELECT i, made(i) FROM generate_series(1, 3) i');
 
 # The values that a column has stored out of line
-sub stored
-{
+sub stored {
 	my ($table) = @_;
 	my $toast = sql("SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$table'::regclass");
 	return sql("SELECT string_agg(chunk_id || ': ' || size, ', ' ORDER BY chunk_id) FROM "
@@ -37,8 +35,7 @@ like(stored('t'), qr/^(\d+: 26\d{4}(, )?){3}$/, 'sketches are stored out of line
 # -------------------------------------------------------- what a statement reads
 
 # Pages that a query reads: a sketch of a megabyte has some 130.
-sub pages
-{
+sub pages {
 	my ($session, $query) = @_;
 	my ($hit, $read) = $session->ask("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")
 		=~ /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/;
@@ -67,15 +64,13 @@ cmp_ok(pages($session, $one), '>', $whole, 'control: a cache of size 0 keeps not
 cmp_ok(pages($session, "SELECT count(race_kde(s, ARRAY[i, 0])) FROM large, generate_series(1, 1000) i WHERE id = 2"),
 	'<', 3 * $whole, 'but in a statement it is the same');
 
-SKIP:
-{
+SKIP: {
 	skip 'this version does not tell its memory', 7 if sql('SHOW server_version_num') < 140000;
 	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE name ~ '^race_sketch(, derived object| cache)'";
 	my $own = $memory =~ s/name ~.*/name = 'race_sketch cache'/r;
 	my $all = "SELECT count(race_kernel_sum(s, ARRAY[i, 0])) FROM generate_series(1, 2) i, large";
 	my %kept;
-	for my $size ('0', '4MB', '1GB')
-	{
+	for my $size ('0', '4MB', '1GB') {
 		$kept{$size} = ($session->ask("SET racepriv.cache_size = '$size'; $all; $own") =~ /(\d+)$/)[0];
 	}
 	is($kept{0}, 0, 'a cache of size 0 is empty');
@@ -138,8 +133,7 @@ my @steps = (
 	["ROLLBACK", '12 13'],
 	["DROP TABLE u; DELETE FROM t; INSERT INTO t SELECT i, made(i) FROM generate_series(1, 3) i", '1 2 3']);
 
-for my $size ('64MB', '0', '1kB', '300kB')
-{
+for my $size ('64MB', '0', '1kB', '300kB') {
 	$session = RaceSession->new;
 	$session->ask("SET racepriv.cache_size = '$size'; PREPARE ask AS TABLE answers");
 	my @told = map { [$_->[0], $session->ask("$_->[0]; EXECUTE ask")] } @steps;
@@ -195,10 +189,8 @@ BEGIN
 	END LOOP;
 END $$;
 END
-for my $size ('64MB', '0')
-{
-	for my $commits ('false', 'true')
-	{
+for my $size ('64MB', '0') {
+	for my $commits ('false', 'true') {
 		is(sql("LOAD 'racepriv'; SET racepriv.cache_size = '$size'; CALL change($commits); SELECT is_now(40)"), '',
 			"in a procedure; commits inside: $commits; cache of $size");
 	}
@@ -244,13 +236,11 @@ BEGIN
 	RETURN told || (TABLE answers);
 END $$;
 END
-for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
-{
+for my $isolation ('READ COMMITTED', 'REPEATABLE READ') {
 	sql('UPDATE t SET s = made(id)');
 	$other->ask('SELECT pg_advisory_lock(i) FROM generate_series(1, 3) i');
 	$session->start("BEGIN ISOLATION LEVEL $isolation; SELECT ask_thrice(); COMMIT; SELECT pg_advisory_unlock_all()");
-	for my $i (1 .. 3)
-	{
+	for my $i (1 .. 3) {
 		$other->ask(<<END);
 DO \$\$ BEGIN
 	WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $i AND NOT granted) LOOP
@@ -265,8 +255,7 @@ END
 		"another session changes what a function asks, $isolation");
 	is($session->ask('TABLE answers'), '31 32 33', 'after the transaction it is seen');
 }
-for my $i (1 .. 5)
-{
+for my $i (1 .. 5) {
 	$other->ask("UPDATE t SET s = made(40 + $i); DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (3, made(50 + $i)); VACUUM t");
 	is($session->ask('TABLE answers'), join(' ', 40 + $i, 40 + $i, 50 + $i), 'and so is what comes between statements');
 }
@@ -303,8 +292,7 @@ for my $order (
 	['all classes for each point', 'true', 'i, id', 660],
 	['all points for each class', 'true', 'id DESC, i', 660],
 	['in no order', 'true', q(md5(i || ' ' || id)), 660],
-	['all releases for each point', 'id <= 6', 'i, id', 360])
-{
+	['all releases for each point', 'id <= 6', 'i, id', 360]) {
 	my ($name, $where, $by, $answers) = @$order;
 	is(sql(<<END), "$answers|0|0", "sketches of different rows: $name");
 SELECT count(*), count(*) FILTER (WHERE a.sum <> b.sum), count(*) FILTER (WHERE a.estimate <> b.sum)
@@ -334,8 +322,7 @@ my $cluster = RaceCluster->new;
 
 # Another value in a table of one, where the first was: use up OIDs until the next
 # is that of the value that is gone.
-sub put_in_place
-{
+sub put_in_place {
 	my ($table, $value) = @_;
 	my $before = stored($table);
 	my ($oid) = $before =~ /^(\d+)/;
@@ -350,7 +337,6 @@ END \$\$;
 INSERT INTO $table VALUES ($value);
 END
 	is(stored($table), $before, "another value in $table, at the same place");
-	return;
 }
 
 {

@@ -2,8 +2,7 @@
 # large as they may be.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -31,8 +30,7 @@ my $fingerprint = "SELECT md5(string_agg(name || s::text || race_info(s)::text, 
 	. " (SELECT md5(string_agg(p::text, '' ORDER BY p::text COLLATE \"C\")) FROM points p) FROM fitted";
 my $before = sql($fingerprint);
 my $other = "$ENV{PGDATABASE}_restored";
-for my $options ([], ['--inserts'], ['--column-inserts', '--quote-all-identifiers'])
-{
+for my $options ([], ['--inserts'], ['--column-inserts', '--quote-all-identifiers']) {
 	my ($dump, $dumped) = run('', 'pg_dump', @$options, $ENV{PGDATABASE});
 	ok($dumped, "pg_dump @$options");
 	run('', 'createdb', $other);
@@ -69,8 +67,7 @@ my @steps = (
 	["UPDATE t SET s = race_fit(s, lower => '{10}', upper => '{20}', points => 50, seed => 7) WHERE id = 1", '8/2 1/9'],
 	["VACUUM FULL t", '8/2 1/9'],
 	["TRUNCATE t; INSERT INTO t VALUES (1, two(9))", '9/1']);
-for my $size ('64MB', '0', '300kB')
-{
+for my $size ('64MB', '0', '300kB') {
 	my $session = RaceSession->new;
 	$session->ask("SET racepriv.cache_size = '$size'; PREPARE ask AS TABLE answers");
 	my @told = map { [$_->[0], $session->ask("$_->[0]; EXECUTE ask")] } @steps;
@@ -88,8 +85,7 @@ END
 
 # ----------------------------------------------------------------------- memory
 
-SKIP:
-{
+SKIP: {
 	skip 'this version does not tell its memory', 8 unless $has_memory;
 	my $memory = "SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts WHERE ident = 'evaluator'";
 	my $total = "SELECT sum(total_bytes) FROM pg_backend_memory_contexts";
@@ -99,8 +95,7 @@ FROM generate_series(1, 50) i, generate_series(1, 5) j GROUP BY i;
 END
 	# each takes 256 kB for its counters, and some kB besides
 	my $all = "SELECT count(race_kernel_sum(s, ARRAY[i, 0])) FROM many";
-	for my $case (['0', 0, 0], ['2MB', 1, 4], ['64MB', 12, 40])
-	{
+	for my $case (['0', 0, 0], ['2MB', 1, 4], ['64MB', 12, 40]) {
 		my ($size, $least, $most) = @$case;
 		my $session = RaceSession->new;
 		$session->ask("SET racepriv.cache_size = '$size'; $all");
@@ -155,8 +150,7 @@ END
 # ----------------------------------------------------------------------- cancel
 
 # A fit that is canceled after so many units ends soon, and leaves nothing behind.
-sub test_cancel
-{
+sub test_cancel {
 	my ($what, $setup, $statement, $units) = @_;
 	my $session = RaceSession->new;
 	$session->ask("$setup; SELECT race_fit(race_build('l2(dims=1, rows=64, range=64)', '{1}'::int[]), lower => '{0}', upper => '{1}') IS NOT NULL");
@@ -166,11 +160,9 @@ sub test_cancel
 	$session->ends_soon($units, $statement, $what);
 	my $after = ($session->ask($memory) =~ /(\d+)$/)[0];
 	cmp_ok($after - $before, '<', 2**20, 'nothing is left');
-	return;
 }
 my $sketch = "CREATE TEMP TABLE one AS SELECT race_build('%s', %s) AS s FROM generate_series(1, 10) i";
-for my $units (0.5, 3.5, 10)
-{
+for my $units (0.5, 3.5, 10) {
 	test_cancel('a fit of many dimensions', sprintf($sketch, 'l2(dims=200, rows=1024, range=64)', 'array_fill(i / 10.0, ARRAY[200])'),
 		"SELECT race_fit(s, lower => array_fill(0, ARRAY[200]), upper => array_fill(1, ARRAY[200]), points => 4096) FROM one", $units);
 }

@@ -10,8 +10,7 @@
 # 2.0e-11 a run of this file (all tests: 030_audit.pl).
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -40,8 +39,7 @@ ANALYZE halves;
 END
 
 # [squared, p] of halves with noise; without epsilon, of exact ones
-sub distances
-{
+sub distances {
 	my ($setting, $shift, $noise) = @_;
 	my @of = map { defined $noise ? "race_privatize($_, $noise)" : $_ } 'a', 'b';
 	return map { [split /\|/] } split /\n/, sql("SELECT squared, p_value FROM (SELECT $of[0] AS a, $of[1] AS b FROM halves "
@@ -49,22 +47,18 @@ sub distances
 }
 
 # The largest distance of the distribution of numbers from the uniform one
-sub from_uniform
-{
+sub from_uniform {
 	my @p = sort { $a <=> $b } @_;
 	my $most = 0;
-	for my $i (0 .. $#p)
-	{
-		for my $d ($p[$i] - $i / @p, ($i + 1) / @p - $p[$i])
-		{
+	for my $i (0 .. $#p) {
+		for my $d ($p[$i] - $i / @p, ($i + 1) / @p - $p[$i]) {
 			$most = $d if $d > $most;
 		}
 	}
 	return $most;
 }
 
-sub mean_and_error
-{
+sub mean_and_error {
 	my @x = @_;
 	my ($sum, $squares) = (0, 0);
 	$sum += $_ for @x;
@@ -72,10 +66,8 @@ sub mean_and_error
 	return ($sum / @x, sqrt($squares / @x / (@x - 1)));
 }
 
-for my $setting ('rows, 1-d', 'rows, 3-d', 'grid, 1-d', 'grid, 3-d')
-{
-	for my $noise ('1, rows => 1', '10, rows => 1', '1, 1e-6, rows => 1')
-	{
+for my $setting ('rows, 1-d', 'rows, 3-d', 'grid, 1-d', 'grid, 3-d') {
+	for my $noise ('1, rows => 1', '10, rows => 1', '1, 1e-6, rows => 1') {
 		(my $asked = $noise) =~ s/rows => 1/$setting =~ m{rows} ? 'rows => 16' : 'fit => true'/e;
 		my @found = distances($setting, 0, $asked);
 		is(scalar @found, $n, "$setting, $asked: all halves");
@@ -100,14 +92,12 @@ for my $setting ('rows, 1-d', 'rows, 3-d', 'grid, 1-d', 'grid, 3-d')
 
 # -------------------------------------------------------------- memory
 
-sub memory
-{
+sub memory {
 	my ($session) = @_;
 	return ($session->ask('SELECT sum(total_bytes) FROM pg_backend_memory_contexts') =~ /(\d+)$/)[0];
 }
 
-SKIP:
-{
+SKIP: {
 	skip 'this version does not tell its memory', 2 if sql("SELECT current_setting('server_version_num')::int < 140000") eq 't';
 	my $session = RaceSession->new;
 	my $ask = "SELECT count(race_distance(a, b)), count(race_similarity(a, b)), count(race_typicality(a, x[1:dims])) FROM halves JOIN settings ON name = setting, "

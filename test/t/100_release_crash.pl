@@ -3,8 +3,7 @@
 # again.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -24,8 +23,7 @@ END
 $cluster->watch_ledger;
 
 # Releases by a session that would not wait for any commit
-sub release_statement
-{
+sub release_statement {
 	my ($name) = @_;
 	return "SET synchronous_commit = off; CALL race_release_sketch('$name', 'visits', '$params', 'gate(x)', 1,"
 		. " label => 'id % 2', labels => '{0,1}')";
@@ -68,16 +66,14 @@ my %stop = (
 		return (start_release($name), $row);
 	});
 
-sub hold
-{
+sub hold {
 	my ($statement) = @_;
 	my $session = $cluster->session;
 	die "cannot hold: $statement\n" if $session->ask("BEGIN; $statement") =~ /ERROR/;
 	return $session;
 }
 
-sub start_release
-{
+sub start_release {
 	my ($name) = @_;
 	my $session = $cluster->session->start(release_statement($name));
 	$cluster->wait_for_locks(1);
@@ -94,8 +90,7 @@ my %end = (
 	'terminate' => sub { signal_release('pg_terminate_backend') },
 	'cancel' => sub { signal_release('pg_cancel_backend') });
 
-sub signal_release
-{
+sub signal_release {
 	my ($function) = @_;
 	my $waits = "FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
 	$cluster->sql("SELECT $function(pid) $waits");
@@ -104,16 +99,14 @@ sub signal_release
 }
 
 # Charges and releases that there are more than before
-sub growth
-{
+sub growth {
 	my ($before) = @_;
 	my @before = split /\|/, $before;
 	my @now = split /\|/, $cluster->sql('TABLE ledger');
 	return join '|', map { $now[$_] - $before[$_] } 0, 1;
 }
 
-sub test_stop
-{
+sub test_stop {
 	my ($way, $where, $charged) = @_;
 	my $name = "$way $where";
 	my $before = $cluster->sql('TABLE ledger');
@@ -127,11 +120,9 @@ sub test_stop
 	$cluster->sql(release_statement($name));
 	is(growth($before), 1 + $charged . '|1', "$name: and once more, for none");
 	is($cluster->sql('TABLE mistakes'), '', "$name: the ledger is right");
-	return;
 }
 
-for my $way ('kill -9', 'terminate', 'cancel')
-{
+for my $way ('kill -9', 'terminate', 'cancel') {
 	test_stop($way, 'before the charge', 0);
 	test_stop($way, 'between charge and read', 1);
 	test_stop($way, 'while it is read', 1);
@@ -141,8 +132,7 @@ for my $way ('kill -9', 'terminate', 'cancel')
 
 # After the last commit, and again after each refresh: what was paid for is in
 # the ledger, whether or not the release itself was lost.
-for my $version (1 .. 3)
-{
+for my $version (1 .. 3) {
 	my $session = $cluster->session;
 	my $before = $cluster->sql('TABLE ledger');
 	$session->ask($version == 1 ? release_statement('done') : "SET synchronous_commit = off; CALL race_release_next('done')");

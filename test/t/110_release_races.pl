@@ -1,8 +1,7 @@
 # Many sessions race for the last of a budget, or for one name.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -15,13 +14,11 @@ my @sessions = map { RaceSession->new } 1 .. SESSIONS;
 
 # What each of the sessions is told of its statement, when all of them wait for a
 # lock on the budgets before any goes on
-sub race
-{
+sub race {
 	my ($level, @statements) = @_;
 	my $lock = RaceSession->new;
 	$lock->ask('BEGIN; SELECT FROM _racepriv.race_budgets FOR UPDATE');
-	for my $i (0 .. $#sessions)
-	{
+	for my $i (0 .. $#sessions) {
 		$sessions[$i]->ask("SET default_transaction_isolation = '$level'");
 		$sessions[$i]->start("\\set VERBOSITY verbose\n$statements[$i % @statements]");
 	}
@@ -30,14 +27,12 @@ sub race
 	return map { $_->finish } @sessions;
 }
 
-sub told
-{
+sub told {
 	my ($what, @told) = @_;
 	return scalar grep { /$what/ } @told;
 }
 
-sub release
-{
+sub release {
 	my ($name, $dataset, $arguments) = @_;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', $arguments)";
 }
@@ -52,8 +47,7 @@ my @budgets = (
 	['rho', "1, 1e-6, accounting => 'zcdp'", '0.1', sql('SELECT floor(_racepriv._race_rho_limit(1, 1e-6) / 0.005)')]);
 
 # The sessions release from a table, and from a view of it, which share a budget.
-sub test_last
-{
+sub test_last {
 	my ($level, $what, $limits, $arguments, $fit) = @_;
 	my $name = "$level, $what";
 	sql(<<END);
@@ -71,33 +65,28 @@ SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE budget = b.budget AND 
 	(spent_epsilon, spent_delta, spent_rho) = (SELECT sum(epsilon), sum(delta), sum(rho) FROM _racepriv.race_charges c WHERE c.budget = b.budget)
 FROM _racepriv.race_budgets b WHERE budget = '$name'
 END
-	return;
 }
 
 cmp_ok($budgets[2][3], '>', 0, 'some fit into rho');
 cmp_ok($budgets[2][3], '<', SESSIONS, 'but not all');
-for my $level (@levels)
-{
+for my $level (@levels) {
 	test_last($level, @$_) for @budgets;
 }
 
 # ------------------------------------------------------------------ one name
 
-sub charges
-{
+sub charges {
 	my ($name) = @_;
 	return sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
-sub versions
-{
+sub versions {
 	my ($name) = @_;
 	return sql("SELECT coalesce(string_agg(version::text, ' ' ORDER BY version), '') FROM _racepriv.race_releases WHERE name = '$name'");
 }
 
 sql("CALL race_protect('visits', 'visits', 100000)");
-for my $level (@levels)
-{
+for my $level (@levels) {
 	my $name = "name, $level";
 	my @told = race($level, release($name, 'visits', 1));
 	is(told(qr/^$/, @told), 1, "$level: of one name, one session stores it");
@@ -125,8 +114,7 @@ for my $level (@levels)
 
 # Whatever comes first, no budget is limited to less than is spent.  At the higher levels these
 # acts are refused (272_ledger_authority.pl).
-for my $level (@levels[0, 1])
-{
+for my $level (@levels[0, 1]) {
 	my $name = "limits, $level";
 	sql(qq(CREATE TABLE "$name" AS TABLE visits; CALL race_protect('$name', '"$name"', 2)));
 	my @told = race($level, (map { release("$name $_", $name, 0.1) } 1 .. SESSIONS / 2),

@@ -2,8 +2,7 @@
 # refused.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -33,8 +32,7 @@ CREATE TABLE with_trigger (id int DEFAULT by_function(), CHECK (id > 0));
 CREATE TRIGGER t AFTER INSERT ON with_trigger FOR EACH STATEMENT EXECUTE FUNCTION by_trigger();
 END
 
-sub ledger
-{
+sub ledger {
 	return $cluster->sql('SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_releases), sum(spent_epsilon) FROM _racepriv.race_budgets');
 }
 
@@ -98,8 +96,7 @@ is($cluster->sql("SELECT count(*) FROM _racepriv.race_releases JOIN _racepriv.ra
 
 # pgbench has what psql lacks: the extended protocol, and pipelines, where statements
 # are sent before the answers to those before them.
-sub bench
-{
+sub bench {
 	my ($script, @options) = @_;
 	my $file = "$cluster->{home}/script";
 	open my $out, '>', $file or die "$file: $!";
@@ -109,23 +106,19 @@ sub bench
 	return $text;
 }
 
-sub charged
-{
+sub charged {
 	my ($name) = @_;
 	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
 		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
-for my $protocol (qw(simple extended prepared))
-{
+for my $protocol (qw(simple extended prepared)) {
 	my $bench = bench($call =~ s/wrong/$protocol/r, '-M', $protocol, '-t', 3);
 	is(charged($protocol), '1|1', "by the $protocol protocol, three times: charged once") or diag $bench;
 }
-SKIP:
-{
+SKIP: {
 	skip 'this version has no pipelines', 2 if $cluster->sql('SHOW server_version_num') < 140000;
-	for my $others ('SELECT 1/0;', 'ROLLBACK;')
-	{
+	for my $others ('SELECT 1/0;', 'ROLLBACK;') {
 		my $name = "pipeline, $others";
 		my $bench = bench("\\startpipeline\n" . ($call =~ s/wrong/$name/r) . ";\n$others\n\\endpipeline\n", qw(-M extended -t 1));
 		like(charged($name), qr/^(1\|1|1\|0|0\|0)$/, "in a pipeline with $others: no release without a charge") or diag $bench;

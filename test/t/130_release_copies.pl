@@ -3,8 +3,7 @@
 # standby that is promoted, pg_upgrade.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -32,8 +31,7 @@ CALL race_release('columns', 'staff', '{id,site}', 0.1);
 END
 
 # All that must not get lost
-sub ledger
-{
+sub ledger {
 	my ($cluster, $name) = @_;
 	return $cluster->sql(<<'END', $name);
 SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM _racepriv.race_budgets ORDER BY 1;
@@ -46,14 +44,12 @@ SELECT race_posterior(label, sketch, '{3}'), race_kde(race_released('people'), '
 END
 }
 
-sub release
-{
+sub release {
 	my ($name, $epsilon) = @_;
 	return "CALL race_release_sketch('$name', 'visits', '$params', 'x', $epsilon)";
 }
 
-sub left
-{
+sub left {
 	my ($cluster, $name) = @_;
 	return $cluster->sql("SELECT epsilon_left FROM race_budget_status WHERE budget = 'visits'", $name);
 }
@@ -62,12 +58,10 @@ my $before = ledger($primary, $database);
 my $refused = qr/ERROR:  55000: .*another copy.*\nDETAIL:.*\nHINT:  .*race_budget_adopt/;
 
 # A copy: the ledger is whole, refuses, is adopted, and goes on with what was left
-sub test_copy
-{
+sub test_copy {
 	my ($what, $cluster, $name) = @_;
 	is(ledger($cluster, $name), $before, "$what: has the whole ledger");
-	for my $dataset ('visits', 'seen', 'staff')
-	{
+	for my $dataset ('visits', 'seen', 'staff') {
 		like($cluster->sql_fails(release('new', 0.1) =~ s/'visits'/'$dataset'/r, $name), $refused, "$what: refuses to release of $dataset");
 	}
 	like($cluster->sql_fails("CALL race_release_next('people')", $name), $refused, "$what: and to refresh");
@@ -86,7 +80,6 @@ END
 	like($cluster->sql_fails("CALL race_release_sketch('other', 'staff', '$params', 'x', 0.1)", $name), $refused, "$what: another budget is another matter");
 	$cluster->sql(qq(CALL race_protect('again', 'visits', 4, 1e-6)), $name);
 	is(left($cluster, $name), 0.25, "$what: nor is there more under another name");
-	return;
 }
 
 # ------------------------------------------------------------------ databases
@@ -94,12 +87,10 @@ END
 my $dump = "$primary->{home}/dump";
 $primary->run_here('pg_dump', '--no-sync', '-Fc', '-f', $dump, $database);
 
-sub restore
-{
+sub restore {
 	my ($cluster, $name) = @_;
 	$cluster->run_here('createdb', $name);
 	$cluster->run_here('pg_restore', '-e', '-d', $name, $dump);
-	return;
 }
 
 restore($primary, 'restored');
@@ -132,12 +123,10 @@ $primary->run_here('dropdb', $_) for qw(restored copied twice replaced);
 
 my $standby = RaceCluster->standby($primary);
 is(ledger($standby, $database), $before, 'a standby: has the whole ledger, and answers by name');
-for my $statement (release('new', 1), "CALL race_release_next('people')")
-{
+for my $statement (release('new', 1), "CALL race_release_next('people')") {
 	like($standby->sql_fails($statement, $database), qr/ERROR:  25006: .*recovery\n(?:DETAIL.*\n)?HINT:/, "a standby: refuses $statement");
 }
-for my $statement ("CALL race_budget_adopt('visits')", "CALL race_budget_limit('visits', 9, 0)", "CALL race_protect('again', 'visits', 4, 1e-6)")
-{
+for my $statement ("CALL race_budget_adopt('visits')", "CALL race_budget_limit('visits', 9, 0)", "CALL race_protect('again', 'visits', 4, 1e-6)") {
 	like($standby->sql_fails($statement, $database), qr/ERROR:  (25006|55000)/, "a standby: refuses $statement");
 }
 

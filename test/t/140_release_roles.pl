@@ -3,8 +3,7 @@
 # database of analysts.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -28,23 +27,20 @@ GRANT SELECT (id, site) ON hidden TO curator;
 END
 
 # Statements by a role that has logged in
-sub as
-{
+sub as {
 	my ($role, $statements) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql($statements, 'hospital');
 }
 
-sub denied
-{
+sub denied {
 	my ($role, @statements) = @_;
 	local $ENV{PGUSER} = $role;
 	like($cluster->sql_fails($_, 'hospital'), qr/ERROR:  42501/, "$role cannot: $_") for @statements;
 	return;
 }
 
-sub release
-{
+sub release {
 	my ($name, $dataset, $epsilon) = @_;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', $epsilon)";
 }
@@ -176,8 +172,7 @@ CREATE DOMAIN pg_temp.race_params AS text;
 CREATE DOMAIN pg_temp.uuid AS text;
 CREATE DOMAIN pg_temp.jsonb AS text;
 CREATE DOMAIN pg_temp.numeric AS text;
-END
-{
+END {
 	local $ENV{PGUSER} = 'curator';
 	like($cluster->sql_fails("$path SELECT 1::pg_catalog.numeric + 1::pg_catalog.numeric", 'hospital'), qr/impostor/, 'control: impostors are used');
 }
@@ -219,26 +214,21 @@ is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'ma
 my $ask = "SELECT race_count(race_released('people')), race_kde(race_released('people'), '{3}'), race_posterior(label, sketch, '{3}') FROM race_latest_releases WHERE name = 'sites'";
 my $answer = $cluster->sql($ask, 'hospital');
 
-sub analysts_have
-{
+sub analysts_have {
 	my ($how) = @_;
 	local $ENV{PGUSER} = 'analyst';
 	is($cluster->sql($ask, 'analysis'), $answer, "$how: analysts ask by name, and get the same answers");
 	is($cluster->sql('SELECT count(*) FROM _racepriv.race_releases', 'analysis'), as('analyst', 'SELECT count(*) FROM _racepriv.race_releases'), "$how: all releases are there");
 	like($cluster->sql_fails(release('people', 'visits', 1), 'analysis'), qr/ERROR:  42501/, "$how: but nothing to release from");
-	return;
 }
 
-sub empty_analysis
-{
+sub empty_analysis {
 	$cluster->run_here('dropdb', 'analysis');
 	$cluster->run_here('createdb', 'analysis');
 	$cluster->sql("CREATE EXTENSION racepriv; CALL race_grant('analyst', 'analyst')", 'analysis');
-	return;
 }
 
-SKIP:
-{
+SKIP: {
 	skip 'postgres_fdw is not installed', 4
 		if $cluster->sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0;
 	empty_analysis();

@@ -4,8 +4,7 @@
 # dataset stalls another.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -23,51 +22,43 @@ $cluster->sql("CALL race_grant('$_', 'owner')") for qw(anna bert guardian);
 $cluster->sql("CALL race_grant('$_', 'curator')") for qw(anna_curator bert_curator);
 
 # Statements by a role that has logged in
-sub as
-{
+sub as {
 	my ($role, $statements) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql($statements);
 }
 
-sub fails
-{
+sub fails {
 	my ($role, $statements) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql_fails($statements);
 }
 
-sub session
-{
+sub session {
 	my ($role) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->session;
 }
 
 # A table of an owner, which her curator may read
-sub make_table
-{
+sub make_table {
 	my ($owner, $table) = @_;
 	as($owner, "CREATE TABLE $table AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;"
 		. " GRANT SELECT ON $table TO ${owner}_curator");
-	return;
 }
 
-sub release
-{
+sub release {
 	my ($name, $dataset) = @_;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1)";
 }
 
-sub ledger
-{
+sub ledger {
 	return $cluster->sql('SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_datasets),'
 		  . ' (SELECT count(*) FROM _racepriv.race_releases), (SELECT count(*) FROM _racepriv.race_budget_tables),'
 		  . ' (SELECT count(*) FROM _racepriv.race_descriptions), (SELECT sum(spent_epsilon) FROM _racepriv.race_budgets), (SELECT sum(epsilon_limit) FROM _racepriv.race_budgets)');
 }
 
-sub spent
-{
+sub spent {
 	my ($budget) = @_;
 	return $cluster->sql("SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = '$budget'");
 }
@@ -92,8 +83,7 @@ my %calls = (
 	race_release_next => "CALL race_release_next('of anna')",
 	race_refreshes_left => "SELECT race_refreshes_left('of anna')");
 
-sub granted
-{
+sub granted {
 	my ($role) = @_;
 	return $cluster->sql(<<"END");
 SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc
@@ -105,20 +95,16 @@ is(granted('bert'), 'race_budget_adopt race_budget_limit race_describe race_prot
 is(granted('bert_curator'), 'race_refreshes_left race_release race_release_next race_release_sketch', 'what a curator is granted');
 
 # Nobody holds a row of the ledger or a table
-sub nothing_is_locked
-{
+sub nothing_is_locked {
 	my ($what) = @_;
 	is($cluster->sql("SELECT count(*) FROM pg_locks l WHERE pid <> pg_backend_pid() AND (l.relation IN (SELECT oid FROM pg_class WHERE relname LIKE 'race\\_%' OR relname IN ('visits', 'stays')) OR l.locktype = 'object')"),
 		0, "$what: no lock is kept");
 	$cluster->sql('BEGIN; SELECT FROM _racepriv.race_budgets FOR UPDATE NOWAIT; ROLLBACK');
-	return;
 }
 
 my $before = ledger();
-for my $role ('bert', 'bert_curator')
-{
-	for my $function (split / /, granted($role))
-	{
+for my $role ('bert', 'bert_curator') {
+	for my $function (split / /, granted($role)) {
 		like(fails($role, $calls{$function}), qr/\AERROR:  42501: /, "$role, $function on the dataset of another: refused");
 		# in a transaction that goes on
 		my $session = session($role);
@@ -191,8 +177,7 @@ is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'he
 # In an open transaction, what anyone may leave open
 make_table('anna', 'shared.' . $_) for qw(open1 open2 calm);
 as('anna', "CALL race_protect('calm', 'shared.calm', 10)");
-for my $open ("CALL race_protect('open1', 'shared.open1', 10)", "CALL race_budget_limit('gone', 20, 0)", "CALL race_budget_adopt('gone')")
-{
+for my $open ("CALL race_protect('open1', 'shared.open1', 10)", "CALL race_budget_limit('gone', 20, 0)", "CALL race_budget_adopt('gone')") {
 	my $session = session('anna');
 	is($session->ask("BEGIN; $open"), '', "open: $open");
 	my $patience = "SET lock_timeout = '20s'";

@@ -2,8 +2,7 @@
 # server's log at its default settings, nor by when something was stored.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -53,8 +52,7 @@ SET $parallel = on;
 END
 
 # What statements tell the client, and what they add to the log
-sub told_and_logged
-{
+sub told_and_logged {
 	my ($statements) = @_;
 	my $before = length $cluster->log_text;
 	my ($told) = $cluster->sql_fails("$wishes $statements");
@@ -62,15 +60,13 @@ sub told_and_logged
 }
 
 # A release of an expression, at an epsilon that is next to no noise
-sub release
-{
+sub release {
 	my ($name, $dataset, $expression, $more) = @_;
 	$expression =~ s/'/''/g;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 100000" . ($more // '') . ')';
 }
 
-sub charges
-{
+sub charges {
 	my ($name) = @_;
 	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
@@ -96,8 +92,7 @@ for my $case (
 	['an internal error', 'visits', q{ARRAY[says('internal', id)]}],
 	['a label', 'visits', 'ARRAY[id % 10]', ", label => 'note::int', labels => '{0,1}'", 'note::int'],
 	['a unit', 'by_unit', 'x', '', 'unit'],
-	['a condition', 'by_condition', 'x'])
-{
+	['a condition', 'by_condition', 'x']) {
 	my ($name, $dataset, $expression, $more, $fails) = @$case;
 	$fails //= $expression;
 	unlike($cluster->sql_fails("SELECT $fails FROM $dataset"), qr/^no error/, "control, $name: it does fail");
@@ -109,8 +104,7 @@ for my $case (
 }
 
 # These do not fail, but speak of every record.
-for my $level (qw(warning notice log debug))
-{
+for my $level (qw(warning notice log debug)) {
 	my ($told, $logged) = told_and_logged(release($level, 'visits', "ARRAY[says('$level', id)]"));
 	is($told, 'no error: ', "$level: nothing is told");
 	unlike($logged, $secret, "$level: nor logged");
@@ -124,8 +118,7 @@ like($cancelled, qr/\AERROR:  57014: the release failed while its data were read
 unlike($_, $secret, 'and says nothing else') for $cancelled, $cancelled_log;
 
 # What is wrong with an expression for any record is said, at no charge.
-for my $expression ('ARRAY[nothing]', 'ARRAY[id, now()]', 'ARRAY[id]::float8[', 'note::nothing')
-{
+for my $expression ('ARRAY[nothing]', 'ARRAY[id, now()]', 'ARRAY[id]::float8[', 'note::nothing') {
 	my $name = "wrong: $expression";
 	like($cluster->sql_fails(release($name, 'visits', $expression)), qr/\AERROR:  (42|22023)/, "$expression is refused");
 	is(charges($name), 0, "$expression is not charged");
@@ -135,8 +128,7 @@ for my $expression ('ARRAY[nothing]', 'ARRAY[id, now()]', 'ARRAY[id]::float8[', 
 
 # Ten good records, and all kinds of bad ones: they are left out alike, whatever
 # the type, before the bound on contributions, with and without labels.
-sub bad_records
-{
+sub bad_records {
 	my ($type, @bad) = @_;
 	my $table = "bad $type";
 	my $values = join ', ', map { "(1, 'a', " . (defined $_ ? "'$_'" : 'NULL') . "::$type)" } @bad;
@@ -147,8 +139,7 @@ INSERT INTO "$table" SELECT (i + 1) / 2, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' E
 CALL race_protect('$table', '"$table"', 100000000);
 CALL race_protect('$table by person', '"$table"', 100000000, 0, 'person', 2);
 END
-	for my $case ([$table, '11 6 5 0'], ["$table by person", '10 5 5 0'])
-	{
+	for my $case ([$table, '11 6 5 0'], ["$table by person", '10 5 5 0']) {
 		my ($dataset, $counts) = @$case;
 		my ($told, $logged) = told_and_logged(release($dataset, $dataset, 'x')
 			  . ';' . release("$dataset, labels", $dataset, 'x', ", label => 'label', labels => '{a,b,c}'"));
@@ -157,7 +148,6 @@ END
 		is($cluster->sql("SELECT string_agg(race_count(sketch)::text, ' ' ORDER BY name, part) FROM _racepriv.race_releases WHERE dataset = '$dataset'"),
 			$counts, "$dataset: they are left out");
 	}
-	return;
 }
 
 my @bad = ('{1,2}', '{}', '{{1}}', '{NULL}', undef);

@@ -3,8 +3,7 @@
 # else.  It runs what was checked, or it fails.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -42,29 +41,25 @@ GRANT SELECT ON visits, alone, outer_view, calling_view, parts TO reader;
 END
 $cluster->sql("CALL race_protect('$_', '$_', 1e9)") for qw(visits alone outer_view calling_view parts part2);
 
-sub as_reader
-{
+sub as_reader {
 	my ($statements) = @_;
 	local $ENV{PGUSER} = 'reader';
 	return $cluster->sql($statements);
 }
 
-sub release
-{
+sub release {
 	my ($name, $expression, $dataset) = @_;
 	$dataset //= 'visits';
 	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 100000)";
 }
 
 # How many records a release has, or that there is none
-sub records
-{
+sub records {
 	my ($name) = @_;
 	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM _racepriv.race_releases WHERE name = '$name'), 'none')");
 }
 
-sub charges
-{
+sub charges {
 	my ($name) = @_;
 	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
@@ -88,8 +83,7 @@ my $session = do { local $ENV{PGUSER} = 'reader'; $cluster->session };
 is($session->ask($shadows . $overloads), '', 'a session with types and functions of its own');
 my $quiet = "SET client_min_messages = warning;\n\\set VERBOSITY verbose\n";
 is($session->ask("SELECT pg_typeof('a'::text)::pg_catalog.oid OPERATOR(pg_catalog.=) 25::pg_catalog.oid"), 'f', 'control: the types of the session are found first');
-for my $expression ('ARRAY[of(note::text)]', 'ARRAY[of(note)]', 'ARRAY[length(note::text)]', 'ARRAY[id::int4]', 'ARRAY[id]::float8[]')
-{
+for my $expression ('ARRAY[of(note::text)]', 'ARRAY[of(note)]', 'ARRAY[length(note::text)]', 'ARRAY[id::int4]', 'ARRAY[id]::float8[]') {
 	my $name = "shadowed $expression" =~ s/'//gr;
 	my $told = $session->ask($quiet . release($name, $expression));
 	like($told, qr/ERROR:  (22023|42\d\d\d|0A000)/, "types of the session: $expression is refused");
@@ -108,8 +102,7 @@ like($cluster->sql_fails("CREATE FUNCTION pg_temp.g(int) RETURNS int IMMUTABLE L
 	qr/ERROR:  22023: .*temporary/, 'a function of the session is refused');
 
 # Whoever may create functions in the extension's schema
-for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is_record(race_params, float8[]) RETURNS boolean')
-{
+for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is_record(race_params, float8[]) RETURNS boolean') {
 	my ($signature) = $impostor =~ /^(.*\)) R/;
 	$cluster->sql("CREATE FUNCTION public.$impostor IMMUTABLE LANGUAGE sql AS 'SELECT false'");
 	my ($type) = $signature =~ /, (\w+)/;
@@ -128,8 +121,7 @@ $cluster->sql('DROP AGGREGATE public.race_build(race_params, int[])');
 my %waits = (charge => 'SELECT FROM _racepriv.race_budgets FOR UPDATE', read => 'SELECT pg_advisory_xact_lock(1)');
 my $n = 0;
 
-sub change
-{
+sub change {
 	my ($when, $dataset, $expression, $change, $expected, $undo) = @_;
 	my $name = 'change ' . ++$n;
 	my $what = "$change, while it waits for its $when";
@@ -144,13 +136,11 @@ sub change
 	$holder->ask('COMMIT');
 	my $told = $reader->finish;
 	is($changer->finish, '', "$what: it is done");
-	if ($expected eq 'released')
-	{
+	if ($expected eq 'released') {
 		is($told, '', "$what: the release is made");
 		is(records($name), 100, 'of what was checked');
 	}
-	else
-	{
+	else {
 		like($told, qr/ERROR:  $expected: /, "$what: the release fails");
 		is(records($name), 'none', 'and nothing is stored');
 	}
@@ -191,8 +181,7 @@ for my $case (
 	['visits', 'ARRAY[id]', 'REVOKE SELECT ON visits FROM reader', '42501', 'GRANT SELECT ON visits TO reader'],
 	['visits', 'ARRAY[f(id)]', 'REVOKE EXECUTE ON FUNCTION f FROM PUBLIC', '(42501|55000)', 'GRANT EXECUTE ON FUNCTION f TO PUBLIC'],
 	# a partition that has another budget
-	['parts', 'ARRAY[id]', 'ALTER TABLE parts ATTACH PARTITION part2 FOR VALUES FROM (101) TO (200)', '(22023|55000)', 'ALTER TABLE parts DETACH PARTITION part2'])
-{
+	['parts', 'ARRAY[id]', 'ALTER TABLE parts ATTACH PARTITION part2 FOR VALUES FROM (101) TO (200)', '(22023|55000)', 'ALTER TABLE parts DETACH PARTITION part2']) {
 	change('charge', @$case);
 }
 change('read', 'visits', 'ARRAY[gate(id)]', "CREATE OR REPLACE FUNCTION gate(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'", $changed,
@@ -233,8 +222,7 @@ like($cluster->sql_fails(release('inlined', 'ARRAY[id]', 'inlined_view')), qr/\A
 is(charges('inlined'), 0, 'at no charge');
 
 # A collation may call different texts equal: then a constraint says nothing of texts.
-SKIP:
-{
+SKIP: {
 	skip 'there is no ICU', 1 if $cluster->sql("SELECT count(*) FROM pg_collation WHERE collprovider = 'i'") == 0;
 	$cluster->sql(<<'END');
 CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);

@@ -7,8 +7,7 @@
 # 1e-13 each; two lists of such sums that are the same, 1e-19.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(max sum);
 use RaceServer;
 use Test::More;
@@ -39,8 +38,7 @@ CALL race_protect('joined thrice', 'joined_thrice', 100000000, 0, 'person', @{[B
 END
 
 # The counts of the labels of a release, at an epsilon that is next to no noise
-sub counts
-{
+sub counts {
 	my ($dataset, $before) = @_;
 	my $name = join ' ', 'release', sql('SELECT count(*) FROM _racepriv.race_charges');
 	sql(($before // '') . "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1000000, label => 'label', labels => '{$all}')");
@@ -48,8 +46,7 @@ sub counts
 }
 
 # How far the label is off that was chosen most or least often, in standard errors
-sub largest_z
-{
+sub largest_z {
 	my $p = BOUND / LABELS;
 	return max map { abs($_ - PEOPLE * $p) / sqrt(PEOPLE * $p * (1 - $p)) } @_;
 }

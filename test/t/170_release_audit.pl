@@ -11,9 +11,7 @@
 # of it 1.33, with .016.  A bound takes 8 of these.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use Test::More;
 
 use EpsilonBound;

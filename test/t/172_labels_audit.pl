@@ -13,9 +13,7 @@
 # bounds at 1e-13, and |z| < 7.5 once, 6.4e-14; what is left is for normal approximations.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(sum);
 use Test::More;
 
@@ -119,8 +117,7 @@ sub bounds {
 	return ($epsilon, epsilon_bounds(llrs($release, $less, @stddev), llrs($release, $more, @stddev), 10 * $release->{calls}, ALPHA_HERE));
 }
 
-for my $release (@pure)
-{
+for my $release (@pure) {
 	my ($recorded, @bounds) = bounds('persons', $release);
 	cmp_ok($recorded, '<=', EPSILON, "$release->{name}: the recorded epsilon is at most what was asked");
 	cmp_ok($_, '<=', $recorded, sprintf '%s: epsilon of all labels is at least %.3f', $release->{name}, $_) for @bounds;

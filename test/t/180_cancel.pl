@@ -2,8 +2,7 @@
 # are parsed have a limit, and messages cut what they quote.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceServer;
 use RaceSession;
 use Test::More;
@@ -13,8 +12,7 @@ use Test::More;
 my $worker = RaceSession->new;
 $worker->ask('SET max_parallel_workers_per_gather = 0; SET jit = off');
 
-sub ends_soon
-{
+sub ends_soon {
 	return $worker->ends_soon(@_);
 }
 
@@ -39,8 +37,7 @@ ends_soon(1.5, "SELECT race_add($sets, a)::text FROM long_set");
 # while it reads the elements, and when it sorts them; texts are made before they are hashed
 my $sorting = "SELECT race_kde($sets, a) FROM long_set";
 my $texts = "SELECT race_kernel('jaccard', a, a) FROM (SELECT ARRAY[repeat(repeat('x', 1000), 100000)] AS a OFFSET 0) v";
-for my $query ($sorting, $texts)
-{
+for my $query ($sorting, $texts) {
 	my $all = $worker->units_of($query);
 	ends_soon($_ * $all, $query) for 0.1, 0.7;
 }
@@ -72,8 +69,7 @@ is(sql("SELECT count(*) FROM race_crosstab('towns', 'size', 'town')"), 3 * 10000
 # ------------------------------------------------------------------- limits
 
 # The error of a query without its place, or what it answered
-sub answer_of
-{
+sub answer_of {
 	my ($query) = @_;
 	my $answer = sql_fails($query);
 	$answer =~ s/\n(LINE|LOCATION).*//s;
@@ -82,8 +78,7 @@ sub answer_of
 }
 
 my $limit = 16 * 1024 * 1024;
-sub padded
-{
+sub padded {
 	my ($size) = @_;
 	return "('l2(dims=1' || repeat(' ', $size - 10) || ')')";
 }
@@ -127,8 +122,7 @@ for my $case (
 	["race_posterior($word, $empty, ARRAY[1]) FROM generate_series(1, 2)", "label \"$cut\" stands for"],
 	["race_params(repeat('é', 50))", 'unknown kernel "' . 'é' x 32 . '..."'],
 	["race_params('x' || repeat('é', 50))", 'unknown kernel "x' . 'é' x 31 . '..."'],
-	["race_params(repeat('x', 64))", 'unknown kernel "' . 'x' x 64 . '"'])
-{
+	["race_params(repeat('x', 64))", 'unknown kernel "' . 'x' x 64 . '"']) {
 	my ($expression, $message) = @$case;
 	my $answer = answer_of("SELECT $expression");
 	like(substr($answer, 0, 1000), qr/\Q$message\E/, $expression);

@@ -30,8 +30,7 @@ my $log_before = length $cluster->log_text;
 # Who makes releases, and who looks at the ledger meanwhile
 my ($session, $watcher, $backend);
 
-sub connect_session
-{
+sub connect_session {
 	$session = $cluster->session;
 	$session->ask('\set VERBOSITY verbose');
 	$session->ask('SELECT fail_alloc(0, 0)');		# loads the module
@@ -40,10 +39,8 @@ sub connect_session
 }
 
 # The server may restart: it knows when it has seen the end of the backend.
-sub connect_both
-{
-	for (1 .. 1200)
-	{
+sub connect_both {
+	for (1 .. 1200) {
 		undef $session;
 		undef $watcher;
 		return if !($backend && kill 0, $backend) && eval { connect_session(); $watcher = $cluster->session; $watcher->ask('SELECT 1') };
@@ -52,16 +49,14 @@ sub connect_both
 	die 'the server does not come back';
 }
 
-sub release_statement
-{
+sub release_statement {
 	my ($name) = @_;
 	return "CALL race_release_sketch('$name', 'visits', 'l2(dims=1, rows=16, range=16)', 'ARRAY[id % 10 + length(note)]', 1,"
 		. " label => 'id % 2', labels => '{0,1}')";
 }
 
 # Charges and releases that there are more than before
-sub growth
-{
+sub growth {
 	my ($before) = @_;
 	my @before = split /\|/, $before;
 	my @now = split /\|/, $watcher->ask('TABLE ledger');
@@ -75,16 +70,13 @@ my $restarts = 0;
 my @wrong;						# what was not as it must be
 
 # What a release tells while n allocations fail, the first-th and those after it
-sub release_with_failures
-{
+sub release_with_failures {
 	my ($name, $first, $n) = @_;
-	my $told = eval
-	{
+	my $told = eval {
 		$session->ask("SELECT fail_alloc($first, $n)");
 		$session->ask(release_statement($name));
 	} // $@;
-	if (!eval { $session->ask('SELECT fail_alloc(0, 0)'); 1 })
-	{
+	if (!eval { $session->ask('SELECT fail_alloc(0, 0)'); 1 }) {
 		$restarts++;
 		connect_both();
 	}
@@ -94,8 +86,7 @@ sub release_with_failures
 # What may be told: that memory ran out (also for a setting, and from PostgreSQL 17 on for
 # a hash table, which says XX000), that reading failed, that the session ended, or nothing,
 # where a failure did no harm.  PostgreSQL warns when a commit breaks off.
-sub may_be_told
-{
+sub may_be_told {
 	my ($told, $releases) = @_;
 	return 0 if $told =~ $secret;
 	return $releases if $told eq '';
@@ -104,8 +95,7 @@ sub may_be_told
 }
 
 # A session that had the memory to clean up goes on.
-sub check_session
-{
+sub check_session {
 	my ($wrong, $told, $releases) = @_;
 	$wrong->("told: $told") unless may_be_told($told, $releases);
 	$wrong->("the session says $_") for grep { $_ ne '1' } $session->ask('SELECT 1');
@@ -115,8 +105,7 @@ sub check_session
 
 # A release, with failures and then again without.  How far it came at first: `none`,
 # `charged` or `stored`, with `read` if it said that reading failed; or `good`.
-sub try_failures
-{
+sub try_failures {
 	my ($first, $n) = @_;
 	my $name = 'try ' . ++$tries;
 	my $wrong = sub { push @wrong, "$n from allocation $first: $_[0]" };
@@ -138,18 +127,15 @@ sub try_failures
 }
 
 # What was found wrong since the last time
-sub nothing_wrong
-{
+sub nothing_wrong {
 	my ($title) = @_;
 	is(join("\n", splice @wrong), '', "$title: ledger, session, and what is told");
-	return;
 }
 
 # ------------------------------------------------------------ all along a release
 
 # How many allocations a release makes
-sub allocations
-{
+sub allocations {
 	my ($name) = @_;
 	$session->ask('SELECT fail_alloc(0, 0)');
 	$session->ask(release_statement($name));
@@ -157,19 +143,16 @@ sub allocations
 }
 
 # So many places from the first allocation to the last
-sub places
-{
+sub places {
 	my ($n, $total) = @_;
 	return map { 1 + int(($total - 1) * $_ / $n) } 0 .. $n;
 }
 
 # The last place up to which a release comes as far as at $low, when at $high it
 # comes further
-sub last_alike
-{
+sub last_alike {
 	my ($low, $high, $come) = @_;
-	while ($high - $low > 1)
-	{
+	while ($high - $low > 1) {
 		my $middle = int(($low + $high) / 2);
 		$come->{$middle} //= try_failures($middle, 1);
 		if ($come->{$middle} eq $come->{$low}) { $low = $middle } else { $high = $middle }
@@ -185,8 +168,7 @@ my %come = map { $_ => try_failures($_, 1) } places(200, $total + 50);
 nothing_wrong('a failure anywhere');
 
 my @along = sort { $a <=> $b } keys %come;
-for my $i (1 .. $#along)
-{
+for my $i (1 .. $#along) {
 	my ($low, $high) = @along[$i - 1, $i];
 	next if $come{$low} eq $come{$high};
 	my $last = last_alike($low, $high, \%come);
@@ -201,8 +183,7 @@ ok($total > 1000, "control: there are many allocations to fail, $total");
 # In a new session nothing is cached yet.
 connect_session();
 my $total_of_first = allocations('first of a session');
-for my $place (places(30, $total_of_first))
-{
+for my $place (places(30, $total_of_first)) {
 	connect_session();
 	try_failures($place, 1);
 }

@@ -3,8 +3,7 @@
 # tell everything.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use MIME::Base64;
 use Test::More;
@@ -31,8 +30,7 @@ CALL race_protect('visits', 'visits', 1000000);
 CREATE FUNCTION echo(value anyarray) RETURNS anyarray LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN (SELECT value FROM (VALUES (1)) v); END';
 END
 
-sub release
-{
+sub release {
 	my ($name, $expression) = @_;
 	return "CALL race_release_sketch('$name', 'visits', '$params', '" . ($expression // 'x')
 		. "', 1, label => 'note', labels => '{often,hush}')";
@@ -40,8 +38,7 @@ sub release
 
 # The counters of a sketch, as hex digits, as in its text, and as the bytes that plans are
 # printed with, which are broken into lines anywhere
-sub forms
-{
+sub forms {
 	my ($hex) = @_;
 	my $counters = substr $hex, 2 * 144, -8;
 	my $bytes = pack 'H*', $counters;
@@ -54,8 +51,7 @@ my $exact_sketch = join '|', map { forms($_) } @exact;
 
 # What of a text is secret.  Random digits may look like a count: those of private
 # sketches and of charges are left out.
-sub secrets
-{
+sub secrets {
 	my ($text) = @_;
 	my @sketches = $text =~ s/\s+//gr =~ /$exact_sketch/g;
 	$text =~ s{[A-Za-z0-9+/]{100,}=*}{}g;
@@ -65,8 +61,7 @@ sub secrets
 }
 
 # What statements add to the log
-sub logged
-{
+sub logged {
 	my ($statements) = @_;
 	my $before = length $cluster->log_text;
 	$cluster->sql($statements);
@@ -76,8 +71,7 @@ sub logged
 # ------------------------------------------------------------ logical decoding
 
 # Changes, from a slot, of some statements
-sub decoded
-{
+sub decoded {
 	my ($statements) = @_;
 	$cluster->sql("SELECT pg_create_logical_replication_slot('slot', 'test_decoding'); $statements");
 	my $changes = $cluster->sql("SELECT data FROM pg_logical_slot_get_changes('slot', NULL, NULL)");
@@ -116,8 +110,7 @@ like(secrets(logged("DO \$\$ BEGIN RAISE LOG '%', (SELECT count(*) FROM visits);
 
 # The function runs a statement for each row.
 my $explain = 'SET auto_explain.log_min_duration = 0;';
-for my $expression ('x', 'echo(x)')
-{
+for my $expression ('x', 'echo(x)') {
 	my $explained = logged($explain . release("explained $expression", $expression));
 	like($explained, qr/Query Text: .*race_/, "control, $expression: auto_explain is at work");
 	is(secrets($explained), '', "$expression: auto_explain of all nested statements tells nothing exact");
@@ -125,8 +118,7 @@ for my $expression ('x', 'echo(x)')
 like(secrets(logged("$explain $ask_exact")), $_, 'control: outside of a release it does') for qr/an exact sketch/, qr/rows=70001/;
 
 # What statistics hold of statements: all but their texts
-sub statistics
-{
+sub statistics {
 	my ($statements) = @_;
 	$cluster->sql('SELECT FROM pg_stat_statements_reset(), pg_stat_reset()');
 	$cluster->sql("SET track_functions = 'all'; $statements");
@@ -137,8 +129,7 @@ SELECT to_jsonb(s) - 'query' || jsonb_build_object('starts', left(query, 100)) F
 END
 }
 
-for my $expression ('x', 'echo(x)')
-{
+for my $expression ('x', 'echo(x)') {
 	my ($functions, $executed) = statistics(release("collected $expression", $expression));
 	like($executed, qr/CALL race_release_sketch/, "control, $expression: pg_stat_statements is at work");
 	is(secrets($executed), '', "$expression: pg_stat_statements tells no count");

@@ -2,8 +2,7 @@
 # a release that waits for it can be cancelled.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -40,15 +39,13 @@ CREATE FOREIGN TABLE past PARTITION OF months FOR VALUES FROM (31300) TO (31400)
 INSERT INTO near SELECT i, 'near', ARRAY[i] FROM generate_series(1, 50) i;
 END
 
-sub release
-{
+sub release {
 	my ($dataset, $expression) = @_;
 	return "CALL race_release_sketch('$dataset', '$dataset', 'l2(dims=1, rows=16, range=16)', '" . ($expression // 'x') . "', 100000)";
 }
 
 # Charges and stored releases of a name
-sub made
-{
+sub made {
 	my ($name) = @_;
 	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
 		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
@@ -56,8 +53,7 @@ sub made
 
 # ------------------------------------------------------------------ what works
 
-for my $case (['visits', 100], ['months', 150])
-{
+for my $case (['visits', 100], ['months', 150]) {
 	my ($dataset, $count) = @$case;
 	$cluster->sql("CALL race_protect('$dataset', '$dataset', 1000000);" . release($dataset));
 	is($cluster->sql("SELECT race_count(race_released('$dataset'))"), $count, "$dataset: a release of all rows");
@@ -67,8 +63,7 @@ for my $case (['visits', 100], ['months', 150])
 
 # ------------------------------------------------------- errors and warnings
 
-sub told_and_logged
-{
+sub told_and_logged {
 	my ($statements) = @_;
 	my $before = length $cluster->log_text;
 	my ($told) = $cluster->sql_fails($statements);
@@ -77,8 +72,7 @@ sub told_and_logged
 
 for my $case (
 	['fails', 'x', 'an error of the other server'],
-	['misread', 'ARRAY[note]', 'a value that is no value of its column here'])
-{
+	['misread', 'ARRAY[note]', 'a value that is no value of its column here']) {
 	my ($dataset, $expression, $title) = @$case;
 	like($_, $secret, "control, $title: outside of a release it is told and logged") for told_and_logged("SELECT $expression FROM $dataset");
 	$cluster->sql("CALL race_protect('$dataset', '$dataset', 1000000)");
@@ -127,11 +121,9 @@ $cluster->sql('ANALYZE single');
 like($cluster->sql('EXPLAIN SELECT FROM single LIMIT 0'), qr/\ALimit/, 'control: a table of which LIMIT 0 is not asked');
 
 # All ways to release, and what a refusal tells: the server's own message, and which table it was
-sub refused
-{
+sub refused {
 	my ($title, $message, $context) = @_;
-	for my $dataset (@all)
-	{
+	for my $dataset (@all) {
 		my $before = made($dataset);
 		my $told = $cluster->sql_fails("CALL race_release_next('$dataset')");
 		like($told, qr/\AERROR:  $message/, "$title, $dataset: refused");
@@ -171,8 +163,7 @@ my $holder = $cluster->session('far');
 $holder->ask('SELECT pg_advisory_lock(1)');
 
 # A release that waits for the other server, and what it tells when that is done
-sub interrupt
-{
+sub interrupt {
 	my ($statement, $database) = @_;
 	my $session = $cluster->session;
 	$session->ask('\set VERBOSITY verbose');

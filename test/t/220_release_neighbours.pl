@@ -3,8 +3,7 @@
 # other sessions change meanwhile.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -22,15 +21,13 @@ GRANT SELECT ON visits TO curator;
 END
 
 # A release next to no noise
-sub release
-{
+sub release {
 	my ($name, $expression) = @_;
 	return "CALL race_release_sketch('$name', 'visits', '$params', '" . ($expression // 'x') . "', 100000)";
 }
 
 # Charges and stored releases of a name
-sub made
-{
+sub made {
 	my ($name) = @_;
 	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
 		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
@@ -39,8 +36,7 @@ sub made
 # --------------------------------------------------------------- event triggers
 
 # One trigger for each event: it notes what it heard, or fails.
-sub with_event_triggers
-{
+sub with_event_triggers {
 	my ($function, @statements) = @_;
 	my @events = qw(ddl_command_start ddl_command_end sql_drop table_rewrite);
 	$cluster->sql(join ';', map { "CREATE EVENT TRIGGER on_$_ ON $_ EXECUTE FUNCTION $function()" } @events);
@@ -85,8 +81,7 @@ my %changes = (
 	'a policy for the owner, too' => ["ALTER TABLE visits OWNER TO curator; $policy", 'ALTER TABLE visits FORCE ROW LEVEL SECURITY'],
 	'SELECT revoked' => ['', 'REVOKE SELECT ON visits FROM curator']);
 
-sub undo_changes
-{
+sub undo_changes {
 	$cluster->sql(<<'END');
 DROP POLICY IF EXISTS p ON visits;
 ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
@@ -95,13 +90,11 @@ ALTER TABLE visits OWNER TO CURRENT_USER;
 GRANT SELECT ON visits TO curator;
 ALTER ROLE curator NOBYPASSRLS;
 END
-	return;
 }
 
 my $curator = do { local $ENV{PGUSER} = 'curator'; $cluster->session };
 
-sub hold
-{
+sub hold {
 	my ($statement) = @_;
 	my $session = $cluster->session;
 	$session->ask("BEGIN; $statement");
@@ -151,22 +144,18 @@ my %times = (
 	}]);
 
 # All of the rows, or nothing
-sub is_whole
-{
+sub is_whole {
 	my ($name, $title) = @_;
 	is($cluster->sql("SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name' AND race_count(sketch) <> 100"), 0, $title);
-	return;
 }
 
 undo_changes();
 $cluster->sql($policy);
 is($curator->ask('SELECT count(*) FROM visits'), 10, 'control: with the policy the curator would read a part');
 
-for my $what (sort keys %changes)
-{
+for my $what (sort keys %changes) {
 	my ($begin, $change) = @{$changes{$what}};
-	for my $when (sort keys %times)
-	{
+	for my $when (sort keys %times) {
 		my ($made, $with_change) = @{$times{$when}};
 		my $name = "$what $when";
 		undo_changes();

@@ -2,8 +2,7 @@
 # definitions, by other owners, by clients that do not listen, by settings and by size.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use IO::Socket::UNIX;
 use RaceCluster;
 use Test::More;
@@ -26,15 +25,13 @@ GRANT SELECT ON visits TO curator;
 CALL race_protect('visits', 'visits', 1e9);
 END
 
-sub as
-{
+sub as {
 	my ($role, $statements) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->session->ask("\\set VERBOSITY verbose\n$statements");
 }
 
-sub release
-{
+sub release {
 	my ($name, $expression, $dataset) = @_;
 	$dataset //= 'visits';
 	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 1000)";
@@ -150,14 +147,12 @@ is($cluster->sql($fetched), $before, 'statistics do not show how many rows a rel
 # ------------------------------------------------------ charges that are stuck
 
 # A client that has everything told to it, and does not listen
-sub message
-{
+sub message {
 	my ($text) = @_;
 	return pack 'a N a*', 'Q', length($text) + 5, "$text\0";
 }
 
-sub deaf_client
-{
+sub deaf_client {
 	my ($name, $hears) = @_;
 	my $client = IO::Socket::UNIX->new(Peer => "$cluster->{home}/.s.PGSQL.$ENV{PGPORT}") or die "socket: $!";
 	my $start = "user\0curator\0database\0postgres\0\0";
@@ -165,16 +160,14 @@ sub deaf_client
 	$client->syswrite(message("SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SELECT 'started'"));
 	$client->syswrite(message(release($name, 'ARRAY[id]')));
 	my $told = '';
-	while (length $told < $hears)
-	{
+	while (length $told < $hears) {
 		last unless sysread $client, $told, $hears - length $told, length $told;
 		last if $told =~ /started.*CALL\0Z/s;
 	}
 	return $client;
 }
 
-for my $hears (map { $_ * 50_000 } 1 .. 26)
-{
+for my $hears (map { $_ * 50_000 } 1 .. 26) {
 	my $client = deaf_client("deaf $hears", $hears);
 	# until it is told no more, or has been told everything
 	$cluster->wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'curator' AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')");
@@ -198,8 +191,7 @@ unlike($refused, qr/CONTEXT:  SQL function "_race_topmost"/, 'while it is looked
 
 for my $case (['dataset', "CALL race_release_sketch(''n'', repeat(''x'', 100000), ''$params'', ''ARRAY[id]'', 1)"],
 	['expression', "CALL race_release_sketch(''n'', ''visits'', ''$params'', ''ARRAY['' || repeat(''x'', 100000) || '']'', 1)"],
-	['release', "CALL race_release_next(repeat(''x'', 100000))"])
-{
+	['release', "CALL race_release_next(repeat(''x'', 100000))"]) {
 	my ($what, $call) = @$case;
 	cmp_ok(length as('curator', "DO 'BEGIN $call; END'"), '<', 10000, "a message cuts a long $what");
 }

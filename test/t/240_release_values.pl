@@ -6,8 +6,7 @@
 # same, or 40 noises all 0, is less likely.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(sum);
 use RaceServer;
 use Test::More;
@@ -28,16 +27,14 @@ CALL race_protect('visits', 'visits', 100000000);
 END
 
 # Counts of both sketches of each label, at an epsilon that is next to no noise
-sub halves
-{
+sub halves {
 	my ($name) = @_;
 	my @counts = split /,/, sql("SELECT string_agg(race_count(sketch)::text, ',' ORDER BY part) FROM _racepriv.race_releases r"
 		  . " WHERE name = '$name' AND version = (SELECT max(version) FROM _racepriv.race_releases WHERE name = r.name)");
 	return map { [@counts[2 * $_, 2 * $_ + 1]] } 0 .. $#counts / 2;
 }
 
-sub release
-{
+sub release {
 	my ($name, $dataset, $more) = @_;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', 'x', 1000000, $value" . ($more // '') . ')';
 }
@@ -46,8 +43,7 @@ sub release
 
 sql(release('kinds', 'visits', ", label => 'kind', labels => '{0,1,2,3,4}'"));
 my @kinds = halves('kinds');
-for my $kind (0 .. $#shares)
-{
+for my $kind (0 .. $#shares) {
 	my ($p, $lower, $upper) = ($shares[$kind], @{ $kinds[$kind] });
 	is($lower + $upper, RECORDS, "a share of $p: one of both sketches counts each record");
 	cmp_ok(abs($upper - RECORDS * $p), '<=', MAX_Z * sqrt(RECORDS * $p * (1 - $p)), 'and as often in the upper one as it should be');
@@ -121,8 +117,7 @@ sql('DROP AGGREGATE race_build_value(race_params, float8[], float8, float8, floa
 
 my $here = $ENV{PGDATABASE};
 my $answers = sql($ask);
-for my $copy ("${here}_dump", "${here}_analysts")
-{
+for my $copy ("${here}_dump", "${here}_analysts") {
 	run('', 'createdb', $copy);
 	run('', 'sh', '-c', $copy =~ /dump/ ? "pg_dump $here | psql -Xq -v ON_ERROR_STOP=1 $copy" :
 		"psql -Xq -c 'CREATE EXTENSION racepriv' $copy && psql -Xq -c '\\copy _racepriv.race_releases TO STDOUT' $here | psql -Xq -c '\\copy _racepriv.race_releases FROM STDIN' $copy");
@@ -136,8 +131,7 @@ for my $copy ("${here}_dump", "${here}_analysts")
 		'and makes it, with the same bounds, when it is adopted');
 	is(sql("SELECT count(DISTINCT request - 'version') FROM _racepriv.race_charges WHERE request->>'name' = 'kinds'"), 1, 'by the same request');
 }
-for my $copy ("${here}_dump", "${here}_analysts")
-{
+for my $copy ("${here}_dump", "${here}_analysts") {
 	run('', 'dropdb', $copy);
 }
 sql("DROP OWNED BY $_; DROP ROLE $_") for qw(value_curator value_analyst);

@@ -15,9 +15,7 @@
 # directions of 2 bounds at 2.5e-11.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use Test::More;
 
 use EpsilonBound;
@@ -56,11 +54,9 @@ my @cells = grep { $exact->[$_] } 1 .. $#$exact;
 is(scalar @cells, N_ROWS, 'a record is in a bucket of each row');
 
 # How often a record goes up where, as the chance of each [rows ..., count]
-sub patterns
-{
+sub patterns {
 	my %chance;
-	for my $offset (map { ($_ + 0.5) / 10_000 } 0 .. 9_999)
-	{
+	for my $offset (map { ($_ + 0.5) / 10_000 } 0 .. 9_999) {
 		my @up = map { my $x = $offset + $_ * GOLDEN; $x - int($x) < UP ? 1 : 0 } 0 .. N_ROWS - 1, COUNT_ROW;
 		$chance{"@up"} += 1e-4;
 	}
@@ -68,13 +64,10 @@ sub patterns
 }
 
 # The same of all records of a person, each of which has its own offset: sums
-sub sums_of_patterns
-{
+sub sums_of_patterns {
 	my %chance;
-	for my $a (patterns())
-	{
-		for my $b (patterns())
-		{
+	for my $a (patterns()) {
+		for my $b (patterns()) {
 			$chance{join ' ', map { $a->[$_] + $b->[$_] } 1 .. $#$a} += $a->[0] * $b->[0];
 		}
 	}
@@ -84,8 +77,7 @@ my @sums = sums_of_patterns();
 
 # By how much a sketch speaks for so many records more, in its rows and its count, in units
 # of epsilon
-sub speaks
-{
+sub speaks {
 	my ($sketch, $count, @rows) = @_;
 	my $change = sub { abs($_[0]) - abs($_[0] - $_[1]) };
 	my $sum = 0;
@@ -94,12 +86,10 @@ sub speaks
 }
 
 # The log-likelihood ratio of a pair, but for the rounding of scales
-sub llr
-{
+sub llr {
 	my ($lower, $upper) = @_;
 	my $sum = 0;
-	for (@sums)
-	{
+	for (@sums) {
 		my ($chance, @up) = @$_;
 		my $count = pop @up;
 		$sum += $chance * exp(EPSILON * (speaks($upper, $count, @up) + speaks($lower, BOUND - $count, map { BOUND - $_ } @up)));
@@ -108,8 +98,7 @@ sub llr
 }
 
 # Releases of all labels: the sketches of those with nobody, and of those with a person
-sub trials
-{
+sub trials {
 	my $all = join ',', 1 .. 2 * PERSONS;
 	sql(<<"END");
 DO \$\$
@@ -128,14 +117,12 @@ END
 }
 
 # The sketches of a list in pairs: LLRs
-sub llrs
-{
+sub llrs {
 	my ($halves) = @_;
 	return [map { llr(@$halves[2 * $_, 2 * $_ + 1]) } 0 .. $#$halves / 2];
 }
 
-sub caught
-{
+sub caught {
 	my ($what, $less, $more, $recorded) = @_;
 	cmp_ok($_, '>', $recorded, sprintf 'mutant, %s: caught, epsilon is at least %.3f', $what, $_)
 		for epsilon_bounds($less, $more, PILOT);
@@ -178,8 +165,7 @@ sql(<<"END");
 CREATE TABLE person AS SELECT race_build_value($params, ARRAY[40], 0.5, 0, 1) AS pair FROM generate_series(1, 1000) i, generate_series(1, @{[BOUND]}) GROUP BY i;
 CREATE TABLE nobody AS SELECT race_build_value($params, NULL::int[], 0, 0, 1) AS pair;
 END
-sub fewer_rows
-{
+sub fewer_rows {
 	my ($of) = @_;
 	my @pairs = map { decode($_) } split /\n/, sql(<<"END");
 SELECT encode(_racepriv._race_sketch_send(CASE half WHEN 1 THEN (release).lower ELSE (release).upper END), 'hex')
@@ -200,8 +186,7 @@ caught('fewer rows in one half', fewer_rows('nobody'), fewer_rows($some), $recor
 
 # Records are split by a generator that all rows share, and whose seed is known: one more
 # record in front gives every other record another offset.
-sub shared
-{
+sub shared {
 	my ($first) = @_;
 	return <<"END";
 SELECT race_build($one_row, CASE WHEN up THEN NULL ELSE ARRAY[40] END) AS lower, race_build($one_row, CASE WHEN up THEN ARRAY[40] END) AS upper
@@ -209,8 +194,7 @@ FROM (SELECT abs(hashint4(row_number() OVER (ORDER BY id)::int)) % 2 = (id % 2) 
 END
 }
 
-sub counts
-{
+sub counts {
 	my ($first) = @_;
 	return split /\|/, sql("SELECT race_count(lower), race_count(upper) FROM (" . shared($first) . ") v");
 }

@@ -12,9 +12,7 @@
 # directions of 2 bounds at 2.5e-12.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use Test::More;
 
 use EpsilonBound;
@@ -40,8 +38,7 @@ my $unit = sql("SELECT encode(_racepriv._race_sketch_send(race_build(_racepriv._
 $unit = (grep { $_ } @{ decode($unit) }[1 .. 16])[0];
 
 # The exact log-likelihood ratio of the scores of a label, but for the rounding of scales
-sub llr
-{
+sub llr {
 	my ($score, $scores) = @_;
 	my $change = sub { abs($_[0]) - abs($_[0] - $_[1]) };
 	my $place = $score * CELLS;
@@ -62,8 +59,7 @@ END $$
 END
 
 # LLRs of labels with nobody, and of those with a person
-sub trials
-{
+sub trials {
 	my ($dataset, $epsilon, $share) = @_;
 	sql(sprintf <<"END", $epsilon, $share);
 DO \$\$

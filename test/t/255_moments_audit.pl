@@ -25,9 +25,7 @@
 # takes 11.  Half the Laplace noise is 42 above it, with 15,000 trials; a Gaussian without one triangle has z = 21.
 use strict;
 use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use List::Util qw(sum);
 use Test::More;
 
@@ -58,8 +56,7 @@ my %norm = (laplace => 0.7, wishart => 0.7, gaussian => 1.5);
 my %unbounded_norm = (laplace => 1, wishart => 1, gaussian => 2);
 my %clip = (laplace => 'absolute', wishart => 'norm', gaussian => 'norm');
 
-sub params
-{
+sub params {
 	my ($kind, $norm) = @_;
 	my ($lower, $upper) = map { '{' . join(',', ($_) x $columns{$kind}) . '}' } -1, 1;
 	return "race_moment_params('$lower', '$upper', " . ($norm // $norm{$kind}) . ", targets => 0, clip => '$clip{$kind}')";
@@ -68,8 +65,7 @@ sub params
 sub record { my ($kind) = @_; return 'ARRAY[' . join(',', ($value{$kind}) x $columns{$kind}) . ']' }
 
 # The entries that there are counters of
-sub triangle
-{
+sub triangle {
 	my ($kind) = @_;
 	my $n = $columns{$kind};
 	return map { my $i = $_; map { [$i, $_] } $i .. $n } 0 .. $n;
@@ -225,15 +221,13 @@ sub wishart_caught {
 	my ($what, $changes, $factor) = @_;
 	cmp_ok($_, '>', $recorded, sprintf 'mutant, Wishart, %s: caught, epsilon is at least %.3f', $what, $_)
 		for wishart_bounds(with($nobody, $pure_noise->[0], $factor), with($changes, $pure_noise->[1], $factor), $changes);
-	return;
 }
 wishart_caught('half the noise', $person, 1 / 2);
 wishart_caught('clipping left out', $unclipped, 1);
 
 # no entry has a kurtosis above 6
 my @entries = triangle('wishart');
-for my $i (0 .. $#entries)
-{
+for my $i (0 .. $#entries) {
 	my @noise = map { $_->[1 + $i] } map { @$_ } @$pure_noise;
 	my $variance = $deviation**2 * ONE**4 * ($entries[$i][0] == $entries[$i][1] ? 2 : 1);
 	my $size = (sum(map { $_**2 } @noise) / @noise / $variance - 1) * sqrt(@noise / 5);
@@ -283,8 +277,7 @@ my $z = mu_z(mu(@gaussian, $person), $expected);
 cmp_ok(abs $z, '<', MAX_Z, sprintf 'mu is %.4f, of at most %.4f, z = %.1f', mu(@gaussian, $person), $limit, $z);
 
 my $gaussian_noise = [noise_of($nobody, $gaussian[0]), noise_of($person, $gaussian[1])];
-for my $i (0 .. $#variance)
-{
+for my $i (0 .. $#variance) {
 	my @noise = map { $_->[$i] } map { @$_ } @$gaussian_noise;
 	my $size = (sum(map { $_**2 } @noise) / @noise / $variance[$i] - 1) * sqrt(@noise / 2);
 	my $mean = sum(@noise) / sqrt(@noise * $variance[$i]);
@@ -297,7 +290,6 @@ sub mu_caught {
 	my $mu = mu(with($nobody, $gaussian_noise->[0], $factor), with($changes, $gaussian_noise->[1], $factor), $changes);
 	my $z = mu_z($mu, $limit);
 	cmp_ok($z, '>', MAX_Z, sprintf 'mutant, %s: caught, mu is %.4f, z = %.1f', $what, $mu, $z);
-	return;
 }
 # products of two columns counted once: half of the square of |v|^2, and half of the diagonal's
 my $once = ($norm{gaussian}**4 + $norm{gaussian}**4 / (1 + $columns{gaussian})) / 4;

@@ -12,16 +12,14 @@ use Test::More;
 my $fixtures = "$FindBin::Bin/../upgrade";
 my @versions = map { m{--(.*)\.sql} } glob "$fixtures/racepriv--*.sql.gz";
 my $offered = sql("SELECT string_agg(version, ' ') FROM pg_available_extension_versions WHERE name = 'racepriv'");
-for my $version (@versions)
-{
+for my $version (@versions) {
 	plan(skip_all => "$version is not there: make install-last-versions") unless grep { $_ eq $version } split / /, $offered;
 }
 my @roles = map { "upgrade_$_" } qw(curator owner analyst);
 my $first = $ENV{PGDATABASE};
 my $n = 0;
 
-sub in_new_database
-{
+sub in_new_database {
 	my ($action) = @_;
 	local $ENV{PGDATABASE} = "${first}_" . ++$n;
 	run('', 'createdb', $ENV{PGDATABASE});
@@ -30,8 +28,7 @@ sub in_new_database
 	return $result;
 }
 
-sub slurp
-{
+sub slurp {
 	my ($file) = @_;
 	my @how = $file =~ /\.gz$/ ? ('-|', 'gzip', '-dc') : ('<');
 	open my $in, @how, "$fixtures/$file" or die "$file: $!";
@@ -39,8 +36,7 @@ sub slurp
 	return scalar readline $in;
 }
 
-sub feed
-{
+sub feed {
 	my ($input, @options) = @_;
 	my ($text, $good) = run($input, qw(psql -XAtq -v ON_ERROR_STOP=1), @options);
 	die "$text\n" unless $good;
@@ -50,8 +46,7 @@ sub feed
 # Facts of the catalog that are not those of a new installation
 my $fresh = in_new_database(sub { sql('CREATE EXTENSION racepriv'); feed(slurp('catalog.sql')) });
 
-sub differences
-{
+sub differences {
 	my %is = map { $_ => 1 } split /\n/, feed(slurp('catalog.sql'));
 	my %should = map { $_ => 1 } split /\n/, $fresh;
 	return map { substr $_, 0, 300 } (map { "missing: $_" } grep { !$is{$_} } sort keys %should),
@@ -59,28 +54,24 @@ sub differences
 }
 
 # Kinds of values of a version that say something else now
-sub changed_values
-{
+sub changed_values {
 	my ($version) = @_;
 	my %before = map { /^([^|]*\|[^|]*)\|.*\|(.*)$/ } split /\n/, slurp("values--$version.txt");
 	my %now = map { split /\t/, $_, 2 } split /\n/, sql("SELECT kind || '|' || form || E'\\t' || answers(sketch, q) FROM kept");
 	return join ', ', 'of ' . scalar(keys %now), grep { $before{$_} ne $now{$_} } sort keys %now;
 }
 
-sub load_values
-{
+sub load_values {
 	my ($version) = @_;
 	sql('CREATE TABLE kept (kind text, form text, q text, sketch race_sketch, answer text)');
 	feed(slurp('answers.sql'));
 	sql(slurp('values.sql') =~ s/.*(CREATE TABLE t AS.*?;).*/$1/sr);
 	feed(slurp("values--$version.txt") =~ s/\\/\\\\/gr, '-c', "COPY kept FROM STDIN DELIMITER '|'");
-	return;
 }
 
 # The ledger, and what a user's view says of it, wherever its tables are.  OIDs are not for a
 # comparison of two databases.
-sub ledger
-{
+sub ledger {
 	return sql(<<'LEDGER') =~ s/\b\d{5,}\b//gr;
 SET search_path = public, _racepriv;
 SELECT budget, datasets, tables, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho, charges, last_charged_at FROM race_budget_status ORDER BY 1;
@@ -92,8 +83,7 @@ SELECT * FROM means ORDER BY 1, 2, 3;
 LEDGER
 }
 
-sub rights
-{
+sub rights {
 	return sql(<<'RIGHTS');
 SELECT proname, a.grantee::regrole, a.is_grantable FROM pg_proc, aclexplode(proacl) a WHERE a.grantee::regrole::text ~ '^upgrade_' ORDER BY 1, 2;
 SELECT relname, a.grantee::regrole, a.privilege_type FROM pg_class, aclexplode(relacl) a WHERE a.grantee::regrole::text ~ '^upgrade_' ORDER BY 1, 2;
@@ -102,8 +92,7 @@ RIGHTS
 
 # A view of a user on a view that is made anew stops the update: he drops it, and makes it again.  The
 # update makes nothing that is a user's, since his functions would run with the rights of a superuser.
-sub update
-{
+sub update {
 	my ($what) = @_;
 	my $view = "CREATE VIEW means AS " . sql("SELECT pg_get_viewdef('means'::regclass)");
 	like(sql_fails('ALTER EXTENSION racepriv UPDATE'), qr/ERROR:  2BP01: .*view means depends on view race_latest_releases/s, "$what: a view of a user stops the update");
@@ -115,8 +104,7 @@ sub update
 	return;
 }
 
-sub test_restored
-{
+sub test_restored {
 	my ($what, $dump) = @_;
 	feed($dump);
 	my $ledger = ledger();
@@ -131,8 +119,7 @@ sub test_restored
 
 # Calls each routine of an old catalog: with NULLs, and what acts on the ledger with arguments as
 # well.  Nothing may end the session, or raise an internal error.
-sub test_old_catalog
-{
+sub test_old_catalog {
 	my ($version) = @_;
 	my @calls = split /\n/, sql(<<'CALLS');
 SELECT CASE p.prokind WHEN 'p' THEN 'CALL ' ELSE 'SELECT ' END || p.oid::regproc || '(' || coalesce((
@@ -154,16 +141,13 @@ CALLS
 	is(scalar(@said), @calls + @acts + 2, 'are called by one session');
 	is(join("\n", map { "$calls[$_]: $said[$_ + 1]" } grep { $said[$_ + 1] =~ /XX000/ } 0 .. $#calls), '', 'without an internal error');
 	like($said[@calls + 1 + $_], qr/ERROR:  55000: .*HINT:  ALTER EXTENSION racepriv UPDATE/s, "$acts[$_] says that the extension must be updated") for 0 .. $#acts;
-	return;
 }
 
-sub test_update
-{
+sub test_update {
 	my ($version) = @_;
 	sql("CREATE EXTENSION racepriv VERSION '$version'");
 	feed(slurp("ledger--$version.sql.gz"));
-	for my $role (@roles)
-	{
+	for my $role (@roles) {
 		sql("CREATE ROLE $role; CALL race_grant('$role', '" . ($role =~ s/.*_//r) . "')");
 	}
 	load_values($version);
@@ -201,8 +185,7 @@ OLD
 }
 
 # pg_upgrade makes the old catalog anew, with the new library
-sub test_pg_upgrade
-{
+sub test_pg_upgrade {
 	my ($version) = @_;
 	my $old = RaceCluster->new;
 	$old->within(undef, sub { sql("CREATE EXTENSION racepriv VERSION '$version'"); feed(slurp("ledger--$version.sql.gz")) });
@@ -220,12 +203,10 @@ sub test_pg_upgrade
 	is($new->sql("SELECT race_count(race_released('people')) > 0"), 't', 'and releases are asked by their names');
 	is($new->within(undef, sub { join "\n", differences() }), '', 'which makes what is created anew');
 	$new->stop('fast');
-	return;
 }
 
 cmp_ok(scalar(split /\n/, $fresh), '>', 600, 'the catalog is looked at');
-for my $version (@versions)
-{
+for my $version (@versions) {
 	my $dump = slurp("ledger--$version.sql.gz") =~ s/(CREATE EXTENSION IF NOT EXISTS racepriv[^;]*)/$1 VERSION '$version'/r;
 	is(in_new_database(sub { test_update($version) }),
 		in_new_database(sub { test_restored("a dump of $version, updated", $dump) }),

@@ -28,8 +28,7 @@ run("COPY _racepriv.race_releases FROM STDIN;\n$releases\n\\.\n", qw(psql -Xq -v
 $ENV{PGUSER} = $role;
 
 # What a tool puts into a query before it asks
-sub filled
-{
+sub filled {
 	my ($query) = @_;
 	$query =~ s/;\s*\z//;
 	$query =~ s/\$__timeFilter\((.*?)\)/$1 BETWEEN now() - interval '1 hour' AND now()/g;
@@ -37,8 +36,7 @@ sub filled
 	return $query;
 }
 
-for my $query (map { filled($_) } @queries)
-{
+for my $query (map { filled($_) } @queries) {
 	my $name = $query =~ s/\s+/ /gr;
 	my ($answer, $good) = run("SELECT count(*) FROM ($query) q;", qw(psql -XAtq -v ON_ERROR_STOP=1));
 	ok($good && $answer =~ /^[1-9]\d*$/, "as a subquery: $name") or diag $answer;

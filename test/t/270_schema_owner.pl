@@ -4,8 +4,7 @@
 # the middle of a release.  And who may not create the extension does not.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -16,25 +15,21 @@ $cluster->sql("CREATE DATABASE $_ OWNER dba") for qw(clinic hostile schema);
 # before 15, the schema public does not belong to the owner of the database
 $cluster->sql('ALTER SCHEMA public OWNER TO dba', $_) for qw(clinic hostile schema);
 
-sub as
-{
+sub as {
 	my ($role, $statements, $database) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql($statements, $database // 'clinic');
 }
 
-sub fails
-{
+sub fails {
 	my ($role, $statements, $database) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql_fails($statements, $database // 'clinic');
 }
 
-sub is_no_superuser
-{
+sub is_no_superuser {
 	my ($what) = @_;
 	is($cluster->sql("SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper AND rolname !~ '^pg_'"), $ENV{PGUSER}, "$what: nobody has become superuser");
-	return;
 }
 
 # --------------------------------------------------------- who creates it
@@ -77,23 +72,20 @@ as('dba', 'CREATE SCHEMA kept; CREATE TABLE kept.visits AS SELECT i AS id, i % 2
 	. " CALL race_protect('visits', 'kept.visits', 90)");
 
 # The reproduction of a review: in one transaction, and the acts of an owner
-sub acts
-{
+sub acts {
 	my ($schema) = @_;
 	return ("SELECT $schema.race_refreshes_left('y')", "CALL $schema.race_budget_limit('visits', 90, 0)", "CALL $schema.race_budget_adopt('visits')",
 		"CALL $schema.race_protect('again ' || clock_timestamp(), 'kept.visits', 90)");
 }
 my $swap = "ALTER SCHEMA public RENAME TO hid; CREATE SCHEMA public; $impostors";
-for my $act (acts('hid'))
-{
+for my $act (acts('hid')) {
 	like(fails('dba', "BEGIN; $swap $act; SELECT 1 / 0; ROLLBACK"), qr/^(?!.*hijacked).*ERROR:  22012/s, "renamed in the same transaction: $act");
 }
 is_no_superuser('renamed in the same transaction');
 
 # In the middle of a release, while the expression waits in its gate
 as('dba', 'CREATE FUNCTION kept.gate(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(1); PERFORM pg_advisory_unlock(1); RETURN $1; END $$');
-for my $role ('dba', $ENV{PGUSER})
-{
+for my $role ('dba', $ENV{PGUSER}) {
 	my $holder = $cluster->session('clinic');
 	$holder->ask('BEGIN; SELECT pg_advisory_xact_lock(1)');
 	my $reader = do { local $ENV{PGUSER} = $role; $cluster->session('clinic') };
@@ -235,8 +227,7 @@ for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site,
 	ok($good, "no function of his is called by: $statement") or diag $cluster->sql_fails("SET search_path = pg_catalog, public;\n$statement", 'hostile');
 }
 
-sub release
-{
+sub release {
 	my ($name, $of, $rows, $parts, $described) = @_;
 	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8)";
 }

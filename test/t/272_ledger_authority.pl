@@ -4,8 +4,7 @@
 # who takes a name is another.  A table that the ledger names is not free, and its budget is adopted.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use RaceCluster;
 use Test::More;
 
@@ -13,34 +12,29 @@ my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(app anna bert curator other_curator);
 
-sub as
-{
+sub as {
 	my ($role, $statements, $database) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql($statements, $database);
 }
 
-sub fails
-{
+sub fails {
 	my ($role, $statements, $database) = @_;
 	local $ENV{PGUSER} = $role;
 	return $cluster->sql_fails($statements, $database);
 }
 
-sub release
-{
+sub release {
 	my ($name, $dataset, $expression) = @_;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', '" . ($expression // 'x') . "', 1)";
 }
 
-sub table
-{
+sub table {
 	my ($name) = @_;
 	return "CREATE TABLE $name AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;";
 }
 
-sub superusers
-{
+sub superusers {
 	return $cluster->sql("SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper AND rolname !~ '^pg_'");
 }
 
@@ -62,8 +56,7 @@ $cluster->sql('CREATE EXTENSION racepriv');
 is($cluster->sql($rights), '', 'default privileges give nothing of the extension to others');
 $cluster->sql('DROP EXTENSION racepriv; DO $$ BEGIN EXECUTE \'CREATE EXTENSION racepriv\'; EXCEPTION WHEN duplicate_object THEN NULL; END $$');
 is($cluster->sql($rights), '', 'nor do they in a subtransaction');
-SKIP:
-{
+SKIP: {
 	$cluster->sql('DROP EXTENSION racepriv');
 	skip 'make install-last-versions first', 2 if $cluster->sql("SELECT count(*) FROM pg_available_extension_versions WHERE name = 'racepriv' AND version = '0.2.0'") == 0;
 	$cluster->sql("CREATE EXTENSION racepriv VERSION '0.2.0'; CALL race_grant('curator', 'curator'); ALTER EXTENSION racepriv UPDATE");
@@ -100,8 +93,7 @@ for my $change (
 		'DROP TABLE referring'],
 	['ALTER TABLE _racepriv.race_releases OWNER TO app', 'ALTER TABLE _racepriv.race_releases OWNER TO CURRENT_USER'],
 	['ALTER FUNCTION _racepriv._race_identity() OWNER TO app', 'ALTER FUNCTION _racepriv._race_identity() OWNER TO CURRENT_USER'],
-	['GRANT EXECUTE ON ALL ROUTINES IN SCHEMA _racepriv TO app', 'REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA _racepriv FROM app'])
-{
+	['GRANT EXECUTE ON ALL ROUTINES IN SCHEMA _racepriv TO app', 'REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA _racepriv FROM app']) {
 	my ($give, $take) = @$change;
 	next if $give =~ /pg_write_all_data/ && $cluster->sql("SELECT count(*) FROM pg_roles WHERE rolname = 'pg_write_all_data'") == 0;
 	$n++;
@@ -156,8 +148,7 @@ my %expressions = (called => 'ARRAY[harmless(id)]', folded => 'ARRAY[id + harmle
 as('curator', release($_, 'visits', $expressions{$_})) for sort keys %expressions;
 as('curator', release('view', 'seen', 'ARRAY[y]'));
 like(fails('curator', release('peeks', 'visits', 'ARRAY[(NOT (id =#= 1))::int]')), qr/ERROR:  22023: .*not IMMUTABLE/, 'a negator that is not immutable is refused');
-for my $name (sort keys %expressions, 'view')
-{
+for my $name (sort keys %expressions, 'view') {
 	like(fails('other_curator', "CALL race_release_next('$name')"), qr/ERROR:  42501: .*\nDETAIL:  .*role "curator".*\nHINT:/, "$name: another curator does not refresh it");
 	$cluster->sql("CALL race_release_next('$name')");
 	as('curator', "ALTER DOMAIN later ADD CHECK (holds(value))") if $name eq 'later';
@@ -203,18 +194,15 @@ as('curator_before', "CALL race_release_next('called')");
 
 # ------------------------------------------------------- roles and schemas renamed
 
-sub budget
-{
+sub budget {
 	my ($dataset, $database) = @_;
 	return $cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = '$dataset'", $database);
 }
 
-sub reload
-{
+sub reload {
 	my ($role, $table) = @_;
 	my ($name) = $table =~ /(\w+)$/;
 	as($role, "DROP TABLE $table; " . table("${table}_new") . " ALTER TABLE ${table}_new RENAME TO $name");
-	return;
 }
 
 as('anna', table('public.pat'));
@@ -255,8 +243,7 @@ is(budget('other rooms'), 'other rooms', 'a table of another that lives on under
 
 # -------------------------------------------------------------------- restores
 
-sub test_restore
-{
+sub test_restore {
 	my ($what, $owner, @options) = @_;
 	$cluster->run_here('createdb', 'restored');
 	$cluster->run_here('pg_restore', '-e', @options, '-d', 'restored', "$cluster->{home}/dump");
@@ -275,7 +262,6 @@ sub test_restore
 	as($owner, release('anew', 'housing') =~ s/, 1\)$/, 0.5)/r, 'restored');
 	is($cluster->sql("SELECT epsilon_left FROM race_budget_status WHERE budget = 'housing'", 'restored'), 1.5, "$what: also if the table is made anew");
 	$cluster->run_here('dropdb', 'restored');
-	return;
 }
 
 $cluster->run_here('createdb', 'home');
@@ -292,8 +278,7 @@ test_restore('without owners, given to the same', 'bert', '--no-owner', '--no-pr
 
 $cluster->sql('ALTER ROLE anna_maria RENAME TO maria');
 $cluster->sql('GRANT SELECT ON visits TO maria');
-for my $texts ("E'a\\x01'", "E'two\\nlines'", "'<script>alert(1)</script>'", "U&'\\202Eabc'", "E'\\e]0;pwn\\x07'")
-{
+for my $texts ("E'a\\x01'", "E'two\\nlines'", "'<script>alert(1)</script>'", "U&'\\202Eabc'", "E'\\e]0;pwn\\x07'") {
 	my $call = "CALL race_release_sketch($texts, 'visits', '$params', 'x', 0.1)";
 	like(fails('maria', $call), qr/ERROR:  22023: .*control characters or markup/, "$call is refused");
 	like(fails('maria', "CALL race_release_sketch('shown', 'visits', '$params', 'x', 0.1, label => 'id', labels => ARRAY[$texts])"), qr/ERROR:  22023/, "as a label: $texts") ;

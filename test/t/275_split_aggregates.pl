@@ -2,8 +2,7 @@
 # with states that travel.  The result has the bits of one server's.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::Bin;
+use lib 'test/t';
 use File::Temp qw(tempdir);
 use RaceServer;
 use SplitAggregate;
@@ -19,8 +18,7 @@ END
 my $records = "'race_build_records(race_params, race_record)'::regprocedure";
 
 # The parts of so many shards, put together; within groups of g, or of all rows
-sub whole
-{
+sub whole {
 	my ($params, $x, $shards, $binary) = @_;
 	return "SELECT g, split_whole$binary($records, part, NULL::race_sketch) AS s FROM (SELECT g, split_part$binary($records, ROW($params, race_record($params, $x))) AS part"
 		. " FROM t GROUP BY g, shard % $shards) parts GROUP BY g";
@@ -36,8 +34,7 @@ my @cases = (
 	['sets', "'jaccard(rows=16, range=32, seed=7)'::race_params", 's'],
 	['rows of categories', "'match(dims=2, rows=16, range=32, nulls=different)'::race_params", 'c'],
 	['a product', "'l2(dims=2, bandwidth=3, rows=16, range=32) * match(dims=2, nulls=category)'::race_params", 'ROW(x, c)']);
-for my $case (@cases)
-{
+for my $case (@cases) {
 	my ($title, $params, $x) = @$case;
 	my $all = sql("SELECT count(*), bool_and(a.s::text = b.s::text) FROM (SELECT g, race_build($params, $x) AS s FROM t WHERE $x IS NOT NULL AND x IS NOT NULL GROUP BY g) a"
 		  . " JOIN (" . whole($params, $x, 4, '') =~ s/FROM t/FROM t WHERE x IS NOT NULL/r . ") b USING (g)");
@@ -46,10 +43,8 @@ for my $case (@cases)
 my $moments = "race_moment_params('{0,0}', '{17,23}')";
 is(sql("SELECT split_whole('race_build_records(race_params, race_record)'::regprocedure, part, NULL::race_sketch)::text = (SELECT race_build($moments, x)::text FROM t)"
 	  . " FROM (SELECT split_part('race_build_records(race_params, race_record)'::regprocedure, ROW($moments, race_record($moments, x))) AS part FROM t GROUP BY shard) v"), 't', 'moments: 32 parts');
-for my $shards (2, 4, 32)
-{
-	for my $binary ('', '_binary')
-	{
+for my $shards (2, 4, 32) {
+	for my $binary ('', '_binary') {
 		is(sql("SELECT bool_and(a.s::text = b.s::text) FROM (SELECT g, race_build($vectors, x) AS s FROM t GROUP BY g) a JOIN (" . whole($vectors, 'x', $shards, $binary) . ') b USING (g)'),
 			't', "$shards parts$binary, with records that are NULL");
 	}
@@ -68,8 +63,7 @@ for my $case (
 	['race_whiten("any", "any")', 'ROW(x, g)'],
 	['race_discriminant("any", "any")', 'ROW(g, x)'],
 	['race_suggest("any", float8, float8, bigint)', 'ROW(x, 1::float8, 0::float8, 10::bigint)'],
-	['race_fit(race_sketch, "any")', "ROW(race_sketch($vectors), x)"])
-{
+	['race_fit(race_sketch, "any")', "ROW(race_sketch($vectors), x)"]) {
 	my ($aggregate, $arguments) = @$case;
 	like(sql_fails("SELECT split_part('$aggregate'::regprocedure, $arguments) FROM t WHERE x IS NOT NULL"), qr/not exactly of the declared type/, "control, $aggregate: Citus does not call it in parts");
 	like(sql_fails("SELECT split_part_unchecked('$aggregate'::regprocedure, $arguments) FROM t WHERE x IS NOT NULL"),
@@ -83,8 +77,7 @@ sql(<<'END');
 SET allow_system_table_mods = on;
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char");
 END
-sub plan_of
-{
+sub plan_of {
 	my ($query, $citus) = (@_, 'SET citus.shard_count = 32;');
 	# Citus is preloaded, and racepriv after it
 	return sql("$citus LOAD 'racepriv'; EXPLAIN (VERBOSE, COSTS off) $query");
@@ -112,8 +105,7 @@ sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition')
 # ------------------------------------------------------------ hostile records
 
 my $good = sql("SELECT race_record($vectors, ARRAY[1, 2])");
-sub with
-{
+sub with {
 	my ($at, $hex) = @_;
 	my $text = $good;
 	substr($text, 2 + 2 * $at, length $hex) = $hex;
@@ -140,8 +132,7 @@ for my $case (
 	["$good" . '00' x 8, 'bytes behind it'],
 	[substr($good, 0, -2), 'half a number'],
 	['\x', 'nothing'],
-	['\x01', 'a byte'])
-{
+	['\x01', 'a byte']) {
 	my ($text, $title) = @$case;
 	like(sql_fails("SELECT '$text'::race_record"), qr/\AERROR:  22P03: invalid race_record\n/, "refused: $title");
 }
@@ -151,8 +142,7 @@ for my $case (
 	['l2(dims=3)', 'ARRAY[1, 2, 3]'],
 	['jaccard', 'ARRAY[1, 2]'],
 	['match(dims=2)', 'ARRAY[1, 2]'],
-	['l2(dims=2) * match(dims=2)', 'ROW(ARRAY[1, 2], ARRAY[1, 2])'])
-{
+	['l2(dims=2) * match(dims=2)', 'ROW(ARRAY[1, 2], ARRAY[1, 2])']) {
 	my ($params, $x) = @$case;
 	like(sql_fails("SELECT race_build_records($vectors, race_record('$params'::race_params, $x))"), $other, "refused: a record for $params");
 }

@@ -18,8 +18,7 @@ $shards[3]->run_here('createdb', 'analysis');
 # -------------------------------------------------------------- the document
 
 # Names of servers, as here
-sub placed
-{
+sub placed {
 	my ($text) = @_;
 	$text =~ s/host '(\w+)'/host '$home{$1}', port '$ENV{PGPORT}'/g;
 	$text =~ s/host=(\w+)/host=$home{$1} port=$ENV{PGPORT}/g;
@@ -27,8 +26,7 @@ sub placed
 }
 
 # A block of the document, where its first line says; what it prints
-sub run_block
-{
+sub run_block {
 	my ($block) = @_;
 	my $text = placed($block);
 	return $coordinator->sql($text) if $text =~ s/\A-- on the coordinator\n//;
@@ -63,13 +61,11 @@ is($coordinator->sql("SELECT race_merge(s)::text FROM ($parts[1] UNION ALL $part
 	$shards[0]->sql("SELECT race_build($p, ARRAY[20 + i % 61, 90 + i % 97])::text FROM generate_series(1, 20000) i WHERE i % 2 = 1"), '2 parts on 2 servers');
 
 my @databases;
-for my $shard (0 .. 3)
-{
+for my $shard (0 .. 3) {
 	# not of the database that it is connected to
 	$shards[$shard]->sql(join("\n", map { 'CREATE DATABASE part' . (4 * $_ + $shard) . ' TEMPLATE postgres;' } 0 .. 7), 'template1');
 }
-for my $i (0 .. 31)
-{
+for my $i (0 .. 31) {
 	my ($shard, $name) = ($i % 4, "part$i");
 	$shards[$shard]->sql("DELETE FROM visits WHERE id / 4 % 8 <> " . int($i / 4), $name);
 	push @databases, placed("CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 'shard$shard', dbname '$name', extensions 'racepriv', async_capable 'true');")
@@ -81,16 +77,14 @@ is($coordinator->sql('SELECT race_merge(s)::text FROM (' . join(' UNION ALL ', m
 # ------------------------------------------------------------------ releases
 
 # Charges and stored releases of a name
-sub made
-{
+sub made {
 	my ($name) = @_;
 	return $coordinator->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
 		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
 }
 
 # What the servers were asked for by a release, after the charge
-sub asked_by
-{
+sub asked_by {
 	my ($statement) = @_;
 	my @before = map { length $_->log_text } @shards;
 	$_->sql("ALTER SYSTEM SET log_statement = 'all'; SELECT pg_reload_conf()") for @shards;

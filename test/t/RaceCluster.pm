@@ -12,8 +12,7 @@ my @started;
 $SIG{INT} = $SIG{TERM} = sub { exit 1 };		# so that END stops them
 
 # A new cluster with these settings, running
-sub new
-{
+sub new {
 	my ($class, %settings) = @_;
 	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
 	command('initdb', '-N', '-D', $self->data, '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8', '--wal-segsize=1');
@@ -21,8 +20,7 @@ sub new
 }
 
 # A standby of a cluster, running
-sub standby
-{
+sub standby {
 	my ($class, $primary) = @_;
 	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
 	command('pg_basebackup', '-h', $primary->{home}, '-D', $self->data, '-c', 'fast', '-R', '--no-sync');
@@ -30,8 +28,7 @@ sub standby
 }
 
 # Skip a file of tests where a server lacks modules of contrib, which Debian's has
-sub need_contrib
-{
+sub need_contrib {
 	my @modules = @_;
 	my $folder = command('pg_config', '--pkglibdir');
 	my @missing = grep { !-e "$folder/$_.so" } @modules;
@@ -39,22 +36,19 @@ sub need_contrib
 	return;
 }
 
-sub command
-{
+sub command {
 	my ($text, $good) = RaceServer::run('', @_);
 	die "@_: $text\n" unless $good;
 	return $text;
 }
 
-sub data
-{
+sub data {
 	my ($self) = @_;
 	return "$self->{home}/data";
 }
 
 # Settings beside those that it has; it is reached in its home only
-sub configure
-{
+sub configure {
 	my ($self, %settings) = @_;
 	%settings = (%settings, listen_addresses => '', unix_socket_directories => $self->{home}, port => $ENV{PGPORT});
 	open my $conf, '>>', $self->data . '/postgresql.conf' or die "postgresql.conf: $!";
@@ -63,8 +57,7 @@ sub configure
 	return $self;
 }
 
-sub start
-{
+sub start {
 	my ($self) = @_;
 	delete local $ENV{PGOPTIONS};		# its own connections to others would have them
 	my ($text, $good) = RaceServer::run('', 'pg_ctl', '-D', $self->data, '-w', '-l', "$self->{home}/log", 'start');
@@ -73,8 +66,7 @@ sub start
 	return $self;
 }
 
-sub stop
-{
+sub stop {
 	my ($self, $mode) = @_;
 	command('pg_ctl', '-D', $self->data, '-w', '-m', $mode, 'stop') if -e $self->data . '/postmaster.pid';
 	@started = grep { $_ != $self } @started;
@@ -82,8 +74,7 @@ sub stop
 }
 
 # The state and the parent of a process, or nothing if it is gone
-sub process
-{
+sub process {
 	my ($pid) = @_;
 	open my $stat, '<', "/proc/$pid/stat" or return;
 	return (readline($stat) // '') =~ /\) (\S) (\d+)/;
@@ -91,16 +82,14 @@ sub process
 
 # kill -9 of all its processes at once, as when the machine stops: none of them
 # has time to notice that another is gone.
-sub crash
-{
+sub crash {
 	my ($self) = @_;
 	open my $file, '<', $self->data . '/postmaster.pid' or die "postmaster.pid: $!";
 	chomp(my $postmaster = readline $file);
 	kill 'STOP', $postmaster;
 	my @all = ($postmaster, grep { ((process($_))[1] // 0) == $postmaster } map { m{(\d+)} } glob '/proc/[0-9]*');
 	kill 'KILL', @all;
-	for my $pid (@all)
-	{
+	for my $pid (@all) {
 		select undef, undef, undef, 0.01 while ((process($pid))[0] // 'Z') ne 'Z';
 	}
 	# nobody may have asked for the status of the dead yet, so that they look alive
@@ -110,41 +99,35 @@ sub crash
 }
 
 # What RaceServer does, here
-sub within
-{
+sub within {
 	my ($self, $database, $action) = @_;
 	local $ENV{PGHOST} = $self->{home};
 	local $ENV{PGDATABASE} = $database // 'postgres';
 	return $action->();
 }
 
-sub sql
-{
+sub sql {
 	my ($self, $statements, $database) = @_;
 	return $self->within($database, sub { RaceServer::sql($statements) });
 }
 
-sub sql_fails
-{
+sub sql_fails {
 	my ($self, $statements, $database) = @_;
 	return $self->within($database, sub { RaceServer::sql_fails($statements) });
 }
 
-sub session
-{
+sub session {
 	my ($self, $database) = @_;
 	return $self->within($database, sub { RaceSession->new });
 }
 
-sub run_here
-{
+sub run_here {
 	my ($self, @command) = @_;
 	return $self->within(undef, sub { command(@command) });
 }
 
 # Views: ledger, the charges and the releases that there are; mistakes, what must not be where each release has two parts
-sub watch_ledger
-{
+sub watch_ledger {
 	my ($self) = @_;
 	return $self->sql(<<'END');
 CREATE VIEW ledger AS
@@ -163,28 +146,24 @@ SELECT 'a release that is not private' FROM _racepriv.race_releases WHERE (race_
 END
 }
 
-sub log_text
-{
+sub log_text {
 	my ($self) = @_;
 	open my $log, '<', "$self->{home}/log" or die "log: $!";
 	local $/ = undef;
 	return scalar readline $log;
 }
 
-sub wait_until
-{
+sub wait_until {
 	my ($self, $query, $database) = @_;
 	return $self->within($database, sub { RaceServer::wait_until($query) });
 }
 
-sub wait_for_locks
-{
+sub wait_for_locks {
 	my ($self, $n, $database) = @_;
 	return $self->within($database, sub { RaceServer::wait_for_locks($n) });
 }
 
-END
-{
+END {
 	my $status = $?;
 	$_->stop('immediate') for my @left = @started;
 	$? = $status;

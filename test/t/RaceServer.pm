@@ -13,8 +13,7 @@ my $database = basename($0, '.pl') . "_$$";
 $ENV{PGOPTIONS} = '-c client_min_messages=warning';
 
 # Run a program; its output, both channels, and whether it succeeded
-sub run
-{
+sub run {
 	my ($input, @command) = @_;
 	my $pid = open3(my $in, my $out, undef, @command);
 	print $in $input;
@@ -26,8 +25,7 @@ sub run
 }
 
 # What psql prints for these statements, unaligned and without headers
-sub sql
-{
+sub sql {
 	my ($statements) = @_;
 	my ($text, $good) = run($statements, qw(psql -XAtq -v ON_ERROR_STOP=1), $ENV{PGDATABASE});
 	die "$text\nin: $statements\n" unless $good;
@@ -35,8 +33,7 @@ sub sql
 }
 
 # The message of statements that must fail, with SQLSTATE, detail and hint
-sub sql_fails
-{
+sub sql_fails {
 	my ($statements) = @_;
 	my ($text, $good) = run("\\set VERBOSITY verbose\n$statements",
 		qw(psql -XAtq -v ON_ERROR_STOP=1), $ENV{PGDATABASE});
@@ -44,11 +41,9 @@ sub sql_fails
 }
 
 # Wait until what a query asks is true
-sub wait_until
-{
+sub wait_until {
 	my ($query) = @_;
-	for (1 .. 1500)
-	{
+	for (1 .. 1500) {
 		return 1 if sql($query) eq 't';
 		select undef, undef, undef, 0.02;
 	}
@@ -56,8 +51,7 @@ sub wait_until
 }
 
 # Wait until so many sessions in the database wait for locks that others hold
-sub wait_for_locks
-{
+sub wait_for_locks {
 	my ($n) = @_;
 	return wait_until("SELECT count(*) = $n FROM pg_stat_activity"
 		  . " WHERE datname = current_database() AND wait_event_type = 'Lock'");
@@ -67,8 +61,7 @@ run('', 'createdb', $database);
 $ENV{PGDATABASE} = $database;
 sql('CREATE EXTENSION racepriv');
 
-END
-{
+END {
 	my $status = $?;
 	$ENV{PGDATABASE} = 'postgres';
 	run('', 'dropdb', '--if-exists', '--force', $database);

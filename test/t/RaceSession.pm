@@ -12,8 +12,7 @@ use Test::More ();
 my $end = '-- end of answer';
 
 # A session in a database, that of RaceServer unless named
-sub new
-{
+sub new {
 	my ($class, $database) = @_;
 	my $self = bless {}, $class;
 	$self->{pid} = open3($self->{in}, $self->{out}, undef, qw(psql -XAtq), $database // $ENV{PGDATABASE});
@@ -22,22 +21,18 @@ sub new
 }
 
 # Begin statements, and do not wait for their end
-sub start
-{
+sub start {
 	my ($self, $statements) = @_;
 	print { $self->{in} } "$statements\n;\n\\echo $end\n";
 	return $self;
 }
 
 # What the statements that were started last print, errors included
-sub finish
-{
+sub finish {
 	my ($self) = @_;
 	my $text = '';
-	while (defined(my $line = readline $self->{out}))
-	{
-		if ($line eq "$end\n")
-		{
+	while (defined(my $line = readline $self->{out})) {
+		if ($line eq "$end\n") {
 			chomp $text;
 			return $text;
 		}
@@ -46,8 +41,7 @@ sub finish
 	die "the session is gone: $text\n";
 }
 
-sub ask
-{
+sub ask {
 	my ($self, $statements) = @_;
 	return $self->start($statements)->finish;
 }
@@ -63,8 +57,7 @@ my $soon = 5;			# units that a function may work on after it was canceled
 my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK());
 
 # Seconds of processor time that the backend has used
-sub processor_time
-{
+sub processor_time {
 	my ($self) = @_;
 	($self->{backend}) = $self->ask('SELECT pg_backend_pid()') =~ /(\d+)$/ unless $self->{backend};
 	open my $file, '<', "/proc/$self->{backend}/stat" or die "/proc/$self->{backend}/stat: $!";
@@ -74,8 +67,7 @@ sub processor_time
 }
 
 # The processor time that statements take
-sub time_of
-{
+sub time_of {
 	my ($self, $statements) = @_;
 	my $start = $self->processor_time;
 	$self->ask($statements);
@@ -83,16 +75,14 @@ sub time_of
 }
 
 # The same in units
-sub units_of
-{
+sub units_of {
 	my ($self, $statements) = @_;
 	return $self->time_of($statements) / $self->time_of($work);
 }
 
 # Cancel a query after it has used so many units; how many it used after that, and what it
 # answered
-sub cancel_after
-{
+sub cancel_after {
 	my ($self, $units, $query) = @_;
 	my $unit = $self->time_of($work);
 	my $answers = IO::Select->new($self->{out});
@@ -107,13 +97,11 @@ sub cancel_after
 }
 
 # Test that a query which is canceled after so many units ends soon.
-sub ends_soon
-{
+sub ends_soon {
 	my ($self, $units, $query, $name) = @_;
 	my ($rest, $answer) = $self->cancel_after($units, $query);
 	# a query that has ended before it was canceled is canceled earlier
-	for (1 .. 4)
-	{
+	for (1 .. 4) {
 		last if $answer =~ /canceling statement/;
 		$units *= 0.6;
 		($rest, $answer) = $self->cancel_after($units, $query);
@@ -124,8 +112,7 @@ sub ends_soon
 	return;
 }
 
-sub DESTROY
-{
+sub DESTROY {
 	my ($self) = @_;
 	local $? = $?;
 	close $self->{in};

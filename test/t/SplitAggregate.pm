@@ -8,8 +8,7 @@ use FindBin;
 our @EXPORT = qw(split_module);
 
 # Statements that create the module's aggregates
-sub split_module
-{
+sub split_module {
 	my $file = "$FindBin::Bin/../modules/split_aggregate";
 	my $text = '';
 	$text .= "CREATE FUNCTION $_ LANGUAGE c;\n" for map { my ($signature, $symbol) = @$_; "$signature AS '$file', '$symbol'" } (
