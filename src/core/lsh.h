@@ -260,6 +260,43 @@ typedef struct RaceParams
 	};
 } RaceParams;
 
+/* The fields in the order of the text form and of the constructor's arguments */
+typedef enum RaceFieldNumber
+{
+	RACE_KEY_KERNEL,
+	RACE_KEY_DIMS,
+	RACE_KEY_BANDWIDTH,
+	RACE_KEY_POWER,
+	RACE_KEY_ROWS,
+	RACE_KEY_RANGE,
+	RACE_KEY_SEED,
+	RACE_KEY_SEQUENCE,
+	RACE_KEY_REHASH,
+	RACE_KEY_BANDWIDTHS,
+	RACE_KEY_LOWER,
+	RACE_KEY_UPPER,
+	RACE_KEY_MATRIX,			/* this and the next come in a race_transform */
+	RACE_KEY_OFFSET,
+	RACE_KEY_CELLS,
+	RACE_KEY_NULLS,
+	RACE_KEY_RADIUS,
+	RACE_KEY_QUERY_RADIUS,		/* the last of the constructor of kernels */
+	RACE_KEY_NORM,
+	RACE_KEY_FEATURES,
+	RACE_KEY_TARGETS,
+	RACE_KEY_CLIP,
+	RACE_KEY_COARSER,
+	RACE_KEY_GROUPS,
+	RACE_KEY_JOINED,
+	RACE_KEY_MEASURED,
+	RACE_KEYS,					/* fields from here on are derived */
+	RACE_FIELD_OUTPUTS = RACE_KEYS,
+	RACE_FIELD_MORE,
+	RACE_FIELD_ARRAYS,
+	RACE_FIELD_JOINED,
+	RACE_FIELDS
+} RaceFieldNumber;
+
 #define RACE_MAX_DIMS		16000
 #define RACE_LONG_DIMS		256		/* vectors from here on are long */
 #define RACE_MAX_POWER		1024

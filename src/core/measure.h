@@ -9,7 +9,7 @@
 
 #include "contingency.h"
 #include "contingency_select.h"
-#include "plan.h"
+#include "summary.h"
 
 /* What was measured of exact tables.  All of it is private. */
 typedef struct RaceMeasuring

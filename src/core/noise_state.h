@@ -88,7 +88,7 @@ extern const char *race_noise_problem(const RaceNoise *noise);
 /*
  * What the records of one person change, squared in L2, in sketches of so many counters,
  * which a record changes by `squared` at most: the number of rows.  Substituting costs twice as much as adding or removing: a record may
- * leave one sketch for another.  (privacy/plan.c has the proof.)
+ * leave one sketch for another.  (summary.c has the proof.)
  */
 extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 										RaceNeighbors neighbors,

@@ -2,7 +2,7 @@
  * noisy.c
  *		The one place where an exact number gets noise.
  */
-#include "plan.h"
+#include "summary.h"
 
 int64_t
 race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)

@@ -584,84 +584,6 @@ choose_sequences(RaceDraft *drafts, int n)
 	}
 }
 
-/*
- * A grid has one row, and as many counters as its cells say.  Cells that are not stated are
- * chosen, if the bounds are such that they can be; what is wrong is found later.
- */
-static void
-shape_grid(RaceDraft *draft)
-{
-	RaceParams *part = &draft->part;
-	const double *lower = draft->arrays[RACE_KEY_LOWER];
-	const double *upper = draft->arrays[RACE_KEY_UPPER];
-	uint64		nodes;
-
-	if (part->dims < 1 || part->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
-		race_kernel_type(part->kernel)->of_distance == NULL || part->power == 0 ||
-		!(part->bandwidth > 0))
-		return;
-	if (draft->arrays[RACE_KEY_CELLS] == NULL)
-	{
-		double	   *cells = palloc(part->dims * sizeof(double));
-
-		race_grid_choose_cells(part, draft->arrays[RACE_KEY_BANDWIDTHS], lower,
-							   upper, cells);
-		draft->arrays[RACE_KEY_CELLS] = cells;
-	}
-	part->rows = 1;
-	nodes = race_grid_nodes(draft->arrays[RACE_KEY_CELLS], part->dims, 1);
-	if (nodes > 0 && part->range != race_grid_nodes(draft->arrays[RACE_KEY_CELLS], part->dims,
-													RACE_GRID_LEVELS))
-		part->range = (uint32) nodes;
-}
-
-/*
- * A surrogate loss has a counter for each combination of signs.  Without a radius of queries,
- * theirs is that of coefficients between -1 and 1.
- */
-static void
-shape_surrogate(RaceParams *part)
-{
-	if (part->power <= RACE_MAX_SURROGATE_POWER)
-		part->range = 1 << part->power;
-	if (part->query_radius == 0)
-		part->query_radius = sqrt(part->dims);
-}
-
-/*
- * Moments are one row of as many counters as their columns have products.  What is wrong is
- * found later.
- */
-static void
-shape_moments(RaceDraft *draft)
-{
-	RaceParams *part = &draft->part;
-
-	part->rows = 1;
-	part->rehash = RACE_REHASH_FOLD;
-	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
-		part->range = (uint32) race_moments_counters(race_moments_columns(part));
-	if (part->norm == 0)
-		part->norm = race_moments_default_norm(part);
-}
-
-/* Tables of counts are one row of as many counters as they have cells; none if that is wrong. */
-static void
-shape_tables(RaceDraft *draft)
-{
-	RaceParams *part = &draft->part;
-	RaceContingency tables = {
-		.dims = part->dims, .cells = draft->arrays[RACE_KEY_CELLS], .groups = draft->arrays[RACE_KEY_GROUPS],
-		.joined = draft->arrays[RACE_KEY_JOINED], .n_joined = part->joined,
-		.measured = draft->arrays[RACE_KEY_MEASURED], .n_measured = part->outputs
-	};
-
-	part->rows = 1;
-	part->rehash = RACE_REHASH_FOLD;
-	race_contingency_set(&tables);
-	part->range = race_contingency_counters(&tables);
-}
-
 /* Write a part and its arrays; returns where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
@@ -696,14 +618,8 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	int			key;
 
 	choose_sequences(drafts, n);
-	if (drafts[0].part.sequence == RACE_SEQUENCE_GRID)
-		shape_grid(&drafts[0]);
-	if (n == 1 && race_is_surrogate(&drafts[0].part))
-		shape_surrogate(&drafts[0].part);
-	if (race_is_moments(&drafts[0].part))
-		shape_moments(&drafts[0]);
-	if (race_is_contingency(&drafts[0].part))
-		shape_tables(&drafts[0]);
+	race_summary_kind(&drafts[0].part)->shape(&drafts[0].part, drafts[0].arrays,
+											  palloc(RACE_GRID_DIMS * sizeof(double)));
 	for (i = 0; i < n; i++)
 	{
 		for (key = 0; key < RACE_KEYS; key++)
@@ -748,7 +664,7 @@ race_params_as_grid(const RaceParams *params)
 	RaceDraft	draft;
 	uint32		i;
 
-	if (race_is_grid(params))
+	if (race_summary_kind(params)->coarsen != NULL)
 		return race_params_copy(params, CurrentMemoryContext);
 	if (race_params_parts(params) > 1 || race_kernel_type(params->kernel)->of_distance == NULL ||
 		params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||

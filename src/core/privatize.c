@@ -16,15 +16,15 @@
 #include "measure.h"
 #include "noise.h"
 #include "noise_state.h"
-#include "plan.h"
 #include "privatize.h"
 #include "server.h"
 #include "sketch.h"
+#include "summary.h"
 
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: draw.c.  All else, errors included, depends on
+ * What it draws, and what of that depends on data: summary.c.  All else, errors included, depends on
  * the arguments and public parameters alone.
  */
 
@@ -296,8 +296,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.fit = fit;
 	request.epsilon = checked_epsilon(epsilon);
 	request.delta = race_checked_delta(delta);
-	/* tables are chosen, whatever rows are asked for */
-	request.rows = rows == NULL || race_is_contingency(params) ? 0 :
+	request.rows = rows == NULL || race_summary_kind(params)->selected ? 0 :
 		checked_rows(*rows, params->rows);
 	request.max_contributions = checked_contributions(max_contributions);
 	request.neighbors = checked_neighbors(neighbors);
@@ -428,7 +427,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	RaceRequest request;
 	RacePlan	plan;
 	RaceResultRow row;
-	bool		sums;			/* of a kernel: not of moments */
+	const RaceSummaryKind *kind;
 	double		noise;
 	double		unit;
 	double		error;
@@ -439,8 +438,9 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	params = race_params_arg(PG_GETARG_DATUM(0));
 	if (!race_read_request(fcinfo, params, 3, 7, &request))
 		PG_RETURN_NULL();
-	sums = race_summary_kind(params)->densities;
-	if (request.rows == 0 && !has_records && sums && (request.delta == 0 || race_is_grid(params)))
+	kind = race_summary_kind(params);
+	/* with a delta all rows are best */
+	if (request.rows == 0 && !has_records && kind->densities && (request.delta == 0 || !kind->hashed))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
@@ -449,7 +449,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && sums ? sqrt(noise + race_expected_sampling(&request, params, plan.kept,
+	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.kept,
 														race_usual_mass(records))) /
 		records : 0;
 	if (has_records && race_is_surrogate(params))
@@ -463,8 +463,8 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(plan.noise.rho));
 	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance) / unit));
 	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
-	race_row_add_if(&row, sums, Float8GetDatum(sqrt(noise)));
-	race_row_add_if(&row, has_records && sums, Float8GetDatum(error));
+	race_row_add_if(&row, kind->densities, Float8GetDatum(sqrt(noise)));
+	race_row_add_if(&row, has_records && kind->densities, Float8GetDatum(error));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 

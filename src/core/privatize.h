@@ -11,8 +11,8 @@
 
 #include "noise.h"
 #include "params.h"
-#include "plan.h"
 #include "sketch.h"
+#include "summary.h"
 
 /*
  * Requests from the arguments of functions; plans, or an error where there is none.

@@ -546,45 +546,27 @@ counters_of(const RaceSketch *sketch, Size row)
 	return array;
 }
 
-/* Split n records over the nodes of a grid, `weight` times. */
-static void
-count_in_grid(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
-{
-	RaceSplit  *split = sketch->split;
-	RaceColumn	column;
-
-	race_records_columns(sketch->batch, from, &column);
-	race_count_in_grid(sketch->params, column.numbers, n, weight,
-					   split == NULL ? NULL : split->portions + from, counters_of(sketch, 0),
-					   counters_of(split == NULL ? sketch : split->upper, 0));
-}
-
-/* Count n records in contingency tables, `weight` times. */
+/* Count n records of the batch, from number `from` on, `weight` times, as the kind of summary does. */
 static void
 count_in_tables(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
-	void	   *workspace = palloc(race_contingency_workspace(sketch->params, n));
+	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
+	RaceSplit  *split = sketch->split;
+	RaceRowsEntry *entry = kind->functions == NULL ? NULL : race_rows_acquire(sketch->params);
+	RaceBatch	batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
 	RaceColumn	column;
 
 	race_records_columns(sketch->batch, from, &column);
-	race_contingency_count(sketch->params, column.numbers, n, weight, counters_of(sketch, 0),
-						   workspace);
-	pfree(workspace);
-}
-
-/* Add the products of n records, whose columns lie in the batch, `weight` times: 1 or -1. */
-static void
-count_in_moments(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
-{
-	void	   *workspace = palloc(race_moments_workspace(sketch->params));
-	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
-	RaceColumn	column;
-
-	race_records_columns(sketch->batch, from, &column);
-	race_moments_count(sketch->params, race_rows_of(entry), column.numbers, n, (int) weight,
-					   (int64 *) sketch->counters, workspace);
-	pfree(workspace);
-	race_rows_release(entry);
+	batch.numbers = column.numbers;
+	batch.functions = entry == NULL ? NULL : race_rows_of(entry);
+	batch.portions = split == NULL ? NULL : split->portions + from;
+	batch.upper = counters_of(split == NULL ? sketch : split->upper, 0);
+	batch.workspace = kind->count_workspace == NULL ? NULL : palloc(kind->count_workspace(sketch->params, n));
+	kind->count(sketch->params, &batch);
+	if (batch.workspace != NULL)
+		pfree(batch.workspace);
+	if (entry != NULL)
+		race_rows_release(entry);
 }
 
 /* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
@@ -702,15 +684,6 @@ count_in_rows(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	PG_END_TRY();
 }
 
-/* Count n records of the batch, from number `from` on, `weight` times, by the kind of summary. */
-static void (*const count_by_kind[RACE_SUMMARIES]) (RaceSketch *sketch, uint32 from, uint32 n,
-													int64 weight) = {
-	[RACE_SUMMARY_ROWS] = count_in_rows,
-	[RACE_SUMMARY_TABLES] = count_in_tables,
-	[RACE_SUMMARY_GRID] = count_in_grid,
-	[RACE_SUMMARY_MOMENTS] = count_in_moments
-};
-
 /*
  * Count n records of the batch, from number `from` on.  All that can fail comes
  * before the first change.
@@ -726,7 +699,10 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	make_headroom(sketch, change);
 	if (sketch->split != NULL)
 		make_headroom(sketch->split->upper, change);
-	count_by_kind[kind->number] (sketch, from, n, weight);
+	if (kind->count == NULL)
+		count_in_rows(sketch, from, n, weight);
+	else
+		count_in_tables(sketch, from, n, weight);
 	note_change(sketch, n, change);
 }
 

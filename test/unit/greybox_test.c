@@ -3,7 +3,7 @@
  *		An audit of all releases from within, after "Re:cord-play" (Cebere et al. 2026).
  *
  * Two tables that differ in the records of one person go through the code of a release
- * (privacy/draw.c), each exact number up to the one function that adds noise.  In place of that
+ * (summary.c), each exact number up to the one function that adds noise.  In place of that
  * function tape.h has another: of the first table it notes each number, and what it answered;
  * of the second it gives the same answers.  So both choose the same rows and cells, unless
  * something else than noisy numbers decides.  Then
@@ -22,7 +22,7 @@
 #include "../../src/core/table.h"
 #include "../../src/core/moment_sums.h"
 #include "../../src/core/loss_rows.h"
-#include "../../src/core/plan.h"
+#include "../../src/core/summary.h"
 #include "../../src/core/count.h"
 #include "../../src/core/counters.h"
 #include "kernels.h"

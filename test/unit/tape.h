@@ -7,7 +7,7 @@
 #define RACE_TEST_TAPE_H
 
 #include "../../src/core/counters.h"
-#include "../../src/core/plan.h"
+#include "../../src/core/summary.h"
 #include "helpers.h"
 
 typedef struct Draw

@@ -9,7 +9,7 @@
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
 #include "../../src/core/factor.h"
-#include "../../src/core/plan.h"
+#include "../../src/core/summary.h"
 #include "../../src/core/counters.h"
 #include "helpers.h"
 #include "tap.h"
