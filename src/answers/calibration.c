@@ -36,13 +36,9 @@ cells_of(int classes, const RaceParams *params)
 	uint32		length = 2 * classes - 1;
 	RaceGrid	grid;
 
-	if (race_is_grid(params) && params->dims == 1)
-	{
-		race_grid_of(params, &grid);
-		if (grid.lower[0] == 0 && fabs(grid.cells[0] * grid.width[0] - length) < 1e-6 &&
-			(uint32) grid.cells[0] % length == 0)
-			return (uint32) grid.cells[0] / length;
-	}
+	if (race_grid_of(params, &grid) && grid.dims == 1 && grid.lower[0] == 0 &&
+		fabs(grid.cells[0] * grid.width[0] - length) < 1e-6 && (uint32) grid.cells[0] % length == 0)
+		return (uint32) grid.cells[0] / length;
 	elog(ERROR, "a sketch of scores of %d classes has the parameters %s", classes,
 		 race_params_brief(params));
 	return 0;					/* not reached */

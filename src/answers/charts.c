@@ -364,7 +364,7 @@ static bool
 fill(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
-	bool		grid = race_is_grid(view->params);
+	bool		hashed = race_summary_kind(view->params)->hashed;
 	double	   *differences = NULL;
 	double		highest = 0;
 	double		mean = 0;
@@ -379,16 +379,16 @@ fill(Chart *chart)
 		chart->axes[a].values = palloc0(chart->axes[a].n * sizeof(double));
 	chart->records = race_count_divisor(race_record_count(view, NULL));
 	chart->share = palloc0(n * sizeof(double));
-	if (grid || view->params->rows > 1)
+	if (!hashed || view->params->rows > 1)
 		chart->variance = palloc0(n * sizeof(double));
-	if (!grid && view->params->rows > 1)
+	if (hashed && view->params->rows > 1)
 		differences = palloc0(n * sizeof(double));
 	for (i = 0; i < view->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_point(chart, i, differences);
 	}
-	if (grid)
+	if (!hashed)
 		find_noise(chart);
 	else if (differences != NULL)
 		find_disagreement(chart, differences);
@@ -445,7 +445,7 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	race_check_confidence(PG_GETARG_FLOAT8(5));
 	chart = open_chart(fcinfo, 1, 6);
 	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
-									  race_is_grid(chart->fitted.view.params) ? OF_GRIDS : OF_ROWS);
+									  race_summary_kind(chart->fitted.view.params)->hashed ? OF_ROWS : OF_GRIDS);
 	set_places(chart, &chart->axes[0], PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
 			   PG_GETARG_INT32(2), false);
 	fill_smoothly(chart, !PG_ARGISNULL(6));
@@ -557,17 +557,13 @@ add_edges(Chart *chart)
 	const RaceView *view = &chart->fitted.view;
 	Axis		edges = chart->axes[0];
 	double		spread = edges.width * edges.width;
+	RaceGrid	grid;
 	double	   *density;
 	uint64		i;
 	uint32		k;
 
-	if (race_is_grid(view->params))
-	{
-		RaceGrid	grid;
-
-		race_grid_of(view->params, &grid);
+	if (race_grid_of(view->params, &grid))
 		spread += pow(grid.width[edges.place.element], 2) / 6;
-	}
 	edges.cells = false;
 	edges.n++;
 	edges.values = palloc0(edges.n * sizeof(double));

@@ -390,7 +390,7 @@ race_info(PG_FUNCTION_ARGS)
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum((int64) size));
 	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
-	/* the model of contingency tables has no points */
-	add_model(&row, PG_GETARG_DATUM(0), view.model_size > 0 && !race_is_contingency(view.params));
+	add_model(&row, PG_GETARG_DATUM(0),
+			  view.model_size > 0 && race_summary_kind(view.params)->model == RACE_MODEL_POINTS);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

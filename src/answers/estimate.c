@@ -320,7 +320,7 @@ covariance(const RaceQuestion questions[2], const Parts parts[2])
 	const RaceParams *a = questions[0].view.params;
 	double		p = race_collision_probability(a);
 
-	if (race_is_grid(a) || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
+	if (!race_summary_kind(a)->hashed || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
 		parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
 	return parts[0].weight * parts[1].weight *
@@ -360,7 +360,7 @@ estimate_blocks(const RaceView *view)
 {
 	const RaceParams *params = view->params;
 
-	return race_is_grid(params) ? KNOWN : race_estimator_blocks(params, params->rows);
+	return race_summary_kind(params)->hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
 }
 
 double
@@ -470,7 +470,7 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("groups must be at least 1")));
 	race_ask(fcinfo, 0, &question);
-	if (groups == 1 || race_is_grid(view->params) || question.partial)
+	if (groups == 1 || !race_summary_kind(view->params)->hashed || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
 	PG_RETURN_FLOAT8(race_correct_collisions(view->params,
 										  median_of_means(&question, Min(groups, view->params->rows)),

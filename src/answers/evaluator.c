@@ -161,7 +161,7 @@ place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext contex
 bool
 race_needs_evaluator(const RaceView *view)
 {
-	return view->model != NULL || race_is_grid(view->params);
+	return view->model != NULL || !race_summary_kind(view->params)->hashed;
 }
 
 RaceEvaluator *
@@ -170,7 +170,7 @@ race_evaluator_create(const RaceView *view, MemoryContext context)
 	RaceEvaluator *evaluator = MemoryContextAllocZero(context, sizeof(RaceEvaluator));
 
 	race_known_init(&evaluator->known, view, context);
-	if (race_is_grid(view->params))
+	if (!race_summary_kind(view->params)->hashed)
 		evaluator->gridded = race_gridded_create(view, context, &evaluator->size);
 	if (view->model != NULL)
 		place_model(evaluator, view, context);

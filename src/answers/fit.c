@@ -358,7 +358,7 @@ usual_points(const RaceParams *params, bool moved)
 	if (moved)
 		return Min(race_model_halves_move(params) ? 2 * USUAL_POINTS : USUAL_POINTS, most);
 	/* a grid of points over a grid sketch costs little */
-	if (race_is_grid(params) && params->dims == 2)
+	if (!race_summary_kind(params)->hashed && params->dims == 2)
 		return Min(RACE_MAX_DENSE_POINTS, most);
 	return Min(params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS, most);
 }
@@ -441,7 +441,7 @@ race_fit_has_bounds(const RaceParams *params)
 {
 	RaceFitRequest request;
 
-	return race_is_contingency(params) || race_fit_bounds(params, NULL, NULL, &request);
+	return race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR || race_fit_bounds(params, NULL, NULL, &request);
 }
 
 Datum
@@ -451,7 +451,7 @@ race_fit_private(Datum sketch)
 	RaceFitRequest request = {0};
 
 	race_sketch_view_any(sketch, &view);
-	if (race_is_contingency(view.params))
+	if (race_summary_kind(view.params)->model == RACE_MODEL_LOG_LINEAR)
 		return PointerGetDatum(race_tables_fit(&view));
 	race_fit_bounds(view.params, NULL, NULL, &request);
 	return PointerGetDatum(race_fit_box(&view, &request));

@@ -248,7 +248,7 @@ step_part(uint32 n, const double *shift, const double *squares, double *spread)
 bool
 race_flow_can(const RaceParams *params)
 {
-	return params->rows >= LEAST_ROWS && params->dims <= MOST_DIMS && !race_is_grid(params) &&
+	return params->rows >= LEAST_ROWS && params->dims <= MOST_DIMS && race_summary_kind(params)->hashed &&
 		(race_kernel_type(params->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
 		!race_rows_together(params);
 }

@@ -21,7 +21,7 @@ race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *point
 
 	memset(fit, 0, sizeof(RaceFitState));
 	fit->view = view;
-	if (race_is_grid(view->params))
+	if (!race_summary_kind(view->params)->hashed)
 	{
 		fit->gridded = race_gridded_create(view, CurrentMemoryContext, &line);
 		fit->radial = palloc(sizeof(RaceRadial));

@@ -685,8 +685,8 @@ void
 race_products(const RacePair *pair, RaceProducts *products)
 {
 	memset(products, 0, sizeof(RaceProducts));
-	if (race_is_grid(pair->view[0]->params))
-		table_products(pair, products);
-	else
+	if (race_summary_kind(pair->view[0]->params)->hashed)
 		row_products(pair, products);
+	else
+		table_products(pair, products);
 }

@@ -411,12 +411,6 @@ read_shares(ArrayType *array, Quantiles *quantiles)
 	}
 }
 
-static bool
-error_is_known(const RaceView *view)
-{
-	return race_is_grid(view->params) && view->params->dims == 1;
-}
-
 /* Two-sided, 95 %: so many standard errors on each side */
 #define MARGIN	1.96
 
@@ -460,16 +454,14 @@ enclose(const Quantiles *quantiles, const RaceGrid *grid, double p, double *last
 }
 
 static double
-standard_error(const Quantiles *quantiles, double p, double value)
+standard_error(const Quantiles *quantiles, const RaceGrid *grid, double p, double value)
 {
-	RaceGrid	grid;
 	double		last;
 	double		first;
 
-	race_grid_of(quantiles->fitted.view.params, &grid);
-	enclose(quantiles, &grid, p, &last, &first);
-	value = (value - grid.lower[0]) / grid.width[0];
-	return Max(value - last, first - value) * grid.width[0] / MARGIN;
+	enclose(quantiles, grid, p, &last, &first);
+	value = (value - grid->lower[0]) / grid->width[0];
+	return Max(value - last, first - value) * grid->width[0] / MARGIN;
 }
 
 static void
@@ -494,12 +486,13 @@ quantile_datum(void *state, uint64 i)
 	bool		known = !quantiles->nulls[i];
 	double		p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
 	double		value = race_marginal_quantile(quantiles->marginal, p);
+	RaceGrid	grid;
 
 	race_row_add_if(&quantiles->row, known, Float8GetDatum(p));
 	race_row_add_if(&quantiles->row, known, Float8GetDatum(value));
-	known = known && error_is_known(&quantiles->fitted.view);
+	known = known && race_grid_of(quantiles->fitted.view.params, &grid) && grid.dims == 1;
 	race_row_add_if(&quantiles->row, known,
-					Float8GetDatum(known ? standard_error(quantiles, p, value) : 0));
+					Float8GetDatum(known ? standard_error(quantiles, &grid, p, value) : 0));
 	return race_row_datum(&quantiles->row);
 }
 

@@ -86,7 +86,7 @@ ask(RaceHalfSites *sites, const RaceValuePair *pair, Datum query,
  * off what is brings estimates nearer to them.
  */
 static RaceRatio
-share_of_upper(const RaceDensity densities[RACE_HALVES], bool grid, double covariance)
+share_of_upper(const RaceDensity densities[RACE_HALVES], bool hashed, double covariance)
 {
 	double		lower = Max(densities[RACE_LOWER].kernel_sum, 0);
 	double		upper = Max(densities[RACE_UPPER].kernel_sum, 0);
@@ -95,7 +95,7 @@ share_of_upper(const RaceDensity densities[RACE_HALVES], bool grid, double covar
 	share.a = upper;
 	share.b = lower + upper;
 	share.a_variance = densities[RACE_UPPER].sum_variance +
-		(grid ? GRID_SPLIT * (lower + upper) : 0);
+		(hashed ? 0 : GRID_SPLIT * (lower + upper));
 	share.b_variance = densities[RACE_LOWER].sum_variance +
 		densities[RACE_UPPER].sum_variance + 2 * covariance;
 	share.covariance = densities[RACE_UPPER].sum_variance + covariance;
@@ -149,9 +149,8 @@ estimate_by_ratio(const RaceRatio *share, double t)
 static double
 noise_of(const RaceQuestion *question, const RaceDensity *density)
 {
-	return race_is_grid(question->view.params) ?
-		race_gridded_noise(race_evaluator_grid(race_evaluator_at(question->site, &question->view))) :
-		density->sum_variance;
+	return race_summary_kind(question->view.params)->hashed ? density->sum_variance :
+		race_gridded_noise(race_evaluator_grid(race_evaluator_at(question->site, &question->view)));
 }
 
 /*
@@ -193,7 +192,7 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 {
 	RaceDensity densities[RACE_HALVES];
 	double		covariance = race_estimate_two(questions, densities);
-	RaceRatio	share = share_of_upper(densities, race_is_grid(questions[0].view.params),
+	RaceRatio	share = share_of_upper(densities, race_summary_kind(questions[0].view.params)->hashed,
 									   covariance);
 	RaceColumn	record[RACE_MAX_PARTS];
 	RacePrediction prediction;

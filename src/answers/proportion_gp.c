@@ -326,7 +326,7 @@ observe(RaceQuestion questions[RACE_HALVES], Observations *observations)
 	race_radial_init(observations->radial, params);
 	if (observations->radial->dims > RACE_COSINE_DIMS)
 		return false;
-	if (race_is_grid(params))
+	if (!race_summary_kind(params)->hashed)
 		observe_nodes(questions, observations);
 	else if (has_tested_model(&questions[0].view) && has_tested_model(&questions[1].view))
 		observe_points(questions, observations);
@@ -685,7 +685,7 @@ test_prediction(const RaceProportion *proportion, const RaceQuestion *questions,
 	{
 		sums[half] = observations->sums[half][i];
 		variances[half] = observations->noise;
-		if (race_is_grid(questions[half].view.params))
+		if (!race_summary_kind(questions[half].view.params)->hashed)
 		{
 			const RaceGridded *gridded =
 				race_evaluator_grid(race_evaluator_at(questions[half].site, &questions[half].view));

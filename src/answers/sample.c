@@ -187,7 +187,7 @@ race_fitted_open(Datum sketch, RaceFitted *fitted)
 	race_sketch_view(sketch, view);
 	race_check_askable(&view->header->noise);
 	memset(&request, 0, sizeof(request));
-	if (view->model == NULL && race_is_grid(view->params) &&
+	if (view->model == NULL && !race_summary_kind(view->params)->hashed &&
 		race_fit_bounds(view->params, NULL, NULL, &request))
 		race_sketch_view(PointerGetDatum(race_fit_box(view, &request)), view);
 	race_check_fitted(view);
@@ -925,7 +925,7 @@ typedef struct Sample
 static void
 notice_untested(const RaceView *view)
 {
-	if (view->model->misfit == RACE_UNTESTED && !race_is_grid(view->params))
+	if (view->model->misfit == RACE_UNTESTED && race_summary_kind(view->params)->hashed)
 		ereport(NOTICE,
 				(errmsg("the sketch has too few rows to tell whether its model fits"),
 				 errdetail("The records drawn may be far from the truth.")));

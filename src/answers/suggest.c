@@ -534,7 +534,7 @@ static Errors
 expected_errors(const Scoring *s, RaceDraft *draft)
 {
 	RaceParams *params = race_params_assemble(draft, 1, NULL);
-	bool		grid = race_is_grid(params);
+	bool		grid = !race_summary_kind(params)->hashed;
 	int			rows = params->rows;
 	RaceRequest request = race_make_request(params, s->state->epsilon, s->state->delta,
 											grid ? NULL : &rows, 1, "add_remove", false);

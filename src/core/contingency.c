@@ -10,15 +10,9 @@
 #include "counters.h"
 
 bool
-race_is_contingency(const RaceParams *params)
-{
-	return params->kernel == RACE_KERNEL_TABLES;
-}
-
-bool
 race_params_are_measured(const RaceParams *params)
 {
-	return race_is_contingency(params) && race_array(params, RACE_ARRAY_MEASURED) != NULL;
+	return params->kernel == RACE_KERNEL_TABLES && race_array(params, RACE_ARRAY_MEASURED) != NULL;
 }
 
 void

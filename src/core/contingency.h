@@ -65,8 +65,6 @@ typedef struct RaceTable
 	size_t		cells;			/* with as many counters as there are parts of each */
 } RaceTable;
 
-extern bool race_is_contingency(const RaceParams *params);
-
 /* Are they of what was measured of tables, which is private? */
 extern bool race_params_are_measured(const RaceParams *params);
 

@@ -17,12 +17,6 @@
 #define TOGETHER	RACE_MOMENTS_TOGETHER
 #define ONE			((double) RACE_MOMENTS_ONE)
 
-bool
-race_is_moments(const RaceParams *params)
-{
-	return params->kernel == RACE_KERNEL_MOMENTS;
-}
-
 /* ------------------------------------------------------------------ shapes */
 
 uint32_t

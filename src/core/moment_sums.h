@@ -43,8 +43,6 @@
  */
 #define RACE_FEATURES_SQUARED	0.9
 
-extern bool race_is_moments(const RaceParams *params);
-
 /* The length of v; how many columns of a record are no targets: inputs of features, if any */
 extern uint32_t race_moments_columns(const RaceParams *params);
 extern uint32_t race_moments_inputs(const RaceParams *params);

@@ -29,12 +29,6 @@ static const struct
 #define MIN_POSITION_BITS	2
 #define MAX_CELLS			((double) RACE_GRID_NODES)
 
-bool
-race_is_grid(const RaceParams *params)
-{
-	return params->sequence == RACE_SEQUENCE_GRID;
-}
-
 /* ---------------------------------------------------------------- geometry */
 
 static void
@@ -67,7 +61,7 @@ count_halvings(const double *cells, uint32_t dims)
 	return halvings;
 }
 
-void
+bool
 race_grid_of(const RaceParams *params, RaceGrid *grid)
 {
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
@@ -76,6 +70,8 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	i;
 
+	if (params->sequence != RACE_SEQUENCE_GRID)
+		return false;
 	grid->dims = params->dims;
 	grid->halvings = count_halvings(cells, params->dims);
 	for (i = 0; i < params->dims; i++)
@@ -87,6 +83,7 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 			(params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]));
 	}
 	count_nodes(grid);
+	return true;
 }
 
 void

@@ -48,10 +48,8 @@ typedef struct RaceGrid
 	double		mean_step;
 } RaceGrid;
 
-extern bool race_is_grid(const RaceParams *params);
-
-/* The finest level that parameters have, and how many levels they have */
-extern void race_grid_of(const RaceParams *params, RaceGrid *grid);
+/* The finest level that parameters have, false if they have no cells; and how many levels they have */
+extern bool race_grid_of(const RaceParams *params, RaceGrid *grid);
 extern int	race_grid_levels(const RaceParams *params);
 
 /* What the weights of a record add up to in each level */

@@ -601,8 +601,7 @@ pure_is_better(const Release *release, const RaceParams *params, const RaceParam
 	if (counts_in_zcdp(&release->ledger, dataset->budget))
 		return false;
 	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
-								dataset->max_contributions, dataset->neighbors,
-								!race_is_moments(params));
+								dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
 	return race_pure_serves(&request, params, pure_params, asked->value == NULL);
 }
@@ -616,7 +615,7 @@ static bool
 usually_grid(const RaceAsked *asked)
 {
 	return asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
-								  asked->params->dims <= 2 || race_is_grid(asked->params));
+								  asked->params->dims <= 2 || !race_summary_kind(asked->params)->hashed);
 }
 
 /* Make a grid of the kernel where that is asked for, or usual. */
@@ -637,7 +636,7 @@ choose_grid(Release *release)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 	if (grid == NULL)
 		return;
-	if (asked->value != NULL && !race_is_grid(asked->params))
+	if (asked->value != NULL && race_summary_kind(asked->params)->hashed)
 		race_grid_round_for_halves(grid);
 	pure = pure_is_better(release, wanted ? grid : asked->params, grid);
 	if (wanted || pure || asked->delta == 0)
@@ -660,7 +659,7 @@ choose_fit(RaceAsked *asked)
 {
 	bool		possible = race_release_can_fit(asked->params);
 	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
-		!(race_is_grid(asked->params) && asked->value != NULL);
+		(race_summary_kind(asked->params)->hashed || asked->value == NULL);
 
 	if (!is_given(asked, FIT))
 		set_argument(asked, FIT, BoolGetDatum(usual), false);
@@ -693,7 +692,7 @@ check_calibrate(const RaceAsked *asked)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
-	if (asked->labels == 0 || asked->value != NULL || race_is_moments(asked->params))
+	if (asked->labels == 0 || asked->value != NULL || !race_summary_kind(asked->params)->densities)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only sketches of labels, without a value, can be calibrated")));
@@ -724,7 +723,7 @@ prepare_moments(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
 
-	if (!race_is_moments(asked->params))
+	if (!race_summary_kind(asked->params)->matrix)
 		return;
 	race_params_check_exact(asked->params);
 	if (is_given(asked, ROWS) || is_given(asked, GRID) || is_given(asked, FIT) || is_given(asked, VALUE))

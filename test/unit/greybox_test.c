@@ -219,11 +219,11 @@ make_kind(Kind *kind, RaceParams *params)
 	kind->params = params;
 	for (int i = 0; i < PLACES; i++)
 		kind->is_record[i] = true;
-	if (race_is_grid(params) || race_is_moments(params))
+	if (!race_summary_kind(params)->hashed)
 		number_places(kind);
 	else
 		hash_places(kind);
-	if (race_is_moments(params))
+	if (race_summary_kind(params)->matrix)
 	{
 		race_moments_functions(params, &functions);
 		kind->rows = make_rows(&functions);
@@ -280,7 +280,7 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 
 	if (kind->buckets != NULL)
 		count_in_rows(kind, item, lower, upper);
-	else if (race_is_grid(kind->params))
+	else if (race_summary_kind(kind->params)->coarsen != NULL)
 		race_count_in_grid(kind->params, x, 1, item->weight, upper == NULL ? NULL : &item->portion,
 						   arrays[0], arrays[1]);
 	else
@@ -371,7 +371,7 @@ base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
 {
 	static const int64_t edges[] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_C(1) << 38};
 
-	if (setting->halves || race_is_moments(kind->params))
+	if (setting->halves || race_summary_kind(kind->params)->matrix)
 		return 1 + bits % 20;
 	if (bits % 8 == 0)
 		return edges[bits / 8 % LENGTH(edges)] - (int64_t) (bits / 64 % 4);
@@ -697,7 +697,7 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 	for (int i = 0; i < n; i++)
 	{
 		/* less makes integers of moments coarser */
-		double		least = race_is_moments(kind->params) ? RACE_MIN_EPSILON : 0.05;
+		double		least = race_summary_kind(kind->params)->matrix ? RACE_MIN_EPSILON : 0.05;
 		Pair		pair;
 		Apart		apart;
 
@@ -729,7 +729,7 @@ print_setting(const Setting *setting, const Apart *most)
 static double
 least_apart(const RaceParams *params, bool pure, bool substitute)
 {
-	if (!race_is_moments(params))
+	if (!race_summary_kind(params)->matrix)
 		return 1 - ROUNDING;
 	if (pure)
 		return substitute ? 0.49 : 0.99;
@@ -742,7 +742,7 @@ reaches_look(const RaceParams *params)
 {
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 
-	for (uint32_t i = 0; race_is_grid(params) && i < params->dims; i++)
+	for (uint32_t i = 0; race_summary_kind(params)->coarsen != NULL && i < params->dims; i++)
 		if (cells[i] < 8)
 			return false;
 	return true;
@@ -766,7 +766,7 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 		print_setting(&settings[i], &most);
 		keep_most(&groups[settings[i].delta > 0][settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE], &most);
 		keep_most(&all, &most);
-		if (!race_is_moments(params))
+		if (!race_summary_kind(params)->matrix)
 			weight = fmax(weight, (double) race_look_weight(&request, params));
 	}
 	ok(all.same, "%s: nothing but noisy numbers decides what is drawn", name);

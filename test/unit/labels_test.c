@@ -30,9 +30,9 @@ weight_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
 	int			coarser = plan->kept.coarser;
 
-	if (race_is_moments(params))
+	if (race_summary_kind(params)->matrix)
 		return ldexpl(i * race_moments_weight(params, 0), -coarser) + (coarser > 0 ? params->range : 0);
-	return i * (race_is_grid(params) ? race_record_unit(params) * plan->kept.grid.levels :
+	return i * (race_summary_kind(params)->coarsen != NULL ? race_record_unit(params) * plan->kept.grid.levels :
 				plan->kept.rows);
 }
 
@@ -45,17 +45,17 @@ trace_of(const RaceParams *params, const RacePlan *plan, long double i)
 static long double
 norm_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	if (race_is_moments(params))
+	if (race_summary_kind(params)->matrix)
 		return (trace_of(params, plan, i) +
 				(plan->kept.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
-	return race_is_grid(params) ? i * race_record_unit(params) * sqrtl(plan->kept.grid.levels) :
+	return race_summary_kind(params)->coarsen != NULL ? i * race_record_unit(params) * sqrtl(plan->kept.grid.levels) :
 		i * sqrtl(plan->kept.rows);
 }
 
 static long double
 look_of(const RaceParams *params, long double i)
 {
-	return i * (race_is_grid(params) ? race_grid_look_weight(params) : params->rows);
+	return i * (race_summary_kind(params)->coarsen != NULL ? race_grid_look_weight(params) : params->rows);
 }
 
 static long double
@@ -184,7 +184,7 @@ test_plans(const char *what, const RaceParams *params, double delta, uint32_t ro
 	ok(found.largest <= 1 + ROUNDED, "%s: i of m records cost i / m at most, and %.3g more", what,
 	   found.largest - 1);
 	ok(found.of_mechanism[mechanism] > 40 && (found.looks > 0) == looks &&
-	   (found.coarser > 0) == race_is_moments(params),
+	   (found.coarser > 0) == race_summary_kind(params)->matrix,
 	   "... in %d plans, %d with this noise, %d with a look, %d in coarser integers", found.plans,
 	   found.of_mechanism[mechanism], found.looks, found.coarser);
 }
