@@ -89,7 +89,7 @@ take_apart(const RaceQuestion *question)
 	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}};
 	RaceColumn	record[RACE_MAX_PARTS];
 
-	if (race_needs_evaluator(view))
+	if (view->model != NULL || !race_summary_kind(view->params)->hashed)
 	{
 		race_question_record(question, record);
 		parts.evaluator = race_evaluator_at(question->site, view);
@@ -320,7 +320,7 @@ covariance(const RaceQuestion questions[2], const Parts parts[2])
 	const RaceParams *a = questions[0].view.params;
 	double		p = race_collision_probability(a);
 
-	if (!race_summary_kind(a)->hashed || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
+	if (parts[0].gridded != NULL || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
 		parts[0].weight == 0 || parts[1].weight == 0)
 		return 0;
 	return parts[0].weight * parts[1].weight *
@@ -355,18 +355,11 @@ race_check_confidence(double confidence)
 /* The variance of a grid is known, and not estimated from a few blocks. */
 #define KNOWN	1000000
 
-static uint32
-estimate_blocks(const RaceView *view)
-{
-	const RaceParams *params = view->params;
-
-	return race_summary_kind(params)->hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
-}
-
 double
 race_estimate_reach(const RaceView *view, double confidence)
 {
-	uint32		blocks = estimate_blocks(view);
+	const RaceParams *params = view->params;
+	uint32		blocks = race_summary_kind(params)->hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
 
 	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
 }

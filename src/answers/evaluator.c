@@ -158,12 +158,6 @@ place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext contex
 	evaluator->size += RaceCounters(view->params) * sizeof(float);
 }
 
-bool
-race_needs_evaluator(const RaceView *view)
-{
-	return view->model != NULL || !race_summary_kind(view->params)->hashed;
-}
-
 RaceEvaluator *
 race_evaluator_create(const RaceView *view, MemoryContext context)
 {

@@ -53,10 +53,7 @@ extern double race_gridded_bias(const RaceGridded *gridded);
 
 typedef struct RaceEvaluator RaceEvaluator;
 
-/* Check if a sketch needs an evaluator. */
-extern bool race_needs_evaluator(const RaceView *view);
-
-/* Return that of a sketch that needs one; the call site keeps it until it asks another one. */
+/* Return that of a fitted sketch or a grid; the call site keeps it until it asks another one. */
 extern RaceEvaluator *race_evaluator_at(RaceCallSite *site, const RaceView *view);
 
 /* The same without a cache, for a model that is being made */
