@@ -30,8 +30,8 @@ sub in_new_database {
 
 sub slurp {
 	my ($file) = @_;
-	my @how = $file =~ /\.gz$/ ? ('-|', 'gzip', '-dc') : ('<');
-	open my $in, @how, "$fixtures/$file" or die "$file: $!";
+	my ($mode, @command) = $file =~ /\.gz$/ ? ('-|', 'gzip', '-dc') : ('<');
+	open my $in, $mode, @command, "$fixtures/$file" or die "$file: $!";
 	local $/ = undef;
 	return scalar readline $in;
 }
