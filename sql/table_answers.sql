@@ -133,6 +133,16 @@ SELECT count_noise_stddev > 20000 AND counter_noise_stddev > 1000 AS noisy FROM 
 CALL race_release('answers delta', 'visits', '{age,town,smoker}', 1e6, 1e-9);
 SELECT abs(count - 3333) < 10 AS right, source FROM race_count('answers delta', '{"town": "Rome"}');
 
+-- a column may have the name of a variable; records without a value do not narrow the bounds of a mean.  In the event f is
+-- 0.05, which no pair of columns tells
+CREATE TABLE letters (s boolean NOT NULL, t text CHECK (t = 'a'), f float8 CHECK (f BETWEEN 0 AND 1));
+INSERT INTO letters SELECT s, t, CASE WHEN i % 10 = 0 THEN CASE WHEN s = (t IS NULL) THEN 0.05 ELSE 0.95 END END
+FROM generate_series(1, 5000) i, (VALUES (true), (false)) a (s), (VALUES ('a'), (NULL)) b (t);
+CALL race_protect('letters', 'letters', 1e12);
+CALL race_release('answers letters', 'letters', '{s,t,f}', 1e9);
+SELECT m.value1, mean BETWEEN lower AND upper AS ordered, lower <= 0.05 AND upper >= 0.95 AS wide, source FROM race_mean('answers letters', 'f', 't', '{"s": true}') m;
+SELECT count(*), count(s) AS known FROM race_synthesize(NULL::letters, 'answers letters', 100);
+
 -- the same counters whatever the plan
 CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})', ARRAY[i % 5, i % 7]) AS s FROM generate_series(1, 10000) i;
 SELECT race_merge(p)::text = (SELECT s::text FROM counted) AS same FROM (SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})', ARRAY[i % 5, i % 7]) AS p FROM generate_series(1, 10000) i GROUP BY i % 11) g;

@@ -325,10 +325,29 @@ mean_of_first(const Means *means, double records, bool last)
 	return count > 0 ? sum / count : last ? INFINITY : -INFINITY;
 }
 
-/* What the model says; the bounds are what the number of records allows */
-static void
-ask_model(const Means *means, double least, double z, Mean *mean)
+/* At least so many records of the event have a value; those with NULL may be all others */
+static double
+least_with_value(const Means *means)
 {
+	uint32		cells = RaceDomainCells(means->domain);
+	const double **weights = palloc(means->open.columns * sizeof(double *));
+	double	   *known = palloc0(cells * sizeof(double));
+	RaceTableAnswer answer;
+	uint32		i;
+
+	memcpy(weights, means->weights, means->open.columns * sizeof(double *));
+	for (i = 0; i < means->domain->n; i++)
+		known[i] = 1;
+	multiply_weights(weights, means->column, cells, known);
+	race_tables_ask(&means->open, weights, means->confidence, &answer);
+	return answer.lower;
+}
+
+/* What the model says; the bounds are what the number of records with a value allows */
+static void
+ask_model(const Means *means, double z, Mean *mean)
+{
+	double		least = least_with_value(means);
 	const RaceTableModel *model = means->open.model;
 	double	   *table = palloc(RaceDomainCells(means->domain) * sizeof(double));
 	double		count = 0;
@@ -600,7 +619,7 @@ next_mean(void *state, uint64 number)
 	measured = (means->is_measure && ask_measure(means, z, &mean)) ||
 		(means->column >= 0 && ask_measured(means, z, &mean));
 	if (!measured && means->column >= 0)
-		ask_model(means, answer.lower, z, &mean);
+		ask_model(means, z, &mean);
 	MemoryContextSwitchTo(old);
 	add_group(means, line);
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));

@@ -96,8 +96,8 @@ COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
 	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT s FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), n, seed) s
+	SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), n, seed)
 $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
