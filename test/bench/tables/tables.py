@@ -1,17 +1,22 @@
-"""tables.py RELEASE FOLDER REPORT: private releases of tables of categories, and samples of their models
+"""tables.py RELEASE FOLDER REPORT: private releases of tables of categories, and rows that are sampled from them, beside others' methods
 
-RELEASE is the program of release.c, FOLDER has space for files.  Adult is read from RACEPRIV_DATA, other tables are made.
-Writes a report in Markdown.  OTHERS, a folder, may have samples of Adult by other methods: NAME-EPSILON-SEED.csv.
+RELEASE is the program of release.c, FOLDER has space for files.  RACEPRIV_DATA has Adult, pulsars and, if you like, NAME.csv.gz
+with NAME-domain.json in the same form: acs, br2000 and nltcs were of github caicre/PrivMRF.  Other tables are made.  Writes a
+report in Markdown.  PGM names a checkout of private-pgm (rivals.py).  RESULTS names a file that keeps what was measured: a run
+adds what is missing, of what ONLY, a regular expression, finds in "METHOD TABLE EPSILON SEED".
 """
-import glob
 import gzip
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 
 import numpy
+
+import rivals
 
 try:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -22,22 +27,38 @@ except ImportError:
 
 RELEASE, FOLDER, REPORT = sys.argv[1:4]
 DATA = os.environ['RACEPRIV_DATA']
-DELTA = '1e-9'
+RESULTS = os.environ.get('RESULTS', f'{FOLDER}/results')
+ONLY = os.environ.get('ONLY', '')
+DELTA = 1e-9
+EPSILONS = [1, 0.1, 10]
+METHODS = ['racepriv', 'racepriv, δ = 0', 'independent columns', *rivals.RIVALS]
 SEEDS = int(os.environ.get('SEEDS', 5))
-ORDERED = {'age', 'fnlwgt', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week'}
+ORDERED = {'adult': [0, 2, 3, 9, 10, 11], 'br2000': [1, 2, 3, 4, 9, 10, 12]}
+PULSAR = numpy.array([(0, 200), (20, 100), (-2, 9), (-2, 70), (0, 225), (0, 115), (-4, 35), (-3, 1200)])
 
 
-def adult():
-    with open(f'{DATA}/adult-domain.json') as file:
+# ------------------------------------------------------------------ tables: rows, cells, which columns are ordered
+
+def public(name):
+    """Values from 0 on, and how many each column has"""
+    with open(f'{DATA}/{name}-domain.json') as file:
         domain = json.load(file)
-    with gzip.open(f'{DATA}/adult.csv.gz', 'rt') as file:
+    with gzip.open(f'{DATA}/{name}.csv.gz', 'rt') as file:
         names = file.readline().strip().split(',')
         rows = numpy.loadtxt(file, delimiter=',', dtype=numpy.uint32)
-    rows = rows[:, [names.index(name) for name in domain]]
-    return rows, list(domain.values()), [name in ORDERED for name in domain]
+    rows = rows[:, [names.index(column) for column in domain]]
+    return rows, list(domain.values()), [i in ORDERED.get(name, []) for i in range(len(domain))]
 
 
-def made(seed, columns, n, least, most, parents, strength):
+def pulsar():
+    """Eight numbers in 20 cells each, and the class"""
+    x = numpy.loadtxt(f'{DATA}/pulsar.csv.gz', delimiter=',', skiprows=1)
+    lower, upper = PULSAR.T
+    cells = numpy.clip((x[:, :8] - lower) / (upper - lower) * 20, 0, 19).astype(numpy.uint32)
+    return numpy.column_stack([cells, x[:, 8].astype(numpy.uint32)]), [20] * 8 + [2], [True] * 8 + [False]
+
+
+def network(seed, columns, n, least, most, parents, strength):
     """Rows of a random Bayesian network: a column depends on up to so many earlier ones; half of the columns are smooth"""
     random = numpy.random.default_rng(seed)
     cells = numpy.exp(random.uniform(numpy.log(least), numpy.log(most + 1), columns)).astype(int)
@@ -62,14 +83,28 @@ def made(seed, columns, n, least, most, parents, strength):
     return rows, cells, ordered
 
 
-MADE = {
-    '20,000 rows, 8 columns of 2 to 20 cells': (1, 8, 20000, 2, 20, 2, 0.6),
-    '5,000 rows, 15 columns of 2 to 50 cells': (2, 15, 5000, 2, 50, 2, 0.5),
-    '100,000 rows, 30 columns of 2 to 30 cells': (3, 30, 100000, 2, 30, 2, 0.5),
-    '2,000 rows, 10 columns of 2 to 12 cells': (5, 10, 2000, 2, 12, 2, 0.7),
-    '30,000 rows, 20 columns of 2 cells': (6, 20, 30000, 2, 2, 3, 0.6),
-}
+def sums(n=30000, columns=12):
+    """Half of the columns are uniform; each other one is the sum of two of these, modulo its cells, in 4 of 5 rows. No pair depends on each other"""
+    random = numpy.random.default_rng(7)
+    rows = random.integers(4, size=(n, columns), dtype=numpy.uint32)
+    cells = [4] * (columns - 1) + [2]
+    for i in range(columns // 2, columns):
+        a, b = random.choice(columns // 2, 2, replace=False)
+        rows[:, i] = numpy.where(random.random(n) < 0.8, rows[:, a] + rows[:, b], rows[:, i]) % cells[i]
+    return rows, cells, [False] * columns
 
+
+TABLES = {
+    'adult': lambda: public('adult'), 'acs': lambda: public('acs'), 'br2000': lambda: public('br2000'),
+    'nltcs': lambda: public('nltcs'), 'pulsar': pulsar, 'sums': sums,
+    'network-8': lambda: network(1, 8, 20000, 2, 20, 2, 0.6), 'network-15': lambda: network(2, 15, 5000, 2, 50, 2, 0.5),
+    'network-30': lambda: network(3, 30, 100000, 2, 30, 2, 0.5), 'network-10': lambda: network(5, 10, 2000, 2, 12, 2, 0.7),
+    'network-20': lambda: network(6, 20, 30000, 2, 2, 3, 0.6),
+}
+LABELLED = {'adult', 'acs', 'br2000', 'nltcs', 'pulsar', 'sums'}     # the last column has two values, which models tell apart
+
+
+# ------------------------------------------------------------------ methods
 
 def write(name, table):
     rows, cells, ordered = table
@@ -78,116 +113,152 @@ def write(name, table):
             file.write(numpy.ascontiguousarray(numbers, dtype=numpy.uint32).tobytes())
 
 
-def release(name, shape, epsilon, delta, seed, *options):
-    """Mean distance over pairs, pairs measured, seconds to release and to sample; the sample"""
+def release(method, name, table, epsilon, seed):
+    """Rows of RELEASE, and what it measured"""
+    options = ['independent'] if method == 'independent columns' else []
+    delta = '0' if method == 'racepriv, δ = 0' else str(DELTA)
+    if not os.path.exists(f'{FOLDER}/{name}'):
+        write(name, table)
     printed = subprocess.run([RELEASE, f'{FOLDER}/{name}', f'{FOLDER}/sample', str(epsilon), delta, str(seed), *options],
                              stdout=subprocess.PIPE, check=True, text=True).stdout
-    return [float(x) for x in printed.split()], numpy.fromfile(f'{FOLDER}/sample', numpy.uint32).reshape(shape)
+    _, measured, seconds, sampling = map(float, printed.split())
+    return numpy.fromfile(f'{FOLDER}/sample', numpy.uint32).reshape(table[0].shape), \
+        {'measured': measured, 'seconds': seconds, 'sampling': sampling}
 
 
-def distance(a, b, cells, size):
-    """Mean total variation distance over the tables of so many columns (at most 100 of them, at even steps)"""
-    sets = list(itertools.combinations(range(a.shape[1]), size))
+def synthesize(method, name, table, epsilon, seed):
+    if method not in rivals.RIVALS:
+        return release(method, name, table, epsilon, seed)
+    start = time.process_time()
+    sample = rivals.RIVALS[method](table[0], table[1], epsilon, DELTA, numpy.random.default_rng(seed))
+    return sample, {'seconds': time.process_time() - start}
+
+
+# ------------------------------------------------------------------ measures
+
+def distance(a, b, cells, number, most=100):
+    """Mean total variation distance over the tables of so many columns; of more than `most` triples, at even steps"""
+    sets = list(itertools.combinations(range(len(cells)), number))
     distances = []
-    for columns in sets[::max(1, len(sets) // 100)]:
-        codes = [numpy.ravel_multi_index(rows[:, columns].T, [cells[i] for i in columns]) for rows in (a, b)]
-        values, inverse = numpy.unique(numpy.concatenate(codes), return_inverse=True)
-        counts = [numpy.bincount(part, minlength=len(values)) / len(part)
-                  for part in (inverse[:len(a)], inverse[len(a):])]
+    for columns in sets[::max(1, len(sets) // most) if number > 2 else 1]:
+        counts = [numpy.bincount(rivals.codes(rows, columns, cells), minlength=rivals.size(cells, columns)) / len(rows)
+                  for rows in (a, b)]
         distances.append(abs(counts[0] - counts[1]).sum() / 2)
     return numpy.mean(distances)
 
 
-def distinct(rows):
-    return len(numpy.unique(rows, axis=0))
+def test_rows(rows):
+    return numpy.random.default_rng(1).random(len(rows)) < 0.2
 
 
-def accuracies(train, test, cells, label):
-    """Of logistic regression and of gradient boosting, which were trained on some rows: balanced over classes"""
-    def balanced(model, inputs):
-        found = model.predict(inputs)
-        return numpy.mean([(found[test[:, label] == k] == k).mean() for k in (0, 1)])
-    if len(set(train[:, label])) < 2:
-        return 0.5, 0.5
-    inputs = [numpy.delete(rows, label, 1) for rows in (train, test)]
-    encoder = OneHotEncoder(categories=[range(c) for i, c in enumerate(cells) if i != label])
-    codes = [encoder.fit_transform(x) for x in inputs]
-    logistic = LogisticRegression(solver='liblinear', class_weight='balanced').fit(codes[0], train[:, label])
-    weights = numpy.where(train[:, label] == 1, 1 / train[:, label].mean(), 1 / (1 - train[:, label].mean()))
-    boosting = HistGradientBoostingClassifier(random_state=1).fit(inputs[0], train[:, label], sample_weight=weights)
-    return balanced(logistic, codes[1]), balanced(boosting, inputs[1])
+def accuracies(train, test, cells):
+    """Of logistic regression and of gradient boosting: accuracy, and mean over classes at the threshold of the classes' shares"""
+    label, found = train[:, -1], []
+    if len(set(label)) < 2:
+        return [numpy.mean(test[:, -1] == label[0]), 0.5] * 2
+    encoder = OneHotEncoder(categories=[range(c) for c in cells[:-1]])
+    for model, encode in ((LogisticRegression(solver='liblinear'), encoder.fit_transform),
+                          (HistGradientBoostingClassifier(random_state=1), lambda x: x)):
+        upper = model.fit(encode(train[:, :-1]), label).predict_proba(encode(test[:, :-1]))[:, 1]
+        found.append(numpy.mean((upper > 0.5) == test[:, -1]))
+        found.append(numpy.mean([((upper > label.mean()) == k)[test[:, -1] == k].mean() for k in (0, 1)]))
+    return found
 
 
-def table(out, head, lines):
-    out.append('| ' + ' | '.join(head) + ' |')
-    out.append('|' + '---|' * len(head))
-    out.extend('| ' + ' | '.join(line) + ' |' for line in lines)
-    out.append('')
+def measure(method, name, table, epsilon, seed):
+    rows, cells, _ = table
+    if method == 'rows that are not tested on':
+        sample, found = rows[~test_rows(rows)], {}
+    else:
+        sample, found = synthesize(method, name, table, epsilon, seed)
+        found.update(pairs=distance(rows, sample, cells, 2), triples=distance(rows, sample, cells, 3),
+                     distinct=len(numpy.unique(sample, axis=0)))
+    if epsilon == 1 and name in LABELLED and OneHotEncoder:
+        found['accuracies'] = accuracies(sample, rows[test_rows(rows)], cells)
+    return {key: [round(float(x), 5) for x in value] if isinstance(value, list) else round(float(value), 5)
+            for key, value in found.items()}
 
 
-def others():
-    """Samples of Adult by other methods: (name, epsilon, rows)"""
-    for path in sorted(glob.glob(os.environ.get('OTHERS', '/nowhere') + '/*-*-*.csv')):
-        name, epsilon, _ = os.path.basename(path).rsplit('-', 2)
-        yield name, float(epsilon), numpy.loadtxt(path, delimiter=',', dtype=numpy.uint32, skiprows=1)
+def run_all(results):
+    methods = METHODS if 'PGM' in os.environ else METHODS[:3]
+    for name, load in TABLES.items():
+        table = None
+        for epsilon, seed, method in itertools.product(EPSILONS, range(1, SEEDS + 1), ['rows that are not tested on', *methods]):
+            key = f'{method} {name} {epsilon:g} {seed}'
+            real = method not in methods
+            if key in results or not re.search(ONLY, key) or (real and (seed > 1 or epsilon != 1 or name not in LABELLED)):
+                continue
+            table = table or load()
+            results[key] = measure(method, name, table, epsilon, seed)
+            with open(RESULTS, 'a') as file:
+                file.write(json.dumps([key, results[key]], ensure_ascii=False) + '\n')
+            print(key, results[key], flush=True)
 
 
-def report_adult(out):
-    rows, cells, ordered = data = adult()
-    write('adult', data)
-    lines = []
-    samples = {}
-    for epsilon in (0.1, 1, 10):
-        for delta, options in ((DELTA, ()), ('0', ()), (DELTA, ('independent',))):
-            results = []
-            for seed in range(1, SEEDS + 1):
-                numbers, sample = release('adult', rows.shape, epsilon, delta, seed, *options)
-                results.append(numbers + [distance(rows, sample, cells, 3), distinct(sample)])
-                if seed == 1:
-                    samples[epsilon, options or delta] = sample
-            mean = numpy.mean(results, 0)
-            lines.append([f'{epsilon:g}', 'independent columns' if options else 'racepriv', delta, f'{mean[0]:.4f}',
-                          f'{mean[4]:.3f}', f'{mean[5]:,.0f}', f'{mean[1]:.0f}', f'{mean[2]:.1f}', f'{mean[3]:.2f}'])
-        for name, its, sample in others():
-            if its == epsilon:
-                lines.append([f'{epsilon:g}', name, DELTA, f'{distance(rows, sample, cells, 2):.4f}',
-                              f'{distance(rows, sample, cells, 3):.3f}', f'{distinct(sample):,}', '', '', ''])
-                samples[epsilon, name] = sample
-    out += ['## Adult', '',
-            f'48,842 rows, 14 columns of 2 to 100 cells; means of {SEEDS} releases. Distance: mean total variation distance '
-            f'between the rows and as many sampled ones, over all pairs of columns, and over 100 triples. The rows have '
-            f'{distinct(rows):,} distinct ones. Seconds of processor time. Other methods, if there are any: one sample of '
-            'their authors\' programs each.', '']
-    table(out, ['ε', 'method', 'δ', 'pairs', 'triples', 'distinct rows', 'pairs measured', 'release, s', 'sample, s'], lines)
-    if OneHotEncoder is None:
-        return
-    test = numpy.random.default_rng(1).random(len(rows)) < 0.2
-    scores = [['rows that are not tested on', '', *(f'{x:.3f}' for x in accuracies(rows[~test], rows[test], cells, 13))]]
-    for (epsilon, method), sample in samples.items():
-        if epsilon == 1:
-            name = {DELTA: 'racepriv', '0': 'racepriv, δ = 0', ('independent',): 'independent columns'}.get(method, method)
-            scores.append([name, '1', *(f'{x:.3f}' for x in accuracies(sample, rows[test], cells, 13))])
-    out += ['Models of income that were trained on a sample, on a fifth of the rows: balanced accuracy.', '']
-    table(out, ['trained on', 'ε', 'logistic regression', 'gradient boosting'], scores)
+# ------------------------------------------------------------------ report
+
+def lines(out, head, rows):
+    out += ['| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head), *('| ' + ' | '.join(row) + ' |' for row in rows), '']
 
 
-def report_made(out):
-    lines = []
-    for number, (name, arguments) in enumerate(MADE.items()):
-        rows, cells, ordered = data = made(*arguments)
-        write('made', data)
-        for epsilon in (0.1, 1):
-            line = [name, f'{epsilon:g}']
-            for delta, options in ((DELTA, ()), (DELTA, ('independent',)), ('0', ()), ('0', ('independent',))):
-                line.append(f"{numpy.mean([release('made', rows.shape, epsilon, delta, seed, *options)[0][0] for seed in range(1, SEEDS + 1)]):.4f}")
-            lines.append(line)
-    out += ['## Made tables', '', 'Rows of random Bayesian networks: the mean distance over pairs of columns.', '']
-    table(out, ['table', 'ε', f'δ = {DELTA}', 'independent', 'δ = 0', 'independent'], lines)
+def of(results, method, name, epsilon, what):
+    return [results[key][what] for key in (f'{method} {name} {epsilon:g} {seed}' for seed in range(1, 100))
+            if key in results and what in results[key]]
 
 
-out = ['# Tables of columns', '', 'Made by `make bench` (test/bench/tables).', '']
-report_adult(out)
-report_made(out)
-with open(REPORT, 'w') as file:
-    file.write('\n'.join(out).rstrip() + '\n')
-print('\n'.join(out))
+def mean(results, method, name, epsilon, what, form):
+    found = of(results, method, name, epsilon, what)
+    return format(numpy.mean(found), form) if found else ''
+
+
+def report_table(out, results, name):
+    rows, cells, _ = TABLES[name]()
+    out += [f'## {name}', '', f'{len(rows):,} rows, of which {len(numpy.unique(rows, axis=0)):,} are distinct, {len(cells)} columns '
+            f'of {min(cells)} to {max(cells)} cells.', '']
+    lines(out, ['ε', 'method', 'runs', 'pairs', 'triples', 'distinct rows', 'pairs measured', 'CPU s', 'sampling, s'],
+          [[f'{epsilon:g}', method, str(len(of(results, method, name, epsilon, 'pairs'))),
+            *(mean(results, method, name, epsilon, what, form) for what, form in
+              (('pairs', '.4f'), ('triples', '.3f'), ('distinct', ',.0f'), ('measured', '.0f'), ('seconds', '.1f'), ('sampling', '.2f')))]
+           for epsilon in sorted(EPSILONS) for method in METHODS if of(results, method, name, epsilon, 'pairs')])
+    scores = [[method, *(f'{100 * x:.1f}' for x in numpy.mean(found, 0))] for method in ['rows that are not tested on', *METHODS]
+              if (found := of(results, method, name, 1, 'accuracies'))]
+    if scores:
+        out += ['Models of the last column, ε = 1: accuracy, and mean accuracy of both classes, in %.', '']
+        lines(out, ['trained on', 'logistic regression', 'of classes', 'boosting', 'of classes'], scores)
+
+
+def report_losses(out, results):
+    """Where a rival is better than racepriv by more than 5 %"""
+    losses = []
+    for name, epsilon, what in itertools.product(TABLES, sorted(EPSILONS), ('pairs', 'triples')):
+        ours = of(results, 'racepriv', name, epsilon, what)
+        best, rival = min(((numpy.mean(found), method) for method in METHODS if not method.startswith('racepriv')
+                           and (found := of(results, method, name, epsilon, what))), default=(9, ''))
+        if ours and numpy.mean(ours) > 1.05 * best:
+            losses.append([name, f'{epsilon:g}', what, f'{numpy.mean(ours):.4f}', rival, f'{best:.4f}',
+                           f'{100 * numpy.mean(ours) / best - 100:.0f} %'])
+    out += ['## Where racepriv is worse', '', 'By more than 5 % than the best other method.', '']
+    lines(out, ['table', 'ε', 'of', 'racepriv', 'best other', 'has', 'worse by'], losses)
+
+
+def main():
+    results = {}
+    if os.path.exists(RESULTS):
+        with open(RESULTS) as file:
+            results = dict(map(json.loads, file))
+    if 'PGM' in os.environ:
+        rivals.use_private_pgm(os.environ['PGM'])
+    for name in [name for name in ('acs', 'br2000', 'nltcs') if not os.path.exists(f'{DATA}/{name}.csv.gz')]:
+        del TABLES[name]
+    run_all(results)
+    out = ['# Tables of columns', '',
+           'Made by `make bench` (test/bench/tables). Means of so many runs. Distance: mean total variation distance between the rows '
+           f'and as many sampled ones, over all pairs of columns, and over 100 triples. δ = {DELTA:g}, unless it says otherwise.', '']
+    for name in TABLES:
+        report_table(out, results, name)
+    report_losses(out, results)
+    with open(REPORT, 'w') as file:
+        file.write('\n'.join(out).rstrip() + '\n')
+
+
+main()
