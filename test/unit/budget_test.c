@@ -139,34 +139,6 @@ test_random(void)
 	report(&findings, "random numbers", "scale");
 }
 
-/* More epsilon never needs more noise, more sensitivity never less. */
-static void
-test_monotone(void)
-{
-	int			wrong = 0;
-	int			compared = 0;
-
-	for (uint64_t i = 0; i < 400000; i += 4)
-	{
-		double		epsilon = log_uniform(mix(i), 1e-6, 1e6);
-		double		more = epsilon * (1 + 1e-3 * fabs(signed_unit(mix(i + 1))));
-		uint64_t	s = (uint64_t) log_uniform(mix(i + 2), 1, 0x1p30);
-		uint64_t	s_more = s + mix(i + 3) % (s / 100 + 2);
-		RaceLaplaceBudget a;
-		RaceLaplaceBudget b;
-		RaceLaplaceBudget c;
-
-		if (!race_laplace_budget(epsilon, s, s, &a) ||
-			!race_laplace_budget(more, s, s, &b) ||
-			!race_laplace_budget(epsilon, s_more, s_more, &c))
-			continue;
-		compared++;
-		wrong += b.counter_scale > a.counter_scale || b.count_scale > a.count_scale ||
-			c.counter_scale < a.counter_scale || c.count_scale < a.count_scale;
-	}
-	ok(wrong == 0 && compared > 90000, "scales are monotone in both");
-}
-
 static bool
 gives(double epsilon, uint64_t s1, uint64_t s2, uint64_t t1, uint64_t t2)
 {
@@ -442,7 +414,6 @@ main(void)
 {
 	test_awkward();
 	test_random();
-	test_monotone();
 	test_known();
 	test_choice(RACE_CHOICE_SHARE);
 	test_choice(RACE_CELLS_SHARE);

@@ -12,62 +12,10 @@
 #define ROWS		CASES(100000, 10000)
 #define LIMIT		6.7
 #define DISTANCES	10
-#define DIMS		3
 
 static const double distances[DISTANCES] = {
 	0.01, 0.1, 0.25, 0.5, 0.8, 1.2, 2, 3, 5, 10
 };
-
-/*
- * Do the rows meet as often as the kernel says, at all distances?  `stretch`
- * is 1, or what a control makes the kernel's distances wrong by.
- */
-static bool
-follows_kernel(const RaceRows *rows, double stretch)
-{
-	const RaceParams *params = rows->params;
-	double		collision = race_collision_probability(params);
-	double		worst = 0;
-
-	for (int i = 0; i < DISTANCES; i++)
-	{
-		static const double direction[DIMS] = {2 / 7.0, -3 / 7.0, 6 / 7.0};
-		double		x[DIMS] = {1.5, -20, 3.25};
-		double		y[DIMS];
-		double		z[DIMS];
-		double		k;
-
-		for (int j = 0; j < DIMS; j++)
-		{
-			y[j] = x[j] + params->bandwidth * distances[i] * direction[j];
-			z[j] = x[j] + params->bandwidth * distances[i] * stretch * direction[j];
-		}
-		k = kernel_of_vectors(params, x, z);
-		worst = fmax(worst, fabs(standard_errors(share_of_vectors(rows, x, y),
-												 k + (1 - k) * collision,
-												 params->rows)));
-	}
-	printf("# stretched by %g: off by up to %.2f standard errors\n", stretch, worst);
-	return worst < LIMIT;
-}
-
-static void
-test_kernel(RaceSequence sequence, RaceRehash rehash, uint32_t power,
-			uint32_t range)
-{
-	RaceParams	params = l2_params(sequence, rehash, DIMS, power, ROWS, range);
-	RaceRows   *rows;
-
-	params.bandwidth = 2.5;
-	params.seed = 7;
-	rows = make_rows(&params);
-	ok(follows_kernel(rows, 1), "power %u, range %u, %s, %s: records meet as the kernel says",
-	   power, range, race_sequence_name(sequence), race_rehash_name(rehash));
-	ok(SANITIZED || !follows_kernel(rows, 1.05), "control: not as for distances 5 %% longer");
-	free(rows);
-}
-
-/* ------------------------------------------------------------- all kernels */
 
 #define PAIRS		10
 
@@ -238,6 +186,12 @@ test_recipe(const Recipe *recipe, bool has_control)
 }
 
 static const Recipe recipes[] = {
+	{FOLD, 256, {PART(L2, IND, 3, 1)}},
+	{FOLD, 256, {PART(L2, SOBOL, 3, 1)}},
+	{FOLD, 256, {PART(L2, STRUCTURED, 3, 1)}},
+	{MULTI, 16, {PART(L2, IND, 3, 2)}},
+	{MULTI, 16, {PART(L2, SOBOL, 3, 2)}},
+	{MULTI, 16, {PART(L2, STRUCTURED, 3, 2)}},
 	{MULTI, 16, {PART(L1, IND, 3, 1)}},
 	{MULTI, 300, {PART(L1, SOBOL, 1, 1)}},
 	{MULTI, 64, {PART(L1, SOBOL, 4, 3)}},
@@ -296,12 +250,6 @@ static const Recipe coarse[] = {
 int
 main(void)
 {
-	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1, 256);
-	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_FOLD, 1, 256);
-	test_kernel(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 2, 16);
-	test_kernel(RACE_SEQUENCE_SOBOL, RACE_REHASH_MULTILINEAR, 2, 16);
-	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_FOLD, 1, 256);
-	test_kernel(RACE_SEQUENCE_STRUCTURED, RACE_REHASH_MULTILINEAR, 2, 16);
 	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
 		test_recipe(&recipes[i], true);
 	for (size_t i = 0; i < sizeof(coarse) / sizeof(coarse[0]); i++)

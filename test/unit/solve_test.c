@@ -265,34 +265,6 @@ test_weights(size_t m, double noise, RaceMisfit misfit, int iterations)
 	free(codes);
 }
 
-/* Weights of two points, by their formula */
-static void
-test_two_points(void)
-{
-	double		worst = 0;
-	double		total = 10;
-
-	for (int k = 0; k < 10; k++)
-		for (int j = -15; j <= 25; j++)
-		{
-			float		gram[4] = {1, k / 10.0f, k / 10.0f, 1};
-			double		answers[2] = {j, 5};
-			double		w[2] = {5, 5};
-			double		space[RACE_SOLVE_SPACE(2)];
-
-			/* (w0 - w1)(1 - k) = b0 - b1, within the simplex */
-			double		w0 = (total + (j - 5.0) / (1 - gram[1])) / 2;
-
-			race_solve_weights(DENSE(gram, 2), answers, total, RACE_MISFIT_COUNTERS, 500, w, space);
-			worst = fmax(worst, fabs(w[0] - fmin(fmax(w0, 0), total)));
-			w[0] = w[1] = 5;
-			/* M is symmetric with equal diagonals: the same optimum along w0 - w1 */
-			race_solve_weights(DENSE(gram, 2), answers, total, RACE_MISFIT_ANSWERS, 2000, w, space);
-			worst = fmax(worst, fabs(w[0] - fmin(fmax(w0, 0), total)));
-		}
-	ok(worst < 1e-6, "two points: as by their formula (%.2g)", worst);
-}
-
 /* Points that are the same, points that nothing is at, and answers of nothing */
 static void
 test_degenerate(void)
@@ -548,30 +520,6 @@ test_around(void)
 	ok(x[0] == 10 && x[799] == 90, "without jitter at them");
 }
 
-static void
-test_jitter(void)
-{
-	double		lower[20] = {0};
-	double		upper[20] = {0};
-	int			wrong = 0;
-
-	for (uint32_t dims = 1; dims <= 20; dims++)
-	{
-		RaceBox		box = {dims, lower, upper};
-
-		for (int round = 1; round < RACE_FIT_ROUNDS; round++)
-		{
-			double		jitter = race_candidates_jitter(&box, 2000, round);
-
-			wrong += !(jitter > 0.01 && jitter <= 0.25) ||
-				(round > 1 && !(jitter < race_candidates_jitter(&box, 2000, round - 1)));
-		}
-		wrong += fabs(race_candidates_jitter(&box, 2000, 1) /
-					  race_candidates_jitter(&box, 2000, RACE_FIT_ROUNDS - 1) - 7) > 1e-9;
-	}
-	ok(wrong == 0, "jitter falls from round to round, to a seventh");
-}
-
 /* The heaviest, in their order, and no more than there may be */
 static void
 test_keep(void)
@@ -638,7 +586,6 @@ main(void)
 		test_weights(13, 0.2, misfits[i], iterations);
 		test_weights(40, 0.05, misfits[i], iterations);
 	}
-	test_two_points();
 	test_degenerate();
 	for (int i = 0; i < (int) (sizeof(rows) / sizeof(rows[0])); i++)
 	{
@@ -656,7 +603,6 @@ main(void)
 	test_grid_steps();
 	test_no_grid();
 	test_around();
-	test_jitter();
 	test_keep();
 	return done_testing();
 }
