@@ -29,6 +29,7 @@ END
 
 # Name: parameters, and records, of rows that do not fill a block
 my @kernels = (
+	['l2', q(race_params('l2', 3, 5, rows => 256, range => 256)), 'x'],
 	['l1', q(race_params('l1', 3, 50, rows => 130, range => 77)), 'x'],
 	['l1, squared, bandwidths', q(race_params('l1', 3, 1, 2, 130, 64, bandwidths => '{50,20,3}')), 'x'],
 	['l2, bounds and bandwidths', q(race_params('l2', 3, rows => 130, range => 77, bandwidths => '{9,20,3}', lower => '{10,-Infinity,0}', upper => '{200,200,90.5}')), 'x'],
@@ -100,6 +101,8 @@ SELECT count(*) FILTER (WHERE moving.s::text <> anew.s::text), count(*), count(D
 END
 }
 
+my $plan = sql("$parallel EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT race_build($kernels[0][1], x) FROM records");
+like($plan, qr/Partial Aggregate.*Workers Launched: 2|Workers Launched: 2.*Partial Aggregate/s, 'two workers are launched, and aggregate in part');
 for my $kernel (@kernels) {
 	my ($name, $params, $values) = @$kernel;
 	my $build = build($params, $values);

@@ -1,14 +1,12 @@
-# Sketches in tables and in memory: dump and restore, COPY, long loops, many
-# groups.
+# Sketches in tables and in memory: what is stored, long loops, many groups.  (055_kernel_storage.pl dumps and
+# restores them.)
 use strict;
 use warnings;
 use lib 'test/t';
-use File::Temp qw(tempdir);
 use RaceServer;
 use RaceSession;
 use Test::More;
 
-my $dir = tempdir(CLEANUP => 1);
 my $params = "'l2(dims=2, bandwidth=3, rows=64, range=64)'";
 
 my $session = RaceSession->new;
@@ -25,40 +23,7 @@ SELECT n, race_params(s), s FROM (
 	FROM unnest('{0,1,200,50000}'::int[]) n LEFT JOIN generate_series(1, 50000) i ON i <= n GROUP BY n) v;
 INSERT INTO sketches SELECT -id, p, race_privatize(s, 0.001, rows => 16) FROM sketches WHERE id > 0;
 INSERT INTO sketches VALUES (99, NULL, NULL);
-CREATE INDEX ON sketches (p);
-CREATE INDEX ON sketches USING hash (p);
-CREATE VIEW answers AS SELECT id, race_kde(s, ARRAY[1, 2]) FROM sketches;
 END
-
-my $fingerprint = "SELECT md5(string_agg(id || p::text || s::text || encode(_racepriv._race_sketch_send(s), 'hex'), '' ORDER BY id)) FROM sketches";
-my $before = sql($fingerprint);
-
-# pg_dump and restore into another database
-my $other = "$ENV{PGDATABASE}_restored";
-my ($dump, $dumped) = run('', 'pg_dump', $ENV{PGDATABASE});
-ok($dumped, 'pg_dump');
-run('', 'createdb', $other);
-{
-	local $ENV{PGDATABASE} = $other;
-	my ($log, $restored) = run($dump, qw(psql -Xq -v ON_ERROR_STOP=1));
-	ok($restored, 'restore') or diag $log;
-	is(sql($fingerprint), $before, 'the same bits after dump and restore');
-	is(sql('SELECT count(*) FROM answers'), 8, 'views over sketches are restored');
-}
-run('', 'dropdb', $other);
-
-# COPY BINARY and text, out and in
-for my $format (qw(binary text csv)) {
-	sql(<<END);
-COPY sketches TO '$dir/copy.$format' (FORMAT $format);
-CREATE TEMP TABLE copied (LIKE sketches);
-COPY copied FROM '$dir/copy.$format' (FORMAT $format);
-ALTER TABLE sketches RENAME TO kept;
-CREATE TABLE sketches AS SELECT * FROM copied;
-END
-	is(sql($fingerprint), $before, "the same bits after COPY, $format");
-	sql('DROP TABLE sketches; ALTER TABLE kept RENAME TO sketches');
-}
 
 # What is stored is not compressed (a toasted value lacks 4 bytes of header)
 is(sql('SELECT bool_and((race_info(s)).storage_bytes - pg_column_size(s) BETWEEN 0 AND 4) FROM sketches WHERE s IS NOT NULL'),

@@ -26,61 +26,6 @@ is($codes[0], 'portable', "there is portable code; here also: @codes[1 .. $#code
 like(sql("SET racepriv.vector_code = '$lacking[0]'; SELECT race_count(race_build('l2(dims=1)', '{1}')); SHOW racepriv.vector_code"),
 	qr/WARNING.*"$lacking[0]".*^1\nauto$/ms, 'a wrong setting from before is ignored with a warning');
 
-# Records of so many dimensions, near and far: slices of one long array
-sub points {
-	my ($dims, $records) = @_;
-	sql(<<END);
-CREATE TABLE points$dims AS
-WITH long AS MATERIALIZED (
-	SELECT array_agg(sin(i * 1.7) * 2.0::float8 ^ (i % 49 - 10) ORDER BY i) AS a FROM generate_series(1, $records + $dims) i)
-SELECT i AS id, a[i : i + $dims - 1] AS x FROM long, generate_series(1, $records) i;
-END
-	return;
-}
-
-points(1, 300_000);
-points(3, 150_000);
-points(20, 50_000);
-points(100, 10_000);
-
-# Folds with a range that is a power of two and with others, multilinear; rows
-# that do not fill a block
-my @shapes = (
-	'dims=1, rows=70',
-	'dims=1, rows=1, range=1000',
-	'dims=3, rows=130, range=64',
-	'dims=3, rows=65, range=77, sequence=independent',
-	'dims=3, rows=100, range=1000, power=2',
-	'dims=20, rows=70, range=1000, sequence=sobol',
-	'dims=20, rows=64, power=2',
-	'dims=100, rows=70, sequence=independent',
-	'dims=100, rows=1050, range=1000, sequence=structured',
-	'dims=100, rows=133, power=2, sequence=structured');
-
-# A digest of each shape's sketch, and how many records there are in all
-sub digests {
-	my ($code, $where, $seed) = @_;
-	my $queries = "LOAD 'racepriv'; SET racepriv.vector_code = '$code'; SET max_parallel_workers_per_gather = 0;\n";
-	for my $shape (@shapes) {
-		my ($dims) = $shape =~ /dims=(\d+)/;
-		$queries .= "SELECT md5(s::text), race_count(s) FROM (SELECT race_build('l2($shape, seed=$seed)', x) AS s FROM points$dims WHERE $where) v;\n";
-	}
-	return split /\n/, sql($queries);
-}
-
-my @portable = digests('portable', 'true', 5);
-my $records = 0;
-$records += (split /\|/)[1] for @portable;
-cmp_ok($records, '>', 1_000_000, "$records records");
-for my $code (@codes[1 .. $#codes], 'auto') {
-	is_deeply([digests($code, 'true', 5)], \@portable, "$code and portable code make the same sketches");
-}
-for my $control (['id <> 77', 5], ['true', 6]) {
-	my @other = digests('auto', @$control);
-	is(scalar(grep { (split /\|/, $other[$_])[0] eq (split /\|/, $portable[$_])[0] } 0 .. $#shapes), 0,
-		"control: where $control->[0], seed $control->[1]: all others");
-}
-
 # ---------------------------------------------------------------- batches
 
 # A variable that is looked at after each record, in one way or another, is what
@@ -261,19 +206,6 @@ SKIP: {
 	my $pool = sql('SELECT max(pool) FROM marks');
 	cmp_ok($pool, '>', 10_000 * 64 * 64, 'which are in memory together');
 	cmp_ok($pool, '<', 10_000 * 64 * 64 * 8 / 3, 'in a third of what counters of 64 bits would take');
-}
-
-# Ten million records leave nothing behind, of an aggregate or in it.
-for my $call (
-	"race_build('l2(dims=2, rows=8, range=16)', x)",
-	"race_build(CASE WHEN x[1] % 2 = 0 THEN 'l2(dims=2, rows=8, range=16)'::race_params ELSE 'l2(dims=2, rows=8, range=16)'::race_params END, x)")
-{
-	is(sql(<<END), '10000000', "ten million records: $call");
-DELETE FROM marks;
-SELECT race_count($call) FROM (
-	SELECT ARRAY[CASE WHEN i IN (1000000, 10000000) THEN watch(i) ELSE i END, 1] AS x FROM (SELECT generate_series(1, 10000000) AS i) v) w;
-END
-	cmp_ok(sql('SELECT max(total) - min(total) FROM marks HAVING count(*) = 2'), '<', 100_000, 'in constant memory');
 }
 
 # The private memory of a backend at its peak, beyond what it had before, as
