@@ -4,11 +4,12 @@
 use strict;
 use warnings;
 use lib 'test/t';
-use RaceCluster;
+use RaceCluster qw(as);
 use Test::More;
 
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new(wal_level => 'logical');
+$cluster->{database} = 'hospital';
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(data_owner curator analyst stranger);
 $cluster->run_here('createdb', $_) for qw(hospital analysis);
 $cluster->sql(<<'END', 'hospital');
@@ -25,13 +26,6 @@ ALTER TABLE strangers OWNER TO stranger;
 GRANT SELECT ON visits TO curator;
 GRANT SELECT (id, site) ON hidden TO curator;
 END
-
-# Statements by a role that has logged in
-sub as {
-	my ($role, $statements) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql($statements, 'hospital');
-}
 
 sub denied {
 	my ($role, @statements) = @_;
@@ -172,7 +166,8 @@ CREATE DOMAIN pg_temp.race_params AS text;
 CREATE DOMAIN pg_temp.uuid AS text;
 CREATE DOMAIN pg_temp.jsonb AS text;
 CREATE DOMAIN pg_temp.numeric AS text;
-END {
+END
+{
 	local $ENV{PGUSER} = 'curator';
 	like($cluster->sql_fails("$path SELECT 1::pg_catalog.numeric + 1::pg_catalog.numeric", 'hospital'), qr/impostor/, 'control: impostors are used');
 }

@@ -5,7 +5,7 @@
 use strict;
 use warnings;
 use lib 'test/t';
-use RaceCluster;
+use RaceCluster qw(as fails);
 use Test::More;
 
 my $params = 'l2(dims=1, rows=16, range=16)';
@@ -20,19 +20,6 @@ GRANT anna, bert TO guardian;
 END
 $cluster->sql("CALL race_grant('$_', 'owner')") for qw(anna bert guardian);
 $cluster->sql("CALL race_grant('$_', 'curator')") for qw(anna_curator bert_curator);
-
-# Statements by a role that has logged in
-sub as {
-	my ($role, $statements) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql($statements);
-}
-
-sub fails {
-	my ($role, $statements) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql_fails($statements);
-}
 
 sub session {
 	my ($role) = @_;

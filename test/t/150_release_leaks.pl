@@ -54,9 +54,7 @@ END
 # What statements tell the client, and what they add to the log
 sub told_and_logged {
 	my ($statements) = @_;
-	my $before = length $cluster->log_text;
-	my ($told) = $cluster->sql_fails("$wishes $statements");
-	return ($told, substr $cluster->log_text, $before);
+	return $cluster->told_and_logged("$wishes $statements");
 }
 
 # A release of an expression, at an epsilon that is next to no noise
@@ -64,11 +62,6 @@ sub release {
 	my ($name, $dataset, $expression, $more) = @_;
 	$expression =~ s/'/''/g;
 	return "CALL race_release_sketch('$name', '$dataset', '$params', '$expression', 100000" . ($more // '') . ')';
-}
-
-sub charges {
-	my ($name) = @_;
-	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 my ($told, $logged) = told_and_logged('DO $$ BEGIN PERFORM FROM by_condition; EXCEPTION WHEN OTHERS THEN NULL; END $$');
@@ -100,7 +93,7 @@ for my $case (
 	like($told, $failed, "$name: fails, with nothing said");
 	unlike($told, $secret, "$name: nor in context");
 	unlike($logged, $secret, "$name: nor in the log");
-	is(charges($name), 1, "$name: the charge stands");
+	is($cluster->charges($name), 1, "$name: the charge stands");
 }
 
 # These do not fail, but speak of every record.
@@ -121,7 +114,7 @@ unlike($_, $secret, 'and says nothing else') for $cancelled, $cancelled_log;
 for my $expression ('ARRAY[nothing]', 'ARRAY[id, now()]', 'ARRAY[id]::float8[', 'note::nothing') {
 	my $name = "wrong: $expression";
 	like($cluster->sql_fails(release($name, 'visits', $expression)), qr/\AERROR:  (42|22023)/, "$expression is refused");
-	is(charges($name), 0, "$expression is not charged");
+	is($cluster->charges($name), 0, "$expression is not charged");
 }
 
 # ------------------------------------------------------------------- bad records

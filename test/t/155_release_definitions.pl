@@ -41,12 +41,6 @@ GRANT SELECT ON visits, alone, outer_view, calling_view, parts TO reader;
 END
 $cluster->sql("CALL race_protect('$_', '$_', 1e9)") for qw(visits alone outer_view calling_view parts part2);
 
-sub as_reader {
-	my ($statements) = @_;
-	local $ENV{PGUSER} = 'reader';
-	return $cluster->sql($statements);
-}
-
 sub release {
 	my ($name, $expression, $dataset) = @_;
 	$dataset //= 'visits';
@@ -57,11 +51,6 @@ sub release {
 sub records {
 	my ($name) = @_;
 	return $cluster->sql("SELECT coalesce((SELECT race_count(sketch)::text FROM _racepriv.race_releases WHERE name = '$name'), 'none')");
-}
-
-sub charges {
-	my ($name) = @_;
-	return $cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
 }
 
 # -------------------------------------------------- names of the session's own
@@ -87,7 +76,7 @@ for my $expression ('ARRAY[of(note::text)]', 'ARRAY[of(note)]', 'ARRAY[length(no
 	my $name = "shadowed $expression" =~ s/'//gr;
 	my $told = $session->ask($quiet . release($name, $expression));
 	like($told, qr/ERROR:  (22023|42\d\d\d|0A000)/, "types of the session: $expression is refused");
-	is(charges($name) . records($name), '0none', 'at no charge');
+	is($cluster->charges($name) . records($name), '0none', 'at no charge');
 }
 is($session->ask($quiet . release('plain', 'ARRAY[id]')), '', 'types of the session: an expression that names no types is released');
 is($session->ask($quiet . release('qualified', 'ARRAY[(id + 0.5)::pg_catalog.int8]')), '', 'and one that qualifies them');
@@ -107,7 +96,7 @@ for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is
 	$cluster->sql("CREATE FUNCTION public.$impostor IMMUTABLE LANGUAGE sql AS 'SELECT false'");
 	my ($type) = $signature =~ /, (\w+)/;
 	like($cluster->sql_fails(release("impostor $type", "ARRAY[id]::$type" . '[]')), qr/ERROR:  55000: function .* stands in for one of racepriv/, "an impostor, $signature, is noticed");
-	is(charges("impostor $type"), 0, 'at no charge');
+	is($cluster->charges("impostor $type"), 0, 'at no charge');
 	$cluster->sql("DROP FUNCTION public.$signature");
 }
 $cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _racepriv._race_build_step, STYPE = race_sketch)");
@@ -144,7 +133,7 @@ sub change {
 		like($told, qr/ERROR:  $expected: /, "$what: the release fails");
 		is(records($name), 'none', 'and nothing is stored');
 	}
-	is(charges($name), 1, 'it is charged');
+	is($cluster->charges($name), 1, 'it is charged');
 	$cluster->sql($undo) if defined $undo;
 	is(($cluster->sql("SELECT count(*) FROM pg_locks WHERE mode <> 'ExclusiveLock' AND pid <> pg_backend_pid() AND relation = '$dataset'::regclass")), 0, 'no lock is left');
 	return;
@@ -219,7 +208,7 @@ CREATE VIEW inlined_view AS SELECT s.id FROM visits v JOIN all_spent() s ON v.id
 CALL race_protect('inlined_view', 'inlined_view', 1e9, unit_column => 'id');
 END
 like($cluster->sql_fails(release('inlined', 'ARRAY[id]', 'inlined_view')), qr/\AERROR:  22023: relation "inlined_view" cannot be protected\nDETAIL:  A function that it calls reads table "spent"/, 'a table that a function reads is refused');
-is(charges('inlined'), 0, 'at no charge');
+is($cluster->charges('inlined'), 0, 'at no charge');
 
 # A collation may call different texts equal: then a constraint says nothing of texts.
 SKIP: {

@@ -44,13 +44,6 @@ sub release {
 	return "CALL race_release_sketch('$dataset', '$dataset', 'l2(dims=1, rows=16, range=16)', '" . ($expression // 'x') . "', 100000)";
 }
 
-# Charges and stored releases of a name
-sub made {
-	my ($name) = @_;
-	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
-}
-
 # ------------------------------------------------------------------ what works
 
 for my $case (['visits', 100], ['months', 150]) {
@@ -58,34 +51,27 @@ for my $case (['visits', 100], ['months', 150]) {
 	$cluster->sql("CALL race_protect('$dataset', '$dataset', 1000000);" . release($dataset));
 	is($cluster->sql("SELECT race_count(race_released('$dataset'))"), $count, "$dataset: a release of all rows");
 	$cluster->sql("CALL race_release_next('$dataset')");
-	is(made($dataset), '2|2', "$dataset: and a refresh");
+	is($cluster->made($dataset), '2|2', "$dataset: and a refresh");
 }
 
 # ------------------------------------------------------- errors and warnings
-
-sub told_and_logged {
-	my ($statements) = @_;
-	my $before = length $cluster->log_text;
-	my ($told) = $cluster->sql_fails($statements);
-	return ($told, substr $cluster->log_text, $before);
-}
 
 for my $case (
 	['fails', 'x', 'an error of the other server'],
 	['misread', 'ARRAY[note]', 'a value that is no value of its column here']) {
 	my ($dataset, $expression, $title) = @$case;
-	like($_, $secret, "control, $title: outside of a release it is told and logged") for told_and_logged("SELECT $expression FROM $dataset");
+	like($_, $secret, "control, $title: outside of a release it is told and logged") for $cluster->told_and_logged("SELECT $expression FROM $dataset");
 	$cluster->sql("CALL race_protect('$dataset', '$dataset', 1000000)");
-	my ($told, $logged) = told_and_logged(release($dataset, $expression));
+	my ($told, $logged) = $cluster->told_and_logged(release($dataset, $expression));
 	like($told, qr/\AERROR:  22000: the release failed while its data were read\n.*\nHINT:  .*expression.* servers /, "$title: a release fails");
 	unlike($_, $secret, "$title: it tells and logs nothing of the record") for $told, $logged;
-	is(made($dataset), '1|0', "$title: the charge stands");
+	is($cluster->made($dataset), '1|0', "$title: the charge stands");
 }
 
 # libpq writes what another server sends beside its answers to the log of this one,
 # whatever the settings here.  An option of the server keeps it from sending.
 $cluster->sql("CALL race_protect('speaks', 'speaks', 1000000)");
-my ($told, $logged) = told_and_logged(release('speaks', 'ARRAY[length(note)]'));
+my ($told, $logged) = $cluster->told_and_logged(release('speaks', 'ARRAY[length(note)]'));
 is($told, 'no error: ', 'a warning of the other server is not told');
 unlike($logged, $secret, 'nor logged, with client_min_messages among the options of the server');
 
@@ -114,7 +100,7 @@ CALL race_protect('single', 'single', 1000000);
 END
 my @all = ('two', 'by two', 'parent', 'viewed', 'single');
 $cluster->sql(release($_)) for @all;
-is(made($_), '1|1', "$_: a release of all servers") for @all;
+is($cluster->made($_), '1|1', "$_: a release of all servers") for @all;
 # of one row by estimate, fewer rows need not be asked for
 $cluster->sql("INSERT INTO visits VALUES (7, 'one', '{1}')", 'elsewhere');
 $cluster->sql('ANALYZE single');
@@ -124,12 +110,12 @@ like($cluster->sql('EXPLAIN SELECT FROM single LIMIT 0'), qr/\ALimit/, 'control:
 sub refused {
 	my ($title, $message, $context) = @_;
 	for my $dataset (@all) {
-		my $before = made($dataset);
+		my $before = $cluster->made($dataset);
 		my $told = $cluster->sql_fails("CALL race_release_next('$dataset')");
 		like($told, qr/\AERROR:  $message/, "$title, $dataset: refused");
 		my $table = {two => 'second', 'by two' => 'second', parent => 'heir', viewed => 'rooms', single => 'single'}->{$dataset};
 		like($told, qr/^(CONTEXT:  |\s*)probe of foreign table "$table" of server "elsewhere" before the charge: nothing is charged$/m, 'it says which table of which server');
-		is(made($dataset), $before, 'and nothing is charged');
+		is($cluster->made($dataset), $before, 'and nothing is charged');
 	}
 	return;
 }
@@ -147,14 +133,14 @@ $cluster->sql('ALTER TABLE others RENAME TO visits', 'elsewhere');
 $cluster->sql("ALTER SERVER elsewhere OPTIONS (SET host '$cluster->{home}/nowhere')");
 refused('no server', '08001: could not connect to server "elsewhere"\n');
 like($cluster->sql_fails(release('two') =~ s/two/down/r), qr/\AERROR:  08001: /, 'no server: a first release');
-is(made('down'), '0|0', 'and nothing is charged');
+is($cluster->made('down'), '0|0', 'and nothing is charged');
 is($cluster->sql(release('two')), '', 'no server: none is asked for a release that there is');
 
 # A view reads as its owner, who has the account there.
 $cluster->sql("ALTER SERVER elsewhere OPTIONS (SET host '$cluster->{home}'); CREATE ROLE reader LOGIN; CALL race_grant('reader', 'curator'); GRANT SELECT ON viewed, single TO reader");
 is($cluster->sql("SET ROLE reader; " . release('viewed') =~ s/viewed/as owner/r), '', 'a view is read, and asked for, with the account of its owner');
 like($cluster->sql_fails("SET ROLE reader; " . release('single') =~ s/single/as reader/r), qr/\AERROR:  42704: user mapping not found for (?:user )?"reader".*probe of foreign table "single"/s, 'a table with that of the reader');
-is(made('as reader'), '0|0', 'and nothing is charged');
+is($cluster->made('as reader'), '0|0', 'and nothing is charged');
 
 # ---------------------------------------------------------------- interruptions
 
@@ -177,15 +163,15 @@ sub interrupt {
 
 like(interrupt("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres' AND query ~ '^CALL race_release_sketch'"),
 	qr/\AERROR:  57014: the release failed while its data were read\n/, 'a release that waits for another server can be cancelled');
-is(made('waits'), '1|0', 'its charge stands');
+is($cluster->made('waits'), '1|0', 'its charge stands');
 $told = interrupt("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'far' AND application_name = 'postgres_fdw'");
 like($told, qr/ERROR:  22000: the release failed while its data were read\n/, 'and fails if the other server goes away');
 unlike($told, $secret, 'with nothing told');
-is(made('waits'), '2|0', 'its charge stands, too');
+is($cluster->made('waits'), '2|0', 'its charge stands, too');
 $holder->ask('SELECT pg_advisory_unlock(1)');
 $cluster->wait_for_locks(0, 'far');
 $cluster->sql(release('waits'));
-is(made('waits'), '3|1', 'then it is made, for a charge of its own');
+is($cluster->made('waits'), '3|1', 'then it is made, for a charge of its own');
 is($cluster->sql("SELECT race_count(race_released('waits'))"), 100, 'of all rows');
 
 # a server that is asked to build, and lacks the extension
@@ -193,9 +179,9 @@ $cluster->sql("ALTER SERVER far OPTIONS (ADD extensions 'racepriv')");
 $cluster->sql("CREATE FOREIGN TABLE lacking (id int CHECK (id BETWEEN 1 AND 9), x float8[]) SERVER far OPTIONS (table_name 'visits'); CALL race_protect('lacking', 'lacking', 1e9)");
 like($cluster->sql_fails($_), qr/\AERROR:  (42704|3F000): .*does not exist\n.*probe of foreign table "lacking" of server "far" before the charge: nothing is charged\n/s, 'a server without the extension is known before the charge')
 	for release('lacking'), "CALL race_release('lacking', 'lacking', '{id}', 1)";
-is(made('lacking'), '0|0', 'nothing is charged');
+is($cluster->made('lacking'), '0|0', 'nothing is charged');
 $cluster->sql('CREATE EXTENSION racepriv', 'far');
 $cluster->sql(release('lacking'));
-is(made('lacking'), '1|1', 'with it the release is made');
+is($cluster->made('lacking'), '1|1', 'with it the release is made');
 
 done_testing();

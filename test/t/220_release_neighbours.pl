@@ -26,13 +26,6 @@ sub release {
 	return "CALL race_release_sketch('$name', 'visits', '$params', '" . ($expression // 'x') . "', 100000)";
 }
 
-# Charges and stored releases of a name
-sub made {
-	my ($name) = @_;
-	return $cluster->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
-}
-
 # --------------------------------------------------------------- event triggers
 
 # One trigger for each event: it notes what it heard, or fails.
@@ -53,7 +46,7 @@ END
 is(join('', with_event_triggers('hear', release('heard'), q{CALL race_release_next('heard')})), '', 'event triggers do not hinder a release');
 is($cluster->sql('SELECT count(*) FROM heard'), 0, 'nor hear of it');
 is(join('', with_event_triggers('refuse', release('refused'), q{CALL race_release_next('refused')})), '', 'those that refuse everything do not, either');
-is(made('heard') . ' ' . made('refused'), '2|2 2|2', 'releases and refreshes are made');
+is($cluster->made('heard') . ' ' . $cluster->made('refused'), '2|2 2|2', 'releases and refreshes are made');
 like(join('', with_event_triggers('refuse', 'CREATE TABLE t ()')), qr/refused: CREATE TABLE/, 'control: they refuse what is an event');
 
 # ----------------------------------------------------- sessions that others open
@@ -63,13 +56,13 @@ like(join('', with_event_triggers('refuse', 'CREATE TABLE t ()')), qr/refused: C
 my $link = "dblink_connect('job', 'host=$cluster->{home} port=$ENV{PGPORT} dbname=postgres user=curator')";
 my $call = release('by a job') =~ s/'/''/gr;
 $cluster->sql("BEGIN; SELECT FROM $link; SELECT FROM dblink_exec('job', '$call'); ROLLBACK");
-is(made('by a job'), '1|1', 'a job of a session that rolls back is charged and made');
+is($cluster->made('by a job'), '1|1', 'a job of a session that rolls back is charged and made');
 $cluster->sql("BEGIN; SELECT FROM $link; SELECT dblink_send_query('job', \$\$ CALL race_release_next('by a job') \$\$);"
 	  . " SELECT FROM dblink_get_result('job') AS r (result text); ROLLBACK");
-is(made('by a job'), '2|2', 'and so is one that is sent, to be waited for later');
+is($cluster->made('by a job'), '2|2', 'and so is one that is sent, to be waited for later');
 like($cluster->sql_fails("SELECT FROM $link; SELECT FROM dblink_exec('job', \$\$ SELECT 1; CALL race_release_next('by a job') \$\$)"),
 	qr/ERROR:  25001/, 'a job of several statements is refused');
-is(made('by a job'), '2|2', 'at no charge');
+is($cluster->made('by a job'), '2|2', 'at no charge');
 
 # ------------------------------------------------- rights that others change
 
@@ -127,7 +120,7 @@ my %times = (
 		$datasets->ask('COMMIT');
 		$changer->finish;
 		my $told = $curator->finish;
-		is(made($name), $change =~ /REVOKE|NOBYPASSRLS/ ? '1|0' : '1|1', "$name: rights are checked again, definitions stay");
+		is($cluster->made($name), $change =~ /REVOKE|NOBYPASSRLS/ ? '1|0' : '1|1', "$name: rights are checked again, definitions stay");
 		return $told;
 	}],
 	# whether it waits for the end of the read or not
@@ -161,15 +154,15 @@ for my $what (sort keys %changes) {
 		undo_changes();
 		$cluster->sql($begin) if $begin;
 		$curator->ask(release("first $name"));
-		is(made("first $name"), '1|1', "control, $name: without it the release is made");
+		is($cluster->made("first $name"), '1|1', "control, $name: without it the release is made");
 		my $told = $with_change->($name, $change);
-		like(made($name), $made, "$name: what is charged and made") or diag $told;
+		like($cluster->made($name), $made, "$name: what is charged and made") or diag $told;
 		is_whole($name, "$name: no part of the rows is released");
 		like($curator->ask("CALL race_release_next('first $name')"), qr/ERROR/, "$name: no refresh, in the same session");
-		is(made("first $name"), '1|1', "$name: which costs nothing");
+		is($cluster->made("first $name"), '1|1', "$name: which costs nothing");
 		undo_changes();
 		$curator->ask("CALL race_release_next('first $name')");
-		is(made("first $name"), '2|2', "$name: when it is undone there is one");
+		is($cluster->made("first $name"), '2|2', "$name: when it is undone there is one");
 		is_whole("first $name", "$name: of all rows");
 	}
 }

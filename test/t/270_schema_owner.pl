@@ -5,27 +5,16 @@
 use strict;
 use warnings;
 use lib 'test/t';
-use RaceCluster;
+use RaceCluster qw(as fails);
 use Test::More;
 
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
+$cluster->{database} = 'clinic';
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(dba helper analyst stranger);
 $cluster->sql("CREATE DATABASE $_ OWNER dba") for qw(clinic hostile schema);
 # before 15, the schema public does not belong to the owner of the database
 $cluster->sql('ALTER SCHEMA public OWNER TO dba', $_) for qw(clinic hostile schema);
-
-sub as {
-	my ($role, $statements, $database) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql($statements, $database // 'clinic');
-}
-
-sub fails {
-	my ($role, $statements, $database) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql_fails($statements, $database // 'clinic');
-}
 
 sub is_no_superuser {
 	my ($what) = @_;

@@ -5,24 +5,12 @@
 use strict;
 use warnings;
 use lib 'test/t';
-use RaceCluster;
+use RaceCluster qw(as fails);
 use Test::More;
 
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(app anna bert curator other_curator);
-
-sub as {
-	my ($role, $statements, $database) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql($statements, $database);
-}
-
-sub fails {
-	my ($role, $statements, $database) = @_;
-	local $ENV{PGUSER} = $role;
-	return $cluster->sql_fails($statements, $database);
-}
 
 sub release {
 	my ($name, $dataset, $expression) = @_;

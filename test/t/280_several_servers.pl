@@ -76,13 +76,6 @@ is($coordinator->sql('SELECT race_merge(s)::text FROM (' . join(' UNION ALL ', m
 
 # ------------------------------------------------------------------ releases
 
-# Charges and stored releases of a name
-sub made {
-	my ($name) = @_;
-	return $coordinator->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
-		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
-}
-
 # What the servers were asked for by a release, after the charge
 sub asked_by {
 	my ($statement) = @_;
@@ -108,10 +101,10 @@ $coordinator->sql('GRANT SELECT ON visits_0, visits_1, visits_2, visits_3 TO cur
 like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: permission denied for table visits\n/, 'nor who may read its partitions alone');
 $coordinator->sql('REVOKE SELECT ON visits_0, visits_1, visits_2, visits_3 FROM curator; GRANT SELECT ON visits TO curator; ALTER TABLE visits ENABLE ROW LEVEL SECURITY');
 like($coordinator->sql_fails($as_curator), qr/\AERROR:  42501: query would be affected by row-level security policy/, 'nor whom a policy keeps from rows');
-is(made('of the curator'), '0|0', 'and no charge');
+is($coordinator->made('of the curator'), '0|0', 'and no charge');
 $coordinator->sql('ALTER TABLE visits DISABLE ROW LEVEL SECURITY');
 like($_, qr/race_build_records/, 'who may read the table has it built there') for asked_by($as_curator);
-is(made('of the curator'), '1|1', 'for one charge');
+is($coordinator->made('of the curator'), '1|1', 'for one charge');
 
 # Partitions with columns in another order, or a local one
 $coordinator->sql("CREATE TABLE local (x float8[], id bigint, hospital int); INSERT INTO local SELECT ARRAY[1, 1], i, 9 FROM generate_series(1, 5000) i; ALTER TABLE visits ATTACH PARTITION local FOR VALUES IN (9)");
@@ -142,7 +135,7 @@ $holder->ask('SELECT pg_advisory_lock(1)');
 $coordinator->sql("ALTER SERVER shard1 OPTIONS (SET options '-c lock_timeout=200ms')");
 like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts) v"), qr/\AERROR:  55P03: canceling statement due to lock timeout\n.*remote SQL command/s, 'a slow shard: the error names the timeout');
 like($coordinator->sql_fails($release), $failed, 'a release fails');
-is(made('failing'), '1|0', 'with one charge, and nothing stored');
+is($coordinator->made('failing'), '1|0', 'with one charge, and nothing stored');
 $coordinator->sql("ALTER SERVER shard1 OPTIONS (DROP options)");
 
 my $session = $coordinator->session;
@@ -151,14 +144,14 @@ $session->start($release);
 $shards[1]->wait_for_locks(1, 'postgres');
 $shards[1]->crash;
 like($session->finish, $failed, 'kill -9 of a shard during a release: the release fails');
-is(made('failing'), '2|0', 'with a charge of its own, and nothing stored');
+is($coordinator->made('failing'), '2|0', 'with a charge of its own, and nothing stored');
 like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts) v"), qr/\AERROR:  08001: could not connect to server "shard1"\n/, 'a shard that is down: the error names it');
 like($coordinator->sql_fails("SELECT race_merge(s) FROM build_visits($p) s"), qr/\AERROR:  \w+: PL\/Proxy function public.build_visits.* failed: /, 'and by PL/Proxy');
 like($coordinator->sql_fails($release), qr/\AERROR:  08001: could not connect to server "shard1"\n.*CONTEXT:  probe of foreign table "visits_1" of server "shard1" before the charge: nothing is charged\n/s, 'a release names it, too');
-is(made('failing'), '2|0', 'before its charge');
+is($coordinator->made('failing'), '2|0', 'before its charge');
 $shards[1]->start;
 $coordinator->sql($release);
-is(made('failing'), '3|1', 'when the shard is back, a release is made, for one charge');
+is($coordinator->made('failing'), '3|1', 'when the shard is back, a release is made, for one charge');
 is($coordinator->sql("SELECT abs(race_count(race_released('failing')) - 20000) < 10000"), 't', 'of all rows');
 
 # another version: its sketches say so in their first byte
@@ -168,7 +161,7 @@ like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts[0] UNION ALL SEL
 $shards[2]->sql('DROP EXTENSION racepriv CASCADE');
 like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts) v"), qr/\AERROR:  42704: type "public.race_params" does not exist\n.*remote SQL command/s, 'a shard without the extension: the error says what it lacks');
 like($coordinator->sql_fails($release =~ s/failing/lacking/r), qr/\AERROR:  42704: type "public.race_params" does not exist\n.*probe of foreign table "visits_2" of server "shard2" before the charge: nothing is charged\n/s, 'of a release before its charge');
-is(made('lacking'), '0|0', 'which is not made');
+is($coordinator->made('lacking'), '0|0', 'which is not made');
 
 # ---------------------------------------------------- refreshes, and copies
 

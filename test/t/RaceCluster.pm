@@ -3,18 +3,21 @@
 package RaceCluster;
 use strict;
 use warnings;
+use Exporter 'import';
 use File::Temp qw(tempdir);
 use RaceServer ();
 use RaceSession;
 use Test::More ();
 
+our @EXPORT_OK = qw(as fails);
 my @started;
+my $latest;						# the cluster that as() and fails() speak to
 $SIG{INT} = $SIG{TERM} = sub { exit 1 };		# so that END stops them
 
 # A new cluster with these settings, running
 sub new {
 	my ($class, %settings) = @_;
-	my $self = bless { home => tempdir(CLEANUP => 1) }, $class;
+	my $self = $latest = bless { home => tempdir(CLEANUP => 1) }, $class;
 	command('initdb', '-N', '-D', $self->data, '-A', 'trust', '-U', $ENV{PGUSER}, '--no-locale', '-E', 'UTF8', '--wal-segsize=1');
 	return $self->configure(fsync => 'off', autovacuum => 'off', shared_buffers => '16MB', min_wal_size => '4MB', %settings)->start;
 }
@@ -114,6 +117,39 @@ sub sql {
 sub sql_fails {
 	my ($self, $statements, $database) = @_;
 	return $self->within($database, sub { RaceServer::sql_fails($statements) });
+}
+
+# Statements by a role that has logged in, to the cluster that was made last: in its `database`, if none is named
+sub as {
+	my ($role, $statements, $database) = @_;
+	local $ENV{PGUSER} = $role;
+	return $latest->sql($statements, $database // $latest->{database});
+}
+
+sub fails {
+	my ($role, $statements, $database) = @_;
+	local $ENV{PGUSER} = $role;
+	return $latest->sql_fails($statements, $database // $latest->{database});
+}
+
+# How many charges of a name there are, and releases
+sub made {
+	my ($self, $name) = @_;
+	return $self->sql("SELECT (SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'),"
+		  . " (SELECT count(*) FROM _racepriv.race_releases WHERE name = '$name')");
+}
+
+sub charges {
+	my ($self, $name) = @_;
+	return $self->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = '$name'");
+}
+
+# What statements that may fail tell, and what they add to the log
+sub told_and_logged {
+	my ($self, $statements) = @_;
+	my $before = length $self->log_text;
+	my $told = $self->sql_fails($statements);
+	return ($told, substr $self->log_text, $before);
 }
 
 sub session {
