@@ -339,7 +339,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 					   RACE_CONTINGENCY_COLUMNS);
 	if (params->more != race_arrays_size(params))
 		return PROBLEM("tables cannot be a part of a product");
-	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->seed != 0 || params->power != 1)
+	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->rehash != RACE_REHASH_FOLD || params->seed != 0 ||
+		params->power != 1)
 		return PROBLEM("tables have no row functions");
 	race_contingency_of(params, &tables);
 	if (!are_columns(&tables))

@@ -736,9 +736,7 @@ make_sketches(Value *pair, bool may_have_models)
 typedef struct Operation
 {
 	const char *name;
-	bool		is_sketch;		/* else of parameters */
-	bool		is_moments;		/* a sketch is moments, parameters may be theirs */
-	bool		is_tables;		/* it is contingency tables, likewise */
+	int			kind;			/* of its two values */
 	bool		of_halves;		/* all sketches are halves */
 	bool		may_have_models;	/* it does not claim to give back what it drops */
 	const char *query;			/* %s: record i, and the one before */
@@ -746,203 +744,168 @@ typedef struct Operation
 	int			answered;
 } Operation;
 
+enum {OF_PARAMS, OF_SKETCH, OF_MOMENTS, OF_TABLES, PARAMS_OF_MOMENTS, PARAMS_OF_TABLES};
+
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
 #define SEND(s)		"_racepriv._race_sketch_send(" s ")"
+#define RECORDS		"(VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"
+
+/* What several kinds can do */
+#define SUM \
+	"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", " \
+	"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s") \
+	" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"
+#define DIFFERENCE \
+	"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a") \
+	" AS \"- undoes +\", " SEND("(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES
+#define MERGE_DISJOINT \
+	"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", " \
+	SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)") \
+	" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"
+#define ADD \
+	"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a") \
+	" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)") \
+	" = " SEND("s") " AS \"race_add is +\" FROM " RECORDS ", LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"
+#define SHARES(parties, claim) \
+	"SELECT " SEND("race_merge(s)") ", " claim " FROM " SKETCHES ", LATERAL (VALUES " parties ") v (x), " \
+	"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"
+#define EMPTY \
+	"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b AS \"a sketch has its params\" FROM " PARAMS
 
 static Operation operations[] = {
-	{.name = "+", .is_sketch = true, .may_have_models = true, .query =
-		"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", "
-		"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s")
-		" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
-	{.name = "-", .is_sketch = true, .query =
-		"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a")
-		" AS \"- undoes +\", " SEND("(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES},
-	{.name = "race_merge_disjoint", .is_sketch = true, .may_have_models = true, .query =
-		"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", "
-		SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)")
-		" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
-	{.name = "race_merge in a window", .is_sketch = true, .query =
+	{.name = "+", .kind = OF_SKETCH, .may_have_models = true, .query = SUM},
+	{.name = "+ of moments", .kind = OF_MOMENTS, .query = SUM},
+	{.name = "+ of tables", .kind = OF_TABLES, .query =
+		"SELECT " SEND("a + b") ", " SEND("a + b") " = " SEND("b + a") " AS \"+ commutes\" FROM " SKETCHES},
+	{.name = "-", .kind = OF_SKETCH, .query = DIFFERENCE},
+	{.name = "- of moments", .kind = OF_MOMENTS, .query = DIFFERENCE},
+	{.name = "race_merge_disjoint", .kind = OF_SKETCH, .may_have_models = true, .query = MERGE_DISJOINT},
+	{.name = "race_merge_disjoint of moments", .kind = OF_MOMENTS, .query = MERGE_DISJOINT},
+	{.name = "race_merge in a window", .kind = OF_SKETCH, .query =
 		"SELECT NULL, bool_and(" SEND("w") " = "
 		SEND("COALESCE(before + x, x)") ") AS \"a window is a sum\" FROM "
 		"(SELECT x, lag(x) OVER o AS before, race_merge(x) OVER (o ROWS 1 PRECEDING) AS w "
 		"FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b), (3, a), (4, b), (5, b)) v (i, x) "
 		"WINDOW o AS (ORDER BY i) OFFSET 0) u"},
-	{.name = "race_build in a window", .is_sketch = true, .query =
+	{.name = "race_build in a window", .kind = OF_SKETCH, .query =
 		"SELECT NULL, bool_and(" SEND("w") " = "
 		SEND("CASE i WHEN 1 THEN race_add(e, q) ELSE race_add(race_add(e, before), q) END")
 		") AS \"a window is a sum\" FROM (SELECT *, race_build(race_params(e), q) "
 		"OVER (ORDER BY i ROWS 1 PRECEDING) AS w FROM " SKETCHES ", "
 		"LATERAL (SELECT race_sketch(race_params(a)) AS e OFFSET 0) v, "
 		"generate_series(1, 4) i, LATERAL (SELECT %s AS q, %s AS before) r OFFSET 0) u"},
-	{.name = "race_add", .is_sketch = true, .query =
-		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
-		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
-		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
-		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
-	{.name = "race_share", .is_sketch = true, .may_have_models = true, .query =
-		"SELECT " SEND("race_merge(s)") ", "
-		"race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " SKETCHES ", "
-		"LATERAL (VALUES (a), (b), (b)) v (x), "
-		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
-	{.name = "race_privatize", .is_sketch = true, .may_have_models = true, .query =
+	{.name = "race_add", .kind = OF_SKETCH, .query = ADD},
+	{.name = "race_add to moments", .kind = OF_MOMENTS, .query = ADD},
+	{.name = "race_add to tables", .kind = OF_TABLES, .query = ADD},
+	{.name = "race_share", .kind = OF_SKETCH, .may_have_models = true, .query =
+		SHARES("(a), (b), (b)", "race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
+	{.name = "race_share of moments", .kind = OF_MOMENTS, .query =
+		SHARES("(a), (b), (b)", "race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
+	{.name = "race_share of tables", .kind = OF_TABLES, .query =
+		SHARES("(a), (b), (b), (b)", "(race_info(race_merge(s))).status = 'private' AS \"enough shares are private\"")},
+	{.name = "race_privatize", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT " SEND("s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
 		"FROM " SKETCHES ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
 		"race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
-	{.name = "race_privatize of a pair", .is_sketch = true, .of_halves = true, .may_have_models = true, .query =
+	{.name = "race_privatize of a pair", .kind = OF_SKETCH, .of_halves = true, .may_have_models = true, .query =
 		"SELECT " SEND("(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
 		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
-	{.name = "questions", .is_sketch = true, .may_have_models = true, .query =
+	{.name = "race_privatize of moments", .kind = OF_MOMENTS, .query =
+		"SELECT " SEND("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
+		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
+	{.name = "race_privatize of tables", .kind = OF_TABLES, .query =
+		"SELECT " SEND("s") ", (race_info(s)).epsilon <= 1 AND (race_info(r)).epsilon <= 1 AS \"it costs no more\" "
+		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) AS s, race_privatize(b, 1, 1e-6) AS r OFFSET 0) w"},
+	{.name = "questions", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum(b, q, 24), race_kde(a, before), "
 		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
 		"AS \"one of the classes\", "
 		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
 		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
-		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
-	{.name = "comparisons", .is_sketch = true, .may_have_models = true, .query =
+		"FROM " RECORDS},
+	{.name = "questions to moments", .kind = OF_MOMENTS, .query =
+		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
+	{.name = "questions to tables", .kind = OF_TABLES, .may_have_models = true, .query =
+		"SELECT " SEND("a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' "
+		"AS \"answers are numbers\" FROM " SKETCHES},
+	{.name = "comparisons", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT NULL, (race_similarity(a, b), race_distance(a, b), race_difference(a, b, q), "
 		"race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
-		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\" "
-		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"},
-	{.name = "models", .is_sketch = true, .may_have_models = true, .query =
+		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\" FROM " RECORDS},
+	{.name = "models", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "
 		"min(v::text) !~ 'NaN' FROM race_sample(f, 20, 1) v) AS \"samples are records\", "
 		"race_typicality_share(f, q) BETWEEN 0 AND 1 AS \"a share\", "
-		"(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" "
-		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
+		"(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" FROM " RECORDS ", "
 		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before)) v (s, x) OFFSET 0) w"},
-	{.name = "race_points", .is_sketch = true, .may_have_models = true, .query =
+	{.name = "race_points", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT NULL, count(*) = min((race_info(a)).points) AS \"all points\", "
 		"bool_and(weight >= 0 AND weight < 'Infinity') AS \"weights are numbers\", "
 		"bool_and((x IS NULL) <> (record IS NULL)) AS \"a vector or a text\", "
 		"sum(length(record) + octet_length(record)) IS NULL OR true AS \"texts are texts\" "
 		"FROM " SKETCHES ", race_points(a)"},
-	{.name = "race_fit", .is_sketch = true, .may_have_models = true, .query =
+	{.name = "race_fit", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT " SEND("f") ", (race_kernel_sum(f, q), race_kde(f, before), race_estimate(f, q))::text !~ 'NaN' "
 		"AS \"answers are numbers\", (SELECT abs(sum(weight) / greatest(race_count(a), 1) - 1) < 1e-6 OR "
-		"(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" "
-		"FROM (VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r, "
+		"(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" FROM " RECORDS ", "
 		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
-	{.name = "+ of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", "
-		"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s")
-		" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"},
-	{.name = "- of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a")
-		" AS \"- undoes +\" FROM " SKETCHES},
-	{.name = "race_merge_disjoint of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", "
-		SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)")
-		" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"},
-	{.name = "race_add to moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
-		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
-		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
-		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
-	{.name = "race_share of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("race_merge(s)") ", "
-		"race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\" FROM " SKETCHES ", "
-		"LATERAL (VALUES (a), (b), (b)) v (x), "
-		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
-	{.name = "race_privatize of moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT " SEND("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
-		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
-	{.name = "questions to moments", .is_sketch = true, .is_moments = true, .query =
-		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
-	{.name = "race_moments", .is_moments = true, .query =
-		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
-		"AS \"moments have their params\" FROM " PARAMS},
-	{.name = "+ of tables", .is_sketch = true, .is_tables = true, .query =
-		"SELECT " SEND("a + b") ", " SEND("a + b") " = " SEND("b + a")
-		" AS \"+ commutes\" FROM " SKETCHES},
-	{.name = "race_add to tables", .is_sketch = true, .is_tables = true, .query =
-		"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a")
-		" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)")
-		" = " SEND("s") " AS \"race_add is +\" FROM (VALUES (1)) n (i), " SKETCHES ", "
-		"LATERAL (SELECT %s AS q, %s AS before) r, LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"},
-	{.name = "race_share of tables", .is_sketch = true, .is_tables = true, .query =
-		"SELECT " SEND("race_merge(s)") ", "
-		"(race_info(race_merge(s))).status = 'private' AS \"enough shares are private\" FROM " SKETCHES ", "
-		"LATERAL (VALUES (a), (b), (b), (b)) v (x), "
-		"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"},
-	{.name = "race_privatize of tables", .is_sketch = true, .is_tables = true, .query =
-		"SELECT " SEND("s") ", (race_info(s)).epsilon <= 1 AND (race_info(r)).epsilon <= 1 AS \"it costs no more\" "
-		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) AS s, race_privatize(b, 1, 1e-6) AS r OFFSET 0) w"},
-	{.name = "questions to tables", .is_sketch = true, .is_tables = true, .may_have_models = true, .query =
-		"SELECT " SEND("a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
-	{.name = "parameters of tables", .is_tables = true, .query =
-		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
-		"AS \"tables have their params\" FROM " PARAMS},
-	{.name = "*", .query =
+	{.name = "race_sketch", .kind = OF_PARAMS, .query = EMPTY},
+	{.name = "race_moments", .kind = PARAMS_OF_MOMENTS, .query = EMPTY},
+	{.name = "parameters of tables", .kind = PARAMS_OF_TABLES, .query = EMPTY},
+	{.name = "*", .kind = OF_PARAMS, .query =
 		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
-	{.name = "order", .query =
+	{.name = "order", .kind = OF_PARAMS, .query =
 		"SELECT _racepriv._race_params_send(greatest(a, b)), "
 		"(a < b)::int + (a = b)::int + (a > b)::int = 1 AS \"one of <, = and >\", "
 		"(a = b) = (_racepriv._race_params_send(a) = _racepriv._race_params_send(b)) AS \"= are the same bytes\", "
 		"_racepriv._race_params_cmp(a, b) = -_racepriv._race_params_cmp(b, a) AS \"the other way around\", "
-		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS},
-	{.name = "race_sketch", .query =
-		"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b "
-		"AS \"a sketch has its params\" FROM " PARAMS}
+		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
 };
 
-/* A value of each type, on its way to the server and back */
-typedef struct Kind
+/* The types of values, on their way to the server and back */
+static struct
 {
 	const char *name;
-	const char *query;
 	int			sent;
 	int			accepted;
-} Kind;
+}			types[] = {{.name = "race_params"}, {.name = "race_sketch"}, {.name = "race_moments"}, {.name = "race_tables"}};
 
-static Kind kinds[] = {
-	{.name = "race_params", .query =
-		"SELECT _racepriv._race_params_send($1::race_params), "
-		"_racepriv._race_params_send($1::race_params::text::race_params)"},
-	{.name = "race_sketch", .query =
-		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
-	{.name = "race_moments", .query =
-		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"},
-	{.name = "race_tables", .query =
-		"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-		"_racepriv._race_sketch_send($1::race_sketch::text::race_sketch)"}
+static const char *const round_trips[] = {
+	"SELECT _racepriv._race_params_send($1::race_params), "
+	"_racepriv._race_params_send($1::race_params::text::race_params)",
+	"SELECT " SEND("$1::race_sketch") ", " SEND("$1::race_sketch::text::race_sketch")
 };
 
-/* The numbers of kinds */
-enum {OF_PARAMS, OF_SKETCH, MOMENTS_VALUE, TABLES_VALUE};
-
-static int
-kind_of(const Operation *operation)
+/* Does it have two sketches?  Else parameters. */
+static bool
+is_sketch(const Operation *operation)
 {
-	return !operation->is_sketch ? OF_PARAMS : operation->is_moments ? MOMENTS_VALUE :
-		operation->is_tables ? TABLES_VALUE : OF_SKETCH;
+	return operation->kind >= OF_SKETCH && operation->kind <= OF_TABLES;
 }
 
 /* Does the server take a value?  Then it must give it back. */
 static bool
-goes_in(const Value *value, int number)
+goes_in(const Value *value, int type)
 {
 	static const char *const data_exceptions[] = {"22"};
-	Kind	   *kind = &kinds[number];
 	const char *bytes = (const char *) value->bytes;
 	int			length = value->size;
 	int			format = 1;
-	PGresult   *result = send_query(kind->query, 1, &bytes, &length, &format);
+	PGresult   *result = send_query(round_trips[type != OF_PARAMS], 1, &bytes, &length, &format);
 	bool		accepted = PQresultStatus(result) == PGRES_TUPLES_OK;
 	Value		back;
 
-	kind->sent++;
-	kind->accepted += accepted;
+	types[type].sent++;
+	types[type].accepted += accepted;
 	if (accepted)
 	{
 		decode_bytea(PQgetvalue(result, 0, 0), &back);
-		if (!arrived_whole(value, &back, number != OF_PARAMS))
+		if (!arrived_whole(value, &back, type != OF_PARAMS))
 			violation("other bytes came back", PQgetvalue(result, 0, 0));
 		if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
 			violation("the text form is another value", PQgetvalue(result, 0, 1));
@@ -968,7 +931,7 @@ check_answer(const PGresult *result)
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
 	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") != 0 ? OF_PARAMS :
-				 of_moments ? MOMENTS_VALUE : of_tables ? TABLES_VALUE : OF_SKETCH))
+				 of_moments ? OF_MOMENTS : of_tables ? OF_TABLES : OF_SKETCH))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 
@@ -979,7 +942,7 @@ write_query(const Operation *operation, const Value *a, char *query, size_t size
 	char		record[RECORD_SIZE];
 	char		before[RECORD_SIZE];
 	size_t		parts[MAX_PARTS];
-	int			n = find_parts(a, operation->is_sketch ? PARAMS_AT : 0, parts);
+	int			n = find_parts(a, is_sketch(operation) ? PARAMS_AT : 0, parts);
 
 	if (is_large(a, parts, n))
 		return false;
@@ -1021,19 +984,21 @@ try_pair(Operation *operation)
 {
 	static Value pair[2];
 
-	of_moments = operation->is_moments;
-	of_tables = operation->is_tables;
+	int			type = is_sketch(operation) ? operation->kind : OF_PARAMS;
+
+	of_moments = operation->kind == OF_MOMENTS || operation->kind == PARAMS_OF_MOMENTS;
+	of_tables = operation->kind == OF_TABLES || operation->kind == PARAMS_OF_TABLES;
 	measured = below(2);
 	of_halves = operation->of_halves;
-	if (operation->is_sketch)
+	if (is_sketch(operation))
 		make_sketches(pair, operation->may_have_models);
 	else
 		make_factors(pair);
 	set_suspects("input", &pair[0], NULL);
-	if (!goes_in(&pair[0], kind_of(operation)))
+	if (!goes_in(&pair[0], type))
 		return;
 	set_suspects("input", &pair[1], NULL);
-	if (goes_in(&pair[1], kind_of(operation)))
+	if (goes_in(&pair[1], type))
 		operate(operation, pair);
 }
 
@@ -1053,8 +1018,8 @@ main(int argc, char **argv)
 	connect_to_server();
 	for (size_t i = 0; i < (size_t) count; i++)
 		try_pair(&operations[i % lengthof(operations)]);
-	for (size_t i = 0; i < lengthof(kinds); i++)
-		printf("%s: sent %d accepted %d\n", kinds[i].name, kinds[i].sent, kinds[i].accepted);
+	for (size_t i = 0; i < lengthof(types); i++)
+		printf("%s: sent %d accepted %d\n", types[i].name, types[i].sent, types[i].accepted);
 	for (size_t i = 0; i < lengthof(operations); i++)
 		printf("%s: asked %d answered %d\n", operations[i].name, operations[i].asked,
 			   operations[i].answered);

@@ -854,31 +854,6 @@ test_rows(int pairs)
 	}
 }
 
-static RaceParams *
-make_grid(RaceKernel kernel, uint32_t dims, double bandwidth, const double *cells)
-{
-	RaceParams *params = allocate(sizeof(RaceParams) + 3 * dims * sizeof(double));
-	double	   *numbers = (double *) (params + 1);
-
-	params->kernel = (uint8_t) kernel;
-	params->sequence = RACE_SEQUENCE_GRID;
-	params->rehash = FOLD;
-	params->arrays = BOUNDS | RACE_ARRAY_CELLS;
-	params->dims = dims;
-	params->bandwidth = bandwidth;
-	params->power = 1;
-	params->rows = 1;
-	params->more = (uint32_t) (3 * dims * sizeof(double));
-	for (uint32_t i = 0; i < dims; i++)
-	{
-		numbers[i] = -1;
-		numbers[dims + i] = 2;
-		numbers[2 * dims + i] = cells[i];
-	}
-	params->range = (uint32_t) race_grid_nodes(cells, dims, 1);
-	return params;
-}
-
 static void
 test_grids(int pairs)
 {
@@ -897,12 +872,13 @@ test_grids(int pairs)
 
 	for (size_t i = 0; i < LENGTH(grids); i++)
 	{
+		RaceParams *params = grid_of_cells(grids[i].kernel, grids[i].dims, grids[i].cells, 1);
 		char		name[100];
 
+		params->bandwidth = grids[i].bandwidth;
 		snprintf(name, sizeof(name), "grid of %u dims, %g x %g x %g cells, %s", grids[i].dims,
 				 grids[i].cells[0], grids[i].cells[1], grids[i].cells[2], race_kernel_name(grids[i].kernel));
-		test_kind(make_grid(grids[i].kernel, grids[i].dims, grids[i].bandwidth, grids[i].cells), name,
-				  of_sketches, LENGTH(of_sketches), pairs);
+		test_kind(params, name, of_sketches, LENGTH(of_sketches), pairs);
 	}
 }
 
@@ -925,25 +901,12 @@ test_moments(int pairs)
 	for (size_t i = 0; i < LENGTH(moments); i++)
 	{
 		uint32_t	dims = moments[i].dims;
-		RaceParams *params = allocate(sizeof(RaceParams) + 2 * dims * sizeof(double));
+		RaceParams *params = moments_params(dims, moments[i].norm, moments[i].clip);
 		char		name[100];
 
-		params->kernel = RACE_KERNEL_MOMENTS;
-		params->sequence = IND;
-		params->rehash = FOLD;
-		params->arrays = BOUNDS;
-		params->dims = dims;
-		params->bandwidth = 1;
-		params->power = 1;
-		params->rows = 1;
-		params->norm = moments[i].norm;
-		params->clip = (uint8_t) moments[i].clip;
 		params->features = moments[i].features;
 		params->targets = moments[i].targets;
 		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
-		params->more = (uint32_t) (2 * dims * sizeof(double));
-		for (uint32_t k = 0; k < 2 * dims; k++)
-			((double *) (params + 1))[k] = k < dims ? -1 : 2;
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
 				 dims, params->features, params->targets, params->norm, race_clip_name(params->clip));
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);

@@ -220,7 +220,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 
 /* Parameters of a grid between -1 and 2, with so many cells along each axis */
 static inline RaceParams *
-grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
+grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 {
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
 	double	   *numbers = (double *) (params + 1);
@@ -238,10 +238,18 @@ grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
 	{
 		numbers[i] = -1;
 		numbers[dims + i] = 2;
-		numbers[2 * dims + i] = cells;
+		numbers[2 * dims + i] = cells[i];
 	}
-	params->range = (uint32_t) race_grid_nodes(numbers + 2 * dims, dims, levels);
+	params->range = (uint32_t) race_grid_nodes(cells, dims, levels);
 	return params;
+}
+
+static inline RaceParams *
+grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
+{
+	double		of_axes[RACE_GRID_DIMS] = {cells, cells, cells};
+
+	return grid_of_cells(kernel, dims, of_axes, levels);
 }
 
 /* Row functions of these parameters, not drawn yet; the caller frees them */

@@ -210,32 +210,6 @@ test_names(void)
 }
 
 static void
-test_defaults(void)
-{
-	RaceParams	params = good_params();
-
-	ok(race_default_sequence(&params, 0) == SOBOL && race_default_rehash(&params) == FOLD,
-	   "few dims and power 1: sobol, fold");
-	params.power = 2;
-	ok(race_default_sequence(&params, 0) == SOBOL && race_default_rehash(&params) == MULTI,
-	   "power 2: sobol, multilinear");
-	params.power = 6;
-	ok(race_default_sequence(&params, 0) == STRUCTURED, "more than 21 numbers a row: structured");
-	params.power = 1;
-	params.dims = RACE_SOBOL_DIMENSIONS - 1;
-	ok(race_default_sequence(&params, 0) == SOBOL, "20 dims: sobol");
-	params.dims = RACE_SOBOL_DIMENSIONS;
-	ok(race_default_sequence(&params, 0) == STRUCTURED, "21 dims: structured");
-	params.outputs = 3;
-	ok(race_default_sequence(&params, 0) == SOBOL, "of three outputs: sobol");
-	params.outputs = 30;
-	ok(race_default_sequence(&params, 0) == IND, "with a matrix: independent");
-	params.outputs = 0;
-	params.dims = 0;
-	ok(race_default_sequence(&params, 0) == IND, "dims not stated: independent");
-}
-
-static void
 test_collisions(void)
 {
 	RaceParams	params = l2_params(IND, FOLD, 3, 1, 8, 1000);
@@ -256,7 +230,6 @@ main(void)
 	test_memory();
 	test_message();
 	test_names();
-	test_defaults();
 	test_collisions();
 	return done_testing();
 }

@@ -193,42 +193,11 @@ test_uniformity(void)
 	ok(!uniform_over_seeds(3, 3, 1, 0), "control: not of a coordinate with itself");
 }
 
-/*
- * What it is for.  The mean of f(x, y) = x y over 256 points: its error over
- * seeds, compared with that of independent points
- */
-static double
-mean_square_error(Sequence sequence)
-{
-	double		sum = 0;
-
-	for (int seed = 0; seed < 200; seed++)
-	{
-		double		mean = 0;
-
-		for (uint32_t i = 0; i < 256; i++)
-			mean += (double) sequence(seed, 0, i) * 0x1p-64 *
-				((double) sequence(seed, 1, i) * 0x1p-64) / 256;
-		sum += (mean - 0.25) * (mean - 0.25) / 200;
-	}
-	return sum;
-}
-
-static void
-test_error(void)
-{
-	double		gain = mean_square_error(independent_bits) / mean_square_error(sobol_bits);
-
-	printf("# mean square error is %.0f times smaller\n", gain);
-	ok(gain > 100, "the error of a mean is much smaller");
-}
-
 int
 main(void)
 {
 	test_known_answers();
 	test_evenness();
 	test_uniformity();
-	test_error();
 	return done_testing();
 }
