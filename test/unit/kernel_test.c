@@ -1,34 +1,44 @@
 /*
  * kernel_test.c
- *		The exact kernel value.  (l1_test.c has the formula of l1.)
+ *		The exact kernel value.
  */
 #include "../../src/core/kernels.h"
 #include "kernels.h"
 #include "tap.h"
 
 /*
- * The l2 kernel by its integral (Datar et al. 2004, section 3.2),
- *
- *		k(c) = integral of 2 / (sqrt(2 pi) c) exp(-t^2 / 2 c^2) (1 - t), t = 0 ... 1
- *
- * with t = c s, by Simpson's rule; beyond s = 12 the density is below 1e-31.
+ * Kernels by their integrals (Datar et al. 2004, section 3.2), of the density of a projection of length t times (1 - t),
+ * t = 0 ... 1.  Of l2 it is 2 / (sqrt(2 pi) c) exp(-t^2 / 2 c^2), with t = c s; beyond s = 12 it is below 1e-31.  Of l1 it
+ * is 2 / (pi c) 1 / (1 + t^2 / c^2), with t = c sinh(s).
  */
-static double
-integrated_kernel(double c)
+static long double
+l2_integrand(long double c, long double s)
 {
-	const int	steps = 20000;
-	long double end = 1 / c < 12 ? 1 / (long double) c : 12;
+	return expl(-s * s / 2) * (1 - c * s) * sqrtl(2 / acosl(-1));
+}
+
+static long double
+l1_integrand(long double c, long double s)
+{
+	return (1 - c * sinhl(s)) / coshl(s) * 2 / acosl(-1);
+}
+
+/* Simpson's rule */
+static double
+integrated_kernel(bool l1, double c)
+{
+	const int	steps = 40000;
+	long double end = l1 ? asinhl(1 / (long double) c) : fminl(1 / (long double) c, 12);
 	long double h = end / steps;
 	long double sum = 0;
 
 	for (int i = 0; i <= steps; i++)
 	{
-		long double s = i * h;
 		int			weight = i == 0 || i == steps ? 1 : 2 + 2 * (i % 2);
 
-		sum += weight * expl(-s * s / 2) * (1 - c * s);
+		sum += weight * (l1 ? l1_integrand(c, i * h) : l2_integrand(c, i * h));
 	}
-	return (double) (sum * h / 3 * sqrtl(2 / acosl(-1)));
+	return (double) (sum * h / 3);
 }
 
 static double
@@ -42,31 +52,43 @@ kernel(double bandwidth, uint32_t power, double x, double y)
 }
 
 static void
-test_integral(void)
+test_integral(bool l1)
 {
 	static const double distances[] = {
-		1e-6, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 30, 100, 1e3, 1e4, 1e6
+		1e-6, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.999, 1, 1.001, 1.5, 2, 3, 5, 10, 30, 100, 1e3, 9.9e3, 1e4,
+		1.01e4, 1e5, 1e6
 	};
+	double		(*exact) (double) = l1 ? race_l1_kernel : race_l2_kernel;
+	const char *name = l1 ? "l1" : "l2";
 	const int	n = sizeof(distances) / sizeof(distances[0]);
 	double		worst = 0;
-	double		worst_power = 0;
 	int			rising = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		double		k = kernel(1, 1, 0, distances[i]);
-
-		worst = fmax(worst, fabs(k / integrated_kernel(distances[i]) - 1));
-		worst_power = fmax(worst_power, fabs(kernel(1, 2, 0, distances[i]) / (k * k) - 1));
-		worst_power = fmax(worst_power, fabs(kernel(1, 3, 0, distances[i]) / (k * k * k) - 1));
-		rising += i > 0 && k >= kernel(1, 1, 0, distances[i - 1]);
+		worst = fmax(worst, fabs(exact(distances[i]) / integrated_kernel(l1, distances[i]) - 1));
+		rising += i > 0 && exact(distances[i]) >= exact(distances[i - 1]);
 	}
 	printf("# largest relative error %.3g\n", worst);
-	ok(worst < 1e-12, "the kernel is its integral at %d distances", n);
-	ok(fabs(integrated_kernel(1) / kernel(1, 1, 0, 1.000001) - 1) > 1e-7,
-	   "control: a distance off by 1e-6 shows");
-	ok(worst_power < 1e-14, "power 2 and 3 are the square and the cube");
-	ok(rising == 0, "farther is less");
+	ok(worst < (l1 ? 1e-11 : 1e-12), "%s: the kernel is its integral at %d distances", name, n);
+	ok(fabs(integrated_kernel(l1, 1) / exact(1.000001) - 1) > 1e-7, "control: a distance off by 1e-6 shows");
+	ok(rising == 0, "%s: farther is less", name);
+}
+
+static void
+test_powers(void)
+{
+	double		worst = 0;
+	double		c;
+
+	for (c = 1e-6; c < 1e6; c *= 3)
+	{
+		double		k = kernel(1, 1, 0, c);
+
+		worst = fmax(worst, fabs(kernel(1, 2, 0, c) / (k * k) - 1));
+		worst = fmax(worst, fabs(kernel(1, 3, 0, c) / (k * k * k) - 1));
+	}
+	ok(worst < 1e-14, "power 2 and 3 are the square and the cube");
 }
 
 static void
@@ -107,6 +129,21 @@ test_distance(void)
 }
 
 /* ------------------------------------------------------------- other kernels */
+
+static void
+test_l1_ends(void)
+{
+	double		c;
+	double		worst = 0;
+
+	ok(race_l1_kernel(0) == 1 && race_l1_kernel(5e-324) == 1, "k = 1 at the smallest distances");
+	ok(race_l1_kernel(1e-17) <= 1 && race_l1_kernel(1e-17) > 1 - 1e-15,
+	   "and near them hardly less");
+	ok(race_l1_kernel(INFINITY) == 0 && race_l1_kernel(1e308) >= 0, "k = 0 infinitely far");
+	for (c = 1e9; c < 1e300; c *= 1e10)
+		worst = fmax(worst, fabs(race_l1_kernel(c) * acos(-1) * c - 1));
+	ok(worst < 1e-15, "k = 1 / (pi c) far away");
+}
 
 /* Parameters of a kernel by itself; kept until the next call */
 static RaceParams *
@@ -437,9 +474,12 @@ test_part_of_transform(void)
 int
 main(void)
 {
-	test_integral();
+	test_integral(false);
+	test_integral(true);
+	test_powers();
 	test_ends();
 	test_distance();
+	test_l1_ends();
 	test_l1();
 	test_known_angles();
 	test_angular();

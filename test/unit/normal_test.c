@@ -1,6 +1,6 @@
 /*
  * normal_test.c
- *		Quantiles: the inverse normal and Student's t.
+ *		Quantiles: the inverse normal, Student's t and the inverse Cauchy.
  */
 #include "../../src/core/normal.h"
 #include "../../src/answers/distributions.h"
@@ -180,11 +180,56 @@ test_student(void)
 	ok(disordered == 0, "less probability lies farther out, down to 2^-53");
 }
 
+/* tan(pi (p - 1/2)) in more digits, where the argument is not near a pole */
+static long double
+inverse_cauchy(double p)
+{
+	long double v = p - 0.5L;
+	long double w = fabsl(v);
+	long double tangent = w <= 0.25L ? tanl(acosl(-1) * w) : 1 / tanl(acosl(-1) * (0.5L - w));
+
+	return v < 0 ? -tangent : tangent;
+}
+
+static void
+test_inverse_cauchy(void)
+{
+	static const double places[] = {
+		0x1p-53, 3 * 0x1p-53, 1e-10, 0.01, 0.24999, 0.25, 0.25001, 0.4, 0.5 - 0x1p-53,
+		0.5 + 0x1p-53, 0.75, 0.9, 1 - 0x1p-53
+	};
+	double		worst = 0;
+	double		asymmetry = 0;
+	int			falling = 0;
+
+	for (int i = 0; i < 1000000; i++)
+	{
+		/* of every second, all exponents alike */
+		double		p = ldexp((double) (mix(i) >> 11), i % 2 == 0 ? -53 : -54 - i / 2 % 40);
+
+		p = floor(p * 0x1p53 + 1) * 0x1p-53;
+		if (i < (int) (sizeof(places) / sizeof(places[0])))
+			p = floor(places[i] * 0x1p53) * 0x1p-53;
+		if (p >= 1 || p == 0.5)
+			continue;
+		worst = fmax(worst, fabs((double) (race_inverse_cauchy(p) / inverse_cauchy(p) - 1)));
+		asymmetry = fmax(asymmetry, fabs(race_inverse_cauchy(p) + race_inverse_cauchy(1 - p)));
+		falling += race_inverse_cauchy(p) < race_inverse_cauchy(p - 0x1p-53 > 0 ? p - 0x1p-53 : p);
+	}
+	printf("# largest relative error %.3g\n", worst);
+	ok(worst < 1e-15, "the inverse Cauchy is the tangent");
+	ok(race_inverse_cauchy(0.5) == 0 && asymmetry == 0, "antisymmetric around 1/2");
+	ok(falling == 0, "and never falls");
+	ok(race_inverse_cauchy(1 - 0x1p-53) > 2e15 && race_inverse_cauchy(1 - 0x1p-53) < 3e15,
+	   "its largest is 2^53 / pi");
+}
+
 int
 main(void)
 {
 	test_inverse_normal();
 	test_known_bits();
 	test_student();
+	test_inverse_cauchy();
 	return done_testing();
 }
