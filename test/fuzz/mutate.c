@@ -339,8 +339,6 @@ damage(const Route *route, Value *value)
 	} while (below(3) == 0);
 }
 
-/* -------------------------------------------------------------- encoding */
-
 /* -------------------------------------------------------------- judgement */
 
 /* A value on its way to the server */
