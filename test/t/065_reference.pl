@@ -1,5 +1,6 @@
 # doc/reference.md has every public object of the extension, with the signature and the
-# comment that the catalog has, and nothing else.
+# comment that the catalog has, and nothing else.  Documents name functions and files that there are, and
+# doc/paper.md no less than all pieces of the paper.
 use strict;
 use warnings;
 use FindBin;
@@ -9,12 +10,11 @@ use Test::More;
 
 my $doc = "$FindBin::Bin/../../doc";
 
-sub reference {
-	open my $file, '<', "$doc/reference.md" or die "reference.md: $!";
+sub slurp {
+	my ($path) = @_;
+	open my $file, '<', $path or die "$path: $!";
 	local $/ = undef;
-	my $text = readline $file;
-	$text =~ s{\n\z}{};
-	return $text;
+	return scalar readline $file;
 }
 
 # What doc/reference.pl makes of it, or its error
@@ -23,7 +23,7 @@ sub generated {
 	return $text;
 }
 
-my $reference = reference();
+my $reference = slurp("$doc/reference.md") =~ s/\n\z//r;
 ok(generated() eq $reference, 'reference.md is what doc/make_reference makes') or diag 'run doc/make_reference';
 
 # arguments of race_params have a row of a table each
@@ -56,11 +56,30 @@ my $names = sql(q{SELECT string_agg(proname, ' ') || ' ' || (SELECT string_agg(r
 	  . q{ || ' ' || (SELECT string_agg(typname, ' ') FROM pg_type WHERE typname ~ '^race_') FROM pg_proc WHERE proname ~ '^_?race_'});
 my %exists = map { $_ => 1 } split / /, $names;
 for my $document (glob "$doc/*.md $doc/../README.md $doc/../CONTRIBUTING.md") {
-	open my $file, '<', $document or die "$document: $!";
-	my $text = do { local $/; <$file> };
+	my $text = slurp($document);
 	$text =~ s/```(?!sql).*?```//gs;
 	my %unknown = map { $_ => 1 } grep { !$exists{$_} } $text =~ /\b(race_\w+)(?=\()/g;
 	is(join(' ', sort keys %unknown), '', "$document: all functions that it names exist");
 }
+
+# ------------------------------------------------------------------ the paper
+
+# Files and functions that a text names, of which there are none
+sub missing {
+	my ($text) = @_;
+	my @files = grep { !-e "$doc/../$_" } $text =~ m{`([\w./-]+\.(?:c|h|pl|py|sql|md|svg)|test/bench/run)`}g;
+	my @functions = grep { sql("SELECT count(*) FROM pg_proc WHERE proname = '$_'") == 0 } $text =~ /`(race_\w+)\(/g;
+	return join ' ', @files, @functions;
+}
+
+my $text = slurp("$doc/paper.md");
+is(missing($text), '', 'all files and functions exist');
+is(missing('`src/core/nothing.c`, `race_nothing()`, `race_kde()`'), 'src/core/nothing.c race_nothing', 'control: others are found missing');
+
+my @pieces = ((map { "Definition $_" } '2.1', '2.2', '2.4'), (map { "Theorem $_" } '2.3', '2.5', '3.2', '3.4'),
+	'Lemma 3.1', 'Lemma 3.3', 'Corollary 3.5', 'Algorithm 1', 'Algorithm 2', (map { "Figure $_" } 1 .. 7), (map { "Table $_" } 1 .. 4),
+	qw(1 2.1 2.2 2.3 2.4 3.1 3.2 3.3 4 5.1 6 7.1 7.2 7.3 8 9));
+is(join(', ', grep { $text !~ /^\| \Q$_\E\b/m } @pieces), '', 'every piece of the paper has a line');
+is(join(', ', grep { "| Lemma 3.1, x |\n" !~ /^\| \Q$_\E\b/m } 'Lemma 3.1', 'Lemma 3.3'), 'Lemma 3.3', 'control: a piece without one is noticed');
 
 done_testing();
