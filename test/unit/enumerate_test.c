@@ -230,53 +230,30 @@ model_gaussian(Walk *walk, uint64_t variance)
 
 /* -------------------------------------------------------------- walking */
 
-/* A sampler, its parameters, and the model of it */
+/* A sampler and its parameters */
 typedef struct Subject
 {
-	int64_t		(*draw) (RaceRandom *random, uint64_t a, uint64_t b);
-	int64_t		(*model) (Walk *walk, uint64_t a, uint64_t b);
-	uint64_t	a;
-	uint64_t	b;
+	enum
+	{
+		EXP, LAPLACE, GAUSSIAN
+	}			sampler;
+	uint64_t	a;				/* u, a scale or a variance */
+	uint64_t	t;				/* of exp(-u / t) */
 } Subject;
 
 static int64_t
-draw_exp(RaceRandom *random, uint64_t u, uint64_t t)
+draw(const Subject *subject, RaceRandom *random)
 {
-	return race_bernoulli_exp(random, u, t);
+	return subject->sampler == EXP ? race_bernoulli_exp(random, subject->a, subject->t) :
+		subject->sampler == LAPLACE ? race_discrete_laplace(random, subject->a) :
+		race_discrete_gaussian(random, subject->a);
 }
 
 static int64_t
-draw_laplace(RaceRandom *random, uint64_t scale, uint64_t unused)
+draw_by_model(const Subject *subject, Walk *walk)
 {
-	(void) unused;
-	return race_discrete_laplace(random, scale);
-}
-
-static int64_t
-draw_gaussian(RaceRandom *random, uint64_t variance, uint64_t unused)
-{
-	(void) unused;
-	return race_discrete_gaussian(random, variance);
-}
-
-static int64_t
-walk_exp(Walk *walk, uint64_t u, uint64_t t)
-{
-	return model_exp(walk, u, t);
-}
-
-static int64_t
-walk_laplace(Walk *walk, uint64_t scale, uint64_t unused)
-{
-	(void) unused;
-	return model_laplace(walk, scale);
-}
-
-static int64_t
-walk_gaussian(Walk *walk, uint64_t variance, uint64_t unused)
-{
-	(void) unused;
-	return model_gaussian(walk, variance);
+	return subject->sampler == EXP ? model_exp(walk, subject->a, subject->t) :
+		subject->sampler == LAPLACE ? model_laplace(walk, subject->a) : model_gaussian(walk, subject->a);
 }
 
 /* Bytes after the end of the tape, which must not be needed */
@@ -300,7 +277,7 @@ follows(const Subject *subject, const Walk *walk, int64_t outcome)
 	random.arg = &fills;
 	random.left = walk->bytes;
 	memcpy(random.buffer + sizeof(random.buffer) - walk->bytes, walk->tape, walk->bytes);
-	return subject->draw(&random, subject->a, subject->b) == outcome &&
+	return draw(subject, &random) == outcome &&
 		random.left == 0 && fills == 0;
 }
 
@@ -332,7 +309,7 @@ walk_tree(const Subject *subject, Mutant mutant, Tree *tree)
 		walk.mass = 1;
 		walk.wandering = false;
 		walk.fate = WHOLE;
-		outcome = subject->model(&walk, subject->a, subject->b);
+		outcome = draw_by_model(subject, &walk);
 
 		tree->paths++;
 		if (mutant == NO_MUTANT)
@@ -401,14 +378,6 @@ complete(const Tree *tree)
 		fabsl(tree->whole + tree->again + tree->cut - 1) < ROUNDING;
 }
 
-static void
-describe(const char *name, uint64_t parameter, const Tree *tree)
-{
-	printf("# %s %llu: %llu paths; %.3Lg of the mass starts again, %.2Lg is cut off\n",
-		   name, (unsigned long long) parameter, (unsigned long long) tree->paths,
-		   tree->again, tree->cut);
-}
-
 /* Bernoulli(exp(-u / t)) for all u from 0 to t */
 static void
 test_exp(uint64_t t)
@@ -420,7 +389,7 @@ test_exp(uint64_t t)
 
 	for (uint64_t u = 0; u <= t; u++)
 	{
-		Subject		subject = {draw_exp, walk_exp, u, t};
+		Subject		subject = {EXP, u, t};
 		long double p = expl(-(long double) u / t);
 		long double mass;
 
@@ -438,51 +407,27 @@ test_exp(uint64_t t)
 }
 
 static void
-test_laplace(uint64_t scale)
+test_noise(int sampler, uint64_t parameter)
 {
 	static Tree tree;
-	Subject		subject = {draw_laplace, walk_laplace, scale, 0};
+	Subject		subject = {sampler, parameter, 0};
+	long double (*log_weight) (int64_t k, double parameter) = sampler == LAPLACE ? log_laplace : log_gaussian;
+	const char *name = sampler == LAPLACE ? "scale" : "variance";
+	unsigned long long of = parameter;
 
 	walk_tree(&subject, NO_MUTANT, &tree);
-	describe("scale", scale, &tree);
-	ok(tree.astray == 0 && tree.paths > 1000,
-	   "scale %llu: on every path, the draw of the model", (unsigned long long) scale);
-	ok(complete(&tree) && bracket(&tree, log_laplace, scale),
-	   "scale %llu: draws have their probabilities", (unsigned long long) scale);
-	ok(!bracket(&tree, log_laplace, scale + 1e-4) &&
-	   !bracket(&tree, log_laplace, scale - 1e-4), "control: those of another scale are not theirs");
+	printf("# %s %llu: %llu paths; %.3Lg of the mass starts again, %.2Lg is cut off\n", name, of,
+		   (unsigned long long) tree.paths, tree.again, tree.cut);
+	ok(tree.astray == 0 && tree.paths > (sampler == LAPLACE ? 1000 : 10000),
+	   "%s %llu: on every path, the draw of the model", name, of);
+	ok(complete(&tree) && bracket(&tree, log_weight, parameter), "%s %llu: draws have their probabilities", name, of);
+	ok(!bracket(&tree, log_weight, parameter + 1e-4) && !bracket(&tree, log_weight, parameter - 1e-4),
+	   "control: those of another %s are not theirs", name);
 
 	walk_tree(&subject, ZERO_TWICE, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_laplace, scale),
-	   "mutant: a negative zero kept is caught");
+	ok(complete(&tree) && !bracket(&tree, log_weight, parameter), "mutant: a negative zero kept is caught");
 	walk_tree(&subject, FLOOR, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_laplace, scale),
-	   "mutant: floor of a continuous variable is caught");
-}
-
-static void
-test_gaussian(uint64_t variance)
-{
-	static Tree tree;
-	Subject		subject = {draw_gaussian, walk_gaussian, variance, 0};
-
-	walk_tree(&subject, NO_MUTANT, &tree);
-	describe("variance", variance, &tree);
-	ok(tree.astray == 0 && tree.paths > 10000,
-	   "variance %llu: on every path, the draw of the model",
-	   (unsigned long long) variance);
-	ok(complete(&tree) && bracket(&tree, log_gaussian, variance),
-	   "variance %llu: draws have their probabilities", (unsigned long long) variance);
-	ok(!bracket(&tree, log_gaussian, variance + 1e-4) &&
-	   !bracket(&tree, log_gaussian, variance - 1e-4),
-	   "control: those of another variance are not theirs");
-
-	walk_tree(&subject, ZERO_TWICE, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_gaussian, variance),
-	   "mutant: a negative zero kept is caught");
-	walk_tree(&subject, FLOOR, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_gaussian, variance),
-	   "mutant: floor of a continuous variable is caught");
+	ok(complete(&tree) && !bracket(&tree, log_weight, parameter), "mutant: floor of a continuous variable is caught");
 }
 
 int
@@ -495,15 +440,15 @@ main(void)
 
 	for (size_t i = 0; i < CASES(sizeof(exps) / sizeof(exps[0]), 5); i++)
 		test_exp(exps[i]);
-	test_laplace(100);
-	test_gaussian(1);
+	test_noise(LAPLACE, 100);
+	test_noise(GAUSSIAN, 1);
 	if (SANITIZED)
 		return done_testing();
 	test_exp(512);
-	test_laplace(256);
-	test_laplace(300);
-	test_gaussian(2);
-	test_gaussian(3);
-	test_gaussian(4);
+	test_noise(LAPLACE, 256);
+	test_noise(LAPLACE, 300);
+	test_noise(GAUSSIAN, 2);
+	test_noise(GAUSSIAN, 3);
+	test_noise(GAUSSIAN, 4);
 	return done_testing();
 }
