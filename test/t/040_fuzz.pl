@@ -85,7 +85,7 @@ END
 }
 
 # Why format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
-# is left to unit tests (parts_test, params_test): folds without room, too many row functions,
+# is left to params_test.c: folds without room, too many row functions,
 # bounds that are out of order, bandwidths and sequences of other kernels.
 my @reasons = (
 	'Too short, or of an unknown format version.',
