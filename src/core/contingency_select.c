@@ -47,6 +47,13 @@
  */
 #define ALL_PAIRS_ERROR		0.02
 
+/*
+ * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
+ * be off less.  Tables of one column keep this part then (test/bench/TABLES.md).
+ */
+#define FEW_COLUMNS			3
+#define FEW_ONE_WAY_PART	0.5
+
 /* Pairs are looked at if the deviation of a score would be at most this part of all records. */
 #define MOST_SCORE_DEVIATION	0.5
 
@@ -204,6 +211,16 @@ one_ways_part(const RaceSelect *select, double left)
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
 }
 
+static bool
+are_few_numbers(const RaceSelect *select)
+{
+	uint32_t	numbers = 0;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		numbers += select->ordered[i] > 0;
+	return numbers == select->columns && select->columns <= FEW_COLUMNS;
+}
+
 /* The parts of the tables of all pairs, before groups are joined; 0 if there are too many cells or too few records */
 static double
 all_pairs_parts(const RaceSelect *select, double left)
@@ -218,8 +235,9 @@ all_pairs_parts(const RaceSelect *select, double left)
 		for (uint32_t j = 0; j < i; j++)
 			parts += part_of(select, select->weights[i] * select->weights[j] * select->finest[i] * select->finest[j]);
 	}
-	return cells <= CLIQUE_CELLS && candidates(select) <= RACE_SELECT_PAIRS && sum_of_noise(select, one_way_parts(select) + parts, left) <=
-		ALL_PAIRS_ERROR * 2 * tables * select->total ? parts : 0;
+	return cells <= CLIQUE_CELLS && candidates(select) <= RACE_SELECT_PAIRS &&
+		(are_few_numbers(select) || sum_of_noise(select, one_way_parts(select) + parts, left) <=
+		 ALL_PAIRS_ERROR * 2 * tables * select->total) ? parts : 0;
 }
 
 bool
@@ -234,6 +252,8 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 	{
 		pairs = all_pairs_parts(select, left);
 		part = pairs > 0 ? 1 / (1 + pairs / one_way_parts(select)) : one_ways_part(select, left);
+		if (pairs > 0 && are_few_numbers(select))
+			part = fmax(part, FEW_ONE_WAY_PART);
 	}
 	select->all = pairs > 0;
 	if (part == 1 || select->all)

@@ -180,6 +180,7 @@ CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], me
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
+	pair_groups CONSTANT int := 64;		-- of a column, in the table of two numbers that are released alone
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -222,6 +223,12 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
+	IF jsonb_array_length(domains) = 2 AND NOT jsonb_path_exists(domains, '$[*] ? (@.kind != "number" || @.cells < 128)') THEN
+		SELECT jsonb_agg(e.domain || jsonb_build_object('group', (
+			SELECT min(w) FROM generate_series(0, 6) i, unnest(ARRAY[1, 2, 4, 5]) m, LATERAL (VALUES (m * 10 ^ i)) w (w)
+			WHERE w.w >= ((e.domain->>'cells')::int - (e.domain->>'single')::int) / pair_groups::float8)::int) ORDER BY e.place)
+		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
+	END IF;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
@@ -236,7 +243,7 @@ CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains j
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have
+	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have; groups follow from the other columns, too
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -245,7 +252,7 @@ BEGIN
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
 	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		ELSE k.domain IS DISTINCT FROM o.domain END
+		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
