@@ -84,6 +84,30 @@ SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near
 FROM race_regress('guests short', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
 SELECT "column", coefficient IS NOT NULL AS known FROM race_regress('guests all', 'pressure');
 
+-- modes, unusual records, what a release is, and its export
+SELECT m."column", m.mode, t.n AS records_there, m.x BETWEEN m.lower AND m.upper AS inside, m.prominence <= m.density AS less FROM race_modes('guests all', 1) m,
+	LATERAL (SELECT count(*) > 0 AS n FROM guests WHERE CASE m."column" WHEN 'age' THEN age BETWEEN m.lower AND m.upper WHEN 'rooms' THEN rooms BETWEEN m.lower AND m.upper
+		WHEN 'day' THEN day = m.text::date ELSE pressure BETWEEN m.lower AND m.upper END) t;
+CREATE TABLE humps (x float8 NOT NULL CHECK (x BETWEEN 0 AND 100), y float8 NOT NULL CHECK (y BETWEEN 0 AND 1));
+INSERT INTO humps SELECT CASE WHEN i % 3 = 0 THEN 25 ELSE 70 END + 12 * sin(i) * cos(i * 0.37), i % 1000 / 1000.0 FROM generate_series(1, 6000) i;
+SET client_min_messages = warning;
+CALL race_protect('humps', epsilon_limit => 1e12);
+CALL race_release('humps', 'humps', '{x,y}', 1e9);
+RESET client_min_messages;
+SELECT "column", mode, abs(x - 70) < 3 AS upper_hump, abs(x - 25) < 3 AS lower_hump, round(density::numeric, 2) > 0.02 AS dense FROM race_modes('humps');
+SELECT o.point, abs(o.share - t.share) < 0.05 AS right, o.share BETWEEN o.lower AND o.upper AS inside, abs(o.density - t.density) < 0.02 AS density
+FROM race_outliers('guests short', '[{"town": "Oslo"}, {"town": "Rome"}, {"town": "Paris"}]') o,
+	LATERAL (SELECT ('{0,0.2,0.6}'::float8[])[o.point] AS share, ('{0.2,0.4,0.4}'::float8[])[o.point] AS density) t WHERE o.point < 2;
+SELECT share < 0.01 AS unusual, typicality < 0.1 AS rare, upper < 0.05 AS surely FROM race_outliers('guests short', jsonb '{"age": 5, "pressure": 240}');
+SELECT share > 0.01 AS usual FROM race_outliers('guests short', '{"age": 5, "pressure": 95}');
+SELECT point, density > 0 AS dense FROM race_outliers('front age', ARRAY[50.0]);
+SELECT kernel, status, count FROM race_info('guests short');
+SELECT number, column1, column2, count(*), abs(sum(count) - 20000) < 1 AS all FROM race_export('guests short') WHERE number < 5 GROUP BY 1, 2, 3 ORDER BY 1;
+SELECT max(abs(e.count - t.n)) < 0.01 AS right FROM race_export('guests short') e JOIN (SELECT town, count(*) AS n FROM guests GROUP BY 1) t ON e.value1 = t.town AND e.number = 2;
+SELECT count(*) > 1 AS points, abs(sum(count) - 19600) < 50 AS all, min(column1) AS name FROM race_export('front age', 'points');
+SELECT race_modes(NULL), race_outliers(NULL, '{}'), race_info(NULL::text), race_export(NULL);
+SELECT count(*), count(x) FROM race_modes('guests dark');
+
 -- versions: the same table, then one in which a column is another
 SET client_min_messages = warning;
 CALL race_release_next('guests short');
@@ -124,7 +148,18 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
 	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
+	$$race_modes('guests al')$$, $$race_modes('guests all', 0)$$, $$race_outliers('guests all', '{"agee": 3}')$$, $$race_outliers('guests all', '{"age": [30, 70]}')$$, $$race_outliers('guests all', 'Rome')$$,
+	$$race_info('guests al')$$, $$race_export('guests al')$$, $$race_export('guests all', 'csv')$$, $$race_export('guests all', 'points')$$, $$race_export('front age', 'tables')$$,
 	$$race_correlation('front age')$$, $$race_regress('guests all', 'pressure', '{town}')$$, $$race_regress('guests all', 'pressure', '{agee}')$$, $$race_regress('guests all', 'age', '{age}')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
+
+-- no lines of the extension's own beside an error, and those of the caller
+\set SHOW_CONTEXT always
+SELECT race_count('guest all');
+SELECT race_curve('guests all', 'town');
+SELECT race_regress('guests all', 'agee');
+SELECT race_quantiles('guests all', 'age', '{5}');
+DO $$ BEGIN PERFORM race_mean('guests all', 'agee'); END $$;
+\set SHOW_CONTEXT never
 
 DROP SCHEMA front CASCADE;
 -- a measure: means from the parts of cells, where it is NULL too

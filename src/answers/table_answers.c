@@ -589,6 +589,8 @@ static void
 bound_measured(double count, double variance, double z, RaceTableAnswer *answer)
 {
 	answer->measured = true;
+	answer->estimate = count;
+	answer->variance = variance;
 	answer->count = Max(count, 0);
 	answer->lower = Max(count - z * sqrt(variance), 0);
 	answer->upper = Max(count, 0) + z * sqrt(variance);
@@ -725,6 +727,8 @@ next_of_crosstab(void *state, uint64 i)
 	race_tables_add_answer(&crosstab->row, &answer);
 	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
 	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
+	race_row_add(&crosstab->row, Float8GetDatum(answer.measured ? answer.estimate : answer.count));
+	race_row_add_if(&crosstab->row, answer.measured, Float8GetDatum(answer.measured ? sqrt(answer.variance) : 0));
 	return race_row_datum(&crosstab->row);
 }
 

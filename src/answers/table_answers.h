@@ -63,6 +63,7 @@ typedef struct RaceTableAnswer
 	double		count;			/* of records, not negative */
 	double		lower;
 	double		upper;
+	double		estimate;		/* the same with noise, which may be below 0 */
 	double		variance;		/* of noise, if it was measured */
 	bool		measured;		/* from a table with known noise, else from the model */
 } RaceTableAnswer;

@@ -1,6 +1,6 @@
 /*
  * table_synthesis.c
- *		Synthetic rows from the model of contingency tables
+ *		Synthetic rows from the model of contingency tables, and how unusual a record is among them
  */
 #include "postgres.h"
 
@@ -20,6 +20,7 @@
 #include "table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_rows);
+PG_FUNCTION_INFO_V1(race_tables_rank);
 
 #define ROWS_AT_ONCE	16384
 #define MOST_ROWS		1000000000
@@ -254,4 +255,138 @@ Datum
 race_tables_rows(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_rows, next_row);
+}
+
+/*
+ * How unusual is a record?
+ *
+ * Numbers count as the groups that tables of two columns have.  Rows drawn from the model tell how many records have
+ * values that are less frequent together than those of the record.
+ */
+
+#define RANKED_ROWS		4096
+
+/* The cells of a column that count as one with a cell of each; 22023 if weights are those of others, too */
+static double *
+widen_to_line(const RaceOpenTables *open, uint32 column, const double *weights)
+{
+	uint32		n;
+	RaceTableLine *lines = race_tables_lines(open, column, true, &n);
+	double	   *wide = palloc0(RaceDomainCells(&open->domains[column]) * sizeof(double));
+	int			met = 0;
+	uint32		i;
+	uint32		k;
+
+	for (i = 0; i < n; i++)
+	{
+		bool		inside = false;
+
+		for (k = lines[i].first; k <= lines[i].last; k++)
+			inside |= weights[k] > 0;
+		for (k = lines[i].first; inside && k <= lines[i].last; k++)
+			wide[k] = 1;
+		met += inside;
+	}
+	if (met != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a record has one value of column \"%s\"", open->domains[column].name),
+				 errhint("Write the values of a record, as in {\"age\": 30, \"town\": \"Paris\"}.")));
+	pfree(lines);
+	return wide;
+}
+
+/* The probabilities of drawn rows, in the columns that have weights */
+static double *
+rank_rows(const RaceOpenTables *open, const double *const *asked)
+{
+	Synthesis	synthesis = {0};
+	uint32	   *rows = palloc(RANKED_ROWS * (Size) open->columns * sizeof(uint32));
+	uint32	   *space = palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
+	double	   *probabilities = palloc(RANKED_ROWS * sizeof(double));
+	const double **weights = palloc0(open->columns * sizeof(double *));
+	double	  ***of_cell = palloc0(open->columns * sizeof(double **));
+	uint32		i;
+	int			j;
+
+	for (j = 0; j < open->columns; j++)
+		if (asked[j] != NULL)
+			of_cell[j] = palloc0(RaceDomainCells(&open->domains[j]) * sizeof(double *));
+	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
+	for (i = 0; i < RANKED_ROWS; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (j = 0; j < open->columns; j++)
+		{
+			uint32		cell = rows[(Size) i * open->columns + j];
+
+			if (of_cell[j] == NULL)
+				continue;
+			if (of_cell[j][cell] == NULL)
+			{
+				double	   *one = palloc0(RaceDomainCells(&open->domains[j]) * sizeof(double));
+
+				one[cell] = 1;
+				of_cell[j][cell] = widen_to_line(open, j, one);
+				pfree(one);
+			}
+			weights[j] = of_cell[j][cell];
+		}
+		probabilities[i] = race_graph_event(open->model->graph, weights, 0, NULL);
+	}
+	return probabilities;
+}
+
+/* The share of rows that are less probable */
+static double
+share_below(const double *probabilities, double probability)
+{
+	uint32		below = 0;
+	uint32		i;
+
+	for (i = 0; i < RANKED_ROWS; i++)
+		below += probabilities[i] < probability * (1 - 1e-9);
+	return (double) below / RANKED_ROWS;
+}
+
+/* _race_tables_rank(sketch, domains, record, confidence) */
+Datum
+race_tables_rank(PG_FUNCTION_ARGS)
+{
+	RaceOpenTables open;
+	RaceTableAnswer answer;
+	RaceResultRow row;
+	const double **weights;
+	double	   *probabilities;
+	double		mean = 0;
+	double		probability;
+	double		share;
+	double		z;
+	bool		known;
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
+	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
+	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
+	for (i = 0; i < open.columns; i++)
+		if (weights[i] != NULL)
+			weights[i] = widen_to_line(&open, i, weights[i]);
+	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
+	probabilities = rank_rows(&open, weights);
+	for (i = 0; i < RANKED_ROWS; i++)
+		mean += probabilities[i] / RANKED_ROWS;
+	probability = answer.count / open.model->total;
+	known = open.model->total > z * sqrt(open.model->total_variance);
+	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
+	share = share_below(probabilities, probability);
+	race_row_add_if(&row, known, Float8GetDatum(share));
+	race_row_add_if(&row, known, Float8GetDatum(probability));
+	share = share_below(probabilities, answer.lower / open.model->total);
+	race_row_add_if(&row, known, Float8GetDatum(Max(share - z * sqrt(share * (1 - share) / RANKED_ROWS), 0)));
+	share = share_below(probabilities, answer.upper / open.model->total);
+	race_row_add_if(&row, known, Float8GetDatum(Min(share + z * (z + sqrt(share * (1 - share) * RANKED_ROWS)) / RANKED_ROWS, 1)));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -11,7 +11,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8)
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT stderr float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
 	'race_crosstab of a private sketch of tables with the domains of its columns';
@@ -82,3 +82,17 @@ CREATE FUNCTION _racepriv._race_tables_correlation(
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
 	'race_correlation of a private sketch of tables with the domains of its columns, and their means and standard deviations';
+
+CREATE FUNCTION _racepriv._race_tables_modes(
+	sketch race_sketch, domains jsonb, max int, confidence float8,
+	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8) IS
+	'race_modes of a private sketch of tables with the domains of its columns. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_tables_rank(
+	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
+	OUT typicality float8, OUT share float8, OUT density float8, OUT lower float8, OUT upper float8)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
+	'race_outliers of a private sketch of tables with the domains of its columns, for one record';

@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -192,6 +193,25 @@ race_results(FunctionCallInfo fcinfo,
 	/* the macro counts the call before it looks at the result */
 	result = next(call->user_fctx, call->call_cntr);
 	SRF_RETURN_NEXT(call, result);
+}
+
+Tuplestorestate *
+race_store_start(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function returns rows"),
+				 errhint("Write it in FROM: SELECT * FROM %s(...).", get_func_name(fcinfo->flinfo->fn_oid))));
+	old = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+	result->setDesc = CreateTupleDescCopy(result->expectedDesc);
+	MemoryContextSwitchTo(old);
+	return result->setResult;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/nodes.h"
+#include "utils/tuplestore.h"
 
 /*
  * Where PostgreSQL 13 to 18 differ.
@@ -150,6 +151,9 @@ extern Datum race_row_datum(RaceResultRow *row);
 extern Datum race_results(FunctionCallInfo fcinfo,
 						  void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
 						  Datum (*next) (void *state, uint64 i));
+
+/* Begin the rows of a set-returning function that makes all of them at its first call. */
+extern Tuplestorestate *race_store_start(FunctionCallInfo fcinfo);
 
 /*
  * Text from users: how long it may be, and how messages quote it.

@@ -247,37 +247,47 @@ COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE race_release_modes_result AS (
-	mode int, "column" text, x float8, density float8, prominence float8, label text);
+	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text);
 COMMENT ON TYPE race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
 COMMENT ON COLUMN race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
 COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 COMMENT ON COLUMN race_release_modes_result.x IS 'where the mode is in this column';
-COMMENT ON COLUMN race_release_modes_result.density IS 'the density there, as race_kde';
-COMMENT ON COLUMN race_release_modes_result.prominence IS 'as race_modes of a sketch';
+COMMENT ON COLUMN race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
+COMMENT ON COLUMN race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
 COMMENT ON COLUMN race_release_modes_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
+COMMENT ON COLUMN race_release_modes_result.upper IS 'and where it ends';
+COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of the column';
 
 CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label
+	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_tables_modes(
+			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, max, 0.95) m
+	UNION ALL
+	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
-	'race_modes by the name of a release, of all labels or one: a row for each column of each mode';
+	'where most records are. Of a release by columns, modes of each number by itself that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
-CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8, density float8, label text);
+CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8, density float8, label text, lower float8, upper float8);
 COMMENT ON TYPE race_outliers_result IS 'a row of the result of race_outliers';
 COMMENT ON COLUMN race_outliers_result.point IS 'the number of the point, from 1 on';
 COMMENT ON COLUMN race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
 COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical, as race_typicality_share: compare it with a threshold such as 0.01. NULL without a model';
-COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde';
+COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
 COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
+COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
 
 CREATE FUNCTION _racepriv._race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
@@ -297,22 +307,37 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_points(race_params, float8[]) IS
 	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of these parameters';
 
-CREATE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
+CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
-		CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
-		_racepriv._race_kde(s.sketch, p.x), l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL (
-			SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
-			FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-		CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), points) p
-	ORDER BY p.point, l.label COLLATE "C"
+	SELECT o.* FROM (
+		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
+		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
+			CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
+				WITH ORDINALITY q (record, n)
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
+		WHERE d.records IS NOT NULL
+		UNION ALL
+		SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
+			CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
+			_racepriv._race_kde(s.sketch, p.x), l.label, NULL::float8, NULL::float8
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+			CROSS JOIN LATERAL (
+				SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
+				FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
+			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p) o
+	ORDER BY o.point, o.label COLLATE "C"
 $$;
-COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
-	'how typical points are among the records of a release, in the order of the points: {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
+COMMENT ON FUNCTION race_outliers(text, text, text, float8) IS
+	'how typical records are among those of a release, in their order: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers one after the other. Errors as race_count, 22023 for points of another length';
+
+CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_outliers_result
+	AS 'MODULE_PATHNAME', 'race_by_name' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION race_outliers(text, "any", text, float8) IS
+	'the same of jsonb, or of an array of numbers';
 
 CREATE TYPE race_mean_curve_result AS (
 	x float8, mean float8, stderr float8, lower float8, upper float8, label text);

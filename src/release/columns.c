@@ -1188,27 +1188,16 @@ race_describe(PG_FUNCTION_ARGS)
 Datum
 race_columns_seen(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext caller;
+	Tuplestorestate *rows = race_store_start(fcinfo);
 	RaceLedger	ledger;
 	RaceParameter actor;
 	uint64		i;
 
-	if (result == NULL || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this function returns rows"),
-				 errhint("SELECT * FROM race_columns.")));
-	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = tuplestore_begin_heap(false, false, work_mem);
-	MemoryContextSwitchTo(caller);
 	race_act_begin(&ledger, fcinfo, false);
 	actor = race_ledger_role(GetUserId());
 	race_ledger_run(&ledger, "SELECT * FROM _racepriv._race_columns_of($1)", 1, &actor);
 	for (i = 0; i < SPI_processed; i++)
-		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
-	result->setDesc = CreateTupleDescCopy(result->expectedDesc);
+		tuplestore_puttuple(rows, SPI_tuptable->vals[i]);
 	SPI_finish();
 	return (Datum) 0;
 }

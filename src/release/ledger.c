@@ -91,9 +91,8 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
 }
 
-/* Raise the error again that was caught, without the statements of this extension that it came from. */
-static void
-rethrow_without_context(MemoryContext caller)
+void
+race_rethrow_without_context(MemoryContext caller)
 {
 	ErrorData  *error;
 
@@ -102,7 +101,7 @@ rethrow_without_context(MemoryContext caller)
 	FlushErrorState();
 	if (error->sqlerrcode != ERRCODE_INTERNAL_ERROR)
 		error->context = NULL;
-	ReThrowError(error);
+	ThrowErrorData(error);
 }
 
 void
@@ -138,7 +137,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	}
 	PG_CATCH();
 	{
-		rethrow_without_context(caller);
+		race_rethrow_without_context(caller);
 	}
 	PG_END_TRY();
 	AtEOXact_GUC(true, level);

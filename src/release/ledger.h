@@ -74,6 +74,12 @@ extern Oid	race_schema_of(Oid function);
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
 
 /*
+ * In PG_CATCH(): raise the error again in this memory context, without the statements of this extension that it came
+ * from.
+ */
+extern void race_rethrow_without_context(MemoryContext caller);
+
+/*
  * Run a statement, which names its tables and functions with RACE_SCHEMA.  The rows
  * it returns, at most one, are in SPI_tuptable until the next one runs or
  * SPI_freetuptable(); SPI_processed says how many rows there are or were written.

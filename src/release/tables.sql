@@ -328,3 +328,62 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
+
+CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 1
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
+		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
+$$;
+COMMENT ON FUNCTION race_info(text) IS
+	'race_info of the latest version of a release, of each of its labels. Error 42704';
+
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+		count float8, stderr float8, label text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
+BEGIN
+	IF release IS NULL THEN
+		RETURN;
+	ELSIF format NOT IN ('tables', 'points') THEN
+		RAISE EXCEPTION 'unknown format "%"', left(format, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Use tables, of a release by columns, or points, of another release.';
+	ELSIF domains IS NOT NULL AND format = 'points' THEN
+		RAISE EXCEPTION 'a release by columns has tables, no points' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_synthesize makes rows like its records.';
+	ELSIF format = 'tables' OR domains IS NOT NULL THEN
+		RETURN QUERY
+		WITH names AS (
+			SELECT d.domain->>'name' AS name, d.place
+			FROM jsonb_array_elements(_racepriv._race_domains_needed(release)) WITH ORDINALITY d (domain, place)
+			WHERE NOT d.domain ? 'measure')
+		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_z(0.95), NULL::text
+		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
+		UNION ALL (
+			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,
+				c.name2, c.value2, c.low2, c.high2, c.estimate, c.stderr, NULL::text
+			FROM (
+				SELECT a.name AS name1, a.place AS place1, b.name AS name2, b.place AS place2, c.*,
+					count(c.stderr) OVER (PARTITION BY a.place, b.place) > 0 AS measured
+				FROM names a CROSS JOIN LATERAL (
+						SELECT NULL::text AS name, 0::bigint AS place UNION ALL SELECT n.name, n.place FROM names n WHERE n.place > a.place) b
+					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), domains, a.name, b.name, 0.95)
+						WITH ORDINALITY c) c
+			WHERE c.measured ORDER BY c.name2 IS NOT NULL, c.place1, c.place2, c.ordinality);
+	ELSE
+		RETURN QUERY
+		SELECT p.number::int, coalesce(n.columns[x.i], x.i::text), coalesce(x.x::text, p.record), x.x, x.x,
+			NULL::text, NULL::text, NULL::float8, NULL::float8, p.weight, NULL::float8, l.label
+		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) n
+			RIGHT JOIN _racepriv._race_labels(release, NULL) l ON true
+			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_model(_racepriv._race_released(release, l.label)))
+				WITH ORDINALITY p (x, record, weight, number)
+			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
+	END IF;
+END $$;
+COMMENT ON FUNCTION race_export(text, text) IS
+	'what a release knows, as rows for any database: tables, noisy counts of values and of pairs that were measured, stderr NULL where the model fills in (number 0: all records); or points of a fitted sketch with weights as count';

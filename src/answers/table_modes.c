@@ -1,0 +1,248 @@
+/*
+ * table_modes.c
+ *		Modes of the columns of private contingency tables, which neither noise nor chance explains
+ *
+ * Counts up to each cell are known up to a radius.  Of all functions within it, the taut string (Davies & Kovac 2001)
+ * has the fewest modes: it is the shortest path from the first count to the last.  Where its slope is largest are modes.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+
+#include "../core/core.h"
+#include "table_answers.h"
+
+PG_FUNCTION_INFO_V1(race_tables_modes);
+
+#define MOST_MODES	100
+
+/* Cells of the string that have the same density */
+typedef struct Piece
+{
+	uint32		first;
+	uint32		last;
+	double		count;			/* records of a cell */
+	double		prominence;		/* in the same way */
+} Piece;
+
+/* A mode of a column; NULL of a column in which none stands out */
+typedef struct ColumnMode
+{
+	const RaceDomain *domain;
+	double		records;		/* of the column */
+	int			number;			/* of the column's modes */
+	Piece		piece;
+	bool		known;
+} ColumnMode;
+
+typedef struct ColumnModes
+{
+	RaceOpenTables open;
+	double		confidence;
+	int32		most;
+	List	   *modes;
+	RaceResultRow row;
+} ColumnModes;
+
+/* The straight part of the string that begins at a cell, with so many records before it; returns the next cell */
+static uint32
+stretch(const double *before, uint32 n, double radius, uint32 from, double *height, double *slope)
+{
+	double		least = -INFINITY;
+	double		most = INFINITY;
+	uint32		least_at = n;
+	uint32		most_at = n;
+	uint32		i;
+
+	for (i = from + 1; i <= n; i++)
+	{
+		double		allowed = i == n ? 0 : radius;
+		double		low = (before[i] - allowed - *height) / (i - from);
+		double		high = (before[i] + allowed - *height) / (i - from);
+
+		if (low > most || high < least)
+			break;
+		if (low >= least)
+		{
+			least = low;
+			least_at = i;
+		}
+		if (high <= most)
+		{
+			most = high;
+			most_at = i;
+		}
+	}
+	/* it bends where it touches the bound that keeps it from going on */
+	if (i > n)
+		least_at = most_at = n;
+	else if ((before[i] - (i == n ? 0 : radius) - *height) / (i - from) > most)
+		least_at = most_at;
+	*slope = least_at == most_at ? most : least;
+	if (i > n)
+		*slope = (before[n] - *height) / (n - from);
+	*height += *slope * (least_at - from);
+	return least_at;
+}
+
+/* The pieces of the taut string of the counts of n cells; returns how many */
+static uint32
+pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
+{
+	double	   *before = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	uint32		found = 0;
+	uint32		from = 0;
+	double		height = 0;
+	uint32		i;
+
+	before[0] = 0;
+	for (i = 0; i < n; i++)
+		before[i + 1] = before[i] + counts[i];
+	while (from < n)
+	{
+		Piece	   *piece = &pieces[found++];
+
+		CHECK_FOR_INTERRUPTS();
+		piece->first = from;
+		from = stretch(before, n, radius, from, &height, &piece->count);
+		piece->last = from - 1;
+	}
+	pfree(before);
+	return found;
+}
+
+/* The highest of the lowest densities on the way to a denser piece in a direction; 0 if there is none */
+static double
+saddle(const Piece *pieces, uint32 n, uint32 from, int step)
+{
+	double		least = pieces[from].count;
+	uint32		i;
+
+	for (i = from + step; i < n; i += step)
+	{
+		if (pieces[i].count > pieces[from].count)
+			return Max(least, 0);
+		least = Min(least, pieces[i].count);
+	}
+	return 0;
+}
+
+static int
+compare_prominences(const void *a, const void *b)
+{
+	double		x = ((const Piece *) a)->prominence;
+	double		y = ((const Piece *) b)->prominence;
+
+	return (x < y) - (x > y);
+}
+
+/* Keep those of the pieces that are modes, the most prominent first; returns how many. */
+static uint32
+keep_modes(Piece *pieces, uint32 n)
+{
+	Piece	   *all = palloc_extended(n * sizeof(Piece), MCXT_ALLOC_HUGE);
+	uint32		found = 0;
+	uint32		i;
+
+	memcpy(all, pieces, n * sizeof(Piece));
+	for (i = 0; i < n; i++)
+		if (all[i].count > (i > 0 ? all[i - 1].count : 0) && all[i].count > (i + 1 < n ? all[i + 1].count : 0))
+		{
+			pieces[found] = all[i];
+			/* past the first piece, an unsigned number is above n */
+			pieces[found++].prominence = all[i].count - Max(saddle(all, n, i, 1), saddle(all, n, i, -1));
+		}
+	pfree(all);
+	qsort(pieces, found, sizeof(Piece), compare_prominences);
+	return found;
+}
+
+static void
+add_modes(ColumnModes *modes, uint32 column)
+{
+	const RaceTableModel *model = modes->open.model;
+	const RaceDomain *domain = &modes->open.domains[column];
+	const RaceTable *table = &model->table[column];
+	double	   *counts = palloc_extended(domain->n * sizeof(double), MCXT_ALLOC_HUGE);
+	Piece	   *pieces = palloc_extended(domain->n * sizeof(Piece), MCXT_ALLOC_HUGE);
+	double		records = 0;
+	double		radius;
+	uint32		n;
+	uint32		i;
+
+	for (i = 0; i < domain->n; i++)
+		records += counts[i] = race_table_records(&modes->open.view, model, table, i);
+	/* the largest distance of a sample, and of a sum of noise, has the same distribution (Kolmogorov) */
+	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 * (Max(records, 0) + domain->n * table->variance));
+	n = pull_string(counts, domain->n, radius, pieces);
+	n = n == 1 ? 0 : keep_modes(pieces, n);
+	for (i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
+	{
+		ColumnMode	   *mode = palloc(sizeof(ColumnMode));
+
+		*mode = (ColumnMode) {domain, records, i + 1, {0, domain->n - 1, 0, 0}, n > 0};
+		if (n > 0)
+			mode->piece = pieces[i];
+		modes->modes = lappend(modes->modes, mode);
+	}
+	pfree(counts);
+	pfree(pieces);
+}
+
+static void
+start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	ColumnModes	   *modes = palloc0(sizeof(ColumnModes));
+	int			i;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		return;
+	modes->most = PG_GETARG_INT32(2);
+	if (modes->most < 1 || modes->most > MOST_MODES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max must be between 1 and %d", MOST_MODES)));
+	modes->confidence = race_confidence_arg(fcinfo, 3);
+	race_row_start(&modes->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &modes->open);
+	for (i = 0; i < modes->open.columns; i++)
+		if (!modes->open.domains[i].category)
+			add_modes(modes, i);
+	call->user_fctx = modes;
+	call->max_calls = list_length(modes->modes);
+}
+
+static Datum
+next_mode(void *state, uint64 i)
+{
+	ColumnModes	   *modes = state;
+	const ColumnMode *mode = list_nth(modes->modes, (int) i);
+	const RaceDomain *domain = mode->domain;
+	double		low = Max(race_tables_edge(domain, mode->piece.first), domain->lower);
+	double		high = Min(race_tables_edge(domain, mode->piece.last + 1) - domain->whole, domain->upper);
+	double		x = domain->whole ? floor((low + high) / 2) : (low + high) / 2;
+	double		scale = mode->records * domain->width;
+
+	race_row_add(&modes->row, Int32GetDatum(mode->number));
+	race_row_add_text(&modes->row, domain->name);
+	race_row_add_if(&modes->row, mode->known, Float8GetDatum(x));
+	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.count / scale));
+	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.prominence / scale));
+	race_row_add(&modes->row, Float8GetDatum(low));
+	race_row_add(&modes->row, Float8GetDatum(high));
+	if (mode->known)
+		race_row_add_text(&modes->row, race_domain_number_text(domain, x));
+	else
+		race_row_add_null(&modes->row);
+	return race_row_datum(&modes->row);
+}
+
+/* _race_tables_modes(sketch, domains, max, confidence) */
+Datum
+race_tables_modes(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_modes, next_mode);
+}
