@@ -220,7 +220,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_trend', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_trend', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -356,6 +356,7 @@ BEGIN
 	DROP TYPE @extschema@.race_trend_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
+DROP FUNCTION race_outliers(release text, points float8[], label text);
 DROP FUNCTION race_curve(release text, "column" text, steps int, lower float8, upper float8, label text, confidence float8, smoothing float8);
 DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
@@ -536,7 +537,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8)
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT stderr float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
@@ -613,6 +614,22 @@ CREATE FUNCTION _racepriv._race_tables_correlation(
 
 COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
 	'race_correlation of a private sketch of tables with the domains of its columns, and their means and standard deviations';
+
+CREATE FUNCTION _racepriv._race_tables_modes(
+	sketch race_sketch, domains jsonb, max int, confidence float8,
+	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8) IS
+	'race_modes of a private sketch of tables with the domains of its columns. No rows for NULL';
+
+CREATE FUNCTION _racepriv._race_tables_rank(
+	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
+	OUT typicality float8, OUT share float8, OUT density float8, OUT lower float8, OUT upper float8)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
+	'race_outliers of a private sketch of tables with the domains of its columns, for one record';
 
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
 	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
@@ -1913,6 +1930,7 @@ CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], me
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
+	pair_groups CONSTANT int := 64;		-- of a column, in the table of two numbers that are released alone
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -1955,6 +1973,12 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
+	IF jsonb_array_length(domains) = 2 AND NOT jsonb_path_exists(domains, '$[*] ? (@.kind != "number" || @.cells < 128)') THEN
+		SELECT jsonb_agg(e.domain || jsonb_build_object('group', (
+			SELECT min(w) FROM generate_series(0, 6) i, unnest(ARRAY[1, 2, 4, 5]) m, LATERAL (VALUES (m * 10 ^ i)) w (w)
+			WHERE w.w >= ((e.domain->>'cells')::int - (e.domain->>'single')::int) / pair_groups::float8)::int) ORDER BY e.place)
+		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
+	END IF;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
@@ -1970,7 +1994,7 @@ CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains j
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have
+	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have; groups follow from the other columns, too
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -1979,7 +2003,7 @@ BEGIN
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
 	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		ELSE k.domain IS DISTINCT FROM o.domain END
+		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
@@ -2411,6 +2435,67 @@ END $$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
+CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
+	LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 1
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
+		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
+$$;
+
+COMMENT ON FUNCTION race_info(text) IS
+	'race_info of the latest version of a release, of each of its labels. Error 42704';
+
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+		count float8, stderr float8, label text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
+BEGIN
+	IF release IS NULL THEN
+		RETURN;
+	ELSIF format NOT IN ('tables', 'points') THEN
+		RAISE EXCEPTION 'unknown format "%"', left(format, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Use tables, of a release by columns, or points, of another release.';
+	ELSIF domains IS NOT NULL AND format = 'points' THEN
+		RAISE EXCEPTION 'a release by columns has tables, no points' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_synthesize makes rows like its records.';
+	ELSIF format = 'tables' OR domains IS NOT NULL THEN
+		RETURN QUERY
+		WITH names AS (
+			SELECT d.domain->>'name' AS name, d.place
+			FROM jsonb_array_elements(_racepriv._race_domains_needed(release)) WITH ORDINALITY d (domain, place)
+			WHERE NOT d.domain ? 'measure')
+		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_z(0.95), NULL::text
+		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
+		UNION ALL (
+			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,
+				c.name2, c.value2, c.low2, c.high2, c.estimate, c.stderr, NULL::text
+			FROM (
+				SELECT a.name AS name1, a.place AS place1, b.name AS name2, b.place AS place2, c.*,
+					count(c.stderr) OVER (PARTITION BY a.place, b.place) > 0 AS measured
+				FROM names a CROSS JOIN LATERAL (
+						SELECT NULL::text AS name, 0::bigint AS place UNION ALL SELECT n.name, n.place FROM names n WHERE n.place > a.place) b
+					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), domains, a.name, b.name, 0.95)
+						WITH ORDINALITY c) c
+			WHERE c.measured ORDER BY c.name2 IS NOT NULL, c.place1, c.place2, c.ordinality);
+	ELSE
+		RETURN QUERY
+		SELECT p.number::int, coalesce(n.columns[x.i], x.i::text), coalesce(x.x::text, p.record), x.x, x.x,
+			NULL::text, NULL::text, NULL::float8, NULL::float8, p.weight, NULL::float8, l.label
+		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) n
+			RIGHT JOIN _racepriv._race_labels(release, NULL) l ON true
+			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_model(_racepriv._race_released(release, l.label)))
+				WITH ORDINALITY p (x, record, weight, number)
+			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION race_export(text, text) IS
+	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
+
 CREATE OR REPLACE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -2656,20 +2741,54 @@ $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
+ALTER TYPE race_release_modes_result ADD ATTRIBUTE lower float8;
+
+ALTER TYPE race_release_modes_result ADD ATTRIBUTE upper float8;
+
+ALTER TYPE race_release_modes_result ADD ATTRIBUTE "text" text;
+
 COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
+
+COMMENT ON COLUMN race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
+
+COMMENT ON COLUMN race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+
+COMMENT ON COLUMN race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
+
+COMMENT ON COLUMN race_release_modes_result.upper IS 'and where it ends';
+
+COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of the column';
 
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label
+	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
+		CROSS JOIN LATERAL _racepriv._race_tables_modes(
+			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, max, 0.95) m
+	UNION ALL
+	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
+
+COMMENT ON FUNCTION race_modes(text, int, text) IS
+	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
+
+ALTER TYPE race_outliers_result ADD ATTRIBUTE lower float8;
+
+ALTER TYPE race_outliers_result ADD ATTRIBUTE upper float8;
+
+COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
+
+COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
+
+COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
@@ -2687,23 +2806,39 @@ BEGIN
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
 
-CREATE OR REPLACE FUNCTION race_outliers(release text, points float8[], label text DEFAULT NULL)
+CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
-		CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
-		_racepriv._race_kde(s.sketch, p.x), l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL (
-			SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
-			FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-		CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), points) p
-	ORDER BY p.point, l.label COLLATE "C"
+	SELECT o.* FROM (
+		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
+		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
+			CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
+			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
+				WITH ORDINALITY q (record, n)
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
+		WHERE d.records IS NOT NULL
+		UNION ALL
+		SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
+			CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
+			_racepriv._race_kde(s.sketch, p.x), l.label, NULL::float8, NULL::float8
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+			CROSS JOIN LATERAL (
+				SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
+				FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
+			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p) o
+	ORDER BY o.point, o.label COLLATE "C"
 $$;
 
-COMMENT ON FUNCTION race_outliers(text, float8[], text) IS
-	'how typical points are among the records of a release, in the order of the points: {{1,2},{3,4}}, or all numbers one after the other. Error 22023 for points of another length, others as race_curve and race_typicality';
+COMMENT ON FUNCTION race_outliers(text, text, text, float8) IS
+	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
+
+CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_outliers_result
+	AS 'MODULE_PATHNAME', 'race_by_name' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+
+COMMENT ON FUNCTION race_outliers(text, "any", text, float8) IS
+	'the same of jsonb, or of an array of numbers';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
 	RETURNS TABLE (x float8, q float8[])
@@ -2813,7 +2948,7 @@ COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_
 
 DO $$
 DECLARE
-	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_typicality,race_typicality_share,race_distance,race_params}';
+	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_points,race_typicality,race_typicality_share,race_distance,race_params}';
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	f record;
 BEGIN
@@ -2827,6 +2962,20 @@ BEGIN
 	LOOP
 		EXECUTE regexp_replace(pg_get_functiondef(f.oid), '^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
 		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', for bodies of functions');
+	END LOOP;
+	-- What is asked by the name of a release has a body in SQL, whose lines nobody wants to read beside an error.
+	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, pg_get_functiondef(p.oid) AS definition
+		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
+			JOIN pg_language l ON l.oid = p.prolang AND l.lanname IN ('sql', 'plpgsql')
+		WHERE d.refclassid = 'pg_extension'::regclass AND p.prokind = 'f' AND 'release' = ANY (p.proargnames)
+		ORDER BY p.oid
+	LOOP
+		EXECUTE regexp_replace(regexp_replace(f.definition, format('\m%s\.', f.proname), format('_%s.', f.proname), 'g'),
+			'^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
+		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', whose answer it is');
+		EXECUTE regexp_replace(regexp_replace(f.definition, E'\nAS \\$.*', E'\nAS ''MODULE_PATHNAME'', ''race_by_name'''),
+			E'\n LANGUAGE (sql|plpgsql)(.*?)\n SET [^\n]*', E'\n LANGUAGE c\\2');
 	END LOOP;
 	PERFORM set_config('search_path', path, true);
 END $$;

@@ -277,7 +277,7 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
 $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
-	'where most records are. Of a release by columns, modes of each number by itself that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
+	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
 CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8, density float8, label text, lower float8, upper float8);
 COMMENT ON TYPE race_outliers_result IS 'a row of the result of race_outliers';
@@ -331,7 +331,7 @@ CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NUL
 	ORDER BY o.point, o.label COLLATE "C"
 $$;
 COMMENT ON FUNCTION race_outliers(text, text, text, float8) IS
-	'how typical records are among those of a release, in their order: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers one after the other. Errors as race_count, 22023 for points of another length';
+	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
 CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result

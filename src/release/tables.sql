@@ -386,4 +386,4 @@ BEGIN
 	END IF;
 END $$;
 COMMENT ON FUNCTION race_export(text, text) IS
-	'what a release knows, as rows for any database: tables, noisy counts of values and of pairs that were measured, stderr NULL where the model fills in (number 0: all records); or points of a fitted sketch with weights as count';
+	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
