@@ -112,16 +112,6 @@ typedef struct Pair
 	uint64_t	forged;			/* 0, or which counters of both are as large as they may be */
 } Pair;
 
-static void *
-allocate(size_t size)
-{
-	void	   *memory = calloc(1, size + 1);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
 static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single)
 {

@@ -198,16 +198,6 @@ number_places(Kind *kind)
 	}
 }
 
-static void *
-allocate(size_t size)
-{
-	void	   *memory = calloc(1, size + 1);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
 /* Takes over the parameters. */
 static void
 make_kind(Kind *kind, RaceParams *params)

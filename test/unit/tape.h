@@ -10,6 +10,16 @@
 #include "../../src/core/summary.h"
 #include "helpers.h"
 
+static void *
+allocate(size_t size)
+{
+	void	   *memory = calloc(1, size + 1);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
 typedef struct Draw
 {
 	RaceMechanism mechanism;
