@@ -105,6 +105,7 @@ CALL race_describe('schemas', 'pressure', 0, 1, step => 1e-7);
 CALL race_describe('schemas', 'age', 0, 10, step => 1.5);
 CALL race_describe('schemas', 'pressure', 0, 1, step => 0.00000100000050000025);
 CALL race_describe('schemas', 'pressure', 1e17, 1e17 + 16, step => 0.00002);
+CALL race_describe('schemas', 'pressure', 200, 200.0000000000004, step => 1e-14);
 CALL race_describe('schemas', 'pressure', -1e308, 1e308);
 CALL race_describe('schemas', 'pressure', -1e308, 1e308, step => 1e308);
 CALL race_describe('schemas', 'id', 0, 9223372036854775807);

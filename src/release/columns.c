@@ -835,6 +835,12 @@ add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
 							   format_type_be(column->subject.type));
 		reason->arguments = "...";
 	}
+	else if (!PG_ARGISNULL(3) && ((facts->has_lower && PG_GETARG_FLOAT8(4) < facts->lower) ||
+								  (facts->has_upper && PG_GETARG_FLOAT8(3) > facts->upper)))
+	{
+		reason->why = "its CHECK constraints allow no value between these bounds";
+		reason->arguments = "lower => ..., upper => ...";
+	}
 	else if (!PG_ARGISNULL(3))
 	{
 		facts->has_categories = false;

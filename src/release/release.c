@@ -512,6 +512,21 @@ check_rows(const Release *release)
 				(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
 }
 
+/* Tell what is left of the budget, which the ledger shows to those who release. */
+static void
+tell_left(const Release *release)
+{
+	RaceParameter budget = RaceText(release->checked->dataset->budget);
+
+	race_ledger_run(&release->ledger,
+					"SELECT CASE accounting WHEN 'zcdp' THEN format('rho %s of %s', trim_scale(round(rho_limit - spent_rho, 6)), trim_scale(round(rho_limit, 6)))"
+					" ELSE format('epsilon %s of %s', trim_scale(round(epsilon_limit - spent_epsilon, 6)), trim_scale(epsilon_limit)) END"
+					" FROM _racepriv.race_budgets WHERE budget = $1", 1, &budget);
+	ereport(NOTICE,
+			(errmsg("release \"%s\" is stored; left of budget \"%s\": %s", release->asked.name,
+					release->checked->dataset->budget, race_ledger_text(1))));
+}
+
 static void
 charge_and_make(Release *release)
 {
@@ -527,6 +542,8 @@ charge_and_make(Release *release)
 	commit(release);
 	lock_relations(relations, false);
 	race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
+	if (release->asked.domains != 0)
+		tell_left(release);
 }
 
 /* ----------------------------------------------------------------- procedures */
