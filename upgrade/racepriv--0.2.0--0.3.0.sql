@@ -2213,24 +2213,12 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_texts(text) IS
 	'one text, or those of an array that is written as a text';
 
-CREATE FUNCTION _racepriv._race_mean_of(release text, "column" text, by text[], "where" jsonb, confidence float8,
-	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), "column", by, _race_mean_of."where", confidence) m
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_mean_of(text, text, text[], jsonb, float8) IS
-	'race_mean';
-
 CREATE FUNCTION race_mean(
 	release text, "column" text, by text DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_mean_of(release, "column", _racepriv._race_texts(by), race_mean."where", confidence)
+	SELECT * FROM _racepriv._race_mean(release, "column", _racepriv._race_texts(by), race_mean."where", confidence)
 $$;
 
 COMMENT ON FUNCTION race_mean(text, text, text, jsonb, float8) IS
@@ -2241,7 +2229,9 @@ CREATE FUNCTION race_mean(
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_mean_of(release, "column", by, race_mean."where", confidence)
+	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), "column", by, race_mean."where", confidence) m
 $$;
 
 COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
@@ -2293,16 +2283,16 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
 
-CREATE FUNCTION _racepriv._race_classify_of(
+CREATE FUNCTION race_classify(
 	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH release AS MATERIALIZED (
-		SELECT _racepriv._race_released(_race_classify_of.release, NULL) AS sketch, d.domains
-		FROM _racepriv._race_domains_needed(_race_classify_of.release) d (domains)
+		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
+		FROM _racepriv._race_domains_needed(race_classify.release) d (domains)
 	), given AS MATERIALIZED (
-		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, NULL, NULL,
+		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, NULL, NULL,
 			_racepriv._race_query(r.domains, query), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
@@ -2311,20 +2301,9 @@ CREATE FUNCTION _racepriv._race_classify_of(
 		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
 		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
 		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
-	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, _race_classify_of.label, e.edges, NULL,
+	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_classify_of(text, text, jsonb, float8) IS
-	'race_classify of a release by columns';
-
-CREATE FUNCTION race_classify(
-	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
-	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_classify_of(release, label, query, confidence)
 $$;
 
 COMMENT ON FUNCTION race_classify(text, text, jsonb, float8) IS
@@ -2335,7 +2314,7 @@ CREATE FUNCTION race_classify(
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_classify_of(release, label, query::jsonb, confidence)
+	SELECT * FROM _racepriv._race_classify(release, label, query::jsonb, confidence)
 $$;
 
 COMMENT ON FUNCTION race_classify(text, text, text, float8) IS
