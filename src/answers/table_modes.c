@@ -47,7 +47,10 @@ typedef struct ColumnModes
 	RaceResultRow row;
 } ColumnModes;
 
-/* The straight part of the string that begins at a cell, with so many records before it; returns the next cell */
+/*
+ * The straight part of the string that begins before a cell, with so many records before it; returns the next cell.
+ * The string bends where it touches the bound that lets it go no further.
+ */
 static uint32
 stretch(const double *before, uint32 n, double radius, uint32 from, double *height, double *slope)
 {
@@ -55,8 +58,10 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 	double		most = INFINITY;
 	uint32		least_at = n;
 	uint32		most_at = n;
+	uint32		to = n;
 	uint32		i;
 
+	*slope = (before[n] - *height) / (n - from);
 	for (i = from + 1; i <= n; i++)
 	{
 		double		allowed = i == n ? 0 : radius;
@@ -64,7 +69,11 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 		double		high = (before[i] + allowed - *height) / (i - from);
 
 		if (low > most || high < least)
+		{
+			to = low > most ? most_at : least_at;
+			*slope = low > most ? most : least;
 			break;
+		}
 		if (low >= least)
 		{
 			least = low;
@@ -76,16 +85,8 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 			most_at = i;
 		}
 	}
-	/* it bends where it touches the bound that keeps it from going on */
-	if (i > n)
-		least_at = most_at = n;
-	else if ((before[i] - (i == n ? 0 : radius) - *height) / (i - from) > most)
-		least_at = most_at;
-	*slope = least_at == most_at ? most : least;
-	if (i > n)
-		*slope = (before[n] - *height) / (n - from);
-	*height += *slope * (least_at - from);
-	return least_at;
+	*height += *slope * (to - from);
+	return to;
 }
 
 /* The pieces of the taut string of the counts of n cells; returns how many */

@@ -49,7 +49,7 @@
 
 /*
  * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
- * be off less.  Tables of one column keep this part then (test/bench/TABLES.md).
+ * be off less.  Tables of one column keep this part then (test/bench/NUMBERS.md).
  */
 #define FEW_COLUMNS			3
 #define FEW_ONE_WAY_PART	0.5
