@@ -2,11 +2,12 @@
  * release.c
  *		A private release of a table of categories, its model, and samples of it: plain C, without a server
  *
- *		release ROWS SAMPLE EPSILON DELTA SEED ["independent"]
+ *		release ROWS SAMPLE EPSILON DELTA SEED ["independent" | GROUPS]
  *
  * Files are 32-bit numbers.  ROWS: how many columns and records, how many cells each column has, how many of these are
  * in an order, and the records, one after the other.  SAMPLE gets as many records.  Noise is of a generator with a seed,
  * so that runs can be repeated: this is for measurements, not for private data.  "independent" measures no pairs.
+ * Cells in an order are joined to at most about so many GROUPS in tables of pairs, as race_release() does with numbers.
  * Prints the mean total variation distance between the records and the sample over all pairs of columns, the number of
  * pairs measured, and processor time: of the release with its fits, and of the sample.
  */
@@ -17,17 +18,22 @@
 #include <time.h>
 
 #include "../../../src/answers/graphical_model.h"
+#include "../../../src/core/cells.h"
 #include "../../../src/core/contingency_select.h"
 #include "../../../src/core/noise.h"
 
-#define ITERATIONS	300
+#define ITERATIONS		300
+#define NUMBER_GROUPS	32		/* as in src/release/columns.c */
 
 typedef struct Release
 {
 	uint32_t	columns;
 	uint32_t	n;
 	uint32_t   *cells;
-	uint32_t   *ordered;
+	uint32_t   *width;			/* cells of a group before groups are joined, */
+	uint32_t   *finest;			/* these groups, */
+	uint32_t   *ordered;		/* and how many of them are in an order */
+	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [cells]: the joined group of each cell */
 	uint32_t   *rows;			/* [n][columns] */
 	uint64_t	counter;		/* of the generator */
 	RaceRandom	random;
@@ -103,12 +109,30 @@ read_rows(Release *release, const char *name)
 	read_numbers(file, &release->columns, 1);
 	read_numbers(file, &release->n, 1);
 	release->cells = allocate(NULL, release->columns * sizeof(uint32_t));
+	release->width = allocate(NULL, release->columns * sizeof(uint32_t));
+	release->finest = allocate(NULL, release->columns * sizeof(uint32_t));
 	release->ordered = allocate(NULL, release->columns * sizeof(uint32_t));
 	release->rows = allocate(NULL, (size_t) release->n * release->columns * sizeof(uint32_t));
 	read_numbers(file, release->cells, release->columns);
 	read_numbers(file, release->ordered, release->columns);
 	read_numbers(file, release->rows, (size_t) release->n * release->columns);
 	fclose(file);
+}
+
+/* Join cells in an order to groups, and give room for what they are joined to later. */
+static void
+group_cells(Release *release, uint32_t groups)
+{
+	for (uint32_t i = 0; i < release->columns; i++)
+	{
+		uint32_t	n = release->cells[i];
+
+		release->width[i] = release->ordered[i] > 0 ? (uint32_t) fmin(race_round_width(ceil((double) n / groups)), n) : 1;
+		release->finest[i] = (n + release->width[i] - 1) / release->width[i];
+		release->ordered[i] = release->width[i] > 1 ? release->finest[i] : 0;
+		release->select.group_of[i] = allocate(NULL, release->finest[i] * sizeof(uint32_t));
+		release->group_of[i] = allocate(NULL, n * sizeof(uint32_t));
+	}
 }
 
 /* The table of two columns of rows, in groups if a map is given */
@@ -139,7 +163,7 @@ measure_column(Release *release, uint32_t column, uint64_t noise, int64_t *noisy
 	{
 		counts[c] += (double) draw(release, noise);
 		if (noisy != NULL)
-			noisy[c] = (int64_t) counts[c];
+			noisy[c / release->width[column]] += (int64_t) counts[c];
 		else
 			counts[c] = (counts[c] / variance + marginal->counts[c] / marginal->variance) /
 				(1 / variance + 1 / marginal->variance);
@@ -156,7 +180,7 @@ measure_pair(Release *release, const RaceSelectPair *pair)
 	size_t		size = (size_t) groups[pair->first] * groups[pair->second];
 	double	   *counts = allocate(NULL, size * sizeof(double));
 
-	count_pair(release, release->rows, pair->first, pair->second, release->select.group_of, groups[pair->second], counts);
+	count_pair(release, release->rows, pair->first, pair->second, release->group_of, groups[pair->second], counts);
 	for (size_t i = 0; i < size; i++)
 		counts[i] += (double) draw(release, pair->noise);
 	release->marginals[release->tables++] = (RaceMarginal) {
@@ -197,7 +221,7 @@ score(Release *release, uint64_t noise)
 			double	   *exact = allocate(NULL, size * sizeof(double));
 			double	   *reference = allocate(NULL, size * sizeof(double));
 
-			count_pair(release, release->rows, i, j, release->select.group_of, groups[j], exact);
+			count_pair(release, release->rows, i, j, release->group_of, groups[j], exact);
 			race_graph_pair(release->graph, i, j, false, reference);
 			for (size_t k = 0; k < size; k++)
 				*next += (int64_t) fabs(exact[k] - floor(reference[k] * release->select.total + 0.5));
@@ -212,31 +236,30 @@ static void
 make_release(Release *release)
 {
 	RaceSelect *select = &release->select;
-	uint32_t   *maps;
 	int64_t    *noisy;
 	uint64_t	again[RACE_GRAPH_COLUMNS];
 	uint64_t	noise;
-	size_t		cells = 0;
+	size_t		groups = 0;
 
 	for (uint32_t i = 0; i < release->columns; i++)
-		cells += release->cells[i];
-	maps = allocate(NULL, cells * sizeof(uint32_t));
-	noisy = allocate(NULL, cells * sizeof(int64_t));
-	for (uint32_t i = 0; i < release->columns; maps += release->cells[i++])
-		select->group_of[i] = maps;
+		groups += release->finest[i];
+	noisy = allocate(NULL, groups * sizeof(int64_t));
 	noise = race_select_count(select);
 	if (noise == 0 || !race_select_one_ways(select, (int64_t) release->n + draw(release, noise)))
 	{
 		fprintf(stderr, "the noise would be too large\n");
 		exit(1);
 	}
-	cells = 0;
-	for (uint32_t i = 0; i < release->columns; cells += release->cells[i++])
-		measure_column(release, i, select->one_way[i], noisy + cells);
+	groups = 0;
+	for (uint32_t i = 0; i < release->columns; groups += release->finest[i++])
+		measure_column(release, i, select->one_way[i], noisy + groups);
 	release->tables = release->columns;
 	race_select_join(select, noisy);
+	for (uint32_t i = 0; i < release->columns; i++)
+		for (uint32_t c = 0; c < release->cells[i]; c++)
+			release->group_of[i][c] = select->group_of[i][c / release->width[i]];
 	release->model_columns = (RaceGraphColumns) {
-		release->columns, release->cells, select->groups, (const uint32_t *const *) select->group_of
+		release->columns, release->cells, select->groups, (const uint32_t *const *) release->group_of
 	};
 	if (race_select_all(select))
 		for (uint32_t k = 0; k < select->measured; k++)
@@ -278,7 +301,7 @@ make_independent(Release *release)
 	}
 	release->tables = release->columns;
 	release->model_columns = (RaceGraphColumns) {
-		release->columns, release->cells, release->cells, (const uint32_t *const *) release->select.group_of
+		release->columns, release->cells, release->cells, (const uint32_t *const *) release->group_of
 	};
 	fit(release);
 }
@@ -319,22 +342,25 @@ main(int argc, char **argv)
 	static Release release;
 	RaceSelect *select = &release.select;
 	double		delta;
+	bool		independent = argc > 6 && strcmp(argv[6], "independent") == 0;
 	uint32_t   *sample;
 	clock_t		times[3];
 	FILE	   *file;
 
 	if (argc < 6)
 	{
-		fprintf(stderr, "usage: release ROWS SAMPLE EPSILON DELTA SEED [independent]\n");
+		fprintf(stderr, "usage: release ROWS SAMPLE EPSILON DELTA SEED [independent | GROUPS]\n");
 		return 2;
 	}
 	read_rows(&release, argv[1]);
+	group_cells(&release, argc > 6 && !independent ? (uint32_t) atoi(argv[6]) : NUMBER_GROUPS);
 	delta = atof(argv[4]);
 	release.counter = strtoull(argv[5], NULL, 10) << 40;
 	release.random.fill = fill;
 	release.random.arg = &release.counter;
 	select->columns = release.columns;
-	select->cells = select->finest = release.cells;
+	select->cells = release.cells;
+	select->finest = release.finest;
 	select->ordered = release.ordered;
 	select->weights = ones(release.columns);
 	select->parts = 1;
@@ -343,7 +369,7 @@ main(int argc, char **argv)
 	select->budget = select->pure ? atof(argv[3]) : race_rho_allowed(atof(argv[3]), delta);
 	select->max_contributions = 1;
 	times[0] = clock();
-	if (argc > 6)
+	if (independent)
 		make_independent(&release);
 	else
 		make_release(&release);
