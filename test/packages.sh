@@ -213,10 +213,19 @@ need_node() {
 	need npm have npm
 }
 
+need_client() {
+	need postgresql-client have psql
+}
+
 need_clients() {
 	need_node
 	need chromium have "${CHROMIUM:-chromium}"
-	need python3-psycopg /usr/bin/python3 -c 'import psycopg'
+	for module in psycopg psycopg2 sqlalchemy pandas; do
+		need "python3-$module" /usr/bin/python3 -c "import $module"
+	done
+	need default-jdk-headless have javac
+	need libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
+	need pgbouncer test -x /usr/sbin/pgbouncer
 }
 
 # install_modules FOLDER: what its package-lock.json says, from the registry or the cache of
@@ -282,8 +291,8 @@ There is no apt-get here.  Install them as your system does it, and set PG_CONFI
 		{ cat "$WORK/apt.log" >&2; die "could not install $packages"; }
 }
 
-# provide KIND ...: installs what is missing of build, server, tests, node, clients, numpy
-# and openblas.  What PostgreSQL itself asks for is known when it is there, so that a
+# provide KIND ...: installs what is missing of build, server, client, tests, node, clients,
+# numpy and openblas.  What PostgreSQL itself asks for is known when it is there, so that a
 # second round may be needed.
 provide() {
 	for round in 1 2; do

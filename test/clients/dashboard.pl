@@ -21,14 +21,15 @@ sub succeeds {
 
 sub forget {
 	local $ENV{PGDATABASE} = 'postgres';
-	run('', 'dropdb', '--if-exists', '--force', $_) for qw(camera analysis);
+	run('', 'dropdb', '--if-exists', '--force', $_) for qw(clinic analysis);
 	run('', 'dropuser', '--if-exists', $_) for qw(analyst curator);
 }
 
 forget();
-run('', 'createdb', 'camera');
+run('', 'createdb', 'clinic');
 succeeds('releases are made of raw rows, and copied',
-	qw(psql -Xq -v ON_ERROR_STOP=1 -d camera), '-f', "$dashboard/made_data.sql", '-f', "$dashboard/data.sql") or BAIL_OUT('no data');
+	qw(psql -Xq -v ON_ERROR_STOP=1 -d clinic -f), "$dashboard/data.sql") or BAIL_OUT('no data');
+@ENV{qw(RELEASES CLINIC)} = ('dbname=analysis user=analyst', 'dbname=clinic');
 succeeds('the page is built', 'sh', "$dashboard/build.sh") or BAIL_OUT('no page');
 
 my $pid = open2(my $address, my $nothing, 'node', "$dashboard/serve.js", "$dashboard/dist", 0);
@@ -42,7 +43,7 @@ for (split /\n/, $text) {
 	elsif (!/^1\.\.\d+$/) { diag $_ }
 }
 like($text, qr/^1\.\.\d{2,}$/m, 'the browser came to its end');
-ok(-s "$folder/$_.png", "there is a picture of the $_ page") for qw(wide narrow);
+ok(-s "$folder/$_.png", "there is a picture, $_") for qw(1440-light 1440-dark 390-light 390-dark);
 forget();
 
 done_testing();

@@ -1,1 +1,0 @@
-SELECT x1, x2, density, stderr FROM race_heatmap('colours', 'red', 'green', 48)

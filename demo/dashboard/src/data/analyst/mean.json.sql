@@ -1,1 +1,0 @@
-SELECT x, mean, lower, upper FROM race_mean_curve('blue by red', 'red', 64)

@@ -1,1 +1,0 @@
-SELECT x, density, lower, upper, count_per_unit FROM race_curve('red', 'red', 256)

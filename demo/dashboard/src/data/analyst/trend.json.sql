@@ -1,1 +1,0 @@
-SELECT "time", version, count, distance, p_value FROM race_versions('red')
