@@ -59,7 +59,7 @@ export function curve(width, column, rows, median, exact) {
   const top = Math.max(...inner.map((d) => d.upper), ...ends.map((d) => d.upper));
   return Plot.plot({
     ...shape(width), ariaLabel: `Curve of ${column.name}`,
-    x: {label: null, ...(isTime(column.type) ? {type: "utc"} : {})},
+    x: {label: null, ticks: Math.max(3, Math.round(width / 80)), ...(isTime(column.type) ? {type: "utc"} : {})},
     y: {label: `share of the records, per ${per(column)}`, grid: true, tickFormat: (v) => `${Number((100 * v).toPrecision(3))} %`, domain: [0, top * 1.05], ticks: 5},
     marks: [
       Plot.areaY(inner, {x, y1: "lower", y2: "upper", fill: ACCENT, fillOpacity: 0.22}),
