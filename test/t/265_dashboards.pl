@@ -32,7 +32,7 @@ sub filled {
 	my ($query) = @_;
 	$query =~ s/;\s*\z//;
 	$query =~ s/\$__timeFilter\((.*?)\)/$1 BETWEEN now() - interval '1 hour' AND now()/g;
-	$query =~ s/\{\{release\}\}/'age'/g;
+	$query =~ s/\{\{release\}\}/'visits'/g;
 	return $query;
 }
 
@@ -48,7 +48,7 @@ for my $query (map { filled($_) } @queries) {
 
 # the analyst has nothing else there
 like(sql_fails($_), qr/42501/, "refused: $_")
-	for 'SELECT * FROM _racepriv.race_charges', 'SELECT * FROM race_budget_status', 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases', "CALL race_release_next('age')";
+	for 'SELECT * FROM _racepriv.race_charges', 'SELECT * FROM race_budget_status', 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases', "CALL race_release_next('visits')";
 like(sql_fails("SELECT * FROM race_curve('nothing')"), qr/42704/, 'control: a query that fails is noticed');
 
 # one row is small, without the sketch
