@@ -39,6 +39,22 @@ SELECT counted('{"size": "large", "pressure": [150, 250]}', 'size = ''large'' AN
 SELECT counted('{"size": "large", "code": "b", "town": "Oslo"}', 'size = ''large'' AND code = ''b'' AND town = ''Oslo''');
 SELECT counted('{"age": [200, 300]}', 'age >= 200'), counted('{"age": [40, 30]}', 'false'), counted('{"town": []}', 'false');
 
+-- tables of three columns that are asked for: they answer questions about two of them, too, if there is no table of these
+CALL race_release('answers three', 'visits', '{age,town,smoker,size,code}', 1e9, workload => '{code*town * size, town*smoker}');
+SELECT counted('{"size": "large", "code": "b", "town": "Oslo"}', 'size = ''large'' AND code = ''b'' AND town = ''Oslo''', 'answers three'),
+	counted('{"size": "large", "code": ["b", "c"], "town": ["Oslo", "Rome"]}', 'size = ''large'' AND code IN (''b'', ''c'') AND town <> ''Paris''', 'answers three'),
+	counted('{"size": "large", "smoker": true, "town": "Oslo"}', 'size = ''large'' AND smoker AND town = ''Oslo''', 'answers three');
+CREATE TABLE sums (a int NOT NULL CHECK (a BETWEEN 0 AND 15), b int NOT NULL CHECK (b BETWEEN 0 AND 15), c int NOT NULL CHECK (c BETWEEN 0 AND 15), d int CHECK (d BETWEEN 0 AND 1000));
+INSERT INTO sums SELECT i % 16, i / 16 % 16, (i + i / 16) % 16, i % 1000 FROM generate_series(1, 40960) i;
+CALL race_protect('sums', 'sums', 1e12, 1e-3);
+CALL race_release('answers sums', 'sums', '{a,b,c}', 1000, 1e-9, measure => 'd', workload => '{a*b*c,a*b}');
+SELECT bool_and(abs(x.count - 160 * (c = (a + b) % 16)::int) < 10 AND x.source = 'measured') AS right FROM generate_series(0, 15, 5) a, generate_series(1, 15, 7) b, generate_series(0, 15) c,
+	LATERAL race_count('answers sums', jsonb_build_object('a', a, 'b', b, 'c', c)) x;
+SELECT bool_and(abs(count - 160) < 40 AND source = 'measured') AS right, count(*) FROM race_crosstab('answers sums', 'c', 'a');
+SELECT abs(mean - 8) < 0.2 AS near, source FROM race_mean('answers sums', 'c', "where" => '{"a": 3, "b": 5}');
+SELECT abs(mean - 2) < 0.2 AS near, abs(count - 160) < 10 AS right, source FROM race_mean('answers sums', 'a', "where" => '{"b": 3, "c": 5}');
+SELECT abs(m.mean - t.mean) < 10 AS near, abs(count - 160) < 10 AS right, source FROM race_mean('answers sums', 'd', "where" => '{"a": 3, "b": 5, "c": 8}') m, (SELECT avg(d) AS mean FROM sums WHERE a = 3 AND b = 5) t;
+
 -- what cannot be asked
 SELECT race_count('nothing of the kind');
 SELECT race_count('answers all', '{"agee": 1}');

@@ -3,7 +3,7 @@
 CREATE TABLE tables_people (id serial, a float8, b float8, c float8);
 INSERT INTO tables_people (a, b, c) SELECT i % 4, i % 3, (i * i) % 5 FROM generate_series(0, 299) i;
 CREATE FUNCTION three() RETURNS race_params LANGUAGE sql IMMUTABLE AS
-	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}})'::race_params$$;
+	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})'::race_params$$;
 CREATE TABLE tables_exact AS SELECT race_build(three(), ARRAY[a, b, c]) AS sketch FROM tables_people;
 
 -- parameters: text form, and what they must be
@@ -41,6 +41,20 @@ SELECT params, problem(params) FROM (VALUES
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4},{1,2,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4}}, measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, measured={{0,0,1},{1,1,1},{2,2,1},{0,258,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{0,257,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{1,2,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,385,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,130,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,1,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,0}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{NaN,Infinity,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{0,1,4}}, bandwidths={1,2,3})'),
+	('tables(dims=3, cells={900,900,900}, groups={{1,1,1},{0,0,0},{1,1,1}}, workload={{0,257,4}})'),
+	('l1(dims=3, workload={{1,2,4}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, seed=1)'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
 	('tables(dims=129)'),

@@ -47,28 +47,20 @@ typedef struct Fit
 	uint32_t	history;
 } Fit;
 
-/* The sums of a measured table over groups of one of its columns */
+/* The sums of a measured table over groups of one of its columns, and how many cells are in each */
 static void
-table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t column, double *margin)
+table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t place, double *margin,
+			 double *cells)
 {
-	size_t		columns = table->first == table->second ? 1 : graph->columns->groups[table->second];
-
-	memset(margin, 0, graph->columns->groups[column] * sizeof(double));
+	memset(margin, 0, table->size[place] * sizeof(double));
+	memset(cells, 0, table->size[place] * sizeof(double));
 	for (size_t i = 0; i < table->cells; i++)
-		margin[table->first == table->second ? race_graph_group(graph, column, (uint32_t) i) :
-			   column == table->first ? i / columns : i % columns] += target[i];
-}
+	{
+		size_t		group = race_graph_group_in(graph, table, place, i);
 
-/* How many cells of a measured table are in a group of one of its columns: all groups of the other column */
-static void
-margin_cells(const RaceGraph *graph, const Table *table, uint32_t column, double *cells)
-{
-	uint32_t	other = column == table->first ? table->second : table->first;
-
-	for (uint32_t g = 0; g < graph->columns->groups[column]; g++)
-		cells[g] = other == column ? 0 : graph->columns->groups[other];
-	for (uint32_t i = 0; other == column && i < graph->columns->cells[column]; i++)
-		cells[race_graph_group(graph, column, i)]++;
+		margin[group] += target[i];
+		cells[group]++;
+	}
 }
 
 /*
@@ -99,12 +91,11 @@ make_consistent(Fit *fit, uint32_t column)
 		{
 			const Table *table = &graph->table[t];
 			double	   *target = fit->target + (table->theta - graph->theta);
-			uint32_t	second = graph->columns->groups[table->second];
+			uint32_t	place = race_graph_place(table, column);
 
-			if (table->first != column && table->second != column)
+			if (place == TABLE_COLUMNS)
 				continue;
-			table_margin(graph, table, target, column, margin);
-			margin_cells(graph, table, column, cells);
+			table_margin(graph, table, target, place, margin, cells);
 			for (uint32_t g = 0; g < groups; g++)
 				if (adjust == 0)
 				{
@@ -114,8 +105,7 @@ make_consistent(Fit *fit, uint32_t column)
 				else
 					margin[g] = (mean[g] - margin[g]) / cells[g];
 			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
-				target[i] += margin[table->first == table->second ? race_graph_group(graph, column, (uint32_t) i) :
-									column == table->first ? i / second : i % second];
+				target[i] += margin[race_graph_group_in(graph, table, place, i)];
 		}
 		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
 			sum += mean[g] /= precision[g];

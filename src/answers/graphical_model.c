@@ -252,11 +252,11 @@ create_cliques(RaceGraph *graph)
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
+		RaceColumnSet set = RACE_COLUMN(marginal->first) | RACE_COLUMN(marginal->second) | RACE_COLUMN(marginal->third);
 
-		if (marginal->first == marginal->second)
-			continue;
-		neighbors[marginal->first] |= RACE_COLUMN(marginal->second);
-		neighbors[marginal->second] |= RACE_COLUMN(marginal->first);
+		neighbors[marginal->first] |= set & ~RACE_COLUMN(marginal->first);
+		neighbors[marginal->second] |= set & ~RACE_COLUMN(marginal->second);
+		neighbors[marginal->third] |= set & ~RACE_COLUMN(marginal->third);
 	}
 	race_junction_tree(graph->columns->columns, graph->columns->groups, neighbors, &tree);
 	graph->cliques = tree.cliques;
@@ -289,24 +289,42 @@ clique_with(const RaceGraph *graph, RaceColumnSet set)
 }
 
 static void
+set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
+{
+	const uint32_t columns[TABLE_COLUMNS] = {marginal->first, marginal->second, marginal->third};
+
+	table->columns = marginal->first == marginal->second ? 1 : marginal->second == marginal->third ? 2 : 3;
+	table->set = 0;
+	table->cells = 1;
+	for (uint32_t k = 0; k < TABLE_COLUMNS; k++)
+	{
+		table->column[k] = columns[k];
+		table->size[k] = k < table->columns ? graph->columns->groups[columns[k]] : 1;
+		table->step[k] = 1;
+		table->set |= RACE_COLUMN(columns[k]);
+		table->cells *= table->size[k];
+	}
+	for (uint32_t k = 0; k < table->columns; k++)
+		for (uint32_t other = 0; other < table->columns; other++)
+			if (comes_before(graph, columns[k], columns[other]))
+				table->step[k] *= table->size[other];
+	if (table->columns == 1)
+		table->cells = graph->columns->cells[columns[0]];
+}
+
+static void
 create_tables(RaceGraph *graph)
 {
-	const uint32_t *groups = graph->columns->groups;
 	size_t		most = 1;
 	double	   *theta;
 
 	graph->table = graph->allocate(graph->arg, graph->tables * sizeof(Table));
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
-		const RaceMarginal *marginal = &graph->marginals[t];
 		Table	   *table = &graph->table[t];
 
-		table->first = marginal->first;
-		table->second = marginal->second;
-		table->clique = clique_with(graph, RACE_COLUMN(table->first) | RACE_COLUMN(table->second));
-		table->cells = table->first == table->second ? graph->columns->cells[table->first] :
-			(size_t) groups[table->first] * groups[table->second];
-		table->swapped = comes_before(graph, table->second, table->first);
+		set_columns(graph, &graph->marginals[t], table);
+		table->clique = clique_with(graph, table->set);
 		graph->parameters += table->cells;
 		most = table->cells > most ? table->cells : most;
 	}
@@ -412,7 +430,7 @@ largest(const double *x, size_t n)
 static void
 calibrate_column(RaceGraph *graph, const Table *table)
 {
-	uint32_t	column = table->first;
+	uint32_t	column = table->column[0];
 	uint32_t	groups = graph->columns->groups[column];
 	uint32_t	cells = graph->columns->cells[column];
 	double	   *within = graph->within[column];
@@ -438,19 +456,20 @@ calibrate_column(RaceGraph *graph, const Table *table)
 		logs[i] = log(logs[i]) + most[i];
 }
 
-/* From the layout of a table of two columns to that of a factor, or back */
+/* From the layout of a table of several columns to that of a factor, or back */
 static void
-transpose(const RaceGraph *graph, const Table *table, const double *from, double *to, bool back)
+transpose(const Table *table, const double *from, double *to, bool back)
 {
-	size_t		rows = graph->columns->groups[back ? table->second : table->first];
-	size_t		columns = graph->columns->groups[back ? table->first : table->second];
+	size_t		cell = 0;
 
-	if (!table->swapped)
-		memcpy(to, from, table->cells * sizeof(double));
-	else
-		for (size_t i = 0; i < rows; i++)
-			for (size_t j = 0; j < columns; j++)
-				to[j * rows + i] = from[i * columns + j];
+	for (size_t i = 0; i < table->size[0]; i++)
+		for (size_t j = 0; j < table->size[1]; j++)
+			for (size_t k = 0; k < table->size[2]; k++, cell++)
+			{
+				size_t		place = i * table->step[0] + j * table->step[1] + k * table->step[2];
+
+				to[back ? cell : place] = from[back ? place : cell];
+			}
 }
 
 static void
@@ -462,16 +481,15 @@ add_potentials(RaceGraph *graph)
 	{
 		const Table *table = &graph->table[t];
 		Clique	   *clique = &graph->clique[table->clique];
-		RaceColumnSet set = RACE_COLUMN(table->first) | RACE_COLUMN(table->second);
 
-		if (table->first == table->second)
+		if (table->columns == 1)
 		{
 			calibrate_column(graph, table);
-			add_to(graph, clique->belief, clique->set, graph->group_log[table->first], set);
+			add_to(graph, clique->belief, clique->set, graph->group_log[table->column[0]], table->set);
 			continue;
 		}
-		transpose(graph, table, table->theta, graph->work, false);
-		add_to(graph, clique->belief, clique->set, graph->work, set);
+		transpose(table, table->theta, graph->work, false);
+		add_to(graph, clique->belief, clique->set, graph->work, table->set);
 	}
 }
 
@@ -528,12 +546,11 @@ void
 race_graph_table(RaceGraph *graph, const Table *table, double *out)
 {
 	Clique	   *clique = &graph->clique[table->clique];
-	uint32_t	column = table->first;
+	uint32_t	column = table->column[0];
 
-	project(graph, graph->work, RACE_COLUMN(table->first) | RACE_COLUMN(table->second), clique->belief,
-			clique->set);
-	if (table->first != table->second)
-		transpose(graph, table, graph->work, out, true);
+	project(graph, graph->work, table->set, clique->belief, clique->set);
+	if (table->columns > 1)
+		transpose(table, graph->work, out, true);
 	else
 		for (size_t i = 0; i < table->cells; i++)
 			out[i] = graph->work[race_graph_group(graph, column, (uint32_t) i)] * graph->within[column][i];
@@ -649,6 +666,56 @@ race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, d
 			if (cells)
 				table[i * m + j] *= graph->within[first][i] * graph->within[second][j];
 		}
+}
+
+/* Times that each pair is fitted: then tables of pairs are right to a thousandth of all records */
+#define PROPORTIONAL_FITS	10
+
+/* Sum a table of three columns to the pair without column p, or multiply it by that. */
+static void
+combine_pair(const size_t *size, int p, Operation operation, double *table, double *pair)
+{
+	for (size_t i = 0; i < size[0]; i++)
+		for (size_t j = 0; j < size[1]; j++)
+			for (size_t k = 0; k < size[2]; k++, table++)
+			{
+				double	   *cell = &pair[p == 0 ? j * size[2] + k : i * size[p == 1 ? 2 : 1] + (p == 1 ? k : j)];
+
+				if (operation == SUM)
+					*cell += *table;
+				else
+					*table *= *cell;
+			}
+}
+
+void
+race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table)
+{
+	static const int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+	const uint32_t *groups = graph->columns->groups;
+	const size_t size[3] = {groups[columns[0]], groups[columns[1]], groups[columns[2]]};
+	size_t		cells = size[0] * size[1] * size[2];
+	double	   *ratio = graph->allocate(graph->arg, cells * sizeof(double));
+	double	   *pair[3];
+
+	for (int p = 0; p < 3; p++)
+	{
+		pair[p] = graph->allocate(graph->arg, cells / size[p] * sizeof(double));
+		race_graph_pair(graph, columns[others[p][0]], columns[others[p][1]], false, pair[p]);
+	}
+	for (size_t i = 0; i < cells; i++)
+		table[i] = 1;
+	for (int step = 0; step < 3 * PROPORTIONAL_FITS; step++)
+	{
+		int			p = step % 3;
+
+		race_look_for_interrupts();
+		memset(ratio, 0, cells / size[p] * sizeof(double));
+		combine_pair(size, p, SUM, table, ratio);
+		for (size_t i = 0; i < cells / size[p]; i++)
+			ratio[i] = ratio[i] > 0 ? pair[p][i] / ratio[i] : 0;
+		combine_pair(size, p, MULTIPLY, table, ratio);
+	}
 }
 
 /* An event while it is summed over the tree */

@@ -4,7 +4,7 @@
  *		(McKenna, Sheldon & Miklau: Graphical-model based estimation and inference for differential privacy, ICML 2019)
  *
  * p(x) is proportional to exp(sum over measured tables t of theta_t[cell of x in t]).  Tables of one column have its
- * cells; tables of two columns have groups of cells.  Within a group, a cell depends on no other column.
+ * cells; tables of two or three columns have groups of cells.  Within a group, a cell depends on no other column.
  * theta has the layout of the tables; all else (junction tree, cliques) is computed from it.
  *
  * Plain C99 without PostgreSQL headers.
@@ -25,11 +25,15 @@ typedef struct RaceGraphColumns
 	const uint32_t *const *group_of;	/* [columns][cells]; NULL for a column: cell c is group c */
 } RaceGraphColumns;
 
-/* A measured table of one column (second == first, [cells]) or two ([groups of first][groups of second]) */
+/*
+ * A measured table of one column (third == second == first, [cells]), of two (third == second, [groups of first][groups
+ * of second]) or of three ([groups of first][groups of second][groups of third])
+ */
 typedef struct RaceMarginal
 {
 	uint32_t	first;
 	uint32_t	second;
+	uint32_t	third;
 	double		variance;		/* of the noise of a count, above 0 */
 	const double *counts;		/* only race_graph_fit() reads them */
 } RaceMarginal;
@@ -40,8 +44,8 @@ typedef void *(*RaceAllocate) (void *arg, size_t size);
 typedef struct RaceGraph RaceGraph;
 
 /*
- * A model with theta = 0, which is uniform.  Every column has one table of its own, and the tables of pairs are
- * different.  Arrays of columns and tables are used as long as the graph is.
+ * A model with theta = 0, which is uniform.  Every column has one table of its own, and the others are of different
+ * columns.  Arrays of columns and tables are used as long as the graph is.
  */
 extern RaceGraph *race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMarginal *tables,
 									RaceAllocate allocate, void *arg);
@@ -60,6 +64,12 @@ extern uint32_t race_graph_fit(RaceGraph *graph, double total, uint32_t most_ite
 
 /* [groups of first][groups of second], or cells: any two columns */
 extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table);
+
+/*
+ * [groups][groups][groups]: of three columns, the distribution of maximum entropy that has the tables of their pairs, by
+ * proportional fitting.  That of the model may be another one.
+ */
+extern void race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table);
 
 /*
  * The expectation of a product of weights: weights[i] is NULL, or [cells] numbers of column i, from 0 to 1 each.

@@ -22,14 +22,18 @@ typedef struct Clique
 	double	   *message;		/* to the parent; then the separator's belief */
 } Clique;
 
+#define TABLE_COLUMNS	3
+
 typedef struct Table
 {
-	uint32_t	first;
-	uint32_t	second;
+	RaceColumnSet set;
+	uint32_t	columns;
+	uint32_t	column[TABLE_COLUMNS];
+	size_t		size[TABLE_COLUMNS];	/* groups of each column, 1 of those that it does not have */
+	size_t		step[TABLE_COLUMNS];	/* and how far they are apart in a factor over the set */
 	uint32_t	clique;			/* that contains it */
 	size_t		cells;
 	double	   *theta;
-	bool		swapped;		/* second comes first in the order of columns */
 } Table;
 
 struct RaceGraph
@@ -62,6 +66,27 @@ race_graph_group(const RaceGraph *graph, uint32_t column, uint32_t cell)
 	const uint32_t *map = graph->columns->group_of[column];
 
 	return map == NULL ? cell : map[cell];
+}
+
+/* The place of a column among those of a table; TABLE_COLUMNS if it is none of them */
+static inline uint32_t
+race_graph_place(const Table *table, uint32_t column)
+{
+	for (uint32_t k = 0; k < table->columns; k++)
+		if (table->column[k] == column)
+			return k;
+	return TABLE_COLUMNS;
+}
+
+/* The group, of the column in this place, that has a cell of a table */
+static inline size_t
+race_graph_group_in(const RaceGraph *graph, const Table *table, uint32_t place, size_t cell)
+{
+	if (table->columns == 1)
+		return race_graph_group(graph, table->column[0], (uint32_t) cell);
+	for (uint32_t k = TABLE_COLUMNS - 1; k > place; k--)
+		cell /= table->size[k];
+	return cell % table->size[place];
 }
 
 /* The cells of a factor over a set of columns */

@@ -240,13 +240,23 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 
 /* -------------------------------------------------------------- estimates */
 
-/* Sum of the cells of a table with these weights, and its variance */
+double
+race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
+{
+	const uint32 columns[RACE_TABLE_COLUMNS] = {table->first, table->second, table->third};
+	double		weight = 1;
+
+	for (int k = 0; k < RACE_TABLE_COLUMNS; k++)
+		if (of_table[k] != NULL)
+			weight *= of_table[k][race_contingency_place(table, columns[k], cell)];
+	return weight;
+}
+
+/* Sum of the cells of a table with these weights of its columns, or NULL, and its variance */
 static void
-sum_table(const RaceOpenTables *open, const RaceTable *table, const double *first,
-		  const double *second, RaceTableAnswer *answer)
+sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights, RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	uint32		columns = second == NULL ? 1 : race_contingency_groups(&model->tables, table->second);
 	double		all = 0;
 	double		sum = 0;
 	double		squares = 0;
@@ -255,7 +265,7 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, const double *firs
 
 	for (i = 0; i < table->cells; i++)
 	{
-		double		weight = first[i / columns] * (second == NULL ? 1 : second[i % columns]);
+		double		weight = race_tables_weight(table, weights, i);
 
 		if (weight == 0)
 			continue;
@@ -268,8 +278,9 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, const double *firs
 	answer->variance = table->variance * Max(squares - all * part, 0) + part * part * model->total_variance;
 }
 
-double *
-race_tables_groups(const RaceContingency *tables, uint32 column, const double *weights)
+/* Weights of groups, if all cells of each group have the same weight; else NULL */
+static double *
+weights_of_groups(const RaceContingency *tables, uint32 column, const double *weights)
 {
 	double	   *of_groups = palloc(race_contingency_groups(tables, column) * sizeof(double));
 	uint32		cells = (uint32) tables->cells[column];
@@ -301,7 +312,7 @@ round_weights(const RaceContingency *tables, uint32 column, bool groups, const d
 	uint32		i;
 
 	if (rounding == AS_IT_IS && groups)
-		return race_tables_groups(tables, column, weights);
+		return weights_of_groups(tables, column, weights);
 	rounded = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
 	for (i = 0; i < n; i++)
 		rounded[i] = rounding == WITHIN;
@@ -317,28 +328,86 @@ round_weights(const RaceContingency *tables, uint32 column, bool groups, const d
 	return rounded;
 }
 
-/* What a measured table says of one or two of the columns that have weights; false if it does not */
+/* How many columns a table has, and how many of these have weights */
+static int
+columns_of(const RaceTable *table)
+{
+	return table->first == table->second ? 1 : table->second == table->third ? 2 : RACE_TABLE_COLUMNS;
+}
+
+static int
+weighted_columns(const RaceTable *table, const double *const *weights)
+{
+	return (weights[table->first] != NULL) + (table->second != table->first && weights[table->second] != NULL) +
+		(table->third != table->second && weights[table->third] != NULL);
+}
+
+/*
+ * The weights of the columns of a measured table; false if it does not tell of them: all its columns must have weights, of
+ * three columns two
+ */
+static bool
+weigh_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
+			Rounding rounding, double **of_table)
+{
+	const uint32 columns[RACE_TABLE_COLUMNS] = {table->first, table->second, table->third};
+	int			n = columns_of(table);
+	bool		found = weighted_columns(table, weights) >= Min(n, 2);
+
+	for (int k = 0; k < RACE_TABLE_COLUMNS; k++)
+	{
+		of_table[k] = NULL;
+		if (!found || k >= n || weights[columns[k]] == NULL)
+			continue;
+		of_table[k] = round_weights(&open->model->tables, columns[k], n > 1, weights[columns[k]], rounding);
+		found = of_table[k] != NULL;
+	}
+	return found;
+}
+
+/* What a measured table says of columns that have weights; false if it does not */
 static bool
 ask_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
 		  Rounding rounding, RaceTableAnswer *answer)
 {
-	const RaceContingency *tables = &open->model->tables;
-	bool		pair = table->first != table->second;
-	double	   *first;
-	double	   *second = NULL;
+	double	   *of_table[RACE_TABLE_COLUMNS];
+	bool		found = weigh_table(open, table, weights, rounding, of_table);
 
-	if (weights[table->first] == NULL || weights[table->second] == NULL)
-		return false;
-	first = round_weights(tables, table->first, pair, weights[table->first], rounding);
-	if (pair && first != NULL)
-		second = round_weights(tables, table->second, true, weights[table->second], rounding);
-	if (first == NULL || (pair && second == NULL))
-		return false;
-	sum_table(open, table, first, second, answer);
-	pfree(first);
-	if (pair)
-		pfree(second);
-	return true;
+	if (found)
+		sum_table(open, table, of_table, answer);
+	for (int k = 0; k < RACE_TABLE_COLUMNS; k++)
+		if (of_table[k] != NULL)
+			pfree(of_table[k]);
+	return found;
+}
+
+double *
+race_tables_ones(const RaceOpenTables *open, uint32 column)
+{
+	uint32		cells = RaceDomainCells(&open->domains[column]);
+	double	   *ones = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+
+	while (cells > 0)
+		ones[--cells] = 1;
+	return ones;
+}
+
+const RaceTable *
+race_tables_covering(const RaceOpenTables *open, const double *const *weights, double *of_table[RACE_TABLE_COLUMNS])
+{
+	const RaceTableModel *model = open->model;
+	int			constrained = 0;
+	int			n;
+	uint32		i;
+
+	for (i = 0; i < model->tables.columns; i++)
+		constrained += weights[i] != NULL;
+	for (n = constrained; n <= RACE_TABLE_COLUMNS; n++)
+		for (i = 0; i < model->n; i++)
+			if (columns_of(&model->table[i]) == n && weighted_columns(&model->table[i], weights) == constrained &&
+				weigh_table(open, &model->table[i], weights, AS_IT_IS, of_table))
+				return &model->table[i];
+	return NULL;
 }
 
 /*
@@ -359,18 +428,18 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 	answer->upper = model->total + z * sqrt(model->total_variance);
 	for (i = 0; i < model->n; i++)
 	{
-		bool		pair = model->table[i].first != model->table[i].second;
+		bool		several = model->table[i].first != model->table[i].second;
 		RaceTableAnswer part;
 
 		if (!ask_table(open, &model->table[i], weights, MET, &part))
 			continue;
 		answer->upper = Min(answer->upper, Max(part.count, 0) + z * sqrt(part.variance));
-		if (pair && constrained > 2)
+		if (several && weighted_columns(&model->table[i], weights) < constrained)
 			continue;
 		ask_table(open, &model->table[i], weights, WITHIN, &part);
-		if (!pair)
+		if (!several)
 			outside += Max(model->total - part.count + z * sqrt(part.variance + model->total_variance), 0);
-		if (pair || constrained == 1)
+		if (several || constrained == 1)
 			within = Max(within, part.count - z * sqrt(part.variance));
 	}
 	answer->lower = Min(Max(model->total - outside, within), answer->upper);
@@ -407,21 +476,22 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 {
 	const RaceTableModel *model = open->model;
 	double		z = race_tables_z(open, confidence);
+	double	   *of_table[RACE_TABLE_COLUMNS];
+	const RaceTable *table = race_tables_covering(open, weights, of_table);
 	int			constrained = 0;
-	bool		found = false;
+	bool		found = table != NULL;
 	uint32		i;
 
 	for (i = 0; i < model->tables.columns; i++)
 		constrained += weights[i] != NULL;
-	if (constrained == 0)
+	if (found)
+		sum_table(open, table, of_table, answer);
+	else if (constrained == 0)
 	{
 		answer->count = model->total;
 		answer->variance = model->total_variance;
 		found = true;
 	}
-	for (i = 0; i < model->n && !found && constrained <= 2; i++)
-		found = (model->table[i].first == model->table[i].second) == (constrained == 1) &&
-			ask_table(open, &model->table[i], weights, AS_IT_IS, answer);
 	answer->measured = found && are_whole(open, weights);
 	if (answer->measured)
 	{
@@ -487,7 +557,8 @@ typedef struct Crosstab
 	RaceTableLine	   *lines[2];
 	uint32		n[2];
 	double		z;
-	const RaceTable *table;		/* of both columns, or NULL */
+	double	   *records;		/* [groups][groups], measured, or NULL, */
+	double		variance;		/* and of each */
 	double	   *shares;			/* [cells][cells] of the model, if some lines need it */
 	RaceResultRow row;
 } Crosstab;
@@ -603,13 +674,11 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 	const RaceTableModel *model = crosstab->open.model;
 	double		z = crosstab->z;
 
-	if (crosstab->table != NULL && first->group >= 0 && second->group >= 0)
+	if (crosstab->records != NULL && first->group >= 0 && second->group >= 0)
 	{
 		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
 
-		bound_measured(race_table_records(&crosstab->open.view, model, crosstab->table,
-										  first->group * width + second->group),
-					   crosstab->table->variance, z, answer);
+		bound_measured(crosstab->records[first->group * width + second->group], crosstab->variance, z, answer);
 		return;
 	}
 	answer->measured = false;
@@ -622,15 +691,28 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
 }
 
-const RaceTable *
-race_tables_find(const RaceTableModel *model, uint32 column, uint32 other)
+double *
+race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double *variance)
 {
-	uint32		i;
+	const RaceTableModel *model = open->model;
+	uint32		width = race_contingency_groups(&model->tables, other);
+	Size		groups = (Size) race_contingency_groups(&model->tables, column) * width;
+	const double **weights = palloc0(open->columns * sizeof(double *));
+	double	   *of_table[RACE_TABLE_COLUMNS];
+	const RaceTable *table;
+	double	   *records;
 
-	for (i = model->tables.columns; i < model->n; i++)
-		if (model->table[i].first == Min(column, other) && model->table[i].second == Max(column, other))
-			return &model->table[i];
-	return NULL;
+	weights[column] = race_tables_ones(open, column);
+	weights[other] = race_tables_ones(open, other);
+	table = race_tables_covering(open, weights, of_table);
+	if (table == NULL)
+		return NULL;
+	records = palloc_extended(groups * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (Size i = 0; i < table->cells; i++)
+		records[race_contingency_place(table, column, i) * width + race_contingency_place(table, other, i)] +=
+			race_table_records(&open->view, model, table, i);
+	*variance = table->variance * (double) (table->cells / groups);
+	return records;
 }
 
 /* Prepare the lines of a cross table, and what the model says of them where a table was not measured. */
@@ -653,7 +735,7 @@ prepare_crosstab(Crosstab *crosstab)
 		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], true, &crosstab->n[side]);
 		cells[side] = (Size) model->tables.cells[crosstab->column[side]];
 	}
-	crosstab->table = race_tables_find(model, crosstab->column[0], crosstab->column[1]);
+	crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0], crosstab->column[1], &crosstab->variance);
 	if (cells[0] * cells[1] * sizeof(double) > RACE_MAX_SKETCH_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -52,11 +52,27 @@ extern void race_tables_range(const RaceDomain *domain, double from, double to, 
 /* The number that a text stands for; 22023 if it is none */
 extern double race_tables_number(const RaceDomain *domain, char *text);
 
-/* Weights of groups, if all cells of each group have the same weight; else NULL */
-extern double *race_tables_groups(const RaceContingency *tables, uint32 column, const double *weights);
+/* Most columns of a table */
+#define RACE_TABLE_COLUMNS	3
 
-/* The table of two columns; NULL if it was not measured */
-extern const RaceTable *race_tables_find(const RaceTableModel *model, uint32 column, uint32 other);
+/*
+ * The measured table that tells of cells with these weights: of the columns that have weights, or of two of them and a
+ * third; and its weights, by its columns, or NULL.  NULL if there is none, or if groups have cells of different weights
+ */
+extern const RaceTable *race_tables_covering(const RaceOpenTables *open, const double *const *weights,
+											 double *of_table[RACE_TABLE_COLUMNS]);
+
+/* The weight 1 for all cells of a column */
+extern double *race_tables_ones(const RaceOpenTables *open, uint32 column);
+
+/* The weight of a cell of this table */
+extern double race_tables_weight(const RaceTable *table, double *const *of_table, Size cell);
+
+/*
+ * Records in the groups of two columns, [groups][groups], from the table of both, or else the sum of one of three; and the
+ * variance of each.  NULL if none was measured
+ */
+extern double *race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double *variance);
 
 typedef struct RaceTableAnswer
 {

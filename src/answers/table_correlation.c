@@ -115,26 +115,21 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 }
 
 /* Counts of the groups of a pair, [groups of first][groups of second], and the variance of the noise of each; 0 by the model */
-static double
-count_groups(const RaceOpenTables *open, const Column *first, const Column *second, double *counts)
+static double *
+count_groups(const RaceOpenTables *open, const Column *first, const Column *second, double *variance)
 {
 	const RaceTableModel *model = open->model;
-	const RaceTable *table = race_tables_find(model, first->number, second->number);
+	double	   *counts = race_tables_pair(open, first->number, second->number, variance);
 	Size		n = (Size) first->groups * second->groups;
-	Size		i;
 
-	if (table == NULL)
-		race_graph_pair(model->graph, first->number, second->number, false, counts);
-	for (i = 0; i < n && table == NULL; i++)
+	if (counts != NULL)
+		return counts;
+	*variance = 0;
+	counts = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	race_graph_pair(model->graph, first->number, second->number, false, counts);
+	for (Size i = 0; i < n; i++)
 		counts[i] *= model->total;
-	for (i = 0; i < n && table != NULL; i++)
-	{
-		int64		counter;
-
-		race_counters_load(open->view.counters, open->view.width, table->at + i, 1, &counter);
-		counts[i] = (double) counter + (model->total - model->sums[table->number]) / (double) n;
-	}
-	return table == NULL ? 0 : table->variance;
+	return counts;
 }
 
 /*
@@ -180,8 +175,7 @@ next_correlation(void *context, uint64 call)
 	old = MemoryContextSwitchTo(state->row_context);
 	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
 	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
-	counts = palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
-	variance = count_groups(&state->open, &first, &second, counts);
+	counts = count_groups(&state->open, &first, &second, &variance);
 	for (i = 0; i < first.groups; i++)
 		for (j = 0; j < second.groups; j++)
 		{

@@ -371,103 +371,60 @@ ask_model(const Means *means, double z, Mean *mean)
 	mean->upper = Max(Min(mean_of_first(means, least, true) + means->half, high), mean->estimate);
 }
 
-/* Noisy counts of groups of the column in the event of one other column, whose groups have weights; their variance */
-static double
-count_groups(const Means *means, const RaceTable *table, const double *weights, double *counts)
-{
-	const RaceOpenTables *open = &means->open;
-	bool		is_first = table->first == (uint32) means->column;
-	uint32		columns = race_contingency_groups(&open->model->tables, table->second);
-	double		squares = 0;
-	Size		k;
-
-	for (k = 0; k < table->cells; k++)
-	{
-		uint32		own = (uint32) (is_first ? k / columns : k % columns);
-		double		weight = weights[is_first ? k % columns : k / columns];
-
-		counts[own] += weight * race_table_records(&open->view, open->model, table, k);
-		squares += own == 0 ? weight * weight : 0;
-	}
-	return table->variance * squares;
-}
-
 /* The mean in an event from measured tables; false if there are none of it */
 static bool
 ask_measured(const Means *means, double z, Mean *mean)
 {
-	const RaceTableModel *model = means->open.model;
-	const RaceContingency *tables = &model->tables;
+	const RaceOpenTables *open = &means->open;
+	const RaceTableModel *model = open->model;
 	uint32		cells = RaceDomainCells(means->domain);
 	uint32	   *group_of = palloc(cells * sizeof(uint32));
 	double	   *counts = palloc0(cells * sizeof(double));
-	const RaceTable *table = &model->table[means->column];
-	double	   *of_groups = NULL;
-	double		variance = table->variance;
-	uint32		groups = cells;
-	int			other = -1;
-	int			n = 0;
+	const double **weights = palloc(open->columns * sizeof(double *));
+	double	   *of_table[RACE_TABLE_COLUMNS];
+	const RaceTable *table;
+	bool		alone;
+	double		squares = 0;
 	Sums		sums;
 	double		low;
 	double		high;
 	uint32		i;
+	Size		k;
 
-	for (i = 0; i < tables->columns; i++)
-		if (means->weights[i] != NULL && i != (uint32) means->column)
-		{
-			other = (int) i;
-			n++;
-		}
-	if (n == 1)
-	{
-		table = race_tables_find(model, means->column, other);
-		of_groups = table == NULL ? NULL : race_tables_groups(tables, other, means->weights[other]);
-		groups = race_contingency_groups(tables, means->column);
-	}
-	if (n > 1 || (n == 1 && of_groups == NULL))
+	/* those of the column itself are for its cells, not for groups */
+	memcpy(weights, means->weights, open->columns * sizeof(double *));
+	weights[means->column] = race_tables_ones(open, means->column);
+	table = race_tables_covering(open, weights, of_table);
+	if (table == NULL)
 		return false;
+	alone = table->first == table->second;
 	for (i = 0; i < cells; i++)
-		group_of[i] = n == 0 ? i : race_contingency_group(tables, means->column, i);
-	if (n == 1)
-		variance = count_groups(means, table, of_groups, counts);
-	for (i = 0; i < cells && n == 0; i++)
-		counts[i] = race_table_records(&means->open.view, model, table, i);
-	sum_groups(means, group_of, groups, counts, variance, &sums);
+		group_of[i] = alone ? i : race_contingency_group(&model->tables, means->column, i);
+	for (k = 0; k < table->cells; k++)
+	{
+		Size		own = race_contingency_place(table, means->column, k);
+		double		weight = race_tables_weight(table, of_table, k);
+
+		counts[own] += weight * race_table_records(&open->view, model, table, k);
+		squares += own == 0 ? weight * weight : 0;
+	}
+	sum_groups(means, group_of, alone ? cells : race_contingency_groups(&model->tables, means->column), counts,
+			   table->variance * squares, &sums);
 	bound_values(means, &low, &high);
 	divide_sums(&sums, means->half + fabs(sums.sum - sums.flat) / Max(sums.count, 1), low, high, z, mean);
 	return true;
 }
 
-/* The measured table that has the most precise numbers of an event, and the weights of its cells; NULL if none has */
+/* The measured table that has the most precise number of all records */
 static const RaceTable *
-table_of_event(const Means *means, double **first, double **second)
+most_precise_table(const RaceTableModel *model)
 {
-	const RaceTableModel *model = means->open.model;
-	const RaceTable *found = NULL;
-	int			columns[2];
-	int			n = 0;
-	uint32		i;
+	const RaceTable *found = &model->table[0];
 
-	for (i = 0; i < model->tables.columns; i++)
-		if (means->weights[i] != NULL && n++ < 2)
-			columns[n - 1] = (int) i;
-	*first = *second = NULL;
-	if (n > 2)
-		return NULL;
-	if (n < 2)
-	{
-		for (i = 0; i < model->tables.columns; i++)
-			if ((n == 1 && i == (uint32) columns[0]) ||
-				(n == 0 && (found == NULL || model->table[i].variance * model->table[i].cells <
-							found->variance * found->cells)))
-				found = &model->table[i];
-		*first = n == 0 ? NULL : unconstify(double *, means->weights[columns[0]]);
-		return found;
-	}
-	found = race_tables_find(model, columns[0], columns[1]);
-	*first = race_tables_groups(&model->tables, columns[0], means->weights[columns[0]]);
-	*second = race_tables_groups(&model->tables, columns[1], means->weights[columns[1]]);
-	return *first == NULL || *second == NULL ? NULL : found;
+	for (uint32 i = 1; i < model->tables.columns; i++)
+		if (model->table[i].variance * model->table[i].cells < found->variance * found->cells)
+			found = &model->table[i];
+	return found;
 }
 
 /*
@@ -485,18 +442,20 @@ ask_measure(const Means *means, double z, Mean *mean)
 	Sums		sums = {0};
 	double		squares = 0;
 	double		variance;
-	double	   *first;
-	double	   *second;
-	const RaceTable *table = table_of_event(means, &first, &second);
-	uint32		columns;
+	double	   *of_table[RACE_TABLE_COLUMNS] = {NULL};
+	const RaceTable *table = most_precise_table(open->model);
+	uint32		i;
 	Size		k;
 
+	for (i = 0; i < tables->columns && means->weights[i] == NULL; i++)
+		;
+	if (i < tables->columns)
+		table = race_tables_covering(open, means->weights, of_table);
 	if (table == NULL)
 		return false;
-	columns = second == NULL ? 1 : race_contingency_groups(tables, table->second);
 	for (k = 0; k < table->cells; k++)
 	{
-		double		weight = first == NULL ? 1 : first[k / columns] * (second == NULL ? 1 : second[k % columns]);
+		double		weight = race_tables_weight(table, of_table, k);
 		double		lower;
 		double		upper;
 

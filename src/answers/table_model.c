@@ -64,6 +64,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	{
 		description->marginals[i].first = table[i].first;
 		description->marginals[i].second = table[i].second;
+		description->marginals[i].third = table[i].third;
 		description->marginals[i].variance = Max(table[i].variance, LEAST_VARIANCE);
 	}
 	return description;
@@ -247,9 +248,15 @@ begin_reference(const RaceMeasuring *measuring)
 }
 
 static void
-pair_of_reference(void *reference, uint32_t first, uint32_t second, double *shares)
+table_of_reference(void *reference, const RaceTable *table, double *shares)
 {
-	race_graph_pair(((Reference *) reference)->graph, first, second, false, shares);
+	const uint32	columns[] = {table->first, table->second, table->third};
+	RaceGraph  *graph = ((Reference *) reference)->graph;
+
+	if (table->third == table->second)
+		race_graph_pair(graph, table->first, table->second, false, shares);
+	else
+		race_graph_triple(graph, columns, shares);
 }
 
 static void
@@ -258,4 +265,4 @@ end_reference(void *reference)
 	MemoryContextDelete(((Reference *) reference)->context);
 }
 
-const RaceReference race_graphical_reference = {begin_reference, pair_of_reference, end_reference};
+const RaceReference race_graphical_reference = {begin_reference, table_of_reference, end_reference};

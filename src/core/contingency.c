@@ -1,6 +1,6 @@
 /*
  * contingency.c
- *		Contingency tables: counts of the cells of columns, and of the cells of pairs of columns: plain C
+ *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets of three: plain C
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +21,8 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->dims = params->dims;
 	tables->cells = race_array(params, RACE_ARRAY_CELLS);
 	tables->groups = race_array(params, RACE_ARRAY_GROUPS);
+	tables->workload = race_array(params, RACE_ARRAY_WORKLOAD);
+	tables->n_workload = params->workload;
 	tables->joined = race_array(params, RACE_ARRAY_JOINED);
 	tables->n_joined = params->joined;
 	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
@@ -37,6 +39,10 @@ race_contingency_set(RaceContingency *tables)
 	tables->columns = tables->dims - measure;
 	tables->parts = measure ? (uint32_t) fmin(fmax(tables->cells[last], 1), RACE_MEASURE_PARTS) : 1;
 	tables->unit = measure ? RACE_MEASURE_UNIT : 1;
+	tables->triples = 0;
+	while (tables->workload != NULL && tables->triples < tables->n_workload &&
+		   tables->workload[RACE_TABLE_NUMBERS * tables->triples + 1] >= RACE_CONTINGENCY_COLUMNS)
+		tables->triples++;
 }
 
 double
@@ -149,21 +155,34 @@ uint32_t
 race_contingency_tables(const RaceContingency *tables)
 {
 	return tables->measured != NULL ? tables->n_measured :
-		tables->columns + tables->columns * (tables->columns - 1) / 2;
+		tables->columns + tables->columns * (tables->columns - 1) / 2 + tables->triples;
+}
+
+void
+race_contingency_columns(const double *row, RaceTable *table)
+{
+	uint32_t	others = (uint32_t) row[1];
+
+	table->first = (uint32_t) row[0];
+	table->second = others % RACE_CONTINGENCY_COLUMNS;
+	table->third = others < RACE_CONTINGENCY_COLUMNS ? table->second : others / RACE_CONTINGENCY_COLUMNS;
 }
 
 static void
 set_size(const RaceContingency *tables, RaceTable *table)
 {
-	table->cells = table->first == table->second ? (size_t) tables->cells[table->first] :
-		(size_t) race_contingency_groups(tables, table->first) *
-		race_contingency_groups(tables, table->second);
+	bool		several = table->second != table->first;
+
+	table->width = several ? race_contingency_groups(tables, table->second) : 1;
+	table->depth = table->third != table->second ? race_contingency_groups(tables, table->third) : 1;
+	table->cells = (size_t) table->width * table->depth *
+		(several ? race_contingency_groups(tables, table->first) : (size_t) tables->cells[table->first]);
 }
 
 void
 race_contingency_first(const RaceContingency *tables, RaceTable *table)
 {
-	table->number = table->first = table->second = 0;
+	table->number = table->first = table->second = table->third = 0;
 	table->at = 0;
 	table->variance = tables->measured != NULL ? race_contingency_variance(tables, tables->measured[2]) : 0;
 	set_size(tables, table);
@@ -177,21 +196,24 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 		return false;
 	if (tables->measured != NULL)
 	{
-		const double *next = tables->measured + table->number * RACE_MEASURED_NUMBERS;
+		const double *next = tables->measured + table->number * RACE_TABLE_NUMBERS;
 
-		table->first = (uint32_t) next[0];
-		table->second = (uint32_t) next[1];
+		race_contingency_columns(next, table);
 		table->variance = race_contingency_variance(tables, next[2]);
 	}
 	else if (table->number < tables->columns)
-		table->first = table->second = table->number;
-	else if (table->number == tables->columns)
+		table->first = table->second = table->third = table->number;
+	else if (table->number >= race_contingency_tables(tables) - tables->triples)
+		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS *
+								 (table->number + tables->triples - race_contingency_tables(tables)), table);
+	else
 	{
-		table->first = 0;
-		table->second = 1;
+		if (table->number == tables->columns)
+			table->first = table->second = 0;
+		if (++table->second == tables->columns)
+			table->second = ++table->first + 1;
+		table->third = table->second;
 	}
-	else if (++table->second == tables->columns)
-		table->second = ++table->first + 1;
 	set_size(tables, table);
 	return true;
 }
@@ -253,36 +275,56 @@ are_joined(const RaceContingency *tables)
 	return true;
 }
 
-/* Is there the same table among the first n? */
+/* Has row i several columns that ascend, and no row before the same? */
 static bool
-is_there(const double *measured, uint32_t n, const double *table)
+is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 {
-	uint32_t	i;
+	const double *row = rows + RACE_TABLE_NUMBERS * i;
+	RaceTable	table;
+	uint32_t	j;
 
-	for (i = 0; i < n; i++, measured += RACE_MEASURED_NUMBERS)
-		if (measured[0] == table[0] && measured[1] == table[1])
-			return true;
-	return false;
+	if (!is_integer(row[0], 0, RACE_CONTINGENCY_COLUMNS) ||
+		!is_integer(row[1], 0, RACE_CONTINGENCY_COLUMNS * RACE_CONTINGENCY_COLUMNS))
+		return false;
+	for (j = 0; j < i; j++)
+		if (rows[RACE_TABLE_NUMBERS * j] == row[0] && rows[RACE_TABLE_NUMBERS * j + 1] == row[1])
+			return false;
+	race_contingency_columns(row, &table);
+	return table.first < table.second && table.third < tables->columns &&
+		(table.second < table.third || row[1] < RACE_CONTINGENCY_COLUMNS);
 }
 
-/* One table of each column, then different pairs; all with noise */
+/* Tables of three columns, then of two */
+static bool
+is_workload(const RaceContingency *tables)
+{
+	const double *row = tables->workload;
+	uint32_t	i;
+
+	if (row == NULL)
+		return true;
+	for (i = 0; i < tables->n_workload; i++, row += RACE_TABLE_NUMBERS)
+		if (!(row[2] >= 1 && row[2] <= RACE_COLUMN_WEIGHT) || !is_other_table(tables, tables->workload, i) ||
+			(i >= tables->triples) != (row[1] < RACE_CONTINGENCY_COLUMNS))
+			return false;
+	return tables->n_workload <= RACE_WORKLOAD;
+}
+
+/* One table of each column, then different ones of several; all with noise */
 static bool
 are_measured(const RaceContingency *tables)
 {
-	const double *table = tables->measured;
-	double		most = tables->columns - 1.0;
+	const double *row = tables->measured;
 	uint32_t	i;
 
-	if (table == NULL)
+	if (row == NULL)
 		return true;
 	if (tables->n_measured < tables->columns ||
-		tables->n_measured > tables->columns + RACE_CONTINGENCY_PAIRS)
+		tables->n_measured > tables->columns + RACE_CONTINGENCY_MEASURED)
 		return false;
-	for (i = 0; i < tables->n_measured; i++, table += RACE_MEASURED_NUMBERS)
-		if (!(table[2] > 0 && table[2] <= RACE_MAX_BOUND) ||
-			(i < tables->columns ? table[0] != i || table[1] != i :
-			 !is_integer(table[1], 1, most) || !is_integer(table[0], 0, table[1] - 1) ||
-			 is_there(tables->measured, i, table)))
+	for (i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
+		if (!(row[2] > 0 && row[2] <= RACE_MAX_BOUND) ||
+			(i < tables->columns ? row[0] != i || row[1] != i : !is_other_table(tables, tables->measured, i)))
 			return false;
 	return true;
 }
@@ -294,7 +336,7 @@ race_contingency_counters(const RaceContingency *tables)
 	double		sum = 0;
 	RaceTable	table;
 
-	if (!are_columns(tables) || !are_joined(tables) || !are_measured(tables))
+	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) || !are_measured(tables))
 		return 0;
 	race_contingency_first(tables, &table);
 	do
@@ -307,12 +349,12 @@ race_contingency_counters(const RaceContingency *tables)
 static uint32_t
 most_groups(const RaceContingency *tables)
 {
-	uint32_t	pairs = tables->columns * (tables->columns - 1) / 2;
+	uint32_t	more = tables->columns * (tables->columns - 1) / 2 + tables->triples;
 
-	if (pairs > RACE_CONTINGENCY_PAIRS)
-		pairs = RACE_CONTINGENCY_PAIRS;
+	if (more > RACE_CONTINGENCY_MEASURED)
+		more = RACE_CONTINGENCY_MEASURED;
 	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->dims -
-		RACE_MEASURED_NUMBERS * (tables->columns + pairs);
+		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more);
 }
 
 /* A release must not fail after it drew numbers, so this is looked at before. */
@@ -346,6 +388,9 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	if (!are_columns(&tables))
 		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
 					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
+	if ((tables.workload != NULL) != (params->workload != 0) || !is_workload(&tables))
+		return PROBLEM("workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
+					   RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->joined != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
@@ -355,8 +400,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	if (!are_joined(&tables))
 		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!are_measured(&tables))
-		return PROBLEM("measured tables must be one of each column, then at most %d pairs of columns, with a variance above 0",
-					   RACE_CONTINGENCY_PAIRS);
+		return PROBLEM("measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
+					   RACE_CONTINGENCY_MEASURED);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",
@@ -417,7 +462,7 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 	{
 		const uint32_t *first = groups + table.first * n;
 		const uint32_t *second = groups + table.second * n;
-		size_t		width = race_contingency_groups(&tables, table.second);
+		const uint32_t *third = table.third != table.second ? groups + table.third * n : NULL;
 
 		for (i = 0; i < n; i++)
 		{
@@ -429,7 +474,9 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 				groups[table.first * n + i] = finest_group(&tables, table.first, (uint32_t) cell);
 			}
 			else
-				cell = first[i] * width + second[i];
+				cell = (size_t) first[i] * table.width + second[i];
+			if (third != NULL)
+				cell = cell * table.depth + third[i];
 			for (part = 0; part < tables.parts; part++)
 				race_counters_add(counters.counters, counters.width, table.at + cell * tables.parts + part,
 								  weight * parts[i * RACE_MEASURE_PARTS + part]);

@@ -1,10 +1,10 @@
 /*
  * contingency.h
- *		Contingency tables: counts of the cells of columns, and of the cells of pairs of columns
+ *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets of three
  *
  * A record is a row of d cell numbers.  It adds 1 to one counter of each table: to that of its cell
- * in the table of each column, and to that of its two groups in the table of each pair.  A group is
- * some cells of a column, so that tables of pairs stay small.
+ * in the table of each column, and to that of its groups in the table of each pair, or of three columns.  A group
+ * is some cells of a column, so that tables of several columns stay small.
  *
  * With a measure, which is the last number of a record, each cell has parts: a counter of the measure's
  * lower bound, one of its upper bound, and one of NULL if that can be.  A record adds RACE_MEASURE_UNIT to
@@ -14,14 +14,20 @@
  *	cells		[d]		how many cells each column has; of a measure how many parts
  *	groups		[3][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many cells at
  *						the end are groups of their own, such as that of NULL; how much the column matters
+ *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers for the columns, and
+ *						how much.  Those of three columns come first; they are counted.
  * and of a private value
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
- *	measured	[m][3]	the tables: both columns, and the variance of their noise.  First one of each
- *						column, as (j, j, variance); then of pairs, the lower column first.
- * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...
+ *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.  First one of each
+ *						column, then those of several.
+ * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the second; or the first,
+ * and the second plus RACE_CONTINGENCY_COLUMNS times the third.
  *
- * Counters are those of the tables one after the other: [cells][parts], of a pair [groups of first][groups
- * of second][parts].
+ * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ..., then those of three
+ * columns in the order of workload.
+ *
+ * Counters are those of the tables one after the other: [cells][parts], of several columns [groups of first][groups
+ * of second][groups of third][parts].
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -33,12 +39,13 @@
 
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
-#define RACE_CONTINGENCY_PAIRS		512 /* that are measured */
+#define RACE_CONTINGENCY_MEASURED	512 /* tables of several columns */
+#define RACE_WORKLOAD				64	/* tables that matter more */
 #define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
-#define RACE_COLUMN_WEIGHT			100.0	/* of a column, at most; 1 at least */
+#define RACE_COLUMN_WEIGHT			100.0	/* of a column or a table, at most; 1 at least */
 #define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
 #define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
-#define RACE_MEASURED_NUMBERS		3	/* first, second, variance */
+#define RACE_TABLE_NUMBERS			3	/* two for the columns, and a variance or weight */
 
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
@@ -49,6 +56,9 @@ typedef struct RaceContingency
 	uint64_t	unit;			/* what a record adds to a cell, 1 without a measure */
 	const double *cells;
 	const double *groups;
+	const double *workload;		/* or NULL */
+	uint32_t	n_workload;
+	uint32_t	triples;		/* of these are of three columns */
 	const double *joined;		/* or NULL: each group is one by itself */
 	uint32_t	n_joined;
 	const double *measured;		/* or NULL: all tables */
@@ -58,11 +68,14 @@ typedef struct RaceContingency
 typedef struct RaceTable
 {
 	uint32_t	number;			/* in the order of tables */
-	uint32_t	first;			/* columns, the same for a table of one column */
+	uint32_t	first;			/* columns that ascend; of a table of one column all are the same, */
 	uint32_t	second;
+	uint32_t	third;			/* of one of two the last ones are */
 	double		variance;		/* of the noise of a cell's number of records, 0 in an exact value */
 	size_t		at;				/* how many counters precede it */
 	size_t		cells;			/* with as many counters as there are parts of each */
+	uint32_t	width;			/* groups of the second column, */
+	uint32_t	depth;			/* and of the third; 1 without */
 } RaceTable;
 
 /* Are they of what was measured of tables, which is private? */
@@ -71,7 +84,7 @@ extern bool race_params_are_measured(const RaceParams *params);
 /* The arrays of parameters.  Valid ones if the parameters are. */
 extern void race_contingency_of(const RaceParams *params, RaceContingency *tables);
 
-/* Complete `dims` and the arrays with columns, parts and unit. */
+/* Complete `dims` and the arrays with columns, parts, unit and triples. */
 extern void race_contingency_set(RaceContingency *tables);
 
 /* What is wrong with the parameters of contingency tables, or NULL */
@@ -84,6 +97,17 @@ extern uint32_t race_contingency_counters(const RaceContingency *tables);
 extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell);
+
+/* Set the columns of a table by its row in workload or measured. */
+extern void race_contingency_columns(const double *row, RaceTable *table);
+
+/* Where a cell of a table is in one of its columns: the group; of a table of one column the cell */
+static inline size_t
+race_contingency_place(const RaceTable *table, uint32_t column, size_t cell)
+{
+	return column == table->first ? cell / table->depth / table->width :
+		column == table->second ? cell / table->depth % table->width : cell % table->depth;
+}
 
 /* The variance of a cell's number of records, and of a counter */
 extern double race_contingency_variance(const RaceContingency *tables, double of_counter);

@@ -1,19 +1,20 @@
 /*
  * contingency_select.h
- *		Which tables of two columns a private release measures, and how it divides its budget
+ *		Which tables of two and three columns a private release measures, and how it divides its budget
  *
- * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two columns is from what the
- * released numbers say so far, and some tables are measured.  Every decision follows from public and released numbers.
+ * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two columns, and in the last
+ * round each of three columns that is asked for, is from what the released numbers say so far, and some tables are
+ * measured.  Every decision follows from public and released numbers.
  *
  * Costs are epsilon (discrete Laplace noise; numbers `noise` are scales in 1 / RACE_SCALE_DENOMINATOR) or rho (discrete
  * Gaussian noise; they are variances).
  *
  *		race_select_count()				the noise of the number of records; then draw it
  *		race_select_one_ways()			the noise of tables of one column; then draw these
- *		race_select_join()				which groups of cells are one in tables of two columns
- *		race_select_all()				few columns: the noise of all tables of two columns; then draw these
+ *		race_select_join()				which groups of cells are one in tables of two and three columns
+ *		race_select_all()				few columns: the noise of all these tables; then draw these
  *		while race_select_scores():		the noise of scores
- *			draw a score of each pair: sum of |counter - reference| + noise
+ *			draw a score of each of race_select_candidates(): sum of |counter - reference| + noise
  *			race_select_choose()		the tables that this round measures, with their noise; then draw these
  *		race_select_rest()				noise of a second draw of the tables of one column, where budget is left
  *
@@ -28,14 +29,18 @@
 
 #include "junction_tree.h"
 
-#define RACE_SELECT_PAIRS	512 /* at most so many tables of two columns are measured */
+#define RACE_SELECT_ASKED	64
+#define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
+#define RACE_SELECT_TABLES	512 /* at most so many tables of two and three columns are measured */
 
-typedef struct RaceSelectPair
+typedef struct RaceSelectTable
 {
 	uint32_t	first;
 	uint32_t	second;			/* first < second */
+	uint32_t	third;			/* second < third; of two columns: second */
+	double		weight;			/* how much it matters */
 	uint64_t	noise;
-} RaceSelectPair;
+} RaceSelectTable;
 
 typedef struct RaceSelect
 {
@@ -45,6 +50,8 @@ typedef struct RaceSelect
 	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
 	const double *weights;		/* [columns], how much a column matters */
+	uint32_t	n_asked;
+	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor; those of three columns come first */
 	uint32_t	parts;			/* counters of a cell, */
 	uint64_t	unit;			/* to which a record adds so much together */
 	bool		pure;
@@ -58,8 +65,8 @@ typedef struct RaceSelect
 	uint64_t	one_way[RACE_GRAPH_COLUMNS];	/* noise */
 	uint32_t	groups[RACE_GRAPH_COLUMNS];
 	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
-	uint32_t	measured;		/* tables of two columns, in the order in which they were chosen */
-	RaceSelectPair pairs[RACE_SELECT_PAIRS];
+	uint32_t	measured;		/* tables of two and three columns, in the order in which they were chosen */
+	RaceSelectTable table[RACE_SELECT_TABLES];
 
 	/* in between */
 	double		allotted;		/* of the budget */
@@ -81,15 +88,17 @@ extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 /* With noisy tables of one column, in units, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
-/* Choose all tables of two columns, pairs[], where they are good enough; else false */
+/* Choose all tables of two columns, and those of three, table[], where they are good enough; else false */
 extern bool race_select_all(RaceSelect *select);
 
 /* The noise of a score; 0: there is nothing more to select, go on to race_select_rest() */
 extern uint64_t race_select_scores(RaceSelect *select);
 
+/* How many scores there are: of all pairs, in the order (0,1), (0,2), ..., (1,2), ..., then of tables of three columns */
+extern uint32_t race_select_candidates(const RaceSelect *select);
+
 /*
- * With noisy scores of all pairs, in units, in the order (0,1), (0,2), ..., (1,2), ...  Chosen tables are pairs[] from the
- * number that was `measured` before.
+ * With noisy scores, in units.  Chosen tables are table[] from the number that was `measured` before.
  */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 

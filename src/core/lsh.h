@@ -206,7 +206,8 @@ typedef enum RaceArray
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
 	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid or of contingency tables, one number an axis */
 	RACE_ARRAY_GROUPS = 64,		/* [2][d]: of contingency tables, */
-	RACE_ARRAY_MEASURED = 128,	/* [m][3], and, as they have no offset, */
+	RACE_ARRAY_MEASURED = 128,	/* [m][3], and, as they have neither bandwidths nor an offset, */
+	RACE_ARRAY_WORKLOAD = 1,	/* [workload][3], */
 	RACE_ARRAY_JOINED = 16,		/* [joined]: contingency.h */
 	RACE_ARRAY_ALL = 255
 } RaceArray;
@@ -252,7 +253,11 @@ typedef struct RaceParams
 			uint8_t		clip;	/* RaceClip */
 			uint8_t		reserved16[2];
 		};
-		uint32_t	joined;			/* of contingency tables: the length of that array */
+		struct
+		{
+			uint32_t	joined; /* of contingency tables: the length of that array, */
+			uint32_t	workload;	/* and the rows of that one */
+		};
 		struct
 		{
 			uint64_t	bits[2];
@@ -287,6 +292,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_CLIP,
 	RACE_KEY_COARSER,
 	RACE_KEY_GROUPS,
+	RACE_KEY_WORKLOAD,
 	RACE_KEY_JOINED,
 	RACE_KEY_MEASURED,
 	RACE_KEYS,					/* fields from here on are derived */
@@ -294,6 +300,7 @@ typedef enum RaceFieldNumber
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
 	RACE_FIELD_JOINED,
+	RACE_FIELD_WORKLOAD,
 	RACE_FIELDS
 } RaceFieldNumber;
 

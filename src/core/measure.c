@@ -1,8 +1,8 @@
 /*
  * measure.c
- *		Measuring contingency tables: noisy tables of columns, then of some pairs: plain C
+ *		Measuring contingency tables: noisy tables of columns, then of several columns: plain C
  *
- * What depends on data here: the noisy tables, and the noisy scores, by which pairs are chosen
+ * What depends on data here: the noisy tables, and the noisy scores, by which tables are chosen
  * (contingency_select.c).  A record adds 1 to one counter of each table.  A score is the sum of the
  * distances of a table's counters from a reference that is a function of private numbers, so a
  * record changes it by at most 1, too.
@@ -33,13 +33,14 @@ typedef struct Work
 	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
 	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
 	uint32_t	ordered[RACE_CONTINGENCY_COLUMNS];
+	RaceSelectTable asked[RACE_WORKLOAD];
 	double	   *joined;			/* [finest of all columns] */
 	int64_t    *sums;			/* as many: noisy counts of groups before any are joined */
-	double	   *measured;		/* [columns + RACE_SELECT_PAIRS][RACE_MEASURED_NUMBERS] */
-	int64_t    *scores;			/* [pairs] */
+	double	   *measured;		/* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
+	int64_t    *scores;			/* [tables] */
 	int64_t    *table;			/* [counters of the largest table] exact ones, */
 	double	   *shares;			/* and what the reference says */
-	double	   *marginals[2];	/* [finest of the largest column] */
+	double	   *marginal;		/* [finest of the largest column] */
 	size_t		counters;		/* that were measured */
 	uint64_t	score_noise;
 } Work;
@@ -89,8 +90,8 @@ race_measure_workspace(const RaceParams *params)
 	size_t		words;
 
 	race_contingency_of(params, &tables);
-	words = 3 * (size_t) all_groups(&tables) + 2 * (size_t) most_groups(&tables) +
-		RACE_MEASURED_NUMBERS * ((size_t) tables.columns + RACE_SELECT_PAIRS) +
+	words = 3 * (size_t) all_groups(&tables) + (size_t) most_groups(&tables) +
+		RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
 		race_contingency_tables(&tables) + (tables.parts + 1) * largest_table(&tables) + params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
@@ -117,6 +118,17 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 		work->ordered[j] = tables->groups[j] > 1 ?
 			work->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
 	}
+	for (j = 0; j < tables->n_workload; j++)
+	{
+		RaceTable	table;
+
+		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS * j, &table);
+		work->asked[j] = (RaceSelectTable) {
+			table.first, table.second, table.third, tables->workload[RACE_TABLE_NUMBERS * j + 2], 0
+		};
+	}
+	select->asked = work->asked;
+	select->n_asked = tables->n_workload;
 	select->columns = tables->columns;
 	select->parts = tables->parts;
 	select->unit = tables->unit;
@@ -155,9 +167,11 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 static size_t
 table_counters(const Work *work, const RaceTable *table)
 {
+	const uint32_t *groups = work->select.groups;
+
 	return work->exact_tables.parts * (table->first == table->second ? table->cells :
-									   (size_t) work->select.groups[table->first] *
-									   work->select.groups[table->second]);
+									   (size_t) groups[table->first] * groups[table->second] *
+									   (table->third != table->second ? groups[table->third] : 1));
 }
 
 /*
@@ -169,15 +183,22 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 {
 	const RaceExact *exact = work->exact;
 	const RaceContingency *joined = &work->result.tables;
+	const uint32_t alone[] = {0};
+	bool		third = from->third != from->second;
 	uint32_t	rows = race_contingency_finest(joined, from->first);
 	uint32_t	columns = race_contingency_finest(joined, from->second);
+	uint32_t	layers = third ? race_contingency_finest(joined, from->third) : 1;
 	const uint32_t *row = work->select.group_of[from->first];
 	const uint32_t *column = work->select.group_of[from->second];
+	const uint32_t *layer = third ? work->select.group_of[from->third] : alone;
 	size_t		width = work->select.groups[from->second];
+	size_t		depth = third ? work->select.groups[from->third] : 1;
 	uint32_t	parts = joined->parts;
 	int64_t		counter[RACE_MEASURE_PARTS];
+	size_t		at = from->at;
 	uint32_t	i;
 	uint32_t	j;
+	uint32_t	l;
 	uint32_t	k;
 
 	if (from->first == from->second)
@@ -188,14 +209,14 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 	memset(counters, 0, table_counters(work, from) * sizeof(int64_t));
 	for (i = 0; i < rows; i++)
 		for (j = 0; j < columns; j++)
-		{
-			int64_t    *cell = counters + (row[i] * width + column[j]) * parts;
+			for (l = 0; l < layers; l++, at += parts)
+			{
+				int64_t    *cell = counters + ((row[i] * width + column[j]) * depth + layer[l]) * parts;
 
-			race_counters_load(exact->counters, exact->width, from->at + ((size_t) i * columns + j) * parts,
-							   parts, counter);
-			for (k = 0; k < parts; k++)
-				cell[k] = race_clamped_sum(cell[k], counter[k]);
-		}
+				race_counters_load(exact->counters, exact->width, at, parts, counter);
+				for (k = 0; k < parts; k++)
+					cell[k] = race_clamped_sum(cell[k], counter[k]);
+			}
 }
 
 /* Add a table to those that were measured, with noise. */
@@ -203,13 +224,13 @@ static void
 measure_table(Work *work, const RaceTable *exact, uint64_t noise)
 {
 	RaceContingency *tables = &work->result.tables;
-	double	   *row = work->measured + RACE_MEASURED_NUMBERS * tables->n_measured++;
+	double	   *row = work->measured + RACE_TABLE_NUMBERS * tables->n_measured++;
 	int64_t    *counters = work->result.counters + work->counters;
 	size_t		n = table_counters(work, exact);
 	size_t		i;
 
 	row[0] = exact->first;
-	row[1] = exact->second;
+	row[1] = exact->second + (exact->third != exact->second ? (double) RACE_CONTINGENCY_COLUMNS * exact->third : 0);
 	row[2] = race_select_variance(&work->select, noise);
 	load_table(work, exact, counters);
 	for (i = 0; i < n; i++)
@@ -282,7 +303,7 @@ join_groups(Work *work)
 	for (j = 0; j < tables->columns; j++)
 	{
 		uint32_t   *group_of = work->select.group_of[j];
-		double	   *number = work->marginals[0];
+		double	   *number = work->marginal;
 		double		n = 0;
 
 		memset(number, 0, work->finest[j] * sizeof(double));
@@ -326,18 +347,22 @@ group_shares(const Work *work, uint32_t column, double *shares)
 
 /* The reference where columns are taken to be independent */
 static void
-independent_shares(const Work *work, uint32_t first, uint32_t second, double *shares)
+independent_shares(const Work *work, const RaceTable *table, double *shares)
 {
-	double	   *of_first = work->marginals[0];
-	double	   *of_second = work->marginals[1];
-	uint32_t	i;
-	uint32_t	j;
+	uint32_t	columns[] = {table->first, table->second, table->third};
+	size_t		n = 1;
 
-	group_shares(work, first, of_first);
-	group_shares(work, second, of_second);
-	for (i = 0; i < work->select.groups[first]; i++)
-		for (j = 0; j < work->select.groups[second]; j++)
-			*shares++ = of_first[i] * of_second[j];
+	shares[0] = 1;
+	for (int k = 0; k < (table->third != table->second ? 3 : 2); k++)
+	{
+		uint32_t	groups = work->select.groups[columns[k]];
+
+		group_shares(work, columns[k], work->marginal);
+		for (size_t i = n; i-- > 0;)
+			for (uint32_t g = groups; g-- > 0;)
+				shares[i * groups + g] = shares[i] * work->marginal[g];
+		n *= groups;
+	}
 }
 
 /*
@@ -363,31 +388,31 @@ distance(const Work *work, size_t n)
 	return sum;
 }
 
-/* Draw a noisy score of each pair. */
+/* Draw a noisy score of each table that may be chosen. */
 static void
 draw_scores(Work *work, RaceTable table)
 {
 	const RaceReference *reference = work->result.tables.n_measured > work->select.columns ?
 		race_reference : NULL;
-	int64_t    *score = work->scores;
+	uint32_t	n = race_select_candidates(&work->select);
 	void	   *state;
 
 	work->result.total = work->select.total;
 	state = reference != NULL ? reference->begin(&work->result) : NULL;
 
-	do
+	for (uint32_t k = 0; k < n; k++)
 	{
 		race_look_for_interrupts();
 		if (reference != NULL)
-			reference->pair(state, table.first, table.second, work->shares);
+			reference->table(state, &table, work->shares);
 		else
-			independent_shares(work, table.first, table.second, work->shares);
+			independent_shares(work, &table, work->shares);
 		load_table(work, &table, work->table);
-		*score++ = race_clamped_sum(race_noisy(work->random,
-											   distance(work, (size_t) work->select.groups[table.first] *
-														work->select.groups[table.second]),
-											   work->mechanism, work->score_noise), 0);
-	} while (race_contingency_next(&work->exact_tables, &table));
+		work->scores[k] = race_clamped_sum(race_noisy(work->random,
+													  distance(work, table_counters(work, &table) / work->exact_tables.parts),
+													  work->mechanism, work->score_noise), 0);
+		race_contingency_next(&work->exact_tables, &table);
+	}
 	if (reference != NULL)
 		reference->end(state);
 }
@@ -400,12 +425,12 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 
 	for (i = from; i < work->select.measured; i++)
 	{
-		const RaceSelectPair *pair = &work->select.pairs[i];
+		const RaceSelectTable *chosen = &work->select.table[i];
 		RaceTable	table = first;
 
-		while (table.first != pair->first || table.second != pair->second)
+		while (table.first != chosen->first || table.second != chosen->second || table.third != chosen->third)
 			race_contingency_next(&work->exact_tables, &table);
-		measure_table(work, &table, pair->noise);
+		measure_table(work, &table, chosen->noise);
 	}
 }
 
@@ -429,12 +454,11 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
 	work->scores = (int64_t *) (work->measured +
-								RACE_MEASURED_NUMBERS * (tables->columns + RACE_SELECT_PAIRS));
+								RACE_TABLE_NUMBERS * (tables->columns + RACE_SELECT_TABLES));
 	work->table = work->scores + race_contingency_tables(tables);
 	work->shares = (double *) (work->table + tables->parts * largest_table(tables));
-	work->marginals[0] = work->shares + largest_table(tables);
-	work->marginals[1] = work->marginals[0] + most_groups(tables);
-	work->result.counters = (int64_t *) (work->marginals[1] + most_groups(tables)) + n;
+	work->marginal = work->shares + largest_table(tables);
+	work->result.counters = (int64_t *) (work->marginal + most_groups(tables)) + n;
 	groups = (uint32_t *) (work->result.counters - n);
 	for (j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
 		work->select.group_of[j] = groups;
@@ -453,7 +477,7 @@ measure_again(Work *work, const uint64_t *noise)
 	race_contingency_first(&work->exact_tables, &table);
 	do
 	{
-		double	   *variance = &work->measured[RACE_MEASURED_NUMBERS * table.first + 2];
+		double	   *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
 		double		second = race_select_variance(&work->select, noise[table.first]);
 		double		weight = *variance / (*variance + second);
 		size_t		i;

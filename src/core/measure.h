@@ -1,6 +1,6 @@
 /*
  * measure.h
- *		Measuring contingency tables: noisy tables of columns, then of some pairs
+ *		Measuring contingency tables: noisy tables of columns, then of several columns
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -21,14 +21,14 @@ typedef struct RaceMeasuring
 } RaceMeasuring;
 
 /*
- * The reference of scores: what the tables that were measured say of a pair of columns.  It is
+ * The reference of scores: what the tables that were measured say of one of several columns.  It is
  * computed from private numbers alone, and any function of them may take its place.  _PG_init() sets
  * it to the graphical model; NULL: columns are independent.
  */
 typedef struct RaceReference
 {
 	void	   *(*begin) (const RaceMeasuring *measuring);
-	void		(*pair) (void *reference, uint32_t first, uint32_t second, double *shares);
+	void		(*table) (void *reference, const RaceTable *table, double *shares);
 	void		(*end) (void *reference);
 } RaceReference;
 

@@ -134,6 +134,10 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "groups", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_GROUPS,
 		.optional = true, .takes = RACE_TAKES_CELLS
 	},
+	[RACE_KEY_WORKLOAD] = {
+		.name = "workload", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_WORKLOAD,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
 	[RACE_KEY_JOINED] = {
 		.name = "joined", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_JOINED,
 		.optional = true, .takes = RACE_TAKES_CELLS
@@ -153,6 +157,10 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_FIELD_JOINED] = {
 		.name = "joined", .type = RACE_FIELD_DERIVED, AT(joined, 48), .own = true,
+		.takes = RACE_TAKES_CELLS
+	},
+	[RACE_FIELD_WORKLOAD] = {
+		.name = "workload", .type = RACE_FIELD_DERIVED, AT(workload, 52), .own = true,
 		.takes = RACE_TAKES_CELLS
 	},
 };
@@ -501,7 +509,11 @@ race_draft_next(RaceDraft *draft)
 bool
 race_draft_takes(const RaceDraft *draft, const RaceField *field, Node *escontext)
 {
-	if (field->own && !race_field_is_stored(field, draft->part.kernel))
+	/* one array is in the place of another one */
+	bool		other = field->array == RACE_ARRAY_WORKLOAD &&
+		(draft->part.kernel == RACE_KERNEL_TABLES) != (field == &race_fields[RACE_KEY_WORKLOAD]);
+
+	if (other || (field->own && !race_field_is_stored(field, draft->part.kernel)))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: kernel %s has no %s",
@@ -561,6 +573,8 @@ race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 r
 {
 	if (key == RACE_KEY_MATRIX || key == RACE_KEY_MEASURED)
 		draft->part.outputs = rows;
+	if (key == RACE_KEY_WORKLOAD)
+		draft->part.workload = rows;
 	draft->arrays[key] = numbers;
 }
 

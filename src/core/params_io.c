@@ -184,7 +184,7 @@ parse_array_value(const char **text, int key, Reading *reading, Node *escontext)
 	reading->lengths[key] = is_matrix ? numbers.n / outputs : numbers.n;
 	if (key == RACE_KEY_JOINED)
 		reading->draft.part.joined = numbers.n;
-	if (is_matrix && key != RACE_KEY_MATRIX && key != RACE_KEY_MEASURED &&
+	if (is_matrix && key != RACE_KEY_MATRIX && key != RACE_KEY_MEASURED && key != RACE_KEY_WORKLOAD &&
 		outputs != race_array_rows(&reading->draft.part, race_fields[key].array))
 		MALFORMED("Groups are three arrays, joined is one.");
 	return true;
@@ -262,7 +262,7 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 	return true;
 }
 
-/* Arrays must have dims numbers, measured tables three.  dims may come after the array in the text. */
+/* Arrays must have dims numbers, tables three.  dims may come after the array in the text. */
 static bool
 check_lengths(const Reading *reading, Node *escontext)
 {
@@ -275,7 +275,7 @@ check_lengths(const Reading *reading, Node *escontext)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid race_params: %s must have %s numbers%s",
 							race_fields[key].name,
-							key == RACE_KEY_MEASURED ? "three" : "dims",
+							key == RACE_KEY_MEASURED || key == RACE_KEY_WORKLOAD ? "three" : "dims",
 							race_fields[key].type == RACE_FIELD_MATRIX ?
 							" in each row" : ""),
 					 errdetail("dims is %u, found %u.", reading->draft.part.dims,
@@ -484,8 +484,8 @@ race_params_brief(const RaceParams *params)
  * matrix or of measured
  *
  * Those of moments: f64 norm, u16 features, u16 targets, u8 coarser, u8 clip, 2 reserved;
- * those of a surrogate loss: f64 radius, f64 query_radius; of tables: u32 numbers in joined; of
- * others they are zero.
+ * those of a surrogate loss: f64 radius, f64 query_radius; of tables: u32 numbers in joined, u32
+ * rows of workload; of others they are zero.
  */
 
 StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,

@@ -26,6 +26,8 @@ race_params_size(const RaceParams *params)
 uint32_t
 race_array_rows(const RaceParams *part, RaceArray array)
 {
+	if (array == RACE_ARRAY_WORKLOAD && part->kernel == RACE_KERNEL_TABLES)
+		return part->workload;
 	return array == RACE_ARRAY_MATRIX || array == RACE_ARRAY_MEASURED ? part->outputs :
 		array == RACE_ARRAY_GROUPS ? RACE_GROUP_NUMBERS : 1;
 }
@@ -35,7 +37,8 @@ race_array_columns(const RaceParams *part, RaceArray array)
 {
 	if (array == RACE_ARRAY_JOINED && part->kernel == RACE_KERNEL_TABLES)
 		return part->joined;
-	return array == RACE_ARRAY_MEASURED ? RACE_MEASURED_NUMBERS : part->dims;
+	return array == RACE_ARRAY_MEASURED || (array == RACE_ARRAY_WORKLOAD && part->kernel == RACE_KERNEL_TABLES) ?
+		RACE_TABLE_NUMBERS : part->dims;
 }
 
 uint64_t
@@ -424,14 +427,15 @@ static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {
 	const uint8_t transform = RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET;
-	const uint8_t of_tables = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS | RACE_ARRAY_JOINED | RACE_ARRAY_MEASURED;
+	const uint8_t of_tables = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS | RACE_ARRAY_WORKLOAD | RACE_ARRAY_JOINED |
+		RACE_ARRAY_MEASURED;
 	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 	uint32_t	i;
 
 	if ((type->takes & RACE_TAKES_CELLS) != 0)
-		return (part->arrays & ~of_tables) == 0 ? NULL : PROBLEM("tables have no arrays but cells, groups, joined and measured");
+		return (part->arrays & ~of_tables) == 0 ? NULL : PROBLEM("tables have no arrays but cells, groups, workload, joined and measured");
 	if ((part->arrays & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
 		return PROBLEM("cells are for sequence \"grid\"");
 	if ((part->arrays & (RACE_ARRAY_GROUPS | RACE_ARRAY_MEASURED)) != 0)

@@ -537,6 +537,7 @@ tables_shape(RaceParams *part, const double **arrays, double *space)
 {
 	RaceContingency tables = {
 		.dims = part->dims, .cells = arrays[RACE_KEY_CELLS], .groups = arrays[RACE_KEY_GROUPS],
+		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->workload,
 		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->joined,
 		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->outputs
 	};

@@ -35,42 +35,49 @@ race_named_set(RaceNamed *named, const char *name, MemoryContext context)
 	named->key = key;
 }
 
-/* The name of a release that the caller may see and that is most like this one; NULL if none is like it */
-static char *
-nearest_name(const char *name)
+const char *
+race_nearest_name(const char *name, const char *const *names, uint64 n)
 {
 	int			length = (int) strlen(name);
 	int			least = Min(length / 3 + 1, 5);
-	char	   *found = NULL;
-	uint64		i;
+	const char *found = NULL;
 
-	if (length == 0 || length > NAMEDATALEN * 2)
-		return NULL;
-	if (SPI_execute("SELECT DISTINCT name FROM " RACE_SCHEMA ".race_releases "
-					"WHERE pg_catalog.octet_length(name) OPERATOR(pg_catalog.<) 200 ORDER BY name", true, 0) != SPI_OK_SELECT)
-		return NULL;
-	for (i = 0; i < SPI_processed; i++)
+	for (uint64 i = 0; i < n && length > 0 && length <= NAMEDATALEN * 2; i++)
 	{
-		char	   *other = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-		int			distance = pg_strcasecmp(other, name) == 0 ? 0 :
-			varstr_levenshtein_less_equal(other, (int) strlen(other), name, length, 1, 1, 1, least, true);
+		int			distance = pg_strcasecmp(names[i], name) == 0 ? 0 :
+			varstr_levenshtein_less_equal(names[i], (int) strlen(names[i]), name, length, 1, 1, 1, least, true);
 
 		if (distance < least || (distance == least && found == NULL))
 		{
 			least = distance;
-			found = other;
+			found = names[i];
 		}
 	}
 	return found;
 }
 
+/* The name of a release that the caller may see and that is most like this one; NULL if none is like it */
+static const char *
+nearest_release(const char *name)
+{
+	const char **names;
+
+	if (SPI_execute("SELECT DISTINCT name FROM " RACE_SCHEMA ".race_releases "
+					"WHERE pg_catalog.octet_length(name) OPERATOR(pg_catalog.<) 200 ORDER BY name", true, 0) != SPI_OK_SELECT)
+		return NULL;
+	names = palloc(SPI_processed * sizeof(char *));
+	for (uint64 i = 0; i < SPI_processed; i++)
+		names[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+	return race_nearest_name(name, names, SPI_processed);
+}
+
 void
 race_named_refuse(const char *name)
 {
-	char	   *nearest;
+	const char *nearest;
 
 	SPI_connect();
-	nearest = nearest_name(name);
+	nearest = nearest_release(name);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no release \"%s\"", race_cut(name)),

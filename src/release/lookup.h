@@ -22,6 +22,9 @@ extern bool race_named_is(const RaceNamed *named, const char *name);
 /* Remember what was found now; the name is copied. */
 extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
 
+/* The name that is most like another one; NULL if none of n is like it */
+extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
+
 /* A query over tables of other servers may look names up there, in vain. */
 #define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
 

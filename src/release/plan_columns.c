@@ -229,7 +229,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	}
 	for (k = 0; k < select->measured; k++)
 	{
-		const RaceSelectPair *pair = &select->pairs[k];
+		const RaceSelectTable *pair = &select->table[k];
 
 		add_line(plan, psprintf("count of one cell of \"%s\" and \"%s\"", plan->domains[pair->first].name,
 								plan->domains[pair->second].name),

@@ -38,6 +38,7 @@
 #include "../core/server.h"
 #include "../core/table.h"
 #include "ledger.h"
+#include "lookup.h"
 #include "read.h"
 #include "release.h"
 #include "request.h"
@@ -866,13 +867,12 @@ look_up_domains(Release *release)
 }
 
 /*
- * Raise 54000 unless the counters of all columns and of all pairs fit into a value; else note how many there
- * are, to be told before the charge.  That depends on the domains alone.
+ * Raise 54000 unless the counters of all columns, of all pairs and of tables of three columns fit into a value; else
+ * note how many there are, to be told before the charge.  That depends on the domains alone.
  */
 static void
-check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts)
+check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts, double counters)
 {
-	double		counters = 0;
 	double		cells = 0;
 	int			pairs = n * (n - 1) / 2;
 	double		megabytes;
@@ -899,28 +899,93 @@ check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts)
 							 release->asked.name, n, pairs, counters, megabytes);
 }
 
-/* How much more errors of the label's tables matter than those of others */
+/* How much more errors of the label's tables, and of those in the workload, matter than those of others */
 #define LABEL_WEIGHT	4
 
-/* Raise 42703 unless the label is one of the columns. */
-static void
-check_label(const RaceAsked *asked, const char *label, const RaceDomain *domains, int n)
+#define MOST_OF_SET		3		/* columns in a set of the workload */
+
+/* The number of a column; 42703 if it is not among those of the release */
+static int
+find_column(const RaceAsked *asked, const char *what, const char *name, const RaceDomain *domains, int n)
 {
+	const char **names = palloc(n * sizeof(char *));
+	const char *nearest;
 	int			i;
 
-	for (i = 0; i < n && strcmp(domains[i].name, label) != 0; i++)
-		;
-	if (i == n)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("label \"%s\" is not among the columns of release \"%s\"", race_cut(label),
-						race_cut(asked->name)),
-				 errhint("The label is the column that matters most; name it in columns, too.")));
+	for (i = 0; i < n && strcmp(domains[i].name, name) != 0; i++)
+		names[i] = domains[i].name;
+	if (i < n)
+		return i;
+	nearest = race_nearest_name(name, names, n);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%s \"%s\" is not among the columns of release \"%s\"", what, race_cut(name), race_cut(asked->name)),
+			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+			 errhint("It says which columns matter most; name them in columns, too.")));
+	return 0;					/* not reached */
+}
+
+/* Columns of a set of the workload, like "age*town", ascending; returns how many */
+static int
+read_set(const RaceAsked *asked, char *set, const RaceDomain *domains, int n, int *columns)
+{
+	int			found = 0;
+	char	   *name;
+
+	while ((name = strsep(&set, "*")) != NULL)
+	{
+		int			column;
+		int			i;
+
+		while (*name == ' ')
+			name++;
+		for (i = (int) strlen(name); i > 0 && name[i - 1] == ' '; i--)
+			name[i - 1] = '\0';
+		column = find_column(asked, "workload column", name, domains, n);
+		for (i = found; i > 0 && columns[i - 1] > column; i--)
+			columns[i] = columns[i - 1];
+		columns[i] = column;
+		if (++found > MOST_OF_SET || (i > 0 && columns[i - 1] == column))
+			return 0;
+	}
+	return found;
+}
+
+/* The sets of the workload as rows of parameters, those of three columns first; adds up the cells of these */
+static char *
+read_workload(const RaceAsked *asked, Datum workload, const RaceDomain *domains, int n, double *cells)
+{
+	StringInfoData rows[2];		/* of three columns, of two */
+	Datum	   *sets;
+	bool	   *nulls;
+	int			length;
+
+	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
+	initStringInfo(&rows[0]);
+	initStringInfo(&rows[1]);
+	for (int i = 0; i < length; i++)
+	{
+		int			columns[MOST_OF_SET + 1];
+		int			found = nulls[i] ? 0 : read_set(asked, TextDatumGetCString(sets[i]), domains, n, columns);
+
+		if (found < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a set of columns of the workload must have two or three different ones"),
+					 errhint("For example workload => '{age*income,age*town*sex}'.")));
+		appendStringInfo(&rows[found == 2], ",{%d,%d,%d}", columns[0],
+						 columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]), LABEL_WEIGHT);
+		if (found > 2)
+			*cells += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
+				RaceDomainGroups(&domains[columns[2]]);
+	}
+	appendStringInfoString(&rows[0], rows[1].data);
+	return length == 0 ? "" : psprintf(", workload={%s}", rows[0].data + 1);
 }
 
 /* Set parameters and expression of what counts the cells of the columns. */
 static void
-use_domains(Release *release, const char *label)
+use_domains(Release *release, const char *label, Datum workload)
 {
 	RaceAsked  *asked = &release->asked;
 	StringInfoData cells;
@@ -929,15 +994,20 @@ use_domains(Release *release, const char *label)
 	StringInfoData weights;
 	StringInfoData expression;
 	RaceDomain *domains;
+	char	   *tables = "";
+	double		counters = 0;
+	int			label_column = -1;
 	int			columns;
 	int			n;
 	int			i;
 
 	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n);
 	columns = n - domains[n - 1].measure;
-	check_counters(release, domains, columns, columns == n ? 1 : RaceDomainCells(&domains[columns]));
 	if (label != NULL)
-		check_label(asked, label, domains, columns);
+		label_column = find_column(asked, "label", label, domains, columns);
+	if (workload != 0)
+		tables = read_workload(asked, workload, domains, columns, &counters);
+	check_counters(release, domains, columns, columns == n ? 1 : RaceDomainCells(&domains[columns]), counters);
 	initStringInfo(&cells);
 	initStringInfo(&groups);
 	initStringInfo(&single);
@@ -951,25 +1021,25 @@ use_domains(Release *release, const char *label)
 		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(&domains[i]));
 		appendStringInfo(&groups, "%s%u", comma, domains[i].group);
 		appendStringInfo(&single, "%s%u", comma, i == columns ? 0 : RaceDomainSingle(&domains[i]));
-		appendStringInfo(&weights, "%s%d", comma,
-						 label != NULL && i < columns && strcmp(domains[i].name, label) == 0 ? LABEL_WEIGHT : 1);
+		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
 		appendStringInfo(&expression, ", %s", quote_identifier(domains[i].name));
 	}
 	appendStringInfoChar(&expression, ')');
 	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
 	set_argument(asked, PARAMS,
 				 params_of_text(&release->ledger,
-								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}})",
-															 n, cells.data, groups.data, single.data, weights.data))),
+								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)",
+															 n, cells.data, groups.data, single.data, weights.data, tables))),
 				 false);
 }
 
-/* race_release(name, dataset, columns, epsilon, delta, description, measure, label) */
+/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload) */
 Datum
 race_release_columns(PG_FUNCTION_ARGS)
 {
 	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION, MEASURE};
 	const int	label = lengthof(signature);
+	const int	workload = lengthof(signature) + 1;
 	Release		release;
 	int			i;
 
@@ -979,7 +1049,8 @@ race_release_columns(PG_FUNCTION_ARGS)
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
 	look_up_domains(&release);
-	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)));
+	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
+				PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
 	prepare_arguments(&release);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();

@@ -94,7 +94,8 @@ arrays_size(const Value *value, size_t part)
 
 	if (value->bytes[part + 1] == TABLES)
 		return 8 * ((arrays & 16 ? number_at(value, part + 48) : 0) + (arrays & 32 ? dims : 0) +
-					(arrays & 64 ? 2 * dims : 0) + (arrays & 128 ? 3 * number_at(value, part + 20) : 0));
+					(arrays & 64 ? 3 * dims : 0) + (arrays & 1 ? 3 * number_at(value, part + 52) : 0) +
+					(arrays & 128 ? 3 * number_at(value, part + 20) : 0));
 	for (arrays &= ~8 & 31; arrays != 0; arrays &= arrays - 1)
 		n++;
 	return 8 * n * dims;

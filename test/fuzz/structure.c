@@ -63,7 +63,7 @@ static const int header_sizes[HEADER_FIELDS] = {
 enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
 enum {INDEPENDENT = 1, SOBOL, GRID = 4, STRUCTURED, GROUPED = 7};
 enum {FOLD = 1, MULTILINEAR};
-enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, JOINED = 16, CELLS = 32, GROUPS = 64,
+enum {BANDWIDTHS = 1, WORKLOAD = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, JOINED = 16, CELLS = 32, GROUPS = 64,
 	MEASURED = 128};
 enum {EXACT, SHARE, PRIVATE};
 enum {LAPLACE = 1, GAUSSIAN, SEVERAL, WISHART};
@@ -260,12 +260,14 @@ make_tables(Value *params, bool hostile)
 		[VERSION] = 1, [KERNEL] = TABLES, [POWER] = 1, [ROWS] = 1, [REHASH] = FOLD, [SEQUENCE] = INDEPENDENT,
 		[ARRAYS] = CELLS | GROUPS, [DIMS] = 1 + below(3), [BANDWIDTH] = BITS(1.0)
 	};
-	double		numbers[MAX_ARRAYS] = {0};	/* joined, cells, groups, measured */
+	double		numbers[MAX_ARRAYS] = {0};	/* workload, joined, cells, groups, measured */
 	double		cells[3];
 	double		groups[3][3] = {{0}};
 	uint64_t	width[3];
 	uint64_t	columns;		/* all but the measure, whose cells are parts of those of others */
 	bool		are_joined = measured && below(2);
+	bool		has_triple;
+	int			joined_from;
 	int			n = 0;
 	int			rows = 0;
 
@@ -276,6 +278,15 @@ make_tables(Value *params, bool hostile)
 		cells[columns] = (double) (parts = 2 + below(2));
 		groups[2][columns] = 1;
 	}
+	has_triple = columns == 3 && below(2);
+	if (has_triple)
+	{
+		/* of columns 0, 1 and 2, then of two */
+		memcpy(numbers, (double[]) {0, 1 + 128 * 2, 1 + below(4), below(2), 2, 4}, 6 * sizeof(double));
+		n = 3 * (1 + (int) below(2));
+		part[ARRAYS] |= WORKLOAD;
+	}
+	joined_from = n;
 	for (uint64_t i = 0; i < columns; i++)
 	{
 		cells[i] = 1 + below(5);
@@ -292,7 +303,7 @@ make_tables(Value *params, bool hostile)
 			width[i] = joined;
 		}
 	}
-	part[NORM] = n;				/* the length of joined, in the same place */
+	part[NORM] = (uint64_t) (n - joined_from) | (uint64_t) joined_from / 3 << 32;	/* lengths, in the same place */
 	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
 	n += (int) part[DIMS];
 	for (uint64_t i = 0; i < 3; i++, n += (int) part[DIMS])
@@ -312,6 +323,12 @@ make_tables(Value *params, bool hostile)
 			numbers[n + 3 * (i == j ? i : columns + rows) + 2] = 1 + below(9);
 			rows += i != j;
 		}
+	if (has_triple && (!measured || below(2)))
+	{
+		part[RANGE] += width[0] * width[1] * width[2];
+		memcpy(numbers + n + 3 * (columns + rows), (double[]) {0, 1 + 128 * 2, 2}, 3 * sizeof(double));
+		rows++;
+	}
 	part[RANGE] *= parts;
 	if (measured)
 	{

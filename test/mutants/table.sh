@@ -111,11 +111,11 @@ mutant moments-squares 'Gaussian' 'half of the square of the norm' \
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/\*score\+\+ = race_clamped_sum\(race_noisy\(work->random,(.*?),\s*work->mechanism, work->score_noise\), 0\)/*score++ = ($1)/s' greybox_tables_test 034_tables_audit
+	's/work->scores\[k\] = race_clamped_sum\(race_noisy\(work->random,(.*?),\s*work->mechanism, work->score_noise\), 0\)/work->scores[k] = ($1)/s' greybox_tables_test 034_tables_audit
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
 	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
-mutant tables-scores-once 'tables, scores' 'the scores of all pairs are paid as one' \
-	's/candidates\(select\),(\s*)score_change\(select, select->unit\)\)/1,$1score_change(select, select->unit))/' greybox_tables_test
+mutant tables-scores-once 'tables, scores' 'all scores are paid as one' \
+	's/race_select_candidates\(select\),(\s*)score_change\(select, select->unit\)\)/1,$1score_change(select, select->unit))/' greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/\tnoise = (take\([^;]*candidates\(select\),\s*score_change\(select, select->unit\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
 mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
@@ -129,7 +129,13 @@ mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
 mutant tables-pairs-none 'tables of pairs' 'no noise' \
 	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] != row[1] ? counters[i] : $1, 0)/' greybox_tables_test
 mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
-	's/(measure_table\(work, &table, pair->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
+	's/(measure_table\(work, &table, chosen->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
+mutant tables-triples-none 'tables of three columns' 'no noise' \
+	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[1] >= RACE_CONTINGENCY_COLUMNS ? counters[i] : $1, 0)/' greybox_tables_test
+mutant tables-triples-free 'tables of three columns' 'not paid' \
+	's/\t\t(table\.noise = take\(select, .*?;)/\t\tdouble before = select->allotted;\n\n\t\t$1\n\t\tif (table.third != table.second)\n\t\t\tselect->allotted = before;/s' greybox_tables_test
+mutant tables-triples-scores 'tables of three columns, scores' 'those of pairs alone are paid' \
+	's/race_select_candidates\(select\),(\s*)score_change/pairs(select),$1score_change/' greybox_tables_test
 mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
 	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 4 + 1/' greybox_tables_test
 mutant tables-person 'tables' 'm - 1 contributions for m' \
@@ -147,7 +153,7 @@ mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not
 mutant tables-measure-columns 'tables of columns, measure' 'noise for 1, not for the unit' \
 	's/(one_way_share\(select, i\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-pairs 'tables of pairs, measure' 'noise for 1, not for the unit' \
-	's/(pair_part\(select, &pair\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/(table_part\(select, &table, select->groups\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
 	's/(candidates\(select\),\s*score_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-parts 'tables, measure' 'both parts together get more than the unit' \

@@ -10,7 +10,6 @@
 
 #define MOST_COLUMNS	RACE_GRAPH_COLUMNS
 #define MOST_FINEST		60
-#define MOST_SCORES		(MOST_COLUMNS * (MOST_COLUMNS - 1) / 2)
 
 static uint32_t cells[MOST_COLUMNS];
 static uint32_t ordered[MOST_COLUMNS];
@@ -19,7 +18,8 @@ static double weights[MOST_COLUMNS];
 
 static uint32_t maps[MOST_COLUMNS][MOST_FINEST];
 static int64_t counts[MOST_COLUMNS * MOST_FINEST];
-static int64_t scores[MOST_SCORES];
+static int64_t scores[RACE_SELECT_SCORES];
+static RaceSelectTable asked[RACE_SELECT_ASKED];
 
 /* A request for columns with at most so many cells */
 static void
@@ -63,12 +63,13 @@ typedef struct Findings
 	int			released;
 	int			refused;
 	int			pairs;
+	int			triples;
 	int			all;			/* measured all pairs without scores */
 	int			over_budget;	/* the sum of exact costs is above the budget */
 	int			cost_too_low;	/* or above the cost that is told */
 	int			wasted;			/* more than 3 % is not spent, though noise is neither the least nor the most possible */
 	int			bad_groups;
-	int			bad_pairs;
+	int			bad_tables;
 } Findings;
 
 static bool
@@ -92,19 +93,25 @@ groups_are_right(const RaceSelect *select)
 }
 
 static bool
-pairs_are_right(const RaceSelect *select)
+tables_are_right(const RaceSelect *select)
 {
 	RaceColumnSet neighbors[MOST_COLUMNS] = {0};
 
 	for (uint32_t k = 0; k < select->measured; k++)
 	{
-		const RaceSelectPair *pair = &select->pairs[k];
+		const RaceSelectTable *table = &select->table[k];
+		RaceColumnSet set = RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
 
-		if (pair->first >= pair->second || pair->second >= select->columns || pair->noise == 0 ||
-			neighbors[pair->first] & RACE_COLUMN(pair->second))
+		if (table->first >= table->second || table->second > table->third || table->third >= select->columns ||
+			table->noise == 0)
 			return false;
-		neighbors[pair->first] |= RACE_COLUMN(pair->second);
-		neighbors[pair->second] |= RACE_COLUMN(pair->first);
+		for (uint32_t i = 0; i < k; i++)
+			if (select->table[i].first == table->first && select->table[i].second == table->second &&
+				select->table[i].third == table->third)
+				return false;
+		neighbors[table->first] |= set & ~RACE_COLUMN(table->first);
+		neighbors[table->second] |= set & ~RACE_COLUMN(table->second);
+		neighbors[table->third] |= set & ~RACE_COLUMN(table->third);
 	}
 	return race_junction_tree(select->columns, select->groups, neighbors, NULL) <= 1e6;
 }
@@ -140,30 +147,45 @@ release(RaceSelect *select, uint64_t seed, double size, Findings *findings)
 	findings->all += race_select_all(select);
 	for (; from < select->measured; from++)
 	{
-		cost += exact_cost(select, 1, false, select->unit, select->pairs[from].noise);
-		least = select->pairs[from].noise < least ? select->pairs[from].noise : least;
+		cost += exact_cost(select, 1, false, select->unit, select->table[from].noise);
+		least = select->table[from].noise < least ? select->table[from].noise : least;
 	}
 	findings->bad_groups += !groups_are_right(select) || !(select->total >= 1);
 	while ((noise = race_select_scores(select)) != 0)
 	{
-		uint32_t	k = 0;
+		uint32_t	n = race_select_candidates(select);
 
-		for (uint32_t i = 0; i < select->columns; i++)
-			for (uint32_t j = i + 1; j < select->columns; j++)
-				scores[k++] = (int64_t) ((double) select->unit * size * 2 * signed_unit(mix(seed++)));
-		cost += exact_cost(select, k, true, select->unit, noise);
+		for (uint32_t k = 0; k < n; k++)
+			scores[k] = (int64_t) ((double) select->unit * size * 2 * signed_unit(mix(seed++)));
+		cost += exact_cost(select, n, true, select->unit, noise);
 		race_select_choose(select, scores);
 		for (; from < select->measured; from++)
-			cost += exact_cost(select, 1, false, select->unit, select->pairs[from].noise);
+			cost += exact_cost(select, 1, false, select->unit, select->table[from].noise);
 	}
 	if (race_select_rest(select, again))
 		for (uint32_t i = 0; i < select->columns; i++)
 			cost += exact_cost(select, 1, false, select->unit, again[i]);
+	for (uint32_t k = 0; k < select->measured; k++)
+		findings->triples += select->table[k].third != select->table[k].second;
 	findings->pairs += (int) select->measured;
-	findings->bad_pairs += !pairs_are_right(select);
+	findings->bad_tables += !tables_are_right(select);
 	findings->over_budget += cost > (long double) select->budget * (1 + 1e-17L) || select->cost > select->budget;
 	findings->cost_too_low += cost > (long double) select->cost * (1 + 1e-17L);
 	findings->wasted += least > 1000 && most < NEARLY_TOO_LARGE && cost < 0.97L * (long double) select->budget;
+}
+
+/* Some sets of three columns that matter more, and one of two */
+static void
+ask_for(RaceSelect *select, uint64_t seed)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i + 2 < select->columns && n + 1 < RACE_SELECT_ASKED; i++)
+		asked[n++] = (RaceSelectTable) {i, i + 1, i + 2 + (uint32_t) (mix(seed + i) % (select->columns - i - 2)), 1 + n % 5, 0};
+	if (n > 0)
+		asked[n++] = (RaceSelectTable) {0, 2, 2, 4, 0};
+	select->asked = asked;
+	select->n_asked = n;
 }
 
 static void
@@ -187,15 +209,17 @@ test_costs(bool pure)
 			select.parts = 2;
 			select.unit = RACE_MEASURE_UNIT;
 		}
+		if (seed % 3 == 1)
+			ask_for(&select, seed);
 		release(&select, seed << 30, log_uniform(mix(seed + 11), 1, 1e9), &findings);
 	}
-	printf("# %s: %d releases of %d pairs, %d of all, %d refused\n", pure ? "pure" : "Gaussian", findings.released,
-		   findings.pairs, findings.all, findings.refused);
+	printf("# %s: %d releases of %d tables, %d of three columns, %d of all, %d refused\n", pure ? "pure" : "Gaussian", findings.released,
+		   findings.pairs, findings.triples, findings.all, findings.refused);
 	ok(findings.over_budget == 0 && findings.cost_too_low == 0 && findings.released > 1000 && findings.pairs > 1000 &&
-	   findings.all > 100,
+	   findings.all > 100 && findings.triples > 100,
 	   "the sum of costs is at most what is told, and that is at most the budget");
 	ok(findings.wasted == 0, "nearly all of the budget is spent");
-	ok(findings.bad_groups == 0 && findings.bad_pairs == 0, "groups are numbered, pairs are different and in a small tree");
+	ok(findings.bad_groups == 0 && findings.bad_tables == 0, "groups are numbered, tables are different and in a small tree");
 }
 
 /* One column, constant columns, and noise that would be too large */
@@ -210,7 +234,7 @@ test_small(void)
 	ok(findings.released == 1 && select.measured == 0 && findings.wasted == 0, "one column gets all");
 	make_request(&select, 1, 14, 1, true, 1);
 	release(&select, 5, 1e5, &findings);
-	ok(findings.released == 2 && findings.bad_groups + findings.bad_pairs + findings.over_budget == 0,
+	ok(findings.released == 2 && findings.bad_groups + findings.bad_tables + findings.over_budget == 0,
 	   "columns of one cell");
 	make_request(&select, 1, 14, 30, false, 1e-30);
 	ok(race_select_count(&select) == 0, "noise beyond all limits is refused");
@@ -246,8 +270,8 @@ test_choice(void)
 		}
 		/* (0, 5) and (2, 3) */
 		for (uint32_t k = 0; k < select.measured; k++)
-			right &= (select.pairs[k].first == 0 && select.pairs[k].second == 5) ||
-				(select.pairs[k].first == 2 && select.pairs[k].second == 3);
+			right &= (select.table[k].first == 0 && select.table[k].second == 5) ||
+				(select.table[k].first == 2 && select.table[k].second == 3);
 		ok(right && select.measured == (many ? 2 : 0), many ? "two pairs are far from the reference" :
 		   "control: not if noise is as large");
 	}

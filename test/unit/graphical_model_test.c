@@ -12,6 +12,7 @@
 #define MOST_ROWS	20000
 #define CHUNK_HEADER	16			/* as malloc aligns */
 #define MOST_TABLES	(COLUMNS + COLUMNS * COLUMNS)
+#define MOST_OF_TABLE	(MOST_CELLS * MOST_CELLS * MOST_CELLS)
 
 /* The shares of the cells of a column */
 static void
@@ -81,16 +82,21 @@ place_of(const Model *model, const RaceMarginal *table, const uint32_t *row)
 	uint32_t	a = table->first;
 	uint32_t	b = table->second;
 
+	uint32_t	c = table->third;
+	size_t		place;
+
 	if (a == b)
 		return row[a];
-	return (size_t) model->maps[a][row[a]] * model->groups[b] + model->maps[b][row[b]];
+	place = (size_t) model->maps[a][row[a]] * model->groups[b] + model->maps[b][row[b]];
+	return c == b ? place : place * model->groups[c] + model->maps[c][row[c]];
 }
 
 static size_t
 size_of(const Model *model, const RaceMarginal *table)
 {
 	return table->first == table->second ? model->cells[table->first] :
-		(size_t) model->groups[table->first] * model->groups[table->second];
+		(size_t) model->groups[table->first] * model->groups[table->second] *
+		(table->third != table->second ? model->groups[table->third] : 1);
 }
 
 static void
@@ -138,13 +144,17 @@ make_model(uint64_t seed, uint32_t columns, double density, double spread)
 		for (uint32_t c = 0; c < cells; c++)
 			model->maps[i][c] = groups == cells ? c : c % groups;
 		model->rows *= cells;
-		model->table[model->tables++] = (RaceMarginal) {i, i, 1, NULL};
+		model->table[model->tables++] = (RaceMarginal) {i, i, i, 1, NULL};
 	}
 	for (uint32_t i = 0; i < columns; i++)
 		for (uint32_t j = i + 1; j < columns; j++)
 			if (uniform(&seed) < density)
-				model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, j, 1, NULL} :
-					(RaceMarginal) {j, i, 1, NULL};
+				model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, j, j, 1, NULL} :
+					(RaceMarginal) {j, i, i, 1, NULL};
+	for (uint32_t i = 0; i + 2 < columns; i++)
+		if (uniform(&seed) < density / 2)
+			model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, i + 1, i + 2, 1, NULL} :
+				(RaceMarginal) {i + 2, i, i + 1, 1, NULL};
 	model->graph = race_graph_create(&model->columns, model->tables, model->table, allocate, NULL);
 	model->theta = race_graph_theta(model->graph, &model->parameters);
 	for (size_t i = 0; i < model->parameters; i++)
@@ -187,6 +197,38 @@ error_of_tables(Model *model)
 					race_graph_pair(model->graph, i, j, by_cell, table);
 				worst = fmax(worst, most_apart(exact, table, n * m));
 			}
+	return worst;
+}
+
+/* By how much tables of three columns have other tables of pairs than the model */
+static double
+error_of_triples(Model *model)
+{
+	static const uint32_t others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+	double		worst = 0;
+
+	for (uint32_t first = 0; first + 2 < model->columns.columns; first++)
+	{
+		const uint32_t columns[] = {first + 2, first, first + 1};
+		const uint32_t size[] = {model->groups[first + 2], model->groups[first], model->groups[first + 1]};
+		double		triple[MOST_OF_TABLE];
+
+		race_graph_triple(model->graph, columns, triple);
+		for (int p = 0; p < 3; p++)
+		{
+			double		pair[MOST_CELLS * MOST_CELLS];
+			double		sums[MOST_CELLS * MOST_CELLS] = {0};
+
+			race_graph_pair(model->graph, columns[others[p][0]], columns[others[p][1]], false, pair);
+			for (uint32_t cell = 0; cell < size[0] * size[1] * size[2]; cell++)
+			{
+				const uint32_t place[] = {cell / size[2] / size[1], cell / size[2] % size[1], cell % size[2]};
+
+				sums[place[others[p][0]] * size[others[p][1]] + place[others[p][1]]] += triple[cell];
+			}
+			worst = fmax(worst, most_apart(pair, sums, size[others[p][0]] * size[others[p][1]]));
+		}
+	}
 	return worst;
 }
 
@@ -237,6 +279,7 @@ test_answers(void)
 {
 	double		tables = 0;
 	double		events = 0;
+	double		triples = 0;
 	double		control;
 	Model	   *model;
 
@@ -246,10 +289,12 @@ test_answers(void)
 						   seed % 5 == 0 ? 30 : 2);
 		tables = fmax(tables, error_of_tables(model));
 		events = fmax(events, error_of_events(model, seed));
+		triples = fmax(triples, seed % 5 == 0 ? 0 : error_of_triples(model));
 	}
-	printf("# largest errors: tables %g, events %g\n", tables, events);
+	printf("# largest errors: tables %g, events %g, triples %g\n", tables, events, triples);
 	ok(tables < 1e-10, "tables of columns and pairs are sums over all rows");
 	ok(events < 1e-10, "so are events");
+	ok(triples < 5e-3, "tables of three columns have the tables of their pairs");
 	model = make_model(4000, 5, 0.5, 2);
 	model->theta[model->parameters - 1] += 0.01;
 	enumerate(model);
@@ -332,8 +377,8 @@ test_stratified(void)
 	{
 		const RaceMarginal *table = &model->table[t];
 		size_t		size = size_of(model, table);
-		double		expected[MOST_CELLS * MOST_CELLS] = {0};
-		double		observed[MOST_CELLS * MOST_CELLS] = {0};
+		double		expected[MOST_OF_TABLE] = {0};
+		double		observed[MOST_OF_TABLE] = {0};
 
 		for (uint32_t k = 0; k < model->rows; k++)
 		{
@@ -477,7 +522,7 @@ test_noise(void)
 		worst = fmax(worst, error_of_tables(model));
 		for (uint32_t t = 0; t < model->tables; t++)
 		{
-			double		difference[MOST_CELLS * MOST_CELLS] = {0};
+			double		difference[MOST_OF_TABLE] = {0};
 
 			for (uint32_t k = 0; k < model->rows; k++)
 			{

@@ -48,17 +48,18 @@ begin_reference(const RaceMeasuring *measuring)
 }
 
 static void
-pair_of_reference(void *state, uint32_t first, uint32_t second, double *shares)
+table_of_reference(void *state, const RaceTable *table, double *shares)
 {
 	static const double hostile[] = {INFINITY, -INFINITY, NAN, -1, DBL_MAX, 5e-324, 0, 1e18};
 	const RaceContingency *tables = &reference.measuring->tables;
-	size_t		n = (size_t) race_contingency_groups(tables, first) *
-		race_contingency_groups(tables, second);
+	size_t		n = (size_t) race_contingency_groups(tables, table->first) *
+		race_contingency_groups(tables, table->second) *
+		(table->third != table->second ? race_contingency_groups(tables, table->third) : 1);
 
 	(void) state;
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t	bits = mix(reference.seed + first * 1000003 + second * 10007 + i);
+		uint64_t	bits = mix(reference.seed + table->first * 1000003 + table->second * 10007 + table->third * 101 + i);
 
 		shares[i] = reference.seed % 4 == 0 && bits % 3 == 0 ? hostile[bits / 3 % 8] :
 			(signed_unit(bits) + 1) / (double) n;
@@ -71,7 +72,7 @@ end_reference(void *state)
 	(void) state;
 }
 
-static const RaceReference made_up = {begin_reference, pair_of_reference, end_reference};
+static const RaceReference made_up = {begin_reference, table_of_reference, end_reference};
 
 /* -------------------------------------------------------------------- tables */
 
@@ -112,11 +113,36 @@ typedef struct Pair
 	uint64_t	forged;			/* 0, or which counters of both are as large as they may be */
 } Pair;
 
+/* Append a set of columns to a workload: the first, two or three. */
 static void
-make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single)
+ask_for(RaceParams *params, uint32_t first, uint32_t second, uint32_t third)
 {
-	RaceParams *params = allocate(sizeof(RaceParams) + 4 * dims * sizeof(double));
-	double	   *numbers = (double *) (params + 1);
+	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload++;
+
+	row[0] = first;
+	row[1] = second + RACE_CONTINGENCY_COLUMNS * third;
+	row[2] = 1 + params->workload % 4;
+	params->arrays |= RACE_ARRAY_WORKLOAD;
+}
+
+/* Some sets of three columns, or all of few columns, and one of two */
+static void
+make_workload(RaceParams *params, uint32_t columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		for (uint32_t j = i + 1; j < columns; j++)
+			for (uint32_t k = j + 1; k < columns; k++)
+				if (columns < 5 || mix(i * 100 + j * 10 + k) % 4 == 0)
+					ask_for(params, i, j, k);
+	if (columns > 2)
+		ask_for(params, 0, columns - 1, 0);
+}
+
+static void
+make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single, bool asked)
+{
+	RaceParams *params = allocate(sizeof(RaceParams) + (4 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+	double	   *numbers;
 	char		message[300];
 
 	memset(kind, 0, sizeof(Kind));
@@ -128,7 +154,10 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	params->bandwidth = 1;
 	params->power = 1;
 	params->rows = 1;
-	params->more = (uint32_t) (4 * dims * sizeof(double));
+	if (asked)
+		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
+	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload;
+	params->more = (uint32_t) ((char *) (numbers + 4 * dims) - (char *) (params + 1));
 	for (uint32_t j = 0; j < dims; j++)
 	{
 		numbers[j] = cells[j];
@@ -147,7 +176,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->workspace = allocate(race_draw_workspace(params));
 	kind->counting = allocate(race_contingency_workspace(params, 1));
 	kind->exact = allocate(params->range * sizeof(int64_t));
-	kind->bytes = (params->range + RACE_MEASURED_NUMBERS * (dims + kind->pairs) + kind->one_ways) *
+	kind->bytes = (params->range + RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) + kind->one_ways) *
 		sizeof(int64_t);
 	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
@@ -218,6 +247,7 @@ static struct
 {
 	long		pairs;			/* of tables, */
 	long		measured;		/* of columns that were measured, */
+	long		triples;		/* and of three columns, */
 	long		unmeasured;		/* and releases without any */
 	long		joined;
 	long		rounds;
@@ -314,7 +344,9 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	size_t		at = look_at_columns(kind, sides, 1);
 	size_t		left = tape.n - at;
 	bool		again;
+	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
 	int			rounds;
+	int			round = 0;
 	int			noted = 0;
 	RaceTable	table;
 	bool		more = true;
@@ -328,8 +360,8 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	again = result->measured[2] != (sides->gaussian ? (double) tape.draws[1].noise :
 									race_discrete_laplace_variance(tape.draws[1].noise));
 	left -= again ? kind->one_ways : 0;
-	rounds = kind->pairs == 0 ? 0 : (int) (left / kind->pairs);
-	if (tape.n < at || left != (size_t) rounds * kind->pairs)
+	rounds = left == 0 ? 0 : left == scores[0] ? 1 : 2;
+	if (tape.n < at || (rounds == 2 && left != scores[0] + scores[1]))
 	{
 		met.near = false;
 		return;
@@ -339,14 +371,14 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	met.joined += result->joined != NULL && race_contingency_counters(result) < kind->params->range;
 	met.rounds += rounds;
 	met.again += again;
-	for (; rounds > reference.rounds; rounds--, at += kind->pairs)
-		look_at_scores(sides, at, kind->pairs);
+	for (; rounds > reference.rounds; rounds--, at += scores[round++])
+		look_at_scores(sides, at, scores[round]);
 	while (more || noted < rounds)
 	{
 		if (noted < rounds && reference.starts[noted] == at)
 		{
-			look_at_scores(sides, at, kind->pairs);
-			at += kind->pairs;
+			look_at_scores(sides, at, scores[round]);
+			at += scores[round++];
 			noted++;
 			continue;
 		}
@@ -355,6 +387,7 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 			met.near = false;
 			return;
 		}
+		met.triples += table.third != table.second;
 		look_at_table(sides, at, table.cells * kind->tables.parts);
 		at += table.cells * kind->tables.parts;
 		more = race_contingency_next(result, &table);
@@ -393,8 +426,8 @@ note_measured(const Kind *kind, const RacePlan *plan)
 	if (plan->kept.tables == NULL)
 		return;
 	result = &plan->kept.tables->tables;
-	memcpy(to, result->measured, result->n_measured * RACE_MEASURED_NUMBERS * sizeof(double));
-	to += result->n_measured * RACE_MEASURED_NUMBERS;
+	memcpy(to, result->measured, result->n_measured * RACE_TABLE_NUMBERS * sizeof(double));
+	to += result->n_measured * RACE_TABLE_NUMBERS;
 	if (result->joined != NULL)
 		memcpy(to, result->joined, result->n_joined * sizeof(double));
 }
@@ -550,23 +583,26 @@ test_random(int n)
 		double		cells[MOST_COLUMNS];
 		double		size[MOST_COLUMNS];
 		double		single[MOST_COLUMNS];
+		bool		asked;
 	}			kinds[] = {
-		{1, {7}, {1}, {0}},
-		{2, {4, 3}, {1, 1}, {0, 1}},
-		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}},
-		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}},
+		{1, {7}, {1}, {0}, false},
+		{2, {4, 3}, {1, 1}, {0, 1}, false},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false},
+		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true},
 		/* with a measure */
-		{2, {7, 2}, {1, 0}, {0, 0}},
-		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}},
-		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}}
+		{2, {7, 2}, {1, 0}, {0, 0}, false},
+		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false},
+		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true}
 	};
 	Kind		kind;
 	Pair		pair;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
-		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single);
+		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single, kinds[k].asked);
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
@@ -597,7 +633,7 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 	static const double zeros[] = {0, 0, 0};
 	Kind		kind;
 
-	make_kind(&kind, columns, cells, ones, zeros);
+	make_kind(&kind, columns, cells, ones, zeros, true);
 	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
 		uint32_t	rest = i / 4;
@@ -647,9 +683,9 @@ main(void)
 			   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
 			   "and would be too far apart for a little less");
 		}
-	printf("# %ld pairs of tables, %ld rounds, %ld measured, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
-		   met.pairs, met.rounds, met.measured, met.unmeasured, met.joined, met.again, met.count, met.both);
-	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 && met.measured > 100 &&
+	printf("# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
+		   met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again, met.count, met.both);
+	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 && met.measured > 100 && met.triples > 100 &&
 	   met.unmeasured > 100 && met.joined > 100 && met.again > 100, "all that a release may choose was met");
 	free(tape.draws);
 	return done_testing();

@@ -2,14 +2,16 @@
  * release.c
  *		A private release of a table of categories, its model, and samples of it: plain C, without a server
  *
- *		release ROWS SAMPLE EPSILON DELTA SEED ["independent" | GROUPS]
+ *		release ROWS SAMPLE EPSILON DELTA SEED ["independent" | GROUPS] [ask=I,J[,K]] ... [look=I,J[,K]] ...
  *
  * Files are 32-bit numbers.  ROWS: how many columns and records, how many cells each column has, how many of these are
  * in an order, and the records, one after the other.  SAMPLE gets as many records.  Noise is of a generator with a seed,
- * so that runs can be repeated: this is for measurements, not for private data.  "independent" measures no pairs.
- * Cells in an order are joined to at most about so many GROUPS in tables of pairs, as race_release() does with numbers.
- * Prints the mean total variation distance between the records and the sample over all pairs of columns, the number of
- * pairs measured, and processor time: of the release with its fits, and of the sample.
+ * so that runs can be repeated: this is for measurements, not for private data.  "independent" measures no pairs.  Cells
+ * in an order are joined to at most about so many GROUPS in tables of pairs, as race_release() does with numbers.  Tables
+ * of two or three columns are asked for, those of three first, or looked at: columns are numbers from 0 on, in
+ * ascending order.  Prints the mean total variation distance between the records and the sample over all pairs of
+ * columns, the number of tables measured besides those of columns, processor time, of the release with its fits and of
+ * the sample, and the distance of each table that is asked for or looked at.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +26,8 @@
 
 #define ITERATIONS		300
 #define NUMBER_GROUPS	32		/* as in src/release/columns.c */
+#define MOST_ASKED		64
+#define ASKED_WEIGHT	4
 
 typedef struct Release
 {
@@ -39,7 +43,10 @@ typedef struct Release
 	RaceRandom	random;
 	RaceSelect	select;
 	RaceGraphColumns model_columns;
-	RaceMarginal marginals[RACE_GRAPH_COLUMNS + RACE_SELECT_PAIRS];
+	RaceMarginal marginals[RACE_GRAPH_COLUMNS + RACE_SELECT_TABLES];
+	RaceSelectTable looked_at[MOST_ASKED];
+	uint32_t	n_looked_at;
+	uint32_t	number_groups;
 	uint32_t	tables;
 	RaceGraph  *graph;
 } Release;
@@ -135,18 +142,34 @@ group_cells(Release *release, uint32_t groups)
 	}
 }
 
-/* The table of two columns of rows, in groups if a map is given */
-static void
-count_pair(const Release *release, const uint32_t *rows, uint32_t i, uint32_t j, uint32_t *const *map, uint32_t width,
-		   double *table)
+/* The cells of a table, by the sizes of its columns */
+static size_t
+table_size(const RaceSelectTable *table, const uint32_t *sizes)
 {
+	return (size_t) sizes[table->first] * sizes[table->second] * (table->third != table->second ? sizes[table->third] : 1);
+}
+
+/* The table of two or three columns of rows, in groups if a map is given; sizes of the columns */
+static double *
+count_table(const Release *release, const uint32_t *rows, const RaceSelectTable *table, uint32_t *const *map,
+			const uint32_t *sizes)
+{
+	const uint32_t columns[] = {table->first, table->second, table->third};
+	double	   *counts = allocate(NULL, table_size(table, sizes) * sizeof(double));
+
 	for (uint32_t k = 0; k < release->n; k++)
 	{
-		uint32_t	a = rows[(size_t) k * release->columns + i];
-		uint32_t	b = rows[(size_t) k * release->columns + j];
+		size_t		cell = 0;
 
-		table[map == NULL ? (size_t) a * width + b : (size_t) map[i][a] * width + map[j][b]]++;
+		for (int i = 0; i < (table->third != table->second ? 3 : 2); i++)
+		{
+			uint32_t	value = rows[(size_t) k * release->columns + columns[i]];
+
+			cell = cell * sizes[columns[i]] + (map == NULL ? value : map[columns[i]][value]);
+		}
+		counts[cell]++;
 	}
+	return counts;
 }
 
 /* Measure a column, or once more: the mean in proportion to precision. */
@@ -170,21 +193,19 @@ measure_column(Release *release, uint32_t column, uint64_t noise, int64_t *noisy
 	}
 	if (noisy == NULL)
 		variance = 1 / (1 / variance + 1 / marginal->variance);
-	*marginal = (RaceMarginal) {column, column, variance, counts};
+	*marginal = (RaceMarginal) {column, column, column, variance, counts};
 }
 
 static void
-measure_pair(Release *release, const RaceSelectPair *pair)
+measure_table(Release *release, const RaceSelectTable *table)
 {
 	const uint32_t *groups = release->select.groups;
-	size_t		size = (size_t) groups[pair->first] * groups[pair->second];
-	double	   *counts = allocate(NULL, size * sizeof(double));
+	double	   *counts = count_table(release, release->rows, table, release->group_of, groups);
 
-	count_pair(release, release->rows, pair->first, pair->second, release->group_of, groups[pair->second], counts);
-	for (size_t i = 0; i < size; i++)
-		counts[i] += (double) draw(release, pair->noise);
+	for (size_t i = 0; i < table_size(table, groups); i++)
+		counts[i] += (double) draw(release, table->noise);
 	release->marginals[release->tables++] = (RaceMarginal) {
-		pair->first, pair->second, race_select_variance(&release->select, pair->noise), counts
+		table->first, table->second, table->third, race_select_variance(&release->select, table->noise), counts
 	};
 }
 
@@ -206,29 +227,38 @@ fit(Release *release)
 	race_graph_fit(release->graph, release->select.total, ITERATIONS);
 }
 
-/* Noisy distances of all pairs from the model */
-static int64_t *
-score(Release *release, uint64_t noise)
+/* Noisy distance of a table from the model */
+static int64_t
+score(Release *release, const RaceSelectTable *table, uint64_t noise)
 {
-	const uint32_t *groups = release->select.groups;
-	int64_t    *scores = allocate(NULL, sizeof(int64_t) * release->columns * release->columns);
-	int64_t    *next = scores;
+	const uint32_t columns[] = {table->first, table->second, table->third};
+	size_t		size = table_size(table, release->select.groups);
+	double	   *exact = count_table(release, release->rows, table, release->group_of, release->select.groups);
+	double	   *reference = allocate(NULL, size * sizeof(double));
+	int64_t		sum = draw(release, noise);
+
+	if (table->third == table->second)
+		race_graph_pair(release->graph, table->first, table->second, false, reference);
+	else
+		race_graph_triple(release->graph, columns, reference);
+	for (size_t k = 0; k < size; k++)
+		sum += (int64_t) fabs(exact[k] - floor(reference[k] * release->select.total + 0.5));
+	free(exact);
+	free(reference);
+	return sum;
+}
+
+static int64_t *
+draw_scores(Release *release, uint64_t noise)
+{
+	int64_t    *scores = allocate(NULL, sizeof(int64_t) * RACE_SELECT_SCORES);
+	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < release->columns; i++)
-		for (uint32_t j = i + 1; j < release->columns; j++, next++)
-		{
-			size_t		size = (size_t) groups[i] * groups[j];
-			double	   *exact = allocate(NULL, size * sizeof(double));
-			double	   *reference = allocate(NULL, size * sizeof(double));
-
-			count_pair(release, release->rows, i, j, release->group_of, groups[j], exact);
-			race_graph_pair(release->graph, i, j, false, reference);
-			for (size_t k = 0; k < size; k++)
-				*next += (int64_t) fabs(exact[k] - floor(reference[k] * release->select.total + 0.5));
-			*next += draw(release, noise);
-			free(exact);
-			free(reference);
-		}
+		for (uint32_t j = i + 1; j < release->columns; j++)
+			scores[n++] = score(release, &(RaceSelectTable) {i, j, j, 1, 0}, noise);
+	for (uint32_t k = 0; n < race_select_candidates(&release->select); k++)
+		scores[n++] = score(release, &release->select.asked[k], noise);
 	return scores;
 }
 
@@ -263,15 +293,15 @@ make_release(Release *release)
 	};
 	if (race_select_all(select))
 		for (uint32_t k = 0; k < select->measured; k++)
-			measure_pair(release, &select->pairs[k]);
+			measure_table(release, &select->table[k]);
 	fit(release);
 	while ((noise = race_select_scores(select)) != 0)
 	{
 		uint32_t	from = select->measured;
 
-		race_select_choose(select, score(release, noise));
+		race_select_choose(select, draw_scores(release, noise));
 		for (uint32_t k = from; k < select->measured; k++)
-			measure_pair(release, &select->pairs[k]);
+			measure_table(release, &select->table[k]);
 		fit(release);
 	}
 	if (!race_select_rest(select, again))
@@ -317,23 +347,57 @@ ones(uint32_t n)
 }
 
 static double
+distance(const Release *release, const uint32_t *sample, const RaceSelectTable *table)
+{
+	double	   *exact = count_table(release, release->rows, table, NULL, release->cells);
+	double	   *found = count_table(release, sample, table, NULL, release->cells);
+	double		sum = 0;
+
+	for (size_t k = 0; k < table_size(table, release->cells); k++)
+		sum += fabs(exact[k] - found[k]) / (2.0 * release->n);
+	free(exact);
+	free(found);
+	return sum;
+}
+
+static double
 mean_distance(const Release *release, const uint32_t *sample)
 {
 	double		sum = 0;
 
 	for (uint32_t i = 0; i < release->columns; i++)
 		for (uint32_t j = i + 1; j < release->columns; j++)
-		{
-			size_t		size = (size_t) release->cells[i] * release->cells[j];
-			double	   *tables = allocate(NULL, 2 * size * sizeof(double));
-
-			count_pair(release, release->rows, i, j, NULL, release->cells[j], tables);
-			count_pair(release, sample, i, j, NULL, release->cells[j], tables + size);
-			for (size_t k = 0; k < size; k++)
-				sum += fabs(tables[k] - tables[size + k]) / (2.0 * release->n);
-			free(tables);
-		}
+			sum += distance(release, sample, &(RaceSelectTable) {i, j, j, 1, 0});
 	return 2 * sum / release->columns / fmax(release->columns - 1, 1);
+}
+
+/* Read options; returns whether columns are to be independent. */
+static bool
+read_options(Release *release, int n, char **options)
+{
+	bool		independent = false;
+
+	release->number_groups = NUMBER_GROUPS;
+	for (int i = 0; i < n; i++)
+	{
+		RaceSelectTable *table = &release->looked_at[release->n_looked_at];
+		int			columns = sscanf(options[i], "%*[a-z]=%u,%u,%u", &table->first, &table->second, &table->third);
+
+		independent |= strcmp(options[i], "independent") == 0;
+		if (atoi(options[i]) > 0)
+			release->number_groups = (uint32_t) atoi(options[i]);
+		if (columns < 2)
+			continue;
+		if (columns == 2)
+			table->third = table->second;
+		table->weight = ASKED_WEIGHT;
+		if (options[i][0] == 'a')
+			release->select.n_asked = ++release->n_looked_at;
+		else
+			release->n_looked_at++;
+	}
+	release->select.asked = release->looked_at;
+	return independent;
 }
 
 int
@@ -342,18 +406,19 @@ main(int argc, char **argv)
 	static Release release;
 	RaceSelect *select = &release.select;
 	double		delta;
-	bool		independent = argc > 6 && strcmp(argv[6], "independent") == 0;
+	bool		independent;
 	uint32_t   *sample;
 	clock_t		times[3];
 	FILE	   *file;
 
 	if (argc < 6)
 	{
-		fprintf(stderr, "usage: release ROWS SAMPLE EPSILON DELTA SEED [independent | GROUPS]\n");
+		fprintf(stderr, "usage: release ROWS SAMPLE EPSILON DELTA SEED [independent | GROUPS] [ask=I,J,K] [look=I,J,K]\n");
 		return 2;
 	}
 	read_rows(&release, argv[1]);
-	group_cells(&release, argc > 6 && !independent ? (uint32_t) atoi(argv[6]) : NUMBER_GROUPS);
+	independent = read_options(&release, argc - 6, argv + 6);
+	group_cells(&release, release.number_groups);
 	delta = atof(argv[4]);
 	release.counter = strtoull(argv[5], NULL, 10) << 40;
 	release.random.fill = fill;
@@ -378,8 +443,11 @@ main(int argc, char **argv)
 	race_graph_sample(release.graph, uniform, &release.counter, release.n, sample,
 					  allocate(NULL, release.n * (release.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32_t)));
 	times[2] = clock();
-	printf("%.5f %u %.3f %.3f\n", mean_distance(&release, sample), select->measured,
+	printf("%.5f %u %.3f %.3f", mean_distance(&release, sample), select->measured,
 		   (double) (times[1] - times[0]) / CLOCKS_PER_SEC, (double) (times[2] - times[1]) / CLOCKS_PER_SEC);
+	for (uint32_t k = 0; k < release.n_looked_at; k++)
+		printf(" %.5f", distance(&release, sample, &release.looked_at[k]));
+	printf("\n");
 	file = fopen(argv[2], "wb");
 	if (file == NULL || fwrite(sample, sizeof(uint32_t), (size_t) release.n * release.columns, file) !=
 		(size_t) release.n * release.columns || fclose(file) != 0)
