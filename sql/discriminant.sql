@@ -13,11 +13,11 @@ SELECT sum(t.matrix[i][j] * (x[j] - t."offset"[j])) FROM generate_series(1, 4) j
 SELECT o, p, abs(round(avg(c)::numeric, 1)) AS covariance FROM (
 	SELECT o, p, covar_samp(apply(t, x, o), apply(t, x, p)) AS c FROM plants, learned, generate_series(1, 2) o, generate_series(1, o) p
 	GROUP BY o, p, label) v GROUP BY o, p ORDER BY o, p;
-SELECT label, round(avg(apply(t, x, 1))::numeric, 0) AS first, round(avg(apply(t, x, 2))::numeric, 1) AS second
+SELECT label, abs(round(avg(apply(t, x, 1))::numeric, 0)) AS first, abs(round(avg(apply(t, x, 2))::numeric, 1)) AS second
 FROM plants, learned GROUP BY label ORDER BY label;
 -- two labels have one direction; with it their sketches tell them apart, which one bandwidth for all columns cannot
 CREATE TABLE two AS SELECT race_discriminant(label, x[1:3]) AS t FROM plants WHERE label < 'c';
-SELECT array_dims((t).matrix) AS dims, round((t).matrix[1][1]::numeric, 1) AS first, round((t).matrix[1][2]::numeric, 1) AS second, abs(round((t).matrix[1][3]::numeric, 1)) AS third FROM two;
+SELECT array_dims((t).matrix) AS dims, abs(round((t).matrix[1][1]::numeric, 1)) AS first, round(((t).matrix[1][2] / (t).matrix[1][1])::numeric, 1) AS second, abs(round((t).matrix[1][3]::numeric, 1)) AS third FROM two;
 CREATE FUNCTION accuracy(p race_params) RETURNS numeric LANGUAGE sql AS $$
 	WITH s AS (SELECT label, race_build(p, x[1:3]) AS s FROM plants WHERE i % 4 <> 0 AND label < 'c' GROUP BY label)
 	SELECT avg((label = (SELECT race_classify(s.label, s.s, x[1:3]) FROM s))::int) FROM plants WHERE i % 4 = 0 AND label < 'c' $$;

@@ -15,6 +15,7 @@
 
 #include "../core/core.h"
 #include "maps.h"
+#include "moments_psd.h"
 
 /*
  * What transforms are learned from.
@@ -461,55 +462,30 @@ race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
 	}
 }
 
-void
-race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n)
+/* An array of numbers, in rows unless they are 0 */
+static Datum
+array_of(const double *x, int rows, int columns)
 {
-	uint32		dims = whitening->dims;
-	double	   *kept = palloc0((Size) n * dims * sizeof(double));
-	uint32		i;
-	uint32		j;
-	uint32		k;
+	int			n = Max(rows, 1) * columns;
+	int			dims[2] = {rows, columns};
+	int			lower[2] = {1, 1};
+	Datum	   *numbers = palloc(n * sizeof(Datum));
+	int			i;
 
 	for (i = 0; i < n; i++)
-		for (k = 0; k < whitening->outputs; k++)
-			for (j = 0; j < dims; j++)
-				kept[(Size) i * dims + j] += directions[(Size) i * whitening->outputs + k] *
-					whitening->matrix[(Size) k * dims + j];
-	pfree(whitening->matrix);
-	whitening->matrix = kept;
-	whitening->outputs = n;
-}
-
-static ArrayType *
-new_array(int ndim, int rows, int columns)
-{
-	int			dims[2] = {rows, columns};
-	int			n = ndim == 1 ? rows : rows * columns;
-	Size		size = ARR_OVERHEAD_NONULLS(ndim) + n * sizeof(float8);
-	ArrayType  *array = palloc0(size);
-
-	SET_VARSIZE(array, size);
-	array->ndim = ndim;
-	array->elemtype = FLOAT8OID;
-	memcpy(ARR_DIMS(array), dims, ndim * sizeof(int));
-	ARR_LBOUND(array)[0] = 1;
-	ARR_LBOUND(array)[ndim - 1] = 1;
-	return array;
+		numbers[i] = Float8GetDatum(x[i]);
+	return PointerGetDatum(construct_md_array(numbers, NULL, rows == 0 ? 1 : 2, rows == 0 ? dims + 1 : dims, lower,
+											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 Datum
 race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening, const double *offset)
 {
-	ArrayType  *m = new_array(2, whitening->outputs, whitening->dims);
-	ArrayType  *o = new_array(1, whitening->dims, 1);
 	RaceResultRow row;
 
-	memcpy(ARR_DATA_PTR(m), whitening->matrix,
-		   (Size) whitening->outputs * whitening->dims * sizeof(double));
-	memcpy(ARR_DATA_PTR(o), offset, whitening->dims * sizeof(double));
 	race_row_start(&row, fcinfo);
-	race_row_add(&row, PointerGetDatum(m));
-	race_row_add(&row, PointerGetDatum(o));
+	race_row_add(&row, array_of(whitening->matrix, whitening->outputs, whitening->dims));
+	race_row_add(&row, array_of(offset, 0, whitening->dims));
 	return race_row_datum(&row);
 }
 
@@ -558,76 +534,24 @@ race_whiten_final(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(race_discriminant_step);
 PG_FUNCTION_INFO_V1(race_discriminant_final);
 
-/*
- * A direction in which the means lie apart by less than this share of the first one, or of a
- * standard deviation, is that of rounding errors.
- */
-#define LEAST_APART		1e-9
-
-/* The whitened means, less the mean of all, times the root of how many vectors they are of */
-static void
-whitened_means(const RaceScatter *scatter, const RaceWhitening *whitening, double *w)
-{
-	double	   *all = palloc(scatter->dims * sizeof(double));
-	double	   *apart = palloc(scatter->dims * sizeof(double));
-	uint32		c;
-	uint32		i;
-
-	mean_of_all(scatter, all);
-	for (c = 0; c < scatter->n_classes; c++, w += whitening->outputs)
-	{
-		const double *mean = mean_of_class(scatter, c);
-
-		for (i = 0; i < scatter->dims; i++)
-			apart[i] = (mean[i] - all[i]) * sqrt(scatter->classes[c].n);
-		race_whitening_apply(whitening, apart, w);
-	}
-	pfree(all);
-	pfree(apart);
-}
-
-/* How many directions there are, of those sorted by length */
-static uint32
-count_directions(const RaceScatter *scatter, uint32 dims, const double *lengths)
-{
-	uint32		most = Min(scatter->n_classes - 1, dims);
-	double		least = LEAST_APART * fmax(lengths[0], sqrt(all_vectors(scatter)));
-	uint32		n = 0;
-
-	while (n < most && lengths[n] > least)
-		n++;
-	return n;
-}
-
-/* Divide a direction by its length.  Its sign is such that the largest number is positive. */
-static void
-normalize(double *v, uint32 n, double length)
-{
-	uint32		largest = 0;
-	uint32		i;
-
-	for (i = 1; i < n; i++)
-		if (fabs(v[i]) > fabs(v[largest]))
-			largest = i;
-	length = copysign(length, v[largest]);
-	for (i = 0; i < n; i++)
-		v[i] /= length;
-}
-
 uint32
-race_discriminant_directions(const RaceScatter *scatter, const RaceWhitening *whitening,
-							 double *directions)
+race_discriminant_map(const RaceScatter *scatter, RaceWhitening *map)
 {
-	double		lengths[RACE_SCATTER_CLASSES];
-	uint32		n;
-	uint32		i;
+	uint32		n = scatter->n_classes;
+	uint32		dims = map->dims;
+	double	   *weight = palloc(n * sizeof(double));
+	double	   *mean = palloc(dims * sizeof(double));
+	double	   *work = palloc(((Size) n * (map->outputs + 1) + dims) * sizeof(double));
+	double	   *directions = palloc((Size) n * dims * sizeof(double));
+	uint32		c;
 
-	whitened_means(scatter, whitening, directions);
-	race_jacobi(directions, scatter->n_classes, whitening->outputs, lengths);
-	n = count_directions(scatter, whitening->outputs, lengths);
-	for (i = 0; i < n; i++)
-		normalize(directions + (Size) i * whitening->outputs, whitening->outputs, lengths[i]);
-	return n;
+	for (c = 0; c < n; c++)
+		weight[c] = scatter->classes[c].n;
+	mean_of_all(scatter, mean);
+	map->outputs = race_directions_apart(scatter->means, mean, weight, n, map->matrix, map->outputs, dims, work,
+										 directions);
+	map->matrix = directions;
+	return map->outputs;
 }
 
 /* Transition of race_discriminant(label, x) */
@@ -643,8 +567,6 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 {
 	const RaceScatter *scatter = state_arg(fcinfo);
 	RaceWhitening whitening;
-	double	   *directions;
-	uint32		n;
 
 	if (scatter == NULL)
 		PG_RETURN_NULL();
@@ -653,13 +575,10 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_discriminant needs two labels or more, found one")));
 	race_whitening_of(scatter, "race_discriminant", &whitening);
-	directions = palloc((Size) scatter->n_classes * whitening.outputs * sizeof(double));
-	n = race_discriminant_directions(scatter, &whitening, directions);
-	if (n == 0)
+	if (race_discriminant_map(scatter, &whitening) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_discriminant finds no direction: all labels have the same mean")));
-	race_whitening_keep(&whitening, directions, n);
 	PG_RETURN_DATUM(transform_datum(fcinfo, scatter, &whitening));
 }
 

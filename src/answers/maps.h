@@ -104,24 +104,14 @@ extern void race_whitening_of(const RaceScatter *scatter, const char *aggregate,
 /* z = M x */
 extern void race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z);
 
-/* Keep these directions of white vectors alone: M = directions[n][outputs] M. */
-extern void race_whitening_keep(RaceWhitening *whitening, const double *directions, uint32 n);
-
 /* A race_transform, which the function is declared to return, of a whitening with an offset */
 extern Datum race_transform_of(FunctionCallInfo fcinfo, const RaceWhitening *whitening,
 							   const double *offset);
 
 /*
- * The directions in which the means of classes lie apart.
+ * Replace a whitening by the map to the directions in which the means of classes lie apart, those that tell most
+ * first.  Returns how many there are, 0 if all means are the same.
  */
-
-/*
- * Directions of whitened vectors, orthonormal, those that tell most first: [n][outputs].
- * `directions` is space for [classes][outputs].  Returns n, which is 0 if all means are the
- * same.
- */
-extern uint32 race_discriminant_directions(const RaceScatter *scatter,
-										   const RaceWhitening *whitening,
-										   double *directions);
+extern uint32 race_discriminant_map(const RaceScatter *scatter, RaceWhitening *map);
 
 #endif

@@ -340,65 +340,46 @@ find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, doubl
 		w[i] /= sum;
 }
 
-/* The directions in which the whitened means lie apart, in rows of `apart`; how many */
-static uint32_t
-find_apart(const RaceDiscriminants *classes, const double *root, const double *weight, double *apart,
-		   double *lengths)
+uint32_t
+race_directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
+					  uint32_t outputs, uint32_t dims, double *work, double *directions)
 {
-	uint32_t	dims = classes->dims;
-	uint32_t	most = classes->n - 1 < dims ? classes->n - 1 : dims;
+	uint32_t	most = n - 1 < outputs ? n - 1 : outputs;
+	double	   *apart = work;
+	double	   *lengths = apart + (size_t) n * outputs;
+	double	   *difference = lengths + n;
 	double		sum = 0;
 	uint32_t	kept = 0;
 	uint32_t	c;
 	uint32_t	i;
 	uint32_t	j;
 
-	for (c = 0; c < classes->n; c++)
+	for (c = 0; c < n; c++)
 	{
 		sum += weight[c];
-		for (i = 0; i < dims; i++)
-		{
-			double		z = 0;
-
-			for (j = 0; j <= i; j++)
-				z += root[(size_t) i * dims + j] *
-					(classes->mean[(size_t) c * dims + j] - classes->all[j]);
-			apart[(size_t) c * dims + i] = z * sqrt(weight[c]);
-		}
+		for (j = 0; j < dims; j++)
+			difference[j] = (means[(size_t) c * dims + j] - all[j]) * sqrt(weight[c]);
+		for (i = 0; i < outputs; i++)
+			apart[(size_t) c * outputs + i] = race_dot(root + (size_t) i * dims, difference, dims);
 	}
-	race_jacobi(apart, classes->n, dims, lengths);
-	while (kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)))
-		kept++;
-	return kept;
-}
-
-/* Directions of white vectors become those of vectors; the largest number is positive. */
-static void
-find_directions(RaceDiscriminants *classes, const double *root, const double *apart,
-				const double *lengths)
-{
-	uint32_t	dims = classes->dims;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-
-	for (k = 0; k < classes->kept; k++)
+	race_jacobi(apart, n, outputs, lengths);
+	for (; kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)); kept++)
 	{
-		double	   *direction = classes->direction + (size_t) k * dims;
+		double	   *direction = directions + (size_t) kept * dims;
 		double		largest = 0;
 
 		for (j = 0; j < dims; j++)
 		{
 			direction[j] = 0;
-			for (i = j; i < dims; i++)
-				direction[j] += apart[(size_t) k * dims + i] / lengths[k] *
-					root[(size_t) i * dims + j];
+			for (i = 0; i < outputs; i++)
+				direction[j] += apart[(size_t) kept * outputs + i] / lengths[kept] * root[(size_t) i * dims + j];
 			if (fabs(direction[j]) > fabs(largest))
 				largest = direction[j];
 		}
 		for (j = 0; j < dims && largest < 0; j++)
 			direction[j] = -direction[j];
 	}
+	return kept;
 }
 
 /* The variance of two directions within a class, times the weight of its records */
@@ -459,8 +440,6 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 {
 	uint32_t	dims = noisy[0].n - 1;
 	double	   *w = take(&work, (size_t) dims * dims);
-	double	   *apart = take(&work, (size_t) n * dims);
-	double	   *lengths = take(&work, n);
 	double	   *weight = take(&work, n);
 	uint32_t	c;
 	uint32_t	k;
@@ -471,8 +450,7 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 	find_spread(noisy, classes, w, weight);
 	if (!race_inverse_root(w, dims))
 		return false;
-	classes->kept = find_apart(classes, w, weight, apart, lengths);
-	find_directions(classes, w, apart, lengths);
+	classes->kept = race_directions_apart(classes->mean, classes->all, weight, n, w, dims, dims, work, classes->direction);
 	for (c = 0; c < n; c++)
 	{
 		race_look_for_interrupts();
@@ -480,7 +458,7 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 			classes->center[(size_t) c * classes->kept + k] =
 				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
 				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
-		if (!find_precision(&noisy[c], classes, c, weight[c], apart))
+		if (!find_precision(&noisy[c], classes, c, weight[c], work))
 			return false;
 	}
 	return true;

@@ -250,7 +250,6 @@ learn_map(Scoring *s, int without, uint32 directions, RaceWhitening *map)
 {
 	uint32		n = s->dims;
 	RaceScatter *scatter = race_scatter_create(n, CurrentMemoryContext);
-	double	   *found = palloc((Size) MOST_CLASSES * n * sizeof(double));
 	RaceColumns columns = {.n = n};
 	uint32		i;
 
@@ -271,9 +270,9 @@ learn_map(Scoring *s, int without, uint32 directions, RaceWhitening *map)
 		s->log_volume += log(map->matrix[i * n + i]);
 	if (directions == 0)
 		return true;
-	if (race_discriminant_directions(scatter, map, found) < directions)
+	if (race_discriminant_map(scatter, map) < directions)
 		return false;
-	race_whitening_keep(map, found, directions);
+	map->outputs = directions;
 	return true;
 }
 
