@@ -544,16 +544,6 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
  * themselves as PostgreSQL wrote them.
  */
 
-static void
-refuse(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("the text of a point of a model does not fit its parameters")));
-}
-
-/* ------------------------------------------------------------------- vectors */
-
 static char *
 number_text(double x, bool whole)
 {
@@ -578,59 +568,47 @@ vector_text(const double *x, uint32 n, bool whole)
 	return text.data;
 }
 
-/* -------------------------------------------------------------------- records */
-
-/*
- * Read a value of a record, as record_out() writes it: in quotation marks where it must be,
- * in which they and backslashes are doubled.  Returns what follows.
- */
-static const char *
-read_value(const char *text, char **value)
+/* A row type of so many texts */
+static TupleDesc
+texts_of_parts(int n)
 {
-	StringInfoData out;
-	bool		quoted = false;
+	TupleDesc	desc = CreateTemplateTupleDesc(n);
+	int			i;
 
-	initStringInfo(&out);
-	for (; *text != '\0' && (quoted || (*text != ',' && *text != ')')); text++)
-	{
-		if (*text == '"' && quoted && text[1] == '"')
-			appendStringInfoChar(&out, *text++);
-		else if (*text == '"')
-			quoted = !quoted;
-		else
-		{
-			if (*text == '\\' && text[1] != '\0')
-				text++;
-			appendStringInfoChar(&out, *text);
-		}
-	}
-	*value = out.data;
-	return text;
+	for (i = 0; i < n; i++)
+		TupleDescInitEntry(desc, i + 1, NULL, TEXTOID, -1, 0);
+	return BlessTupleDesc(desc);
 }
 
+/* The texts of the parts of a point */
 static char **
 point_texts(const RaceFitted *fitted, uint64 point)
 {
 	int			n = race_params_parts(fitted->view.params);
-	char	  **values = palloc(n * sizeof(char *));
+	char	  **texts = palloc(n * sizeof(char *));
 	Size		length;
-	const char *stored = race_model_text(fitted->view.model, fitted->view.params, point,
-										 &length);
-	const char *text = pnstrdup(stored, length);
+	const char *stored = race_model_text(fitted->view.model, fitted->view.params, point, &length);
+	TupleDesc	desc;
+	HeapTupleData tuple;
+	Datum		values[RACE_MAX_PARTS];
+	bool		nulls[RACE_MAX_PARTS];
 	int			i;
 
-	values[0] = unconstify(char *, text);
-	for (i = 0; n > 1 && i < n; i++)
-	{
-		if (*text != (i == 0 ? '(' : ','))
-			refuse();
-		text = read_value(text + 1, &values[i]);
-	}
-	if (n > 1 && strcmp(text, ")") != 0)
-		refuse();
-	return values;
+	texts[0] = pnstrdup(stored, length);
+	if (n == 1)
+		return texts;
+	desc = texts_of_parts(n);
+	tuple.t_data = DatumGetHeapTupleHeader(OidFunctionCall3(F_RECORD_IN, CStringGetDatum(texts[0]),
+															ObjectIdGetDatum(RECORDOID),
+															Int32GetDatum(desc->tdtypmod)));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
+	heap_deform_tuple(&tuple, desc, values, nulls);
+	for (i = 0; i < n; i++)
+		texts[i] = nulls[i] ? pstrdup("") : TextDatumGetCString(values[i]);
+	return texts;
 }
 
+/* The texts of the n values of an array; NULL for those that are missing */
 static char **
 array_texts(char *array, uint32 n)
 {
@@ -644,49 +622,29 @@ array_texts(char *array, uint32 n)
 	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &nulls, &found);
 	if ((uint32) found != n)
-		refuse();
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the text of a point of a model does not fit its parameters")));
 	for (i = 0; i < n; i++)
 		values[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
 	return values;
-}
-
-/* Write a value of a record as record_out() does. */
-static void
-append_value(StringInfo out, const char *value)
-{
-	bool		quoted = *value == '\0' || strpbrk(value, "\"\\(), \t\n\r\v\f") != NULL;
-
-	if (quoted)
-		appendStringInfoChar(out, '"');
-	for (; *value != '\0'; value++)
-	{
-		if (*value == '"' || *value == '\\')
-			appendStringInfoChar(out, *value);
-		appendStringInfoChar(out, *value);
-	}
-	if (quoted)
-		appendStringInfoChar(out, '"');
 }
 
 static char *
 drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 {
 	int			n = race_params_parts(fitted->view.params);
-	char	  **values = point_texts(fitted, drawn->point);
-	StringInfoData out;
+	char	  **texts = point_texts(fitted, drawn->point);
+	Datum		values[RACE_MAX_PARTS];
+	bool		nulls[RACE_MAX_PARTS] = {false};
 	int			k;
 
 	if (n == 1)
-		return values[0];
-	initStringInfo(&out);
+		return texts[0];
 	for (k = 0; k < n; k++)
-	{
-		appendStringInfoChar(&out, k == 0 ? '(' : ',');
-		append_value(&out, drawn->vectors[k] == NULL ? values[k] :
-					 vector_text(drawn->vectors[k], fitted->columns[k].width, false));
-	}
-	appendStringInfoChar(&out, ')');
-	return out.data;
+		values[k] = CStringGetTextDatum(drawn->vectors[k] == NULL ? texts[k] :
+										vector_text(drawn->vectors[k], fitted->columns[k].width, false));
+	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(heap_form_tuple(texts_of_parts(n), values, nulls)));
 }
 
 /*
@@ -705,9 +663,6 @@ typedef struct Column
 	uint32		element;
 	bool		whole;
 	bool		integers;		/* is the type one of integers, or an array of them? */
-	Oid			type;
-	FmgrInfo	input;
-	Oid			ioparam;
 } Column;
 
 /* The texts of the parts of a point that are no vectors */
@@ -721,14 +676,11 @@ typedef struct Fill
 {
 	const RaceFitted *fitted;
 	MemoryContext context;
-	TupleDesc	desc;
-	Column	   *columns;		/* [desc->natts] */
-	Datum	   *values;
-	bool	   *nulls;
+	AttInMetadata *input;
+	Column	   *columns;		/* [natts] */
+	char	  **values;			/* the same; those of columns that are left stay */
 	Texts	   *texts;			/* [points] */
 } Fill;
-
-/* --------------------------------------------------------------- preparation */
 
 static bool
 is_integer(Oid type)
@@ -736,65 +688,36 @@ is_integer(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-static void
-refuse_columns(int found, uint64 expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the row type has too few columns"),
-			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", found, expected),
-			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
-}
-
-static uint64
-count_elements(const RaceParams *params)
-{
-	const RaceParams *part;
-	uint64		n = 0;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		n += race_part_elements(part);
-	return n;
-}
-
-static void
-prepare_column(Column *column, Form_pg_attribute attribute)
-{
-	Oid			type = getBaseType(attribute->atttypid);
-	Oid			element = get_element_type(type);
-	Oid			input;
-
-	column->part = -1;
-	column->type = attribute->atttypid;
-	column->whole = OidIsValid(element);
-	column->integers = is_integer(column->whole ? getBaseType(element) : type);
-	getTypeInputInfo(attribute->atttypid, &input, &column->ioparam);
-	fmgr_info(input, &column->input);
-}
-
 /* Say which column takes what. */
 static void
 assign_columns(Fill *fill, const RaceParams *params)
 {
+	TupleDesc	desc = fill->input->tupdesc;
 	const RaceParams *part = params;
+	uint64		values = 0;
 	uint32		element = 0;
 	int			k = 0;
 	int			n = 0;
 	int			i;
 
-	for (i = 0; i < fill->desc->natts; i++)
+	for (i = 0; i < desc->natts; i++)
 	{
 		Column	   *column = &fill->columns[i];
+		Oid			type;
+		Oid			of_element;
 
-		if (TupleDescAttr(fill->desc, i)->attisdropped)
+		column->part = -1;
+		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
 		n++;
-		prepare_column(column, TupleDescAttr(fill->desc, i));
 		if (part == NULL)
 			continue;
+		type = getBaseType(TupleDescAttr(desc, i)->atttypid);
+		of_element = get_element_type(type);
 		column->part = k;
 		column->element = element++;
-		column->whole = (column->whole && column->element == 0) ||
+		column->integers = is_integer(OidIsValid(of_element) ? getBaseType(of_element) : type);
+		column->whole = (OidIsValid(of_element) && column->element == 0) ||
 			race_record_kind(part) == RACE_RECORD_SET;
 		if (column->whole || element == race_part_elements(part))
 		{
@@ -803,51 +726,55 @@ assign_columns(Fill *fill, const RaceParams *params)
 			k++;
 		}
 	}
-	if (part != NULL)
-		refuse_columns(n, count_elements(params));
+	if (part == NULL)
+		return;
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		values += race_part_elements(part);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the row type has too few columns"),
+			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", n, values),
+			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
+/* Columns that are left get the texts of those of a row. */
 static void
 set_base(Fill *fill, HeapTupleHeader base)
 {
-	HeapTupleData tuple;
+	TupleDesc	desc = fill->input->tupdesc;
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(desc->natts * sizeof(bool));
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(base), .t_data = base};
 	int			i;
 
-	memset(fill->nulls, true, fill->desc->natts * sizeof(bool));
-	if (base != NULL)
-	{
-		tuple.t_len = HeapTupleHeaderGetDatumLength(base);
-		ItemPointerSetInvalid(&tuple.t_self);
-		tuple.t_tableOid = InvalidOid;
-		tuple.t_data = base;
-		heap_deform_tuple(&tuple, fill->desc, fill->values, fill->nulls);
-		return;
-	}
-	/* may a column be NULL?  A domain says so. */
-	for (i = 0; i < fill->desc->natts; i++)
-		if (!TupleDescAttr(fill->desc, i)->attisdropped && fill->columns[i].part < 0)
-			(void) InputFunctionCall(&fill->columns[i].input, NULL, fill->columns[i].ioparam,
-									 TupleDescAttr(fill->desc, i)->atttypmod);
+	heap_deform_tuple(&tuple, desc, values, nulls);
+	for (i = 0; i < desc->natts; i++)
+		if (!nulls[i] && fill->columns[i].part < 0)
+		{
+			Oid			output;
+			bool		is_varlena;
+
+			getTypeOutputInfo(TupleDescAttr(desc, i)->atttypid, &output, &is_varlena);
+			fill->values[i] = OidOutputFunctionCall(output, values[i]);
+		}
 }
 
 static Fill *
 create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 {
-	Fill   *fill = palloc0(sizeof(Fill));
+	Fill	   *fill = palloc0(sizeof(Fill));
 
 	fill->fitted = fitted;
 	fill->context = CurrentMemoryContext;
-	fill->desc = desc;
+	fill->input = TupleDescGetAttInMetadata(desc);
 	fill->columns = palloc0(desc->natts * sizeof(Column));
-	fill->values = palloc0(desc->natts * sizeof(Datum));
-	fill->nulls = palloc0(desc->natts * sizeof(bool));
+	fill->values = palloc0(desc->natts * sizeof(char *));
 	fill->texts = palloc0(fitted->view.model->points * sizeof(Texts));
 	assign_columns(fill, fitted->view.params);
-	set_base(fill, base);
+	if (base != NULL)
+		set_base(fill, base);
 	return fill;
 }
-
-/* --------------------------------------------------------------------- rows */
 
 /*
  * The text of a category, a row of them, or a set, kept for the next record of the point.
@@ -871,36 +798,23 @@ text_of(Fill *fill, const Column *column, uint64 point)
 }
 
 static Datum
-column_value(Fill *fill, Column *column, int32 typmod, const Drawn *drawn, bool *null)
-{
-	const double *vector = drawn->vectors[column->part];
-	char	   *text;
-
-	*null = false;
-	if (vector != NULL && !column->whole && column->type == FLOAT8OID)
-		return Float8GetDatum(vector[column->element]);
-	if (vector == NULL)
-		text = text_of(fill, column, drawn->point);
-	else if (column->whole)
-		text = vector_text(vector, fill->fitted->columns[column->part].width,
-								column->integers);
-	else
-		text = number_text(vector[column->element], column->integers);
-	*null = text == NULL;
-	return InputFunctionCall(&column->input, text, column->ioparam, typmod);
-}
-
-static Datum
 fill_row(Fill *fill, const Drawn *drawn)
 {
 	int			i;
 
-	for (i = 0; i < fill->desc->natts; i++)
-		if (fill->columns[i].part >= 0 && !TupleDescAttr(fill->desc, i)->attisdropped)
-			fill->values[i] = column_value(fill, &fill->columns[i],
-										   TupleDescAttr(fill->desc, i)->atttypmod, drawn,
-										   &fill->nulls[i]);
-	return HeapTupleGetDatum(heap_form_tuple(fill->desc, fill->values, fill->nulls));
+	for (i = 0; i < fill->input->tupdesc->natts; i++)
+	{
+		const Column *column = &fill->columns[i];
+		const double *vector = column->part < 0 ? NULL : drawn->vectors[column->part];
+
+		if (vector != NULL && column->whole)
+			fill->values[i] = vector_text(vector, fill->fitted->columns[column->part].width, column->integers);
+		else if (vector != NULL)
+			fill->values[i] = number_text(vector[column->element], column->integers);
+		else if (column->part >= 0)
+			fill->values[i] = text_of(fill, column, drawn->point);
+	}
+	return HeapTupleGetDatum(BuildTupleFromCStrings(fill->input, fill->values));
 }
 
 /*
