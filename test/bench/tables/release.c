@@ -29,6 +29,8 @@
 #define MOST_ASKED		64
 #define ASKED_WEIGHT	4
 
+void		(*race_interrupt_hook) (void);
+
 typedef struct Release
 {
 	uint32_t	columns;
@@ -139,6 +141,8 @@ group_cells(Release *release, uint32_t groups)
 		release->ordered[i] = release->width[i] > 1 ? release->finest[i] : 0;
 		release->select.group_of[i] = allocate(NULL, release->finest[i] * sizeof(uint32_t));
 		release->group_of[i] = allocate(NULL, n * sizeof(uint32_t));
+		for (uint32_t c = 0; c < n; c++)
+			release->group_of[i][c] = c;
 	}
 }
 
