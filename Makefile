@@ -59,7 +59,7 @@ OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
 # The install script is made of the SQL beside the C, in this order.
-CORE_SQL = params record domain sketch privatize moments
+CORE_SQL = params domain sketch privatize moments
 ANSWERS_SQL = fit tables estimate classify models maps moments_answers
 RELEASE_SQL = ledger released classified protect release columns catalog tables chart rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \

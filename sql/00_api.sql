@@ -97,7 +97,7 @@ WITH functions AS (
 	LATERAL (SELECT CASE WHEN with_values THEN CASE type::text
 		WHEN 'bytea' THEN '' WHEN 'race_params' THEN 'l2(dims=1)' WHEN 'text' THEN 'x' WHEN 'double precision' THEN '0.5' WHEN 'bigint' THEN '1'
 		WHEN 'race_sketch' THEN race_sketch('l2(dims=1)'::race_params)::text
-		WHEN 'race_record' THEN race_record('l2(dims=1)'::race_params, '{1}'::int[])::text ELSE '{1}' END END AS value) w
+		ELSE '{1}' END END AS value) w
 	GROUP BY kind, proname, oid, with_values
 )
 SELECT kind, proname, string_agg(DISTINCT s.state, ', ' ORDER BY s.state) AS states, string_agg(DISTINCT s.hint, ', ' ORDER BY s.hint) FILTER (WHERE s.hint LIKE 'Call%') AS hints

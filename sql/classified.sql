@@ -18,7 +18,7 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release_sketch('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = _racepriv._race_score_params(2, 12) AS params
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = 'l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={3}, cells={36})' AS params
 FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
 FROM _racepriv.race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
@@ -83,8 +83,6 @@ SELECT race_classify('classified 8', '{1}'::float8[]);
 SELECT race_classify('classified 1', '{1,2}'::float8[]);
 SELECT race_classify('classified 1', 'x'::text);
 SELECT race_classify(NULL, '{1}'::float8[]) IS NULL AND race_posterior('classified 1', NULL::float8[]) IS NULL AS none;
-SELECT _racepriv._race_score_params(1, 5);
-SELECT _racepriv._race_score_params(101, 5);
 -- what a statement has found stays for it; the next one finds the new version
 SELECT count(DISTINCT race_classify(name, '{0.1}'::float8[])) AS names FROM unnest('{classified 1,classified 2,classified 1}'::text[]) name;
 -- whatever noise says, posteriors are probabilities, and of many classes, too

@@ -89,8 +89,8 @@ SELECT race_build_value('l2', ARRAY[x], y, 0, 1) FROM t;
 CREATE TABLE asked AS
 SELECT 'rows' AS what, (r).lower, (r).upper FROM s UNION ALL
 SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) v;
-INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper), 1, 1e-6) AS r FROM asked) v;
-INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper), 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
+INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper)::race_value_sketches, 1, 1e-6) AS r FROM asked) v;
+INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper)::race_value_sketches, 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
 INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, lower => '{0}', upper => '{40}', points => 200), race_fit(upper, lower => '{0}', upper => '{40}', points => 200) FROM asked WHERE what ~ 'private rows|pure grid';
 SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 7 AS precise,
 	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
@@ -160,7 +160,7 @@ SELECT (r).lower - (r).upper FROM s;
 SELECT race_merge(h) FROM s, unnest(ARRAY[race_sketch(:p::race_params), (r).lower]) h;
 SELECT race_merge_disjoint(h) FROM (SELECT race_privatize(r, 1, rows => 16) AS r FROM s) s, unnest(ARRAY[race_privatize(race_sketch(:p::race_params), 1, rows => 16), (r).lower]) h;
 -- halves of parts of a table
-SELECT race_count(l + u) AS all, (l + u)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole, race_count((race_privatize(ROW(l, u), 1e6, rows => 16)).upper) > 0 AS private
+SELECT race_count(l + u) AS all, (l + u)::text = (SELECT race_build(:p, ARRAY[x])::text FROM t) AS whole, race_count((race_privatize(ROW(l, u)::race_value_sketches, 1e6, rows => 16)).upper) > 0 AS private
 FROM (SELECT race_merge((r).lower) AS l, race_merge((r).upper) AS u FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS r FROM t GROUP BY site) v) v;
 -- halves of two calls do not belong together, whatever is in them: no records, one, or many.  Totals of rows and counts are often right there
 SET client_min_messages = error;
@@ -180,7 +180,7 @@ CREATE TABLE calls AS SELECT kind, call, n, (r).lower, (r).upper FROM (
 	GROUP BY kind, params, call, n) v;
 SELECT kind, n, b.call = a.call AS "one call", count(*) AS pairs, count(*) FILTER (WHERE pair) AS pair, count(*) FILTER (WHERE sum) AS sum, count(*) FILTER (WHERE merged) AS merged, count(*) FILTER (WHERE mean) AS mean
 FROM calls a JOIN calls b USING (kind, n), refusals(a.lower, b.upper) WHERE b.call = a.call OR b.call = a.call + 1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
-SELECT race_privatize(ROW(a.lower, b.upper), 1) FROM calls a JOIN calls b USING (kind, n) WHERE (a.call, b.call, kind, n) = (1, 2, 'rows', 20);
+SELECT race_privatize(ROW(a.lower, b.upper)::race_value_sketches, 1) FROM calls a JOIN calls b USING (kind, n) WHERE (a.call, b.call, kind, n) = (1, 2, 'rows', 20);
 SELECT race_privatize(a.lower + b.upper, 1) FROM calls a JOIN calls b USING (kind, n) WHERE (a.call, b.call, kind, n) = (1, 2, 'rows', 20);
 -- sums of halves of the same calls do, in any order, in windows and in workers; others do not
 CREATE TABLE parts AS SELECT * FROM calls WHERE kind = 'grid' AND n = 20;
@@ -198,22 +198,22 @@ SELECT race_count(l + u) AS records, r.* FROM (SELECT race_merge(lower) AS l, ra
 SELECT race_count((a).lower + (a).upper) AS records, r.* FROM (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS a FROM many) v, (SELECT race_build_value(:p, ARRAY[x], y, 0, 200) AS b FROM many) w, refusals((a).lower, (b).upper) r;
 COMMIT;
 -- each call of race_privatize makes another pair, and .* calls it for each column
-CREATE TABLE twice AS SELECT (race_privatize(ROW(lower, upper), 1, rows => 1)).* FROM parts;
-CREATE TABLE once AS SELECT (p).* FROM (SELECT race_privatize(ROW(lower, upper), 1, rows => 1) AS p FROM parts OFFSET 0) v;
+CREATE TABLE twice AS SELECT (race_privatize(ROW(lower, upper)::race_value_sketches, 1, rows => 1)).* FROM parts;
+CREATE TABLE once AS SELECT (p).* FROM (SELECT race_privatize(ROW(lower, upper)::race_value_sketches, 1, rows => 1) AS p FROM parts OFFSET 0) v;
 SELECT count(*), bool_and(r.sum AND r.merged AND r.mean) AS twice FROM twice, refusals(lower, upper) r;
 SELECT count(*), bool_or(r.sum OR r.merged OR r.mean) AS once FROM once, refusals(lower, upper) r;
 SELECT r.sum, r.mean FROM (SELECT race_merge(lower) AS l, race_merge(upper) AS u FROM once) v, refusals(l, u) r;
 SELECT race_conditional_mean(lower, upper, '{1}') FROM twice LIMIT 1;
 SET client_min_messages = warning;
 -- what is no pair
-SELECT race_privatize(ROW((r).upper, (r).lower), 1) FROM s;
-SELECT race_privatize(ROW((r).lower, (r).lower), 1) FROM s;
-SELECT race_privatize(ROW((r).lower, race_sketch(:p::race_params)), 1) FROM s;
-SELECT race_privatize(ROW((r).lower, (v).upper), 1) FROM s, (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS v FROM t) v;
+SELECT race_privatize(ROW((r).upper, (r).lower)::race_value_sketches, 1) FROM s;
+SELECT race_privatize(ROW((r).lower, (r).lower)::race_value_sketches, 1) FROM s;
+SELECT race_privatize(ROW((r).lower, race_sketch(:p::race_params))::race_value_sketches, 1) FROM s;
+SELECT race_privatize(ROW((r).lower, (v).upper)::race_value_sketches, 1) FROM s, (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS v FROM t) v;
 SELECT race_privatize(race_privatize(r, 1), 1) FROM s;
 SELECT race_privatize(r, -1) FROM s;
-SELECT race_privatize(ROW((r).lower, NULL), 1) IS NULL AS a, race_privatize(NULL::race_value_sketches, 1) IS NULL AS b, race_privatize(r, NULL) IS NULL AS c FROM s;
-SELECT race_privatize(ROW(1, 2), 1);
+SELECT race_privatize(ROW((r).lower, NULL)::race_value_sketches, 1) IS NULL AS a, race_privatize(NULL::race_value_sketches, 1) IS NULL AS b, race_privatize(r, NULL) IS NULL AS c FROM s;
+SELECT race_privatize(ROW(1, 2)::race_value_sketches, 1);
 
 -- ---------------------------------------------------------------- race_release_sketch
 -- next to no noise, so that records can be counted

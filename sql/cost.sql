@@ -38,8 +38,6 @@ SELECT race_compose(-1, 0, 0);
 SELECT race_compose(e, e, e) IS NULL AS of_none FROM (SELECT 1::float8 WHERE false) v (e);
 
 -- the paper's bounds
-SELECT race_suggest_rows(10000, 1, 0.01) AS rows;
-SELECT race_suggest_rows(10, 1, 2);
 
 -- median of means: near the mean, the same where there is one row a group
 SELECT abs(race_kernel_sum(s, q, 24) / race_kernel_sum(s, q) - 1) < 0.1 AS near,

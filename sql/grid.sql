@@ -14,7 +14,7 @@ SELECT race_params('angular', 2, sequence => 'grid', lower => '{0,0}', upper => 
 SELECT race_params('l2', 1, power => 17, sequence => 'grid', lower => '{0}', upper => '{1}');
 SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{7.5}');
 SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{3e6}');
-SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', transform => race_transform('{{2}}'));
+SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', transform => ROW('{{2}}', NULL)::race_transform);
 SELECT race_params('l2', 1, lower => '{0}', upper => '{1}', cells => '{7}');
 SELECT race_sketch('l2(dims=1, sequence=grid, lower={0}, upper={64}, cells={64}, range=82)'::race_params);
 

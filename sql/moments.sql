@@ -174,8 +174,6 @@ SELECT name, version, labels, columns, lower, upper, round(count / 100) AS count
 SELECT version, label, abs(round(count / 10)) AS count, epsilon <= 1e5 AS within, distance FROM race_versions('moments of classes') WHERE label <> '2';
 SELECT count(*) FROM race_curve('moments of all');
 SELECT count(*) FROM race_outliers('moments of all', '{1,2,3}');
-SELECT count(*) FROM race_mean_curve('moments of all', at => '{1,2,3}');
-SELECT count(*) FROM race_mean_curve('moments of all', 'age');
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, rows => 1);
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, fit => false);
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, grid => true);

@@ -54,16 +54,13 @@ SELECT 'l2(dims=99999999999999999999)'::race_params;
 SELECT 'l2(dims=4294967297)'::race_params;
 SELECT 'l2(rows=4294967297)'::race_params;
 
--- order and hash, for GROUP BY, DISTINCT and joins
-SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=2)', 'l2(dims=9)']::race_params[]) p ORDER BY p;
-SELECT count(DISTINCT p) FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p;
-SET enable_sort = off;
+-- equality and hash, for GROUP BY, DISTINCT and joins; there is no order
+SELECT count(*) FROM (SELECT DISTINCT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p) t;
 SELECT count(*) FROM (SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p GROUP BY p) t;
-RESET enable_sort;
-SELECT a < b AS lt, a <= b AS le, a = b AS eq, a <> b AS ne, a >= b AS ge, a > b AS gt
+SELECT a < b FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
+SELECT a = b AS eq, a <> b AS ne
 FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
-SELECT _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS hash,
-       _racepriv._race_params_hash_extended(a, 7) = _racepriv._race_params_hash_extended(b, 7) AS extended
+SELECT _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS hash
 FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order
@@ -74,6 +71,6 @@ SELECT k, race_params(kernel => k) = k::race_params AS same
 FROM unnest(ARRAY['l2', 'l1', 'angular', 'jaccard', 'match']) k WHERE race_params(kernel => k) IS DISTINCT FROM k::race_params;
 -- each parameter of the text form is an argument, or of a transform (065_reference.pl: the reference explains it)
 SELECT key, key = ANY (proargnames) OR key IN (SELECT attname FROM pg_attribute WHERE attrelid = 'race_transform'::regclass) AS argument
-FROM regexp_matches(race_params('l2', 1, lower => '{0}', upper => '{1}', transform => race_transform('{{1}}', '{0}')) || race_params('l2', 1, bandwidths => '{1}')::text,
+FROM regexp_matches(race_params('l2', 1, lower => '{0}', upper => '{1}', transform => ROW('{{1}}', '{0}')::race_transform) || race_params('l2', 1, bandwidths => '{1}')::text,
                     '([a-z]+)=', 'g') m(k), unnest(k) key, pg_proc
 WHERE proname = 'race_params' AND pronargs > 1 GROUP BY key, proargnames, oid ORDER BY key;

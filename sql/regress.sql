@@ -37,33 +37,33 @@ FROM (SELECT race_privatize(m, 10, 1e-6) AS m FROM whole) p, race_regress(p.m, 3
 -- covariances and correlations
 SELECT abs(c.value - covar_pop) < 1e-2 * covar_pop AS covariance, abs(r.value - corr) < 1e-3 AS correlation, r.lower < r.value AND r.value < r.upper AS inside,
        abs(r.upper - r.value - 2.5758 * r.standard_error) < 1e-4 AS confidence
-FROM whole, race_covariance(m, 1, 3) c, race_correlation(m, 1, 3, 0.99) r, (SELECT covar_pop(x1, y), corr(x1, y) FROM records WHERE label = 'a') s;
-SELECT value, standard_error FROM whole, race_correlation(m, 2, 2);
+FROM whole, race_covariance(m, 1, 3) c, race_covariance(m, 1, 3, 0.99, standardize => true) r, (SELECT covar_pop(x1, y), corr(x1, y) FROM records WHERE label = 'a') s;
+SELECT value, standard_error FROM whole, race_covariance(m, 2, 2, standardize => true);
 SELECT abs(value - var_pop) < 1e-2 * var_pop AS variance FROM whole, race_covariance(m, 1, 1), (SELECT var_pop(x1) FROM records WHERE label = 'a') s;
-SELECT * FROM race_correlation(race_sketch(race_moment_params('{0,0}', '{1,1}')), 1, 2);
+SELECT * FROM race_covariance(race_sketch(race_moment_params('{0,0}', '{1,1}')), 1, 2, standardize => true);
 
 -- components
 SELECT component, round(share::numeric, 3) AS share, round(vector[1]::numeric, 2) AS v1, round(vector[2]::numeric, 2) AS v2, round(vector[3]::numeric, 2) AS v3 FROM whole, race_pca(m);
 SELECT round(sum(variance)::numeric, 3) AS columns FROM whole, race_pca(m, true);
 
 -- classes
-SELECT race_lda(label, m, '{1,0}'), race_lda(label, m, '{11,0}'), race_lda(label, m, '{6,0}', 'uniform'), pg_typeof(race_lda(length(label)::int2, m, '{6,0}')) FROM classes;
-SELECT round((p ->> 'a')::numeric, 1) AS a, round((p ->> 'a')::numeric + (p ->> 'b')::numeric, 6) AS both FROM (SELECT race_lda_posterior(label, m, '{6,0}') AS p FROM classes) s;
-SELECT race_lda_posterior(label, m, '{6,0}') FROM classes WHERE label = 'a';
-SELECT race_lda(label, m, '{6,0}') AS no_class FROM classes WHERE false;
-SELECT race_lda(label, m, NULL) AS null_x FROM classes;
-SELECT avg((says = label)::int) > 0.6 AS many_right FROM (SELECT label, (SELECT race_lda(c.label, m, ARRAY[x1, x2]) FROM classes c) AS says FROM records) s;
+SELECT race_classify(label, m, '{1,0}'), race_classify(label, m, '{11,0}'), race_classify(label, m, '{6,0}', 'uniform'), pg_typeof(race_classify(length(label)::int2, m, '{6,0}')) FROM classes;
+SELECT round((p ->> 'a')::numeric, 1) AS a, round((p ->> 'a')::numeric + (p ->> 'b')::numeric, 6) AS both FROM (SELECT race_posterior(label, m, '{6,0}', 'counts') AS p FROM classes) s;
+SELECT race_posterior(label, m, '{6,0}') FROM classes WHERE label = 'a';
+SELECT race_classify(label, m, '{6,0}') AS no_class FROM classes WHERE false;
+SELECT race_classify(label, m, NULL) AS null_x FROM classes;
+SELECT avg((says = label)::int) > 0.6 AS many_right FROM (SELECT label, (SELECT race_classify(c.label, m, ARRAY[x1, x2]) FROM classes c) AS says FROM records) s;
 
 -- transforms that race_params accepts; those of exact moments are those of records
 SELECT max(abs(a - b)) < 2e-2 AS as_race_whiten
-FROM (SELECT unnest((race_whiten_moments(m)).matrix) AS a, unnest(w.matrix) AS b FROM classes, (SELECT (race_whiten(ARRAY[x1, x2])).matrix FROM records WHERE label = 'a') w WHERE label = 'a') s;
+FROM (SELECT unnest((race_transform(m)).matrix) AS a, unnest(w.matrix) AS b FROM classes, (SELECT (race_whiten(ARRAY[x1, x2])).matrix FROM records WHERE label = 'a') w WHERE label = 'a') s;
 SELECT max(abs(a - b)) < 1e-2 AS as_race_discriminant
-FROM (SELECT unnest((t).matrix) AS a, unnest((u).matrix) AS b FROM (SELECT race_discriminant_moments(label, m) AS t FROM classes) t, (SELECT race_discriminant(label, ARRAY[x1, x2]) AS u FROM records) u) s;
-SELECT array_dims((race_pca_transform(m, 2)).matrix) AS pca, array_dims((race_whiten_moments(m)).matrix) AS white FROM whole;
+FROM (SELECT unnest((t).matrix) AS a, unnest((u).matrix) AS b FROM (SELECT race_discriminant(label, m) AS t FROM classes) t, (SELECT race_discriminant(label, ARRAY[x1, x2]) AS u FROM records) u) s;
+SELECT array_dims((race_transform(m, 2)).matrix) AS pca, array_dims((race_transform(m)).matrix) AS white FROM whole;
 CREATE TABLE private_classes AS SELECT label, race_privatize(m, 10) AS m FROM classes;
 SELECT race_classify(label, s, '{1,0}') AS low, race_classify(label, s, '{11,0}') AS high
-FROM (SELECT label, race_build(race_params('l2', 2, transform => t), ARRAY[x1, x2]) AS s FROM records, (SELECT race_discriminant_moments(label, m) AS t FROM private_classes) t GROUP BY label) c;
-SELECT race_whiten_moments(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5])) IS NOT NULL AS constant_column FROM generate_series(1, 10) i;
+FROM (SELECT label, race_build(race_params('l2', 2, transform => t), ARRAY[x1, x2]) AS s FROM records, (SELECT race_discriminant(label, m) AS t FROM private_classes) t GROUP BY label) c;
+SELECT race_transform(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5])) IS NOT NULL AS constant_column FROM generate_series(1, 10) i;
 
 -- wrong input
 SELECT race_regress(m, 4) FROM whole;
@@ -77,18 +77,18 @@ SELECT race_predict(m, 3, '{1}') FROM whole;
 SELECT race_predict(m, 3, '{1,NULL}') FROM whole;
 SELECT race_predict(m, 3, '{1,NaN}') FROM whole;
 SELECT race_predict(m, 3, '{{1,1}}') FROM whole;
-SELECT race_correlation(m, 1, 9) FROM whole;
-SELECT race_correlation(m, 1, 2, 1) FROM whole;
+SELECT race_covariance(m, 1, 9, standardize => true) FROM whole;
+SELECT race_covariance(m, 1, 2, 1) FROM whole;
 SELECT race_pca(m) FROM curve WHERE f > 0;
-SELECT race_whiten_moments(race_sketch(race_moment_params('{0}', '{1}')));
-SELECT race_pca_transform(m, 4) FROM whole;
-SELECT race_lda(label, m, '{1}') FROM classes;
-SELECT race_lda(label, m, '{1,0}', 'sure') FROM classes;
-SELECT race_lda(label, m, ARRAY[x1, x2]) FROM classes JOIN records USING (label) WHERE i < 5;
-SELECT race_lda(label, m, '{1,0}') FROM (SELECT * FROM classes UNION ALL SELECT 'c', m FROM whole) c;
-SELECT race_lda_posterior('one', m, '{1,0}') FROM classes;
-SELECT race_discriminant_moments(label, m) FROM classes WHERE label = 'a';
-SELECT race_lda(i, m, '{1,0}') FROM classes, generate_series(1, 60) i;
+SELECT race_transform(race_sketch(race_moment_params('{0}', '{1}')));
+SELECT race_transform(m, 4) FROM whole;
+SELECT race_classify(label, m, '{1}') FROM classes;
+SELECT race_classify(label, m, '{1,0}', 'sure') FROM classes;
+SELECT race_classify(label, m, ARRAY[x1, x2]) FROM classes JOIN records USING (label) WHERE i < 5;
+SELECT race_classify(label, m, '{1,0}') FROM (SELECT * FROM classes UNION ALL SELECT 'c', m FROM whole) c;
+SELECT race_posterior('one', m, '{1,0}') FROM classes;
+SELECT race_discriminant(label, m) FROM classes WHERE label = 'a';
+SELECT race_classify(i, m, '{1,0}') FROM classes, generate_series(1, 60) i;
 SELECT race_regress(race_share(m, 1, 1e-6, 3), 3) FROM whole;
 
 -- parallel workers fit as the leader does

@@ -126,13 +126,13 @@ EXCEPTION WHEN others THEN
 END $$;
 SELECT call, refusal(call) FROM unnest(ARRAY[
 	'race_build_value(three(), ARRAY[1,1,1]::float8[], 1, 0, 2)', 'race_classify(''a''::text, p, ARRAY[1,1,1]::float8[])', 'race_conditional_mean(p, p, ARRAY[1,1,1]::float8[])',
-	'race_correlation(p, 1, 2)', 'race_covariance(p, 1, 2)', 'race_difference(p, p, ARRAY[1,1,1]::float8[])', 'race_discriminant_moments(''a''::text, p)',
+	'race_covariance(p, 1, 2)', 'race_difference(p, p, ARRAY[1,1,1]::float8[])', 'race_discriminant(''a''::text, p)',
 	'race_distance(p, p)', 'race_distance(s, s)', 'race_estimate(p, ARRAY[1,1,1]::float8[])', 'race_fit(p)', 'race_fit(s)',
 	'race_fit(p, points => 10)', 'race_fit(p, ARRAY[1,1,1]::float8[])',
 	'race_kde(p, ARRAY[1,1,1]::float8[])', 'race_kde(p, 1)', 'race_kde_grid(p, ''{0,0,0}'', ''{1,1,1}'', ''{2,2,2}'')', 'race_kernel_sum(p, ARRAY[1,1,1]::float8[])',
-	'race_lda(''a''::text, p, ARRAY[1,1,1]::float8[])', 'race_loss(p, ARRAY[1,1,1]::float8[])', 'race_minimize(p)', 'race_modes(p)', 'race_moments_matrix(p)', 'race_pca(p)',
+	'race_classify(''a''::text, p, ARRAY[1,1,1]::float8[])', 'race_loss(p, ARRAY[1,1,1]::float8[])', 'race_minimize(p)', 'race_modes(p)', 'race_moments_matrix(p)', 'race_pca(p)',
 	'race_points(p)', 'race_posterior(''a''::text, p, ARRAY[1,1,1]::float8[])', 'race_predict(p, 1, ARRAY[1,1,1]::float8[])', 'race_quantile(p, ''{0.5}'')', 'race_regress(p, 1)', 'race_sample(p, 5)',
-	'race_sample(s, 5)', 'race_similarity(p, p)', 'race_typicality(p, ARRAY[1,1,1]::float8[])', 'race_typicality_share(p, ARRAY[1,1,1]::float8[])', 'race_whiten_moments(p)',
+	'race_sample(s, 5)', 'race_typicality(p, ARRAY[1,1,1]::float8[])', 'race_transform(p)',
 	'race_count(p)', 'race_merge_disjoint(p)']) call;
 DROP TABLE tables_people, tables_exact, tables_private;
 DROP FUNCTION three, problem, refusal;

@@ -7,12 +7,12 @@ CREATE TABLE embedded AS SELECT i, embedding(i, 300) AS x FROM generate_series(1
 -- what auto is, and what structured rows can be
 SELECT kernel, dims, substring(race_params(kernel, dims)::text FROM 'sequence=(\w+)') AS sequence
 FROM (VALUES ('l2', 20), ('l2', 21), ('l1', 256), ('angular', 256), ('angular', 16000), ('match', 256)) v (kernel, dims);
-SELECT substring(race_params('l2', 300, transform => race_transform(ARRAY(SELECT embedding(i, 300) FROM generate_series(1, 30) i)::float8[]))::text FROM 'sequence=(\w+)') AS transformed,
-	substring(race_params('l2', 300, transform => race_transform(NULL, embedding(1, 300)))::text FROM 'sequence=(\w+)') AS moved;
+SELECT substring(race_params('l2', 300, transform => ROW(ARRAY(SELECT embedding(i, 300) FROM generate_series(1, 30) i)::float8[], NULL)::race_transform)::text FROM 'sequence=(\w+)') AS transformed,
+	substring(race_params('l2', 300, transform => ROW(NULL, embedding(1, 300))::race_transform)::text FROM 'sequence=(\w+)') AS moved;
 SELECT race_params('angular', 20, power => 3, sequence => 'structured', rows => 100000, range => 8);
 SELECT race_params('l1', 300, sequence => 'structured');
 SELECT race_params('jaccard', sequence => 'structured');
-SELECT race_params('l2', 2, sequence => 'structured', transform => race_transform('{{1,2}}'));
+SELECT race_params('l2', 2, sequence => 'structured', transform => ROW('{{1,2}}', NULL)::race_transform);
 
 -- built in any way they are the same, in groups of rows and parts of groups; and answers are near the truth
 CREATE TABLE ways (p race_params);

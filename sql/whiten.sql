@@ -104,15 +104,15 @@ RESET ALL;
 DROP TABLE wide, labelled;
 
 -- transforms by hand
-SELECT race_params('l2', 2, transform => race_transform('{{1,2},{3,4},{5,6}}'));
-SELECT race_params('angular', 2, transform => race_transform(NULL, '{1,-0}'));
-SELECT race_params('l2', 2, transform => race_transform('{{1,2,3}}'));
-SELECT race_params('l2', 2, transform => race_transform('{1,2}'));
-SELECT race_params('l2', 2, transform => race_transform('{{1,NaN}}'));
-SELECT race_params('l2', 2, transform => race_transform('{{1,NULL}}'));
-SELECT race_params('l2', 2, transform => race_transform(NULL, '{1}'));
-SELECT race_params('l2', transform => race_transform('{{1,2}}'));
-SELECT race_params('l1', 2, transform => race_transform('{{1,2}}'));
-SELECT race_params('l2', 2, bandwidths => '{1,2}', transform => race_transform('{{1,2}}'));
+SELECT race_params('l2', 2, transform => ROW('{{1,2},{3,4},{5,6}}', NULL)::race_transform);
+SELECT race_params('angular', 2, transform => ROW(NULL, '{1,-0}')::race_transform);
+SELECT race_params('l2', 2, transform => ROW('{{1,2,3}}', NULL)::race_transform);
+SELECT race_params('l2', 2, transform => ROW('{1,2}', NULL)::race_transform);
+SELECT race_params('l2', 2, transform => ROW('{{1,NaN}}', NULL)::race_transform);
+SELECT race_params('l2', 2, transform => ROW('{{1,NULL}}', NULL)::race_transform);
+SELECT race_params('l2', 2, transform => ROW(NULL, '{1}')::race_transform);
+SELECT race_params('l2', transform => ROW('{{1,2}}', NULL)::race_transform);
+SELECT race_params('l1', 2, transform => ROW('{{1,2}}', NULL)::race_transform);
+SELECT race_params('l2', 2, bandwidths => '{1,2}', transform => ROW('{{1,2}}', NULL)::race_transform);
 DROP TABLE cloud, whitened;
 DROP FUNCTION apply;

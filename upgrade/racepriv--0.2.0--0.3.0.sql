@@ -7,21 +7,10 @@ ALTER FUNCTION _race_params_in(cstring) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_out(race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_recv(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_send(race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_counters(race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_multiply(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_eq(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_ne(race_params, race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_lt(race_params, race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_le(race_params, race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_gt(race_params, race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_ge(race_params, race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_cmp(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_hash(race_params) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_params_hash_extended(race_params, bigint) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_record_in(cstring) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_record_out(race_record) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_record_recv(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_record_send(race_record) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_in(cstring) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_out(race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_recv(internal) SET SCHEMA _racepriv;
@@ -30,12 +19,8 @@ ALTER FUNCTION _race_update_support(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_plus(race_sketch, race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_build_step(race_sketch, race_params, "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_build_undo(race_sketch, race_params, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_build_step(race_sketch, race_params, race_record) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_build_undo(race_sketch, race_params, race_record) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_plus_disjoint(race_sketch, race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_minus(race_sketch, race_sketch) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_compose_step(internal, float8, float8, float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_compose_step(internal, float8, float8, float8, float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_compose_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_build_value_combine(internal, internal) SET SCHEMA _racepriv;
@@ -46,28 +31,18 @@ ALTER FUNCTION _race_fit_step(internal, race_sketch, "any") SET SCHEMA _racepriv
 ALTER FUNCTION _race_fit_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_model(sketch race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_score_params(classes int, cells int) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_suggest_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_step(internal, "any") SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_whiten_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_moments_final(internal) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_epsilon(rho float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_unit(max_contributions int, neighbors text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_exact_decimal(value float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_relation_name(relation regclass) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_with_parts(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_topmost(tables regclass[]) SET SCHEMA _racepriv;
@@ -76,23 +51,16 @@ ALTER FUNCTION _race_check_owner(actor name, relations regclass[]) SET SCHEMA _r
 ALTER FUNCTION _race_check_budget_owner(actor name, budget text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_find_budget(tables regclass[], public_tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_enter_tables(tables regclass[], budget text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_enter_new_tables(tables regclass[], budget text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_missing(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_enter_act(actor name, budget text, dataset text, act text, request jsonb) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_check_limits(epsilon_limit float8, delta_limit float8, accounting text, OUT epsilon numeric, OUT delta numeric, OUT rho numeric) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_protect(actor name, dataset text, relation regclass, epsilon_limit float8, delta_limit float8, unit_column name, max_contributions int, neighbors text, accounting text, public_tables regclass[], tables regclass[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_own_budget(actor name, dataset text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_budget_limit(actor name, dataset text, epsilon_limit float8, delta_limit float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_budget_adopt(actor name, dataset text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_charge(dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[], charged_by name, OUT charge uuid, OUT charged_at timestamptz) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refreshes_left(actor name, name text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_labels(release text, label text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_column(release text, "column" text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_points(params race_params, points float8[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[]) SET SCHEMA _racepriv;
 ALTER TYPE race_identity SET SCHEMA _racepriv;
 ALTER TABLE race_budgets SET SCHEMA _racepriv;
 ALTER TABLE race_datasets SET SCHEMA _racepriv;
@@ -193,6 +161,25 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
+-- Parameters are equal or not, and have no order.
+-- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES )
+-- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES )
+-- covers: CREATE OPERATOR < ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_lt, COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel )
+-- covers: CREATE OPERATOR <= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_le, COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel )
+-- covers: CREATE OPERATOR > ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_gt, COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel )
+-- covers: CREATE OPERATOR >= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge, COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel )
+-- covers: CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS OPERATOR 1 =, FUNCTION 1 _race_params_hash(race_params), FUNCTION 2 _race_params_hash_extended(race_params, bigint)
+DROP OPERATOR CLASS race_params_ops USING hash;
+DROP OPERATOR FAMILY race_params_ops USING btree;
+DROP OPERATOR < (race_params, race_params);
+DROP OPERATOR <= (race_params, race_params);
+DROP OPERATOR > (race_params, race_params);
+DROP OPERATOR >= (race_params, race_params);
+DO $$
+BEGIN
+	UPDATE pg_catalog.pg_operator SET oprcanmerge = false
+	WHERE oid OPERATOR(pg_catalog.=) '@extschema@.=(@extschema@.race_params,@extschema@.race_params)'::pg_catalog.regoperator;
+END $$;
 -- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_suggest_result statement
@@ -220,8 +207,30 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_check_description', '_race_check_identity', '_race_classify_final', '_race_classify_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_plus', '_race_plus_disjoint', '_race_posterior_final', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_classify', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_suggest_kernel', 'race_trend', 'race_warp', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_cmp', '_race_params_counters', '_race_params_ge', '_race_params_gt', '_race_params_hash_extended', '_race_params_le', '_race_params_lt', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_record'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_record, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_record CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
 DO $$
@@ -337,6 +346,28 @@ END $$;
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_mean_curve_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_mean_curve_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_mean_curve_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
 	type CONSTANT oid := '@extschema@.race_trend_result'::regtype;
 BEGIN
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -357,22 +388,29 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP FUNCTION race_outliers(release text, points float8[], label text);
+DROP FUNCTION _race_points(params race_params, points float8[]);
 DROP FUNCTION race_curve(release text, "column" text, steps int, lower float8, upper float8, label text, confidence float8, smoothing float8);
 DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
+DROP FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int);
 DROP FUNCTION _race_dataset(dataset text);
-DROP AGGREGATE race_whiten_records(x race_record, label text);
-DROP AGGREGATE race_whiten_records(x race_record);
 DROP FUNCTION _race_whiten_final(bytea);
-DROP FUNCTION _race_whiten_step(bytea, race_record, text);
-DROP FUNCTION _race_whiten_step(bytea, race_record);
+DROP AGGREGATE race_whiten(x "any", label "any");
+DROP AGGREGATE race_whiten(x "any");
+DROP FUNCTION _race_whiten_step(internal, "any", "any");
+DROP FUNCTION _race_whiten_step(internal, "any");
 DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
+DROP AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8, records bigint);
+DROP AGGREGATE race_suggest(x "any", epsilon float8, delta float8, records bigint);
+DROP FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint);
 DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
-DROP AGGREGATE race_discriminant_records(label text, x race_record);
 DROP FUNCTION _race_discriminant_final(bytea);
-DROP FUNCTION _race_discriminant_step(bytea, text, race_record);
+DROP FUNCTION _race_discriminant_final(internal);
+DROP FUNCTION race_typicality(sketch race_sketch, q "any");
 DROP FUNCTION race_minimize(sketch race_sketch, lower float8[], upper float8[], question regprocedure, maximize boolean, evaluations int);
+DROP FUNCTION race_loss(params race_params, theta float8[], record float8[]);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any", prior text);
 DROP AGGREGATE race_score(label anyelement, sketch race_sketch, q "any");
 DROP AGGREGATE race_posterior(label anyelement, sketch race_sketch, q "any", prior text);
@@ -385,11 +423,18 @@ DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", tex
 DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text);
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any");
+DROP FUNCTION _race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8);
 DROP FUNCTION race_kernel_sum(sketch race_sketch, q "any");
 DROP FUNCTION race_fit(sketch race_sketch, lower float8[], upper float8[], points int, seed bigint);
 DROP FUNCTION race_fit(sketch race_sketch);
-DROP FUNCTION race_record(x "any");
+DROP FUNCTION race_privatize(pair race_value_sketches, epsilon float8, delta float8, rows int, max_contributions int, neighbors text, fit boolean);
+DROP FUNCTION race_privatize(sketch race_sketch, epsilon float8, delta float8, rows int, max_contributions int, neighbors text, fit boolean);
+DROP AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8);
+DROP AGGREGATE race_compose(epsilon float8, delta float8, rho float8);
+DROP FUNCTION _race_compose_step(internal, float8, float8, float8, float8);
+DROP FUNCTION _race_compose_step(internal, float8, float8, float8);
 DROP FUNCTION race_params(kernel text, dims int, bandwidth float8, power int, rows int, range int, seed bigint, sequence text, rehash text, bandwidths float8[], lower float8[], upper float8[], transform race_transform, cells float8[], nulls text, mixture float8[], radius float8, query_radius float8);
+DROP FUNCTION race_transform(matrix float8[], "offset" float8[]);
 
 SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 	SELECT pg_catalog.array_agg(ROW(d.classid, d.objid)::text) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
@@ -399,8 +444,8 @@ SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 COMMENT ON SCHEMA _racepriv IS
 	'the ledger of racepriv, and its internal routines';
 
-COMMENT ON FUNCTION race_transform(float8[], float8[]) IS
-	'a transform for race_params: M as an array of its rows, o an offset, both public because parameters are shown to all. race_whiten computes one';
+COMMENT ON TYPE race_transform IS
+	'a linear map of vectors for race_params, g(x) = M (x - o): vectors are compared by g(x) instead of x. Write ROW(M, o)::race_transform; both are public, because parameters are shown to all';
 
 CREATE FUNCTION race_params(
 	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
@@ -419,6 +464,12 @@ COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, 
 
 COMMENT ON OPERATOR * (race_params, race_params) IS
 	'the product of up to 4 kernels, for records ROW(x, c) with a value for each. Both sides have the same rows, range and seed (22023). Multiply from left to right';
+
+CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 _racepriv._race_params_hash(race_params);
+
+COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params, for GROUP BY, DISTINCT and joins; they have no order';
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
 	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
@@ -444,13 +495,34 @@ COMMENT ON FUNCTION race_remove(race_sketch, "any") IS
 COMMENT ON FUNCTION race_is_record(race_params, "any") IS
 	'whether race_add takes x with these parameters; false for NULL, and for values that raise 22023. Errors: 42804 for a type that has no records, 22023 if parameters do not state dims';
 
+CREATE FUNCTION race_record(params race_params, x "any") RETURNS bytea
+	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+
 COMMENT ON FUNCTION race_record(race_params, "any") IS
-	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
+	'x as it is hashed, for race_build_records: numbers, and elements as 64 bits each, so that Citus and others push aggregates down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
 
 COMMENT ON FUNCTION _racepriv._race_plus(race_sketch, race_sketch) IS 'implementation of + operator';
 
-COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
-	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters';
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any") IS
+	'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") IS
+	'aggregate inverse transition function';
+
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) IS
+	'aggregate transition function';
+
+CREATE AGGREGATE race_build_records(params race_params, record bytea) (
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_build_records(race_params, bytea) IS
+	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters, 22P03 for other bytes';
 
 COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS
 	'aggregate transition function';
@@ -472,20 +544,31 @@ COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
 	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
-COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the rows with the least error bound of a kernel sum (Coleman & Shrivastava 2021, corollary 3.5). kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1';
+CREATE FUNCTION _racepriv._race_compose_step(internal, VARIADIC float8[]) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
-	'upper bounds of what releases cost together: by basic composition and by zCDP (Bun & Steinke 2016) at the sum of deltas. Errors: 22004 for NULL, 22023 for negative or infinite costs';
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8[]) IS 'aggregate transition function';
 
-COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
-	'race_compose at a delta of your choice, the same in all rows. Errors: 22004 for a NULL at_delta, others as in the other race_compose';
+CREATE AGGREGATE race_compose(VARIADIC costs float8[]) (
+	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_compose(float8[]) IS
+	'upper bounds of what releases cost together, of (epsilon, delta, rho [, at_delta]): by basic composition and by zCDP (Bun & Steinke 2016) at at_delta, or the sum of deltas. Errors: 22004, 22023 for other costs';
+
+CREATE FUNCTION race_privatize(
+	sketch anyelement, epsilon float8, delta float8 DEFAULT 0,
+	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
+	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
+	RETURNS anyelement AS 'MODULE_PATHNAME'
+	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000;
 
 REVOKE EXECUTE ON FUNCTION
-	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
+	race_privatize(anyelement, float8, float8, int, int, text, boolean) FROM PUBLIC;
 
-COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
-	'a differentially private sketch of an exact one: discrete Laplace noise for delta 0, discrete Gaussian noise above. rows, grid and fit are described in doc/reference.md. Errors: 55000 unless exact, 22023 for other arguments';
+COMMENT ON FUNCTION race_privatize(anyelement, float8, float8, int, int, text, boolean) IS
+	'an exact race_sketch made private, or both halves of race_value_sketches with the same noise: discrete Laplace noise for delta 0, discrete Gaussian noise above. Arguments: doc/reference.md. Errors: 55000 unless exact, 42804, 22023';
 
 REVOKE EXECUTE ON FUNCTION
 	race_share(race_sketch, float8, float8, int, int, int, int, int, text) FROM PUBLIC;
@@ -495,12 +578,6 @@ COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, 
 
 CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
-
-REVOKE EXECUTE ON FUNCTION
-	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
-
-COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
-	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
 
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
 	'two exact halves of the sketch of all records, for race_conditional_mean: a value within public bounds divides each record among them at random. Errors as in race_build, 22023 for other bounds';
@@ -699,29 +776,21 @@ COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
 	'what race_classify with prior counts says of classes in the order of a constant array, and how sure it is: 2 i + margin for the i-th class from 0 on, with a margin from 0 to 1';
 
-CREATE OR REPLACE FUNCTION _racepriv._race_score_params(classes int, cells int) RETURNS race_params
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	most CONSTANT int := 100;
-BEGIN
-	IF classes < 2 OR classes > most THEN
-		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	RETURN _racepriv._race_params_in(textout(format('l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={%s}, cells={%s})',
-		2 * classes - 1, cells * (2 * classes - 1))));
-END $$;
+CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_sketch_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
 
-COMMENT ON FUNCTION _racepriv._race_score_params(int, int) IS
-	'parameters for sketches of _race_score_of: a grid over the scores, with so many cells of a margin. Error 22023 for other numbers than 2 to 100 classes';
+COMMENT ON FUNCTION _racepriv._race_columns(race_sketch) IS
+	'the columns of a record of a sketch: their numbers, what they are (number, category or set), and their bounds, NULL without';
 
 COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
 	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
 
-COMMENT ON FUNCTION race_similarity(race_sketch, race_sketch) IS
-	'the mean of the kernel over all pairs of a record of a and one of b, unbiased under noise. Parameters and errors as race_distance';
+ALTER TYPE race_distance_result ADD ATTRIBUTE similarity float8;
 
 COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
+
+COMMENT ON COLUMN race_distance_result.similarity IS 'the mean kernel of a record of a and one of b, over all pairs';
 
 COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
 	'the maximum mean discrepancy of two sketches with noise of their own, and a test of whether both are drawn from one population (Gretton et al. 2012). Errors: 22023 different parameters, 55000 an exact and a private sketch';
@@ -753,22 +822,21 @@ COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
 COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';
 
-COMMENT ON FUNCTION race_typicality_share(race_sketch, "any") IS
-	'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model. Errors: 55000 no model, others as race_kde';
+CREATE TYPE race_typicality_result AS (typicality float8, share float8, density float8);
+
+COMMENT ON TYPE race_typicality_result IS 'the result of race_typicality';
+
+COMMENT ON COLUMN race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+
+COMMENT ON COLUMN race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
+
+COMMENT ON COLUMN race_typicality_result.density IS 'the density at q, as race_kde';
+
+CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
+	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 
 COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
-	'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
-
-CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
-	SFUNC = _racepriv._race_discriminant_step, STYPE = internal, FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_discriminant("any", "any") IS
-	'the transform for race_params to the directions in which labels differ (Fisher 1936, Rao 1948), most important first. Use public data only: the result has no added noise. Errors as in race_whiten';
+	'how typical a record q is among those of the sketch: an anomaly has a small share or typicality. Errors as in race_kde';
 
 CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -780,107 +848,56 @@ COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_priv
 
 COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or a call of race_project';
 
-COMMENT ON AGGREGATE race_suggest("any", float8, float8, bigint) IS
-	'parameters for a release of vectors like the public rows x: transform, bandwidth, power, rows and bounds, by cross-validated likelihood under the noise of the release. Never use private rows';
+CREATE FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, VARIADIC "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'parameters for a release with a sketch for each label, by the cross-validated accuracy of classification under the noise of the release. Never use private rows';
+COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, "any") IS 'aggregate transition function';
+
+CREATE AGGREGATE race_suggest(epsilon float8, delta float8, records bigint, VARIADIC "any") (
+	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_suggest(float8, float8, bigint, "any") IS
+	'parameters for a release of records like public rows (epsilon, delta, records, x [, label]): by cross-validation under the noise of the release, of likelihood, or of classification with a sketch for each label. Never use private rows';
+
+CREATE FUNCTION _racepriv._race_whiten_step(internal, VARIADIC "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") RETURNS race_transform
+	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
 
-COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any", "any") IS 'aggregate transition function';
-
 COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
 
-CREATE OR REPLACE AGGREGATE race_whiten(x "any") (
+COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") IS 'aggregate final function';
+
+CREATE AGGREGATE race_whiten(VARIADIC "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
 );
 
 COMMENT ON AGGREGATE race_whiten("any") IS
-	'the transform for race_params that gives public vectors mean 0 and covariance 1, with shrunken correlations (Ledoit & Wolf 2022). Use public data only. Errors: 22023 for fewer than two vectors, others as in race_add';
+	'the transform for race_params that gives public vectors mean 0 and covariance 1, or that within labels, with shrunken correlations (Ledoit & Wolf 2022), of rows (x [, label]). Use public data only. Errors: 22023, 42804, 54000';
 
-CREATE OR REPLACE AGGREGATE race_whiten(x "any", label "any") (
-	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
+CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
+	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_discriminant_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 
-COMMENT ON AGGREGATE race_whiten("any", "any") IS
-	'race_whiten within labels: the covariance is that of vectors around the mean of their label. At most 1000 labels. Errors: 22023 when no label has two vectors, 54000 for more labels';
+COMMENT ON AGGREGATE race_discriminant("any", "any") IS
+	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first: of public vectors x, or, over one row a label, of moments, private if they are. Errors as in race_whiten';
 
-CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON TYPE race_measured_result IS 'the result of race_covariance';
 
-CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-
-CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-
-CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-
-CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-
-CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-
-COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
-
-COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
-
-COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
-
-COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
-
-CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[]) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[]) IS
-	'the label of the class that record x is most likely from, over one row for each class with its moments: discriminant analysis with the counts as prior. Errors as in race_discriminant_moments';
-
-CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[], prior text) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[], text) IS
-	'race_lda with a prior: uniform, or counts (the noisy counts)';
-
-CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[]) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[]) IS
-	'the probability of each class given record x, as {label: probability}, by the model of race_lda';
-
-CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[], prior text) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[], text) IS
-	'race_lda_posterior with a prior: uniform, or counts (the noisy counts)';
-
-CREATE FUNCTION race_covariance(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION race_covariance(
+	moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95, standardize boolean DEFAULT false)
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
-COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8) IS
-	'the covariance of two columns of moments, or the variance of one, with an interval. Records count as clipped. Errors: 22023 for other columns or confidence, 55000 for too few noise shares';
-
-CREATE FUNCTION race_correlation(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
-	RETURNS race_measured_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-
-COMMENT ON FUNCTION race_correlation(race_sketch, int, int, float8) IS
-	'the correlation of two columns of moments, as race_covariance. NULL, with the interval from -1 to 1, where a variance is within its noise';
+COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8, boolean) IS
+	'the covariance of two columns of moments, or the variance of one, or with standardize their correlation, with an interval. Records count as clipped. NULL where noise hides it. Errors: 22023, 55000 for too few noise shares';
 
 CREATE FUNCTION race_pca(moments race_sketch, standardize boolean DEFAULT false)
 	RETURNS SETOF race_pca_result
@@ -903,31 +920,12 @@ CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predic
 COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
 	'what race_regress says of a record x, which has all columns but the target, in their order. Clipped to the bounds. Errors: 22023 for another number of elements or NULL ones';
 
-CREATE FUNCTION race_whiten_moments(moments race_sketch) RETURNS race_transform
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-
-COMMENT ON FUNCTION race_whiten_moments(race_sketch) IS
-	'the transform for race_params that gives columns mean 0 and covariance 1: private if the moments are. Errors: 22023 for features, 55000 if no column varies or for too few noise shares';
-
-CREATE FUNCTION race_pca_transform(moments race_sketch, components int, standardize boolean DEFAULT false)
+CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL, standardize boolean DEFAULT false)
 	RETURNS race_transform
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_moments_transform' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
 
-COMMENT ON FUNCTION race_pca_transform(race_sketch, int, boolean) IS
-	'the transform for race_params to the first principal components (race_pca): distances are those along them. Errors: 22023 for another number of components than there are columns at most; others as in race_pca';
-
-CREATE FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_discriminant_moments_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) IS 'aggregate transition function';
-
-CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_sketch) (
-	SFUNC = _racepriv._race_discriminant_moments_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_moments_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_sketch) IS
-	'the transform to the directions in which classes differ, over one row for each class with its moments: private if they are. Errors: 22023 for features or different parameters, 55000 for too few noise shares';
+COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
+	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -1137,29 +1135,6 @@ CREATE OR REPLACE FUNCTION _racepriv._race_entries_of(tables regclass[])
 		ELSE e.owner = pg_get_userbyid(c.relowner) AND NOT _racepriv._race_is_here(b.identity) END
 $$;
 
-CREATE FUNCTION _racepriv._race_check_names(tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	taken record;
-BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
-	FROM _racepriv._race_rows_naming(tables) e JOIN _racepriv.race_budgets b USING (budget)
-	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'the ledger names table % already', taken.name
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
-				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
-	END IF;
-END $$;
-
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_names(regclass[]) FROM PUBLIC;
-
-COMMENT ON FUNCTION _racepriv._race_check_names(regclass[]) IS
-	'raises 55000 if rows of race_budget_tables name one of these tables, unless the table that they were entered for exists under another name';
-
 CREATE OR REPLACE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -1220,27 +1195,23 @@ CREATE OR REPLACE FUNCTION _racepriv._race_enter_tables(tables regclass[], budge
 	ON CONFLICT DO NOTHING
 $$;
 
-CREATE OR REPLACE FUNCTION _racepriv._race_enter_new_tables(tables regclass[], budget text) RETURNS void
+CREATE FUNCTION _racepriv._race_check_new(parts regclass[], tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	new_ones regclass[] := ARRAY(
-		SELECT c.oid FROM pg_class c
-		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
-			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables b
-				WHERE b.table_name = _racepriv._race_relation_name(c.oid::regclass) AND b.relation = c.oid
-					AND b.owner_id = c.relowner AND b.schema_id = c.relnamespace AND _racepriv._race_is_here(b.identity)));
-BEGIN
-	PERFORM _racepriv._race_enter_tables(
-		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
-END $$;
-
-CREATE OR REPLACE FUNCTION _racepriv._race_check_missing(tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
+	taken record;
 	missing record;
 BEGIN
+	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
+	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+	ORDER BY 1, 2 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the ledger names table % already', taken.name
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
+	END IF;
 	SELECT t.table_name, b.budget INTO missing
 	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
 	WHERE NOT _racepriv._race_is_here(b.identity)
@@ -1255,6 +1226,11 @@ BEGIN
 	END IF;
 END $$;
 
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) IS
+	'raises 55000 if the ledger names one of these parts for another table, or if a table of the same owner waits to be adopted in a copy of the database';
+
 CREATE OR REPLACE FUNCTION _racepriv._race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -1266,7 +1242,7 @@ CREATE OR REPLACE FUNCTION _racepriv._race_check_limits(
 	epsilon_limit float8, delta_limit float8, accounting text,
 	OUT epsilon numeric, OUT delta numeric, OUT rho numeric)
 	RETURNS record LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 BEGIN
 	IF accounting IS NULL OR accounting NOT IN ('basic', 'zcdp') THEN
 		RAISE EXCEPTION 'unknown accounting "%"', left(accounting, 64) USING ERRCODE = 'invalid_parameter_value',
@@ -1276,27 +1252,15 @@ BEGIN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	epsilon := _racepriv._race_exact_decimal(epsilon_limit);
-	delta := _racepriv._race_exact_decimal(delta_limit);
+	epsilon := epsilon_limit::text::numeric;
+	delta := delta_limit::text::numeric;
 	IF accounting = 'zcdp' THEN
-		rho := _racepriv._race_exact_decimal(_racepriv._race_rho_limit(epsilon_limit, delta_limit));
+		rho := _racepriv._race_rho_limit(epsilon_limit, delta_limit)::text::numeric;
 	END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION _racepriv._race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
-	RETURNS void LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	b _racepriv.race_budgets;
-BEGIN
-	SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = _race_check_shared.budget;
-	IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, epsilon_limit, delta_limit) THEN
-		RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
-				b.budget, b.epsilon_limit, b.delta_limit, b.accounting),
-			HINT = 'Give the same limits to share it; race_budget_limit changes them.';
-	END IF;
-END $$;
+COMMENT ON FUNCTION _racepriv._race_check_limits(float8, float8, text) IS
+	'limits of a budget as the shortest decimals that stand for them, so that ten times 0.1 is 1, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_protect(
 	actor name,
@@ -1310,6 +1274,7 @@ DECLARE
 	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, accounting);
 	parts regclass[];
 	shared text;
+	b _racepriv.race_budgets;
 BEGIN
 	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
 		OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL
@@ -1321,7 +1286,6 @@ BEGIN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset]);
-	PERFORM _racepriv._race_check_unit(max_contributions, neighbors);
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
@@ -1332,13 +1296,19 @@ BEGIN
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
-		PERFORM _racepriv._race_check_names(parts);
-		PERFORM _racepriv._race_check_missing(tables);
+		PERFORM _racepriv._race_check_new(parts, tables);
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
 		PERFORM _racepriv._race_check_budget_owner(actor, shared);
-		PERFORM _racepriv._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
+		-- whoever joins a budget must know what it is
+		SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = shared;
+		IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, limits.epsilon, limits.delta) THEN
+			RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
+					b.budget, b.epsilon_limit, b.delta_limit, b.accounting),
+				HINT = 'Give the same limits to share it; race_budget_limit changes them.';
+		END IF;
 	END IF;
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO _racepriv.race_datasets
@@ -1362,27 +1332,19 @@ CREATE OR REPLACE PROCEDURE race_protect(
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
 	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023';
 
-CREATE OR REPLACE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
-	b _racepriv.race_budgets;
-BEGIN
-	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
-	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
-	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
-	RETURN b;
-END $$;
-
 CREATE OR REPLACE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b _racepriv.race_budgets := _racepriv._race_own_budget(actor, dataset);
-	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	b _racepriv.race_budgets;
+	limits record;
 BEGIN
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
+	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
+	limits := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
 	THEN
@@ -1543,12 +1505,12 @@ BEGIN
 	END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION _racepriv._race_ordered_labels(params race_params, label text, labels text[], sketches int) RETURNS text[]
+CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	-- all private sketches of a release are in memory at once
-	most CONSTANT bigint := 1000000000;
+	most_bytes CONSTANT bigint := 1000000000;
 	most_labels CONSTANT int := 100000;
 BEGIN
 	IF (label IS NULL) <> (labels IS NULL) THEN
@@ -1569,11 +1531,14 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'labels must be a list of different labels' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF _racepriv._race_params_counters(params) * 8 > most / cardinality(labels) / sketches THEN
+	IF bytes > most_bytes / cardinality(labels) THEN
 		RAISE EXCEPTION 'sketches of so many labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
+
+COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
+	'the declared labels, whose sketches have so many bytes each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
@@ -1589,13 +1554,12 @@ COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[]) IS
 	'raises 22023 for control characters, characters that change the direction of text, and the beginning of an HTML tag';
 
 CREATE FUNCTION _racepriv._race_check_description(
-	params race_params, has_value boolean, name text, labels text[], description text, columns text[], units text[]) RETURNS void
+	n int, name text, labels text[], description text, columns text[], units text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_bytes CONSTANT int := 200;		-- of a name or a unit
 	most_description CONSTANT int := 10000;
-	n CONSTANT int := (SELECT count(*) FROM _racepriv._race_columns(params)) + has_value::int;
 BEGIN
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
@@ -1622,20 +1586,21 @@ BEGIN
 	END IF;
 END $$;
 
-COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text, text[], text[]) IS
-	'raises 54000 or 22023 for texts that cannot be shown, and unless there is one name and one unit, or none at all, for each column of a record and for the value';
+COMMENT ON FUNCTION _racepriv._race_check_description(int, text, text[], text, text[], text[]) IS
+	'raises 54000 or 22023 for texts that cannot be shown, and unless there is a name and a unit, or none at all, for each of n columns of a record and its value';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_charge(
 	dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[],
 	charged_by name, OUT charge uuid, OUT charged_at timestamptz)
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 DECLARE
 	asked_epsilon numeric := (request->>'epsilon')::numeric;
 	asked_delta numeric := (request->>'delta')::numeric;
-	asked_rho numeric := _racepriv._race_exact_decimal(rho);
+	asked_rho numeric := rho::text::numeric;
 	b _racepriv.race_budgets;
 	fits boolean;
+	new_ones regclass[];
 BEGIN
 	UPDATE _racepriv.race_budgets u
 	SET spent_epsilon = spent_epsilon + asked_epsilon, spent_delta = spent_delta + asked_delta, spent_rho = spent_rho + asked_rho
@@ -1662,7 +1627,16 @@ BEGIN
 					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
 				HINT = 'Nothing was read and nothing charged.';
 	END IF;
-	PERFORM _racepriv._race_enter_new_tables(tables, budget);
+	-- New partitions, names and owners of its tables.  A charge does not wait for others: whoever enters
+	-- these now gives them to the same budget, which their lineage leads to.
+	new_ones := ARRAY(
+		SELECT c.oid FROM pg_class c
+		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
+			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
+				WHERE e.table_name = _racepriv._race_relation_name(c.oid::regclass) AND e.relation = c.oid
+					AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
+	PERFORM _racepriv._race_enter_tables(
+		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
 
 	INSERT INTO _racepriv.race_charges AS c
 		(budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity, charged_by_id)
@@ -1802,24 +1776,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[])
 
 COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) IS
 	'what is known of some columns, or all, of the relation of a dataset; where nothing is, the reason, and the statement that helps';
-
-CREATE FUNCTION _racepriv._race_columns_of(actor name)
-	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
-		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
-	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
-		c.source, concat_ws(': ', c.reason, c.hint)
-	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
-		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c
-	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
-	ORDER BY d.dataset COLLATE "C", c.ordinality
-$$;
-
-REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of(name) FROM PUBLIC;
-
-COMMENT ON FUNCTION _racepriv._race_columns_of(name) IS
-	'race_columns for a role';
 
 CREATE FUNCTION _racepriv._race_columns_seen()
 	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
@@ -2049,7 +2005,7 @@ FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
 		pg_catalog.array_agg(c.upper ORDER BY c.number)
-	FROM _racepriv._race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
+	FROM _racepriv._race_columns(f.sketch) c) c (numbers, lower, upper)
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
@@ -2151,17 +2107,6 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
 	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition';
 
-CREATE FUNCTION _racepriv._race_number_text(type text, number float8) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
-	SELECT CASE WHEN type = 'date' THEN to_char('2000-01-01'::date + number::int, 'YYYY-MM-DD')
-		WHEN type LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => number), 'YYYY-MM-DD HH24:MI:SS')
-		WHEN type = 'interval' THEN make_interval(secs => number)::text ELSE number::text END
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_number_text(text, float8) IS
-	'a number that stands for a value of a type, as its text';
-
 CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
@@ -2173,7 +2118,7 @@ CREATE FUNCTION race_count(
 	UNION ALL
 	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
 	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
-		SELECT sum(_racepriv._race_count(s.sketch)) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+		SELECT sum((_racepriv._race_info(s.sketch)).count::float8) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
 		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
 			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
 	WHERE n.count IS NOT NULL
@@ -2204,38 +2149,19 @@ $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
-CREATE FUNCTION _racepriv._race_texts(list text) RETURNS text[]
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_texts(text) IS
-	'one text, or those of an array that is written as a text';
-
 CREATE FUNCTION race_mean(
-	release text, "column" text, by text DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_mean(release, "column", _racepriv._race_texts(by), race_mean."where", confidence)
-$$;
-
-COMMENT ON FUNCTION race_mean(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}. NULL where too little is known. where, source and errors as race_count';
-
-CREATE FUNCTION race_mean(
-	release text, "column" text, by text[], "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), "column", by, race_mean."where", confidence) m
+	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), "column", CASE WHEN b.list LIKE '{%}' THEN b.list::text[] WHEN b.list IS NOT NULL THEN ARRAY[b.list] END,
+		race_mean."where", confidence) m
 $$;
 
-COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
-	'the same by an array of columns';
+COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
+	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
 CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
@@ -2284,7 +2210,7 @@ COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
 
 CREATE FUNCTION race_classify(
-	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -2293,7 +2219,7 @@ CREATE FUNCTION race_classify(
 		FROM _racepriv._race_domains_needed(race_classify.release) d (domains)
 	), given AS MATERIALIZED (
 		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, NULL, NULL,
-			_racepriv._race_query(r.domains, query), false, false, confidence) WITH ORDINALITY h
+			_racepriv._race_query(r.domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
@@ -2306,19 +2232,8 @@ CREATE FUNCTION race_classify(
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
 $$;
 
-COMMENT ON FUNCTION race_classify(text, text, jsonb, float8) IS
-	'how likely each value of a column of a release is for a record with these values of others, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
-
-CREATE FUNCTION race_classify(
-	release text, label text, query text, confidence float8 DEFAULT 0.95,
-	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_classify(release, label, query::jsonb, confidence)
-$$;
-
-COMMENT ON FUNCTION race_classify(text, text, text, float8) IS
-	'the same with a query that is a text';
+COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
+	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
 CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95,
@@ -2482,8 +2397,7 @@ DECLARE
 	names text[];
 	n int;
 BEGIN
-	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(
-		_racepriv._race_params(r.sketch)))
+	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(r.sketch))
 	INTO names, n
 	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -2527,7 +2441,7 @@ CREATE FUNCTION race_curve(
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
 	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
 	UNION ALL
-	SELECT c.x, c.density, c.low, c.high, c.density * greatest(_racepriv._race_count(s.sketch), 0), l.label
+	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
 	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
@@ -2586,62 +2500,40 @@ COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by 
 
 COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_histogram_of(
-	release text, "column" text, edges text[], "where" jsonb, bins int, label text, smoothing float8, confidence float8)
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_bins_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
+	WITH asked AS MATERIALIZED (
+		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
+			CASE WHEN e.number THEN e.list::int ELSE bins END AS bins
+		FROM (SELECT l.list, l.list ~ '^ *[0-9]{1,5} *$' FROM (SELECT edges::text) l (list)) e (list, number)
+	)
 	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
 		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
-			_race_histogram_of."where", false, false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN _race_histogram_of."where"
-			ELSE _racepriv._race_some("column", _race_histogram_of."where") END, confidence) n
+		CROSS JOIN asked a CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", a.edges, a.bins,
+			race_histogram."where", false, false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
+			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
 	UNION ALL
 	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
-		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
-	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, _race_histogram_of."where"), label) l
+		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
+	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
-		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(edges::float8[], (
-			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bins, 20) ORDER BY i)
-			FROM generate_series(0, coalesce(bins, 20)) i, _racepriv._race_columns(_racepriv._race_params(s.sketch)) b
+		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
+			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
+			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
 			WHERE b.number = n.n)), smoothing) c
 $$;
 
-COMMENT ON FUNCTION _racepriv._race_histogram_of(text, text, text[], jsonb, int, text, float8, float8) IS
-	'race_histogram';
-
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges text DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT h.* FROM (SELECT edges ~ '^ *[0-9]{1,5} *$') n (number) CROSS JOIN LATERAL _racepriv._race_histogram_of(release, "column",
-		CASE WHEN n.number THEN NULL ELSE _racepriv._race_texts(edges) END, race_histogram."where",
-		CASE WHEN n.number THEN edges::int ELSE bins END, label, smoothing, confidence) h
-$$;
-
-COMMENT ON FUNCTION race_histogram(text, text, text, jsonb, int, text, float8, float8) IS
-	'how many records lie in each range [low,high) of a column: between edges that ascend, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
-
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges float8[], "where" jsonb DEFAULT '{}',
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_histogram_of(release, "column", edges::text[], race_histogram."where", NULL,
-		label, smoothing, confidence)
-	WHERE edges IS NOT NULL
-$$;
-
-COMMENT ON FUNCTION race_histogram(text, text, float8[], jsonb, text, float8, float8) IS
-	'the same between edges that are numbers';
+COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
+	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
 CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
 
@@ -2662,7 +2554,7 @@ COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release
 CREATE FUNCTION _racepriv._race_tables_quantiles(
 	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
 	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
 	whole CONSTANT boolean := domain->>'whole';
@@ -2682,7 +2574,9 @@ BEGIN
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
 	)
 	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
-		_racepriv._race_number_text(domain->>'type', v.v), NULL::text
+		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
+			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
+			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
 	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
@@ -2763,17 +2657,19 @@ ALTER TYPE race_outliers_result ADD ATTRIBUTE lower float8;
 
 ALTER TYPE race_outliers_result ADD ATTRIBUTE upper float8;
 
+COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
+
 COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
 
 COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 
 COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
 
-CREATE OR REPLACE FUNCTION _racepriv._race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
+CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM _racepriv._race_columns(params));
+	dims int := (SELECT count(*) FROM _racepriv._race_columns(sketch));
 BEGIN
 	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
@@ -2784,6 +2680,9 @@ BEGIN
 	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
+
+COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
+	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
 
 CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
@@ -2798,14 +2697,11 @@ CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NUL
 			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
 		WHERE d.records IS NOT NULL
 		UNION ALL
-		SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
-			CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
-			_racepriv._race_kde(s.sketch, p.x), l.label, NULL::float8, NULL::float8
+		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
 		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
-			CROSS JOIN LATERAL (
-				SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
-				FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p) o
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p
+			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
 	ORDER BY o.point, o.label COLLATE "C"
 $$;
 
@@ -2818,55 +2714,6 @@ CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NU
 
 COMMENT ON FUNCTION race_outliers(text, "any", text, float8) IS
 	'the same of jsonb, or of an array of numbers';
-
-CREATE OR REPLACE FUNCTION _racepriv._race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
-	RETURNS TABLE (x float8, q float8[])
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	n int := _racepriv._race_column(release, "column");
-	dims int;
-	first float8;
-	last float8;
-BEGIN
-	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
-	INTO dims, first, last
-	FROM _racepriv._race_columns((
-		SELECT _racepriv._race_params(r.sketch) FROM _racepriv.race_releases r
-		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
-	first := coalesce(_race_line.lower, first);
-	last := coalesce(_race_line.upper, last);
-	IF coalesce(cardinality(at), CASE dims WHEN 1 THEN 1 ELSE 0 END) <> dims OR array_ndims(at) <> 1 THEN
-		RAISE EXCEPTION 'at must be % numbers', dims USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'They say where the other columns are.';
-	END IF;
-	IF steps IS NULL OR steps NOT BETWEEN 2 AND 10000 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 10000' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	IF NOT coalesce(first < last AND last - first < 'Infinity' AND first > '-Infinity', false) THEN
-		RAISE EXCEPTION 'the lower bound of a chart must be below the upper one' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Give lower and upper where the column has no bounds.';
-	END IF;
-	RETURN QUERY SELECT v.v, coalesce(at[:n - 1], '{}') || v.v || coalesce(at[n + 1:], '{}')
-	FROM generate_series(0, steps - 1) i, LATERAL (SELECT CASE i WHEN steps - 1 THEN last
-		ELSE first + (last - first) * i / (steps - 1) END) v (v);
-END $$;
-
-CREATE OR REPLACE FUNCTION race_mean_curve(
-	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
-	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, at float8[] DEFAULT NULL,
-	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_mean_curve_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT p.x, m.mean, m.stderr, m.lower, m.upper, l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL _racepriv._race_line(release, "column", steps, lower, upper, at) p
-		CROSS JOIN LATERAL _racepriv._race_released_mean(release, p.q, l.label, confidence) m
-$$;
-
-COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
-	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
 
 CREATE TYPE race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
@@ -2898,11 +2745,12 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			_racepriv._race_merge_disjoint(r.sketch) AS sketch, min(r.domains::text)::jsonb AS domains
-		FROM _racepriv.race_releases r
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
+		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
+			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
 		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
-		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
+			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL))
+	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
@@ -2918,16 +2766,9 @@ $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
 	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
 
-CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
-	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
-
 DO $$
 DECLARE
-	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_points,race_typicality,race_typicality_share,race_distance,race_params}';
+	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance}';
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	f record;
 BEGIN
@@ -2990,11 +2831,19 @@ END $$;
 
 GRANT USAGE ON SCHEMA _racepriv TO PUBLIC;
 
+DROP FUNCTION _race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[]);
 DROP FUNCTION _race_refuse_charge(dataset text, b _racepriv.race_budgets, epsilon numeric, delta numeric, rho numeric);
 DROP FUNCTION _race_check_identity(budget _racepriv.race_budgets);
 DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
 DROP FUNCTION _race_release_exists(name text, request jsonb);
 DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
+DROP FUNCTION _race_own_budget(actor name, dataset text);
+DROP FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text);
+DROP FUNCTION _race_check_missing(tables regclass[]);
+DROP FUNCTION _race_enter_new_tables(tables regclass[], budget text);
+DROP FUNCTION _race_exact_decimal(value float8);
+DROP FUNCTION _race_check_unit(max_contributions int, neighbors text);
+DROP FUNCTION _race_discriminant_moments_final(internal);
 DROP FUNCTION race_warp(x float8[], knots float8[]);
 DROP FUNCTION _race_suggest_kernel_final(internal);
 DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
@@ -3003,14 +2852,25 @@ DROP FUNCTION _race_scatter_combine(bytea, bytea);
 DROP FUNCTION _race_scatter_deserialize(bytea, internal);
 DROP FUNCTION _race_scatter_serialize(internal);
 DROP FUNCTION _race_scatter_combine(internal, internal);
+DROP FUNCTION race_typicality_share(sketch race_sketch, q "any");
+DROP FUNCTION race_similarity(a race_sketch, b race_sketch);
 DROP FUNCTION race_score_params(classes int);
+DROP FUNCTION _race_score_params(classes int, cells int);
 DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any", text);
 DROP FUNCTION _race_score_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION race_bandwidth(distance float8, power int, kernel text);
 DROP FUNCTION race_kernel_sum_mom(sketch race_sketch, q "any", failure_probability float8);
 DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing float8);
 DROP FUNCTION race_fit_categories(sketch race_sketch, categories jsonb);
+DROP FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8);
 DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
+DROP FUNCTION _race_params_hash_extended(race_params, bigint);
+DROP FUNCTION _race_params_cmp(race_params, race_params);
+DROP FUNCTION _race_params_ge(race_params, race_params);
+DROP FUNCTION _race_params_gt(race_params, race_params);
+DROP FUNCTION _race_params_le(race_params, race_params);
+DROP FUNCTION _race_params_lt(race_params, race_params);
+DROP FUNCTION _race_params_counters(race_params);
 DO $$
 DECLARE
 	path CONSTANT text := pg_catalog.current_setting('search_path');

@@ -172,7 +172,7 @@ race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibr
  * smaller label.  Where no class has records near q, all scores are zero, and the
  * answer is the largest class.
  *
- * The state holds labels and scores, and no sketch.
+ * The state holds labels and scores, and no sketch, but for copies of moments.
  */
 
 PG_FUNCTION_INFO_V1(race_classify_step);
@@ -205,7 +205,10 @@ race_classify_step(PG_FUNCTION_ARGS)
 	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
 	RacePrior	prior = RACE_PRIOR_UNIFORM;
 	MemoryContext context = race_aggregate_context(fcinfo, "race_classify or race_posterior");
+	RaceCallSite *site;
 	RaceQuestion question;
+	RaceView	view;
+	Datum		sketch;
 	int			i;
 
 	if (scores == NULL)
@@ -218,30 +221,57 @@ race_classify_step(PG_FUNCTION_ARGS)
 		prior = prior_argument(fcinfo);
 	race_scores_set_prior(scores, prior);
 
-	race_ask(fcinfo, 2, &question);
-	race_scores_append(scores, score_of_class(&question, prior), PG_GETARG_DATUM(1), context);
+	site = race_call_site(fcinfo, 3);
+	sketch = race_call_site_fetch(site, PG_GETARG_DATUM(2), sizeof(RaceSketchDatum) - VARHDRSZ);
+	race_sketch_view_header_any(sketch, &view);
+	if (scores->n > 0 && (scores->moments != NULL) != race_is_moments(view.params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("classes with moments and classes with sketches cannot be compared")));
+	if (race_is_moments(view.params))
+		race_class_moments_add(fcinfo, scores, &view, sketch, context);
+	else
+	{
+		race_ask_sketch(site, sketch, &question);
+		race_ask_about(&question, PG_GETARG_DATUM(3));
+		race_scores_append(scores, score_of_class(&question, prior), PG_GETARG_DATUM(1), context);
+	}
 	PG_RETURN_POINTER(scores);
+}
+
+/* The scores of a state, or NULL if there are none */
+static const RaceScores *
+final_scores(FunctionCallInfo fcinfo)
+{
+	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+
+	if (scores == NULL || scores->n == 0)
+		return NULL;
+	if (scores->moments == NULL)
+		return race_scores_sharpen(scores);
+	race_class_moments_score(fcinfo->flinfo, scores);
+	return scores;
 }
 
 Datum
 race_classify_final(PG_FUNCTION_ARGS)
 {
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+	const RaceScores *scores = final_scores(fcinfo);
 
-	if (scores == NULL || scores->n == 0)
+	if (scores == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_best(race_scores_sharpen(scores), race_scores_comparison(scores),
+	PG_RETURN_DATUM(race_scores_best(scores, race_scores_comparison(scores),
 									 PG_GET_COLLATION())->label);
 }
 
 Datum
 race_posterior_final(PG_FUNCTION_ARGS)
 {
-	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
+	const RaceScores *scores = final_scores(fcinfo);
 
-	if (scores == NULL || scores->n == 0)
+	if (scores == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_posterior(race_scores_sharpen(scores)));
+	PG_RETURN_DATUM(race_scores_posterior(scores));
 }
 
 /* ------------------------------------------------------ sketches in an array */
@@ -312,13 +342,7 @@ race_score_of(PG_FUNCTION_ARGS)
  * Records as rows of columns.
  */
 
-PG_FUNCTION_INFO_V1(race_columns);
-
-uint32
-race_part_elements(const RaceParams *part)
-{
-	return race_record_kind(part) == RACE_RECORD_SET ? 1 : part->dims;
-}
+PG_FUNCTION_INFO_V1(race_sketch_columns);
 
 /* Where a column of any kind is; false if there is no such column */
 static bool
@@ -374,12 +398,12 @@ static void
 start_columns(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Columns    *columns = palloc(sizeof(Columns));
-	const RaceParams *part;
+	RaceView	view;
 
 	race_row_start(&columns->row, fcinfo);
-	columns->params = race_params_arg(PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0))));
-	for (part = columns->params; part != NULL; part = race_params_next(part, columns->params))
-		call->max_calls += race_part_elements(part);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
+	columns->params = race_params_copy(view.params, CurrentMemoryContext);
+	call->max_calls = race_params_columns(columns->params);
 	call->user_fctx = columns;
 }
 
@@ -409,9 +433,9 @@ column_datum(void *state, uint64 i)
 	return race_row_datum(&columns->row);
 }
 
-/* _race_columns(params) */
+/* _race_columns(sketch) */
 Datum
-race_columns(PG_FUNCTION_ARGS)
+race_sketch_columns(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_columns, column_datum);
 }

@@ -72,6 +72,7 @@ typedef struct RaceScores
 	int			capacity;
 	RaceScore  *list;
 	double		power;			/* that sharpened densities were taken to, else 1 */
+	struct RaceClassMoments *moments;	/* of the classes, if these are what they have, else NULL */
 } RaceScores;
 
 /* The prior of this name; 22023 for an unknown one */
@@ -170,13 +171,26 @@ typedef struct RaceColumnPlace
 	uint32		element;		/* of its records, from 0 on */
 } RaceColumnPlace;
 
-/* How many columns a part has */
-extern uint32 race_part_elements(const RaceParams *part);
-
 /* Where a column that is a number is.  Error 22023 for others. */
 extern RaceColumnPlace race_find_column(const RaceParams *params, int32 column);
 
 /* A bound of a column, or `otherwise` without one */
 extern double race_column_bound(const RaceColumnPlace *place, RaceArray bounds, double otherwise);
+
+/*
+ * Linear discriminant analysis of classes with moments (moments_answers.c).
+ *
+ * Add the class in arguments 1 and 2, a label and moments, to the scores; argument 3 is the record that all
+ * classes are asked about.
+ */
+extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceView *header,
+								   Datum moments, MemoryContext context);
+
+/* Fill in the scores: densities relative to the highest, times counts if that is the prior. */
+extern void race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores);
+
+/* Transition and final function of race_discriminant(label, moments) */
+extern Datum race_moments_discriminant_step(FunctionCallInfo fcinfo);
+extern Datum race_moments_discriminant_final(FunctionCallInfo fcinfo);
 
 #endif

@@ -31,18 +31,3 @@ CREATE FUNCTION _racepriv._race_score_of(sketches race_sketch[], q "any") RETURN
 	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
 	'what race_classify with prior counts says of classes in the order of a constant array, and how sure it is: 2 i + margin for the i-th class from 0 on, with a margin from 0 to 1';
-
-CREATE FUNCTION _racepriv._race_score_params(classes int, cells int) RETURNS race_params
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	most CONSTANT int := 100;
-BEGIN
-	IF classes < 2 OR classes > most THEN
-		RAISE EXCEPTION 'scores are of 2 to % classes', most USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	RETURN _racepriv._race_params_in(textout(format('l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={%s}, cells={%s})',
-		2 * classes - 1, cells * (2 * classes - 1))));
-END $$;
-COMMENT ON FUNCTION _racepriv._race_score_params(int, int) IS
-	'parameters for sketches of _race_score_of: a grid over the scores, with so many cells of a margin. Error 22023 for other numbers than 2 to 100 classes';

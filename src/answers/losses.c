@@ -20,7 +20,6 @@
  */
 
 PG_FUNCTION_INFO_V1(race_loss);
-PG_FUNCTION_INFO_V1(race_loss_exact);
 
 static void
 check_loss(const RaceParams *params)
@@ -94,21 +93,6 @@ race_loss(PG_FUNCTION_ARGS)
 	race_ask_sketch(race_call_site(fcinfo, 1), PG_GETARG_DATUM(0), &question);
 	check_loss(question.view.params);
 	PG_RETURN_FLOAT8(estimate_loss(&question, lift_argument(fcinfo, question.view.params)));
-}
-
-/* race_loss(params, theta, x) */
-Datum
-race_loss_exact(PG_FUNCTION_ARGS)
-{
-	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-	double	   *lifted;
-	double	   *x;
-
-	check_loss(params);
-	lifted = lift_argument(fcinfo, params);
-	x = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2), params->dims);
-	race_vector_clip(params, x, params->dims);
-	PG_RETURN_FLOAT8(race_surrogate_loss(params, x, lifted));
 }
 
 /*

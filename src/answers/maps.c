@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "../core/core.h"
+#include "classify.h"
 #include "maps.h"
 #include "moments_psd.h"
 
@@ -158,6 +159,16 @@ label_key(FunctionCallInfo fcinfo, StepSite *site, int label)
 		return 0;
 	text = OutputFunctionCall(&site->label, PG_GETARG_DATUM(label));
 	return race_element_of_bytes(0, text, strlen(text));
+}
+
+int
+race_scatter_label(FunctionCallInfo fcinfo, int x)
+{
+	if (PG_NARGS() > x + 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a vector can be followed by its label alone")));
+	return PG_NARGS() > x + 1 ? x + 1 : 0;
 }
 
 const double *
@@ -501,11 +512,11 @@ transform_datum(FunctionCallInfo fcinfo, const RaceScatter *scatter,
 
 /* -------------------------------------------------------------- race_whiten */
 
-/* Transition of race_whiten(x) and race_whiten(x, label) */
+/* Transition of race_whiten(x [, label]) */
 Datum
 race_whiten_step(PG_FUNCTION_ARGS)
 {
-	return add_vector(fcinfo, 1, PG_NARGS() > 2 ? 2 : 0);
+	return add_vector(fcinfo, 1, race_scatter_label(fcinfo, 1));
 }
 
 /* The transform; NULL of no vectors */
@@ -554,10 +565,12 @@ race_discriminant_map(const RaceScatter *scatter, RaceWhitening *map)
 	return map->outputs;
 }
 
-/* Transition of race_discriminant(label, x) */
+/* Transition of race_discriminant(label, x), of vectors or moments */
 Datum
 race_discriminant_step(PG_FUNCTION_ARGS)
 {
+	if (race_is_sketch_type(race_argument_type(fcinfo->flinfo, 2)))
+		return race_moments_discriminant_step(fcinfo);
 	return add_vector(fcinfo, 2, 1);
 }
 
@@ -568,6 +581,8 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 	const RaceScatter *scatter = state_arg(fcinfo);
 	RaceWhitening whitening;
 
+	if (race_is_sketch_type(race_argument_type(fcinfo->flinfo, 2)))
+		return race_moments_discriminant_final(fcinfo);
 	if (scatter == NULL)
 		PG_RETURN_NULL();
 	if (scatter->n_classes < 2)

@@ -62,6 +62,9 @@ extern void race_scatter_add(RaceScatter *scatter, uint64 key, double n, const d
 extern const double *race_scatter_read(FunctionCallInfo fcinfo, int x, int label, uint32 dims,
 									   uint32 *found, uint64 *key);
 
+/* The argument that is the label, if one follows the vector in argument x, else 0 */
+extern int	race_scatter_label(FunctionCallInfo fcinfo, int x);
+
 /* Degrees of freedom of the scatter; the standard deviation of a column */
 extern double race_scatter_freedom(const RaceScatter *scatter);
 extern double race_scatter_deviation(const RaceScatter *scatter, uint32 i);

@@ -1,20 +1,4 @@
 -- ------------------------------------------------------------------------
--- Directions that tell labels apart
-
-CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_discriminant_final(internal) RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_discriminant(label "any", x "any") (
-	SFUNC = _racepriv._race_discriminant_step, STYPE = internal, FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_discriminant("any", "any") IS
-	'the transform for race_params to the directions in which labels differ (Fisher 1936, Rao 1948), most important first. Use public data only: the result has no added noise. Errors as in race_whiten';
-
--- ------------------------------------------------------------------------
 -- Vectors replaced by what a public linear map makes of them
 
 CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
@@ -35,49 +19,44 @@ COMMENT ON COLUMN race_suggest_result.score IS 'what to expect of a release: wit
 COMMENT ON COLUMN race_suggest_result.score_without_noise IS 'the same of the exact kernel: what noise and rows cost';
 COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or a call of race_project';
 
-CREATE FUNCTION _racepriv._race_suggest_step(internal, "any", float8, float8, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_suggest_step(internal, "any", "any", float8, float8, bigint) RETURNS internal
+CREATE FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_suggest_final(internal) RETURNS race_suggest_result
 	AS 'MODULE_PATHNAME', 'race_suggest_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, "any", float8, float8, bigint) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, "any", "any", float8, float8, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, "any") IS 'aggregate transition function';
 COMMENT ON FUNCTION _racepriv._race_suggest_final(internal) IS 'aggregate final function';
 
-CREATE AGGREGATE race_suggest(x "any", epsilon float8, delta float8, records bigint) (
+CREATE AGGREGATE race_suggest(epsilon float8, delta float8, records bigint, VARIADIC "any") (
 	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE race_suggest("any", float8, float8, bigint) IS
-	'parameters for a release of vectors like the public rows x: transform, bandwidth, power, rows and bounds, by cross-validated likelihood under the noise of the release. Never use private rows';
-
-CREATE AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8, records bigint) (
-	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_suggest("any", "any", float8, float8, bigint) IS
-	'parameters for a release with a sketch for each label, by the cross-validated accuracy of classification under the noise of the release. Never use private rows';
+COMMENT ON AGGREGATE race_suggest(float8, float8, bigint, "any") IS
+	'parameters for a release of records like public rows (epsilon, delta, records, x [, label]): by cross-validation under the noise of the release, of likelihood, or of classification with a sketch for each label. Never use private rows';
 
 -- ------------------------------------------------------------------------
--- Columns that are alike
+-- Columns that are alike, and directions that tell labels apart
 
-CREATE FUNCTION _racepriv._race_whiten_step(internal, "any") RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_whiten_step(internal, "any", "any") RETURNS internal
+CREATE FUNCTION _racepriv._race_whiten_step(internal, VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_whiten_final(internal) RETURNS race_transform
 	AS 'MODULE_PATHNAME', 'race_whiten_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") RETURNS race_transform
+	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any", "any") IS 'aggregate transition function';
 COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") IS 'aggregate final function';
 
-CREATE AGGREGATE race_whiten(x "any") (
+CREATE AGGREGATE race_whiten(VARIADIC "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_whiten("any") IS
-	'the transform for race_params that gives public vectors mean 0 and covariance 1, with shrunken correlations (Ledoit & Wolf 2022). Use public data only. Errors: 22023 for fewer than two vectors, others as in race_add';
+	'the transform for race_params that gives public vectors mean 0 and covariance 1, or that within labels, with shrunken correlations (Ledoit & Wolf 2022), of rows (x [, label]). Use public data only. Errors: 22023, 42804, 54000';
 
-CREATE AGGREGATE race_whiten(x "any", label "any") (
-	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
+CREATE AGGREGATE race_discriminant(label "any", x "any") (
+	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_discriminant_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE race_whiten("any", "any") IS
-	'race_whiten within labels: the covariance is that of vectors around the mean of their label. At most 1000 labels. Errors: 22023 when no label has two vectors, 54000 for more labels';
+COMMENT ON AGGREGATE race_discriminant("any", "any") IS
+	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first: of public vectors x, or, over one row a label, of moments, private if they are. Errors as in race_whiten';

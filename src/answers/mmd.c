@@ -17,7 +17,7 @@
 #include "solver.h"
 
 /*
- * race_similarity and race_distance: how alike the records of two sketches are.
+ * race_distance: how alike the records of two sketches are.
  *
  * The squared distance is the maximum mean discrepancy (Gretton et al. 2012): the squared
  * length of the difference of both mean functions.  It is estimated as a U-statistic: pairs of
@@ -31,7 +31,6 @@
  * with these moments, as Gretton et al. take a gamma variable where there is no noise.
  */
 
-PG_FUNCTION_INFO_V1(race_similarity);
 PG_FUNCTION_INFO_V1(race_distance_sql);
 
 /* ------------------------------------------------------------------ sketches */
@@ -60,26 +59,6 @@ pair_of(const RaceQuestion questions[2], double least)
 		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), least);
 	}
 	return pair;
-}
-
-/* race_similarity(a, b) */
-Datum
-race_similarity(PG_FUNCTION_ARGS)
-{
-	RaceQuestion questions[2];
-	RacePair	pair;
-	RaceProducts products;
-	double		p;
-	double		shares;
-
-	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
-	pair = pair_of(questions, 1);
-	race_products(&pair, &products);
-	p = race_collision_probability(questions[0].view.params);
-	/* 1 unless a count is below 1, or within its noise */
-	shares = questions[0].view.header->count / pair.records[0] *
-		questions[1].view.header->count / pair.records[1];
-	PG_RETURN_FLOAT8((products.ab - p * shares) / (1 - p));
 }
 
 /* ---------------------------------------------------------------- distances */
@@ -200,6 +179,21 @@ measure(const RacePair *pair, const RaceProducts *products)
 	return distance;
 }
 
+/* The mean kernel of all pairs */
+static double
+similarity_of(const RacePair *pair)
+{
+	double		p = race_collision_probability(pair->view[0]->params);
+	double		shares = 1;		/* 1 unless a count is below 1, or within its noise */
+	RaceProducts products;
+	int			side;
+
+	race_products(pair, &products);
+	for (side = 0; side < 2; side++)
+		shares *= pair->view[side]->header->count / pair->records[side];
+	return (products.ab - p * shares) / (1 - p);
+}
+
 /* race_distance(a, b) */
 Datum
 race_distance_sql(PG_FUNCTION_ARGS)
@@ -209,9 +203,12 @@ race_distance_sql(PG_FUNCTION_ARGS)
 	RaceProducts products;
 	RaceResultRow row;
 	Distance	distance;
+	double		similarity;
 
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
+	pair = pair_of(questions, 1);
+	similarity = similarity_of(&pair);
 	pair = pair_of(questions, 2);
 	race_products(&pair, &products);
 	distance = measure(&pair, &products);
@@ -219,6 +216,8 @@ race_distance_sql(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(distance.squared));
 	race_row_add(&row, Float8GetDatum(distance.standard_error));
 	race_row_add(&row, Float8GetDatum(distance.p_value));
+	if (row.desc->natts > 4)	/* not in catalogs before 0.3.0 */
+		race_row_add(&row, Float8GetDatum(similarity));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 /* -------------------------------------------------------------------- noise */

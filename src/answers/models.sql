@@ -1,11 +1,11 @@
 -- ------------------------------------------------------------------------
 -- What charts draw of a sketch.  src/release/chart.sql has it by the name of a release.
 
-CREATE FUNCTION _racepriv._race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
+CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
-COMMENT ON FUNCTION _racepriv._race_columns(race_params) IS
-	'the columns of a record: their numbers, what they are (number, category or set), and their bounds, NULL without';
+	AS 'MODULE_PATHNAME', 'race_sketch_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
+COMMENT ON FUNCTION _racepriv._race_columns(race_sketch) IS
+	'the columns of a record of a sketch: their numbers, what they are (number, category or set), and their bounds, NULL without';
 
 CREATE FUNCTION _racepriv._race_curve(
 	sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8,
@@ -53,18 +53,14 @@ COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float
 -- ------------------------------------------------------------------------
 -- How alike are the records of two sketches?
 
-CREATE FUNCTION race_similarity(a race_sketch, b race_sketch) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION race_similarity(race_sketch, race_sketch) IS
-	'the mean of the kernel over all pairs of a record of a and one of b, unbiased under noise. Parameters and errors as race_distance';
-
 CREATE TYPE race_distance_result AS (
-	distance float8, squared float8, standard_error float8, p_value float8);
+	distance float8, squared float8, standard_error float8, p_value float8, similarity float8);
 COMMENT ON TYPE race_distance_result IS 'the result of race_distance';
 COMMENT ON COLUMN race_distance_result.distance IS 'the root of squared, or 0 where that is negative';
 COMMENT ON COLUMN race_distance_result.squared IS 'the squared distance, an unbiased estimate, which may be negative: the mean kernel of two records of a, plus that of two of b, less twice that of one of each';
 COMMENT ON COLUMN race_distance_result.standard_error IS 'the standard error of squared; Infinity where a count is within its noise, or below 2';
 COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
+COMMENT ON COLUMN race_distance_result.similarity IS 'the mean kernel of a record of a and one of b, over all pairs';
 
 CREATE FUNCTION race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
 	AS 'MODULE_PATHNAME', 'race_distance_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
@@ -78,11 +74,6 @@ CREATE FUNCTION race_loss(sketch race_sketch, theta float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
 	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
-
-CREATE FUNCTION race_loss(params race_params, theta float8[], record float8[]) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_loss_exact' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION race_loss(race_params, float8[], float8[]) IS
-	'the exact surrogate loss of one record, whose mean race_loss of a sketch estimates. Errors 22023 as there, and for a record of another length';
 
 CREATE TYPE race_minimize_result AS (x float8[], value float8);
 COMMENT ON TYPE race_minimize_result IS 'the result of race_minimize';
@@ -148,15 +139,13 @@ COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 -- ------------------------------------------------------------------------
 -- How typical is a record among those of the sketch?
 
-CREATE FUNCTION race_typicality_share(sketch race_sketch, q "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_typicality_share(race_sketch, "any") IS
-	'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model. Errors: 55000 no model, others as race_kde';
+CREATE TYPE race_typicality_result AS (typicality float8, share float8, density float8);
+COMMENT ON TYPE race_typicality_result IS 'the result of race_typicality';
+COMMENT ON COLUMN race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+COMMENT ON COLUMN race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
+COMMENT ON COLUMN race_typicality_result.density IS 'the density at q, as race_kde';
 
--- ------------------------------------------------------------------------
--- Is a query like the records?
-
-CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
+	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
-	'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+	'how typical a record q is among those of the sketch: an anomaly has a small share or typicality. Errors as in race_kde';

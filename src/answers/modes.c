@@ -510,7 +510,7 @@ race_quantile(PG_FUNCTION_ARGS)
  * the records themselves (ACE's threshold: Luo & Shrivastava 2018).
  */
 
-PG_FUNCTION_INFO_V1(race_typicality);
+PG_FUNCTION_INFO_V1(race_typicality_row);
 
 /* What was computed for a sketch */
 typedef struct Typical
@@ -567,27 +567,13 @@ race_typical(RaceCallSite *site, const RaceView *view)
 	return ((Typical *) race_derived_at(site, &typical_density, view, NULL))->typical;
 }
 
-/* race_typicality(sketch, q) */
-Datum
-race_typicality(PG_FUNCTION_ARGS)
-{
-	RaceQuestion question;
-	double		density;
-
-	race_ask(fcinfo, 0, &question);
-	density = race_estimate_mean(&question);
-	PG_RETURN_FLOAT8(density / race_typical(question.site, &question.view).density);
-}
-
 /*
- * race_typicality_share: how many records are less typical than this one?
+ * How many records are less typical than this one?
  *
  * The distribution of the densities of a fitted sketch at its own records: that at each point of the model,
  * for as many records as it weighs.  To ask for all of them takes long, so a session keeps them for
  * the sketches that it asked last (racepriv.cache_size).
  */
-
-PG_FUNCTION_INFO_V1(race_typicality_share);
 
 typedef struct Rank
 {
@@ -653,24 +639,14 @@ create_ranks(const RaceView *view, void *question, MemoryContext context, Size *
 
 static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
 
-/* race_typicality_share(sketch, q) */
-Datum
-race_typicality_share(PG_FUNCTION_ARGS)
+/* The share of the records whose density is less than this kernel sum */
+static double
+share_below(const Ranks *ranks, double sum)
 {
-	RaceCallSite *site = race_call_site(fcinfo, 1);
-	const Ranks *ranks;
-	RaceQuestion question;
-	double		total;
-	double		sum;
+	double		total = ranks->ranks[ranks->n - 1].weight;
 	uint64		from = 0;
 	uint64		to;
 
-	race_ask_sketch(site, PG_GETARG_DATUM(0), &question);
-	race_check_fitted(&question.view);
-	ranks = race_derived_at(site, &ranks_of_points, &question.view, &question);
-	race_ask_about(&question, PG_GETARG_DATUM(1));
-	sum = race_estimate_sum(&question);
-	total = ranks->ranks[ranks->n - 1].weight;
 	/* find the first that is not below */
 	for (to = ranks->n; from < to;)
 	{
@@ -681,5 +657,31 @@ race_typicality_share(PG_FUNCTION_ARGS)
 		else
 			to = middle;
 	}
-	PG_RETURN_FLOAT8(from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total);
+	return from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total;
+}
+
+/* race_typicality(sketch, q) */
+Datum
+race_typicality_row(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site;
+	const Ranks *ranks = NULL;
+	RaceQuestion question;
+	RaceTypical typical;
+	RaceResultRow row;
+	double		density;
+
+	site = race_call_site(fcinfo, 1);
+	race_row_start(&row, fcinfo);
+	race_ask_sketch(site, PG_GETARG_DATUM(0), &question);
+	if (question.view.model != NULL)
+		ranks = race_derived_at(site, &ranks_of_points, &question.view, &question);
+	race_ask_about(&question, PG_GETARG_DATUM(1));
+	density = race_estimate_mean(&question);
+	typical = race_typical(site, &question.view);
+	race_row_add(&row, Float8GetDatum(density / typical.density));
+	race_row_add_if(&row, ranks != NULL, Float8GetDatum(ranks == NULL ? 0 :
+														share_below(ranks, race_estimate_sum(&question))));
+	race_row_add(&row, Float8GetDatum(density));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }

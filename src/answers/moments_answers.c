@@ -140,7 +140,6 @@ read_vector(Datum value, uint32 n, const char *what)
  */
 
 PG_FUNCTION_INFO_V1(race_covariance);
-PG_FUNCTION_INFO_V1(race_correlation);
 PG_FUNCTION_INFO_V1(race_pca);
 
 /* So many degrees of freedom make Student's distribution a normal one. */
@@ -168,16 +167,7 @@ measured_datum(FunctionCallInfo fcinfo, RaceMeasured measured, double unit, doub
 	return race_row_datum(&row);
 }
 
-/* Moments, and the places of two columns */
-static void
-read_columns(FunctionCallInfo fcinfo, RaceLikely *likely, uint32 *i, uint32 *j)
-{
-	open_noisy(PointerGetDatum(PG_GETARG_VARLENA_P(0)), likely);
-	*i = place_of(likely, PG_GETARG_INT32(1));
-	*j = place_of(likely, PG_GETARG_INT32(2));
-}
-
-/* race_covariance(moments, column, other, confidence) */
+/* race_covariance(moments, column, other, confidence, standardize) */
 Datum
 race_covariance(PG_FUNCTION_ARGS)
 {
@@ -185,22 +175,14 @@ race_covariance(PG_FUNCTION_ARGS)
 	uint32		i;
 	uint32		j;
 
-	read_columns(fcinfo, &likely, &i, &j);
+	open_noisy(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
+	i = place_of(&likely, PG_GETARG_INT32(1));
+	j = place_of(&likely, PG_GETARG_INT32(2));
+	if (PG_NARGS() > 4 && PG_GETARG_BOOL(4))
+		PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_correlation(&likely.noisy, i, j), 1, 1));
 	PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_covariance(&likely.noisy, i, j),
 								   1 / slope_at(&likely, i) / slope_at(&likely, j),
 								   INFINITY));
-}
-
-/* race_correlation(moments, column, other, confidence) */
-Datum
-race_correlation(PG_FUNCTION_ARGS)
-{
-	RaceLikely	likely;
-	uint32		i;
-	uint32		j;
-
-	read_columns(fcinfo, &likely, &i, &j);
-	PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_correlation(&likely.noisy, i, j), 1, 1));
 }
 
 /* ---------------------------------------------------------------- components */
@@ -569,11 +551,12 @@ race_predict(PG_FUNCTION_ARGS)
 
 typedef struct RaceClassMoments
 {
-	RaceScores *scores;			/* labels, the prior */
-	struct varlena **moments;	/* of each label, copies */
+	uint32		n;
+	struct varlena **moments;	/* of each class, copies */
 	uint32		capacity;
 	Size		bytes;			/* of all copies */
-	ArrayType  *x;				/* a copy, or NULL */
+	double	   *x;				/* the record, of dims numbers; NULL if there is none */
+	uint32		dims;
 } RaceClassMoments;
 
 typedef struct RaceClassModel
@@ -584,75 +567,60 @@ typedef struct RaceClassModel
 
 /* --------------------------------------------------------------- transition */
 
-static RaceClassMoments *
-start_state(FunctionCallInfo fcinfo, MemoryContext context)
+static void
+add_class(RaceClassMoments *state, Datum value, MemoryContext context)
 {
-	RaceClassMoments *state = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
+	struct varlena *moments = PG_DETOAST_DATUM(value);
 
-	state->scores = race_scores_start(fcinfo, context);
-	state->capacity = 4;
-	state->moments = MemoryContextAlloc(context, state->capacity * sizeof(struct varlena *));
-	return state;
+	if (state->n == MAX_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there can be at most %d classes with moments", MAX_CLASSES)));
+	if (state->n == state->capacity)
+	{
+		Size		size = 2 * (state->capacity + 1) * sizeof(struct varlena *);
+
+		state->moments = state->n == 0 ? MemoryContextAlloc(context, size) : repalloc(state->moments, size);
+		state->capacity = 2 * (state->capacity + 1);
+	}
+	state->moments[state->n] = MemoryContextAllocHuge(context, VARSIZE(moments));
+	memcpy(state->moments[state->n], moments, VARSIZE(moments));
+	state->bytes += VARSIZE(moments);
+	state->n++;
 }
 
 /* All classes are asked about one record. */
 static void
-set_record(RaceClassMoments *state, Datum value, MemoryContext context)
+set_record(FunctionCallInfo fcinfo, RaceClassMoments *state, uint32 dims, MemoryContext context)
 {
-	ArrayType  *x = DatumGetArrayTypeP(value);
+	Size		size = dims * sizeof(double);
+	double	   *x = race_vector_new(race_argument_type(fcinfo->flinfo, 3), PG_GETARG_DATUM(3), dims);
 
 	if (state->x == NULL)
 	{
-		state->x = MemoryContextAlloc(context, VARSIZE(x));
-		memcpy(state->x, x, VARSIZE(x));
+		state->x = MemoryContextAlloc(context, size);
+		state->dims = dims;
+		memcpy(state->x, x, size);
 	}
-	else if (VARSIZE(state->x) != VARSIZE(x) || memcmp(state->x, x, VARSIZE(x)) != 0)
+	else if (state->dims != dims || memcmp(state->x, x, size) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("all classes must be asked about the same x"),
 				 errhint("To ask about several records, ask in a subquery for each, or GROUP BY the record.")));
+	pfree(x);
 }
 
-static void
-add_class(RaceClassMoments *state, Datum label, Datum value, MemoryContext context)
+void
+race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceView *header,
+					   Datum moments, MemoryContext context)
 {
-	struct varlena *moments = PG_DETOAST_DATUM(value);
 	RaceScore	score = {0};
-	uint32		n = state->scores->n;
 
-	if (n == MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there can be at most %d classes with moments", MAX_CLASSES)));
-	if (n == state->capacity)
-	{
-		state->capacity *= 2;
-		state->moments = repalloc(state->moments, state->capacity * sizeof(struct varlena *));
-	}
-	state->moments[n] = MemoryContextAllocHuge(context, VARSIZE(moments));
-	memcpy(state->moments[n], moments, VARSIZE(moments));
-	state->bytes += VARSIZE(moments);
-	race_scores_append(state->scores, score, label, context);
-}
-
-static Datum
-add_class_moments(FunctionCallInfo fcinfo)
-{
-	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
-	MemoryContext context = race_aggregate_context(fcinfo, "race_lda, race_lda_posterior or race_discriminant_moments");
-	int			i;
-
-	if (state == NULL)
-		state = start_state(fcinfo, context);
-	for (i = 1; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			PG_RETURN_POINTER(state);
-	race_scores_set_prior(state->scores, PG_NARGS() > 4 ?
-						  race_read_prior(PG_GETARG_TEXT_PP(4)) : RACE_PRIOR_COUNTS);
-	if (PG_NARGS() > 3)
-		set_record(state, PG_GETARG_DATUM(3), context);
-	add_class(state, PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), context);
-	PG_RETURN_POINTER(state);
+	if (scores->moments == NULL)
+		scores->moments = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
+	set_record(fcinfo, scores->moments, header->params->dims, context);
+	add_class(scores->moments, moments, context);
+	race_scores_append(scores, score, PG_GETARG_DATUM(1), context);
 }
 
 /* -------------------------------------------------------------------- model */
@@ -660,7 +628,7 @@ add_class_moments(FunctionCallInfo fcinfo)
 static void
 make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassModel *model)
 {
-	uint32		n = state->scores->n;
+	uint32		n = state->n;
 	RaceNoisy  *noisy = palloc(n * sizeof(RaceNoisy));
 	double	   *space;
 	double	   *work;
@@ -695,10 +663,7 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
  * are needed.
  */
 
-PG_FUNCTION_INFO_V1(race_whiten_moments);
-PG_FUNCTION_INFO_V1(race_pca_transform);
-PG_FUNCTION_INFO_V1(race_discriminant_moments_step);
-PG_FUNCTION_INFO_V1(race_discriminant_moments_final);
+PG_FUNCTION_INFO_V1(race_moments_transform);
 
 static void
 start_map(uint32 dims, uint32 outputs, RaceWhitening *map)
@@ -735,9 +700,8 @@ mean_of_records(const RaceLikely *likely, const double *scaled)
 
 /* ---------------------------------------------------------------- whitening */
 
-/* race_whiten_moments(moments) */
-Datum
-race_whiten_moments(PG_FUNCTION_ARGS)
+static Datum
+whitening_datum(FunctionCallInfo fcinfo)
 {
 	RaceLikely	likely;
 	RaceWhitening map;
@@ -761,18 +725,16 @@ race_whiten_moments(PG_FUNCTION_ARGS)
 			/* exact sums leave rounding of a constant column */
 			scatter->products[(Size) i * (i + 1) / 2 + j] = i == j && products[(Size) i * dims + i] <=
 				RACE_LEAST_SHARE * weight ? 0 : products[(Size) i * dims + j];
-	race_whitening_of(scatter, "race_whiten_moments", &map);
+	race_whitening_of(scatter, "race_transform", &map);
 	apply_slopes(&likely, &map);
-	PG_RETURN_DATUM(race_transform_of(fcinfo, &map, mean_of_records(&likely, mean)));
+	return race_transform_of(fcinfo, &map, mean_of_records(&likely, mean));
 }
 
 /* ------------------------------------------------------- principal components */
 
-/* race_pca_transform(moments, components, standardize) */
-Datum
-race_pca_transform(PG_FUNCTION_ARGS)
+static Datum
+components_datum(FunctionCallInfo fcinfo, int components)
 {
-	int			components = PG_GETARG_INT32(1);
 	RaceFoundComponents found;
 	RaceWhitening map;
 	double	   *mean;
@@ -791,32 +753,47 @@ race_pca_transform(PG_FUNCTION_ARGS)
 	apply_slopes(&found.likely, &map);
 	mean = palloc(dims * sizeof(double));
 	(void) race_likely_spread(&found.likely.noisy, mean, palloc0((Size) dims * dims * sizeof(double)));
-	PG_RETURN_DATUM(race_transform_of(fcinfo, &map, mean_of_records(&found.likely, mean)));
+	return race_transform_of(fcinfo, &map, mean_of_records(&found.likely, mean));
+}
+
+/* race_transform(moments, components, standardize) */
+Datum
+race_moments_transform(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_ARGISNULL(1) ? whitening_datum(fcinfo) : components_datum(fcinfo, PG_GETARG_INT32(1)));
 }
 
 /* --------------------------------------------------------- Fisher's discriminant */
 
-/* Transition of race_discriminant_moments(label, moments) */
 Datum
-race_discriminant_moments_step(PG_FUNCTION_ARGS)
+race_moments_discriminant_step(FunctionCallInfo fcinfo)
 {
-	return add_class_moments(fcinfo);
+	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_discriminant");
+
+	if (state == NULL)
+		state = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
+	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
+		add_class(state, PG_GETARG_DATUM(2), context);
+	PG_RETURN_POINTER(state);
 }
 
 Datum
-race_discriminant_moments_final(PG_FUNCTION_ARGS)
+race_moments_discriminant_final(FunctionCallInfo fcinfo)
 {
 	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
 	RaceClassModel model;
 	RaceWhitening map;
 
-	if (state == NULL || state->scores->n == 0)
+	if (state == NULL || state->n == 0)
 		PG_RETURN_NULL();
 	make_class_model(state, true, &model);
 	if (model.classes.kept == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("race_discriminant_moments finds no direction"),
+				 errmsg("race_discriminant finds no direction"),
 				 errdetail("It needs two classes or more, with different means.")));
 	start_map(model.classes.dims, model.classes.kept, &map);
 	memcpy(map.matrix, model.classes.direction,
@@ -827,15 +804,11 @@ race_discriminant_moments_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_lda and race_lda_posterior: which class is a record from, by moments of classes?
+ * race_classify and race_posterior of moments of classes.
  *
  * The score of a class is its density at x, normal in Fisher's directions with a covariance of its
- * own there, times its count.  A call site keeps the model of the classes that it saw last.
+ * own there.  A call site keeps the model of the classes that it saw last.
  */
-
-PG_FUNCTION_INFO_V1(race_lda_step);
-PG_FUNCTION_INFO_V1(race_lda_final);
-PG_FUNCTION_INFO_V1(race_lda_posterior_final);
 
 typedef struct LdaSite
 {
@@ -847,13 +820,6 @@ typedef struct LdaSite
 	double	   *score;			/* [classes] */
 	MemoryContext context;
 } LdaSite;
-
-/* Transition of race_lda and race_lda_posterior (label, moments, x [, prior]) */
-Datum
-race_lda_step(PG_FUNCTION_ARGS)
-{
-	return add_class_moments(fcinfo);
-}
 
 static LdaSite *
 lda_site(FmgrInfo *flinfo)
@@ -871,31 +837,26 @@ lda_site(FmgrInfo *flinfo)
 static bool
 is_model_of(const LdaSite *site, const RaceClassMoments *state)
 {
-	int			n = state->scores->n;
-	int			i;
+	uint32		i;
 
-	if (site->space == NULL || site->state.scores->n != n || site->state.bytes != state->bytes)
+	if (site->space == NULL || site->state.n != state->n || site->state.bytes != state->bytes)
 		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < state->n; i++)
 		if (VARSIZE(site->state.moments[i]) != VARSIZE(state->moments[i]) ||
 			memcmp(site->state.moments[i], state->moments[i], VARSIZE(state->moments[i])) != 0)
 			return false;
 	return true;
 }
 
-/* Copies of labels are not needed: scores are those of the state that is asked. */
 static void
 copy_state(const RaceClassMoments *state, RaceClassMoments *copy)
 {
-	int			n = state->scores->n;
-	int			i;
+	uint32		i;
 
 	*copy = *state;
 	copy->x = NULL;
-	copy->scores = palloc0(sizeof(RaceScores));
-	copy->scores->n = n;
-	copy->moments = palloc(n * sizeof(struct varlena *));
-	for (i = 0; i < n; i++)
+	copy->moments = palloc(state->n * sizeof(struct varlena *));
+	for (i = 0; i < state->n; i++)
 	{
 		copy->moments[i] = palloc_extended(VARSIZE(state->moments[i]), MCXT_ALLOC_HUGE);
 		memcpy(copy->moments[i], state->moments[i], VARSIZE(state->moments[i]));
@@ -912,40 +873,33 @@ make_model(LdaSite *site, const RaceClassMoments *state)
 	site->space = NULL;
 	if (space != NULL)
 		MemoryContextDelete(space);
-	space = AllocSetContextCreate(site->context, "race_lda", ALLOCSET_SMALL_SIZES);
+	space = AllocSetContextCreate(site->context, "classes with moments", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(space);
 	copy_state(state, &site->state);
 	make_class_model(&site->state, false, &site->model);
 	moments = &site->model.likely[0].moments;
 	site->u = palloc(moments->columns * sizeof(double));
-	site->z = palloc(state->scores->n * sizeof(double));
-	site->score = palloc(state->scores->n * sizeof(double));
+	site->z = palloc(state->n * sizeof(double));
+	site->score = palloc(state->n * sizeof(double));
 	MemoryContextSwitchTo(old);
 	site->space = space;		/* an error before leaves no model */
 }
 
-/* Fill the scores: densities relative to the highest, times counts if that is the prior. */
-static RaceScores *
-score_classes(FunctionCallInfo fcinfo)
+void
+race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 {
-	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
-	LdaSite    *site = lda_site(fcinfo->flinfo);
+	const RaceClassMoments *state = scores->moments;
+	LdaSite    *site = lda_site(flinfo);
 	double		highest = -INFINITY;
 	const RaceMoments *moments;
-	const double *x;
 	RaceRowsEntry *rows;
-	RaceScores *scores;
 	int			i;
 
-	if (state == NULL || state->scores->n == 0)
-		return NULL;
-	scores = state->scores;
 	if (!is_model_of(site, state))
 		make_model(site, state);
 	moments = &site->model.likely[0].moments;
-	x = read_vector(PointerGetDatum(state->x), moments->dims, "x");
 	rows = race_moments_hold(moments);
-	race_moments_map(moments, rows, x, site->u);
+	race_moments_map(moments, rows, state->x, site->u);
 	if (rows != NULL)
 		race_moments_release(rows);
 	race_classes_densities(&site->model.classes, site->u, site->z, site->score);
@@ -958,27 +912,4 @@ score_classes(FunctionCallInfo fcinfo)
 	}
 	for (i = 0; i < scores->n; i++)
 		scores->list[i].score = exp(site->score[i] - highest);
-	return scores;
 }
-
-Datum
-race_lda_final(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = score_classes(fcinfo);
-
-	if (scores == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_best(scores, race_scores_comparison(scores),
-									 PG_GET_COLLATION())->label);
-}
-
-Datum
-race_lda_posterior_final(PG_FUNCTION_ARGS)
-{
-	RaceScores *scores = score_classes(fcinfo);
-
-	if (scores == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_posterior(scores));
-}
-

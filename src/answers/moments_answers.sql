@@ -1,74 +1,19 @@
 -- ------------------------------------------------------------------------
--- Linear discriminant analysis from moments of classes
-
-CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-CREATE FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_lda_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'race_lda_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-CREATE FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'race_lda_posterior_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[]) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_lda_step(internal, anyelement, race_sketch, float8[], text) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
-COMMENT ON FUNCTION _racepriv._race_lda_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
-COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[]) IS 'aggregate final function';
-COMMENT ON FUNCTION _racepriv._race_lda_posterior_final(internal, anyelement, race_sketch, float8[], text) IS 'aggregate final function';
-
-CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[]) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[]) IS
-	'the label of the class that record x is most likely from, over one row for each class with its moments: discriminant analysis with the counts as prior. Errors as in race_discriminant_moments';
-
-CREATE AGGREGATE race_lda(label anyelement, moments race_sketch, x float8[], prior text) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_lda(anyelement, race_sketch, float8[], text) IS
-	'race_lda with a prior: uniform, or counts (the noisy counts)';
-
-CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[]) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[]) IS
-	'the probability of each class given record x, as {label: probability}, by the model of race_lda';
-
-CREATE AGGREGATE race_lda_posterior(label anyelement, moments race_sketch, x float8[], prior text) (
-	SFUNC = _racepriv._race_lda_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_lda_posterior_final, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_lda_posterior(anyelement, race_sketch, float8[], text) IS
-	'race_lda_posterior with a prior: uniform, or counts (the noisy counts)';
-
--- ------------------------------------------------------------------------
 -- Covariances, correlations and principal components from moments
 
 CREATE TYPE race_measured_result AS (value float8, standard_error float8, lower float8, upper float8);
-COMMENT ON TYPE race_measured_result IS 'the result of race_covariance and race_correlation';
+COMMENT ON TYPE race_measured_result IS 'the result of race_covariance';
 COMMENT ON COLUMN race_measured_result.value IS 'the estimate, which is not shrunken; NULL where noise hides it';
 COMMENT ON COLUMN race_measured_result.standard_error IS 'of the noise, and of the records as a sample of a normal population';
 COMMENT ON COLUMN race_measured_result.lower IS 'the lower end of the confidence interval: -1 of a correlation, or -Infinity, if nothing can be said';
 COMMENT ON COLUMN race_measured_result.upper IS 'the upper end of the confidence interval';
 
-CREATE FUNCTION race_covariance(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION race_covariance(
+	moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95, standardize boolean DEFAULT false)
 	RETURNS race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8) IS
-	'the covariance of two columns of moments, or the variance of one, with an interval. Records count as clipped. Errors: 22023 for other columns or confidence, 55000 for too few noise shares';
-
-CREATE FUNCTION race_correlation(moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95)
-	RETURNS race_measured_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION race_correlation(race_sketch, int, int, float8) IS
-	'the correlation of two columns of moments, as race_covariance. NULL, with the interval from -1 to 1, where a variance is within its noise';
+COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8, boolean) IS
+	'the covariance of two columns of moments, or the variance of one, or with standardize their correlation, with an interval. Records count as clipped. NULL where noise hides it. Errors: 22023, 55000 for too few noise shares';
 
 CREATE TYPE race_pca_result AS (component int, variance float8, standard_error float8, share float8, vector float8[]);
 COMMENT ON TYPE race_pca_result IS 'a row of the result of race_pca';
@@ -109,27 +54,8 @@ COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
 -- ------------------------------------------------------------------------
 -- Transforms from moments
 
-CREATE FUNCTION race_whiten_moments(moments race_sketch) RETURNS race_transform
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION race_whiten_moments(race_sketch) IS
-	'the transform for race_params that gives columns mean 0 and covariance 1: private if the moments are. Errors: 22023 for features, 55000 if no column varies or for too few noise shares';
-
-CREATE FUNCTION race_pca_transform(moments race_sketch, components int, standardize boolean DEFAULT false)
+CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL, standardize boolean DEFAULT false)
 	RETURNS race_transform
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION race_pca_transform(race_sketch, int, boolean) IS
-	'the transform for race_params to the first principal components (race_pca): distances are those along them. Errors: 22023 for another number of components than there are columns at most; others as in race_pca';
-
-CREATE FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_discriminant_moments_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-CREATE FUNCTION _racepriv._race_discriminant_moments_final(internal) RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_discriminant_moments_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_discriminant_moments_step(internal, anyelement, race_sketch) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_discriminant_moments_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_discriminant_moments(label anyelement, moments race_sketch) (
-	SFUNC = _racepriv._race_discriminant_moments_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_moments_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_discriminant_moments(anyelement, race_sketch) IS
-	'the transform to the directions in which classes differ, over one row for each class with its moments: private if they are. Errors: 22023 for features or different parameters, 55000 for too few noise shares';
+	AS 'MODULE_PATHNAME', 'race_moments_transform' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
+	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';

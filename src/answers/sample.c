@@ -694,7 +694,6 @@ assign_columns(Fill *fill, const RaceParams *params)
 {
 	TupleDesc	desc = fill->input->tupdesc;
 	const RaceParams *part = params;
-	uint64		values = 0;
 	uint32		element = 0;
 	int			k = 0;
 	int			n = 0;
@@ -726,15 +725,12 @@ assign_columns(Fill *fill, const RaceParams *params)
 			k++;
 		}
 	}
-	if (part == NULL)
-		return;
-	for (part = params; part != NULL; part = race_params_next(part, params))
-		values += race_part_elements(part);
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the row type has too few columns"),
-			 errdetail("It has %d, and records have " UINT64_FORMAT " values.", n, values),
-			 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
+	if (part != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the row type has too few columns"),
+				 errdetail("It has %d, and records have " UINT64_FORMAT " values.", n, race_params_columns(params)),
+				 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
 /* Columns that are left get the texts of those of a row. */

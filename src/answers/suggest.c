@@ -106,19 +106,17 @@ typedef struct Scoring
 
 /* ------------------------------------------------------------- transition */
 
-/* Read epsilon, delta and records, the last arguments; those of the last row count. */
+/* Read epsilon, delta and records; those of the last row count. */
 static void
 read_request(State *state, FunctionCallInfo fcinfo)
 {
-	int			first = PG_NARGS() - 3;
-
-	if (PG_ARGISNULL(first) || PG_ARGISNULL(first + 1) || PG_ARGISNULL(first + 2))
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("epsilon, delta and records must not be NULL")));
-	state->epsilon = PG_GETARG_FLOAT8(first);
-	state->delta = PG_GETARG_FLOAT8(first + 1);
-	state->records = PG_GETARG_INT64(first + 2);
+	state->epsilon = PG_GETARG_FLOAT8(1);
+	state->delta = PG_GETARG_FLOAT8(2);
+	state->records = PG_GETARG_INT64(3);
 	if (state->records < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -168,7 +166,7 @@ add_example(State *state, const double *x, uint32 dims, uint64 key, MemoryContex
 	state->label[state->n++] = class_of(state, key);
 }
 
-/* Transition of race_suggest(x, [label,] epsilon, delta, records).  Rows after so many do not count. */
+/* Transition of race_suggest(epsilon, delta, records, x [, label]).  Rows after so many do not count. */
 Datum
 race_suggest_step(PG_FUNCTION_ARGS)
 {
@@ -177,11 +175,13 @@ race_suggest_step(PG_FUNCTION_ARGS)
 	const double *x;
 	uint32		dims;
 	uint64		key;
+	int			label;
 
 	if (state == NULL)
 		state = MemoryContextAllocZero(context, sizeof(State));
-	state->labelled = PG_NARGS() == 6;
-	x = race_scatter_read(fcinfo, 1, state->labelled ? 2 : 0, state->dims, &dims, &key);
+	label = race_scatter_label(fcinfo, 4);
+	state->labelled = label > 0;
+	x = race_scatter_read(fcinfo, 4, label, state->dims, &dims, &key);
 	if (x != NULL)
 		read_request(state, fcinfo);
 	if (x != NULL && state->n < MOST_EXAMPLES)

@@ -366,6 +366,10 @@ extern void race_vector_clip(const RaceParams *part, double *x, uint32_t n);
 /* What kind of record a part has */
 extern RaceRecordKind race_record_kind(const RaceParams *part);
 
+/* How many columns a part has, a set being one; and all parts together */
+extern uint32_t race_part_elements(const RaceParams *part);
+extern uint32_t race_params_columns(const RaceParams *params);
+
 /* Do all parts state their dims, if their kernel has dims? */
 extern bool race_params_complete(const RaceParams *params);
 

@@ -26,15 +26,9 @@ COMMENT ON FUNCTION _racepriv._race_params_send(race_params) IS 'I/O';
 
 CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
 COMMENT ON TYPE race_transform IS
-	'a linear map of vectors for race_params, g(x) = M (x - o): vectors are compared by g(x) instead of x (Coleman & Shrivastava 2021, sections 7.1 and 7.2)';
+	'a linear map of vectors for race_params, g(x) = M (x - o): vectors are compared by g(x) instead of x. Write ROW(M, o)::race_transform; both are public, because parameters are shown to all';
 COMMENT ON COLUMN race_transform.matrix IS 'M: an array of its rows, each of dims numbers; NULL is the identity';
 COMMENT ON COLUMN race_transform."offset" IS 'o: dims numbers that are subtracted first; NULL is zero';
-
-CREATE FUNCTION race_transform(matrix float8[], "offset" float8[] DEFAULT NULL)
-	RETURNS race_transform LANGUAGE sql IMMUTABLE PARALLEL SAFE
-	AS 'SELECT $1, $2';
-COMMENT ON FUNCTION race_transform(float8[], float8[]) IS
-	'a transform for race_params: M as an array of its rows, o an offset, both public because parameters are shown to all. race_whiten computes one';
 
 CREATE FUNCTION race_params(
 	kernel text, dims int DEFAULT NULL, bandwidth float8 DEFAULT 1,
@@ -50,11 +44,6 @@ CREATE FUNCTION race_params(
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
 	'the parameters of a sketch: kernel, length and bandwidth of records, rows and range of counters, public bounds and transforms. Each is described in doc/reference.md. Error 22023 for values that do not go together';
 
-CREATE FUNCTION _racepriv._race_params_counters(race_params) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'race_params_counters' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_params_counters(race_params) IS
-	'how many counters a sketch with these parameters has; error 22023 if they do not state dims';
-
 CREATE FUNCTION _racepriv._race_params_multiply(race_params, race_params) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_multiply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_params_multiply(race_params, race_params) IS 'implementation of * operator';
@@ -68,72 +57,27 @@ CREATE FUNCTION _racepriv._race_params_eq(race_params, race_params) RETURNS bool
 	AS 'MODULE_PATHNAME', 'race_params_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_params_ne(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_lt(race_params, race_params) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'race_params_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_le(race_params, race_params) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'race_params_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_gt(race_params, race_params) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'race_params_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_ge(race_params, race_params) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'race_params_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_cmp(race_params, race_params) RETURNS int
-	AS 'MODULE_PATHNAME', 'race_params_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_params_hash(race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'race_params_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_params_eq(race_params, race_params) IS 'implementation of = operator';
 COMMENT ON FUNCTION _racepriv._race_params_ne(race_params, race_params) IS 'implementation of <> operator';
-COMMENT ON FUNCTION _racepriv._race_params_lt(race_params, race_params) IS 'implementation of < operator';
-COMMENT ON FUNCTION _racepriv._race_params_le(race_params, race_params) IS 'implementation of <= operator';
-COMMENT ON FUNCTION _racepriv._race_params_gt(race_params, race_params) IS 'implementation of > operator';
-COMMENT ON FUNCTION _racepriv._race_params_ge(race_params, race_params) IS 'implementation of >= operator';
-COMMENT ON FUNCTION _racepriv._race_params_cmp(race_params, race_params) IS 'less-equal-greater';
 COMMENT ON FUNCTION _racepriv._race_params_hash(race_params) IS 'hash';
-COMMENT ON FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) IS 'hash';
 
 CREATE OPERATOR = (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel,
-	HASHES, MERGES
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 CREATE OPERATOR <> (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
-CREATE OPERATOR < (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-CREATE OPERATOR <= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-CREATE OPERATOR > (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-CREATE OPERATOR >= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
 COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: sketches with these parameters can be merged';
 COMMENT ON OPERATOR <> (race_params, race_params) IS 'not equal';
-COMMENT ON OPERATOR < (race_params, race_params) IS 'less than';
-COMMENT ON OPERATOR <= (race_params, race_params) IS 'less than or equal';
-COMMENT ON OPERATOR > (race_params, race_params) IS 'greater than';
-COMMENT ON OPERATOR >= (race_params, race_params) IS 'greater than or equal';
 
-CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING btree AS
-	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-	FUNCTION 1 _racepriv._race_params_cmp(race_params, race_params);
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
 	OPERATOR 1 =,
-	FUNCTION 1 _racepriv._race_params_hash(race_params),
-	FUNCTION 2 _racepriv._race_params_hash_extended(race_params, bigint);
-COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash, then what else differs';
-COMMENT ON OPERATOR FAMILY race_params_ops USING btree IS 'order of race_params';
-COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params';
+	FUNCTION 1 _racepriv._race_params_hash(race_params);
+COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params, for GROUP BY, DISTINCT and joins; they have no order';
 COMMENT ON OPERATOR FAMILY race_params_ops USING hash IS 'hashing of race_params';
 
 -- ------------------------------------------------------------------------

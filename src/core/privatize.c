@@ -6,10 +6,12 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/array.h"
 
 #include "contingency.h"
 #include "loss_rows.h"
@@ -144,6 +146,8 @@ race_privatize(PG_FUNCTION_ARGS)
 	RaceView	exact;
 	RaceRequest request;
 
+	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
+		return race_privatize_pair(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
@@ -210,6 +214,8 @@ race_share(PG_FUNCTION_ARGS)
 	RaceView	exact;
 	RaceRequest request;
 
+	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
+		return race_privatize_pair(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
@@ -373,11 +379,10 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 
 /*
  * What a release would cost, and how wrong its answers would be, before there
- * is one: race_privacy_cost, race_suggest_rows.
+ * is one: race_privacy_cost.
  */
 
 PG_FUNCTION_INFO_V1(race_privacy_cost);
-PG_FUNCTION_INFO_V1(race_suggest_rows);
 
 /* Raise 22023 unless x is within these bounds, both included. */
 static double
@@ -468,18 +473,6 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
-/* race_suggest_rows(records, epsilon, kernel_mass) */
-Datum
-race_suggest_rows(PG_FUNCTION_ARGS)
-{
-	double		records = checked_number("records", PG_GETARG_FLOAT8(0), 1, MAX_RECORDS);
-	double		epsilon = checked_number("epsilon", PG_GETARG_FLOAT8(1), 0, INFINITY);
-	double		mass = checked_number("kernel_mass", PG_GETARG_FLOAT8(2), 0, 1);
-	double		rows = mass == 0 ? 1 : ceil(records * mass * epsilon * M_SQRT1_2);
-
-	PG_RETURN_INT32((int32) Min(Max(rows, 1), PG_INT32_MAX));
-}
-
 /*
  * race_compose: what several releases about the same people cost together.
  *
@@ -489,43 +482,47 @@ race_suggest_rows(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(race_compose_step);
 PG_FUNCTION_INFO_V1(race_compose_final);
 
+#define COSTS	4				/* epsilon, delta, rho, and perhaps at_delta */
+
 typedef struct State
 {
 	RaceTotal	total;
 	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
 } State;
 
-/* Argument `arg`, a cost; its error names it */
-static double
-cost_arg(FunctionCallInfo fcinfo, int arg, const char *name)
+/* epsilon, delta and rho, and perhaps at_delta: checked */
+static int
+read_costs(FunctionCallInfo fcinfo, double *costs)
 {
-	double		cost;
+	static const char *const names[COSTS] = {"epsilon", "delta", "rho", "at_delta"};
+	Datum	   *values;
+	bool	   *nulls;
+	int			n = 0;
+	int			i;
 
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s of a release must not be NULL", name),
-				 errhint("An exact sketch has no finite cost.")));
-	cost = PG_GETARG_FLOAT8(arg);
-	if (!(cost >= 0 && isfinite(cost)))
+	if (PG_NARGS() == 2 && !PG_ARGISNULL(1))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+						  &values, &nulls, &n);
+	if (n < COSTS - 1 || n > COSTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s of a release must be a finite number that is not negative",
-						name)));
-	return cost;
-}
-
-/* Argument `arg`, a delta; NaN if there is none */
-static double
-target_arg(FunctionCallInfo fcinfo, int arg)
-{
-	if (PG_NARGS() <= arg)
-		return NAN;
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("at_delta must not be NULL")));
-	return race_checked_delta(PG_GETARG_FLOAT8(arg));
+				 errmsg("race_compose adds up epsilon, delta and rho"),
+				 errhint("The delta that costs are told at can follow.")));
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s of a release must not be NULL", names[i]),
+					 errhint("An exact sketch has no finite cost.")));
+		costs[i] = DatumGetFloat8(values[i]);
+		if (!(costs[i] >= 0 && isfinite(costs[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s of a release must be a finite number that is not negative",
+							names[i])));
+	}
+	return n;
 }
 
 /* Transition of race_compose(epsilon, delta, rho [, at_delta]) */
@@ -534,9 +531,8 @@ race_compose_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = race_aggregate_context(fcinfo, "race_compose");
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	double		at_delta = target_arg(fcinfo, 4);
-	double		epsilon;
-	double		delta;
+	double		costs[COSTS];
+	double		at_delta = read_costs(fcinfo, costs) < COSTS ? NAN : race_checked_delta(costs[COSTS - 1]);
 
 	if (state == NULL)
 	{
@@ -547,9 +543,7 @@ race_compose_step(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("all releases must be composed at the same delta")));
-	epsilon = cost_arg(fcinfo, 1, "epsilon");
-	delta = cost_arg(fcinfo, 2, "delta");
-	race_total_add(&state->total, epsilon, delta, cost_arg(fcinfo, 3, "rho"));
+	race_total_add(&state->total, costs[0], costs[1], costs[2]);
 	PG_RETURN_POINTER(state);
 }
 

@@ -36,6 +36,9 @@ extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 							  int rows_arg, int fit_arg, RaceRequest *request);
 
+/* race_privatize() of both halves of race_build_value */
+extern Datum race_privatize_pair(PG_FUNCTION_ARGS);
+
 /* Raise 22023: noise for so many rows would be too large for a counter. */
 extern void race_refuse_noise(const RaceRequest *request, uint32 rows);
 

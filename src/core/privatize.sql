@@ -27,12 +27,6 @@ CREATE FUNCTION race_privacy_cost(
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
 	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
-CREATE FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8)
-	RETURNS int AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION race_suggest_rows(float8, float8, float8) IS
-	'the rows with the least error bound of a kernel sum (Coleman & Shrivastava 2021, corollary 3.5). kernel_mass is the mean of sqrt(k(x, q)), between 0 and 1';
-
 CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
 	basic_epsilon float8, zcdp_epsilon float8);
@@ -46,43 +40,33 @@ COMMENT ON COLUMN race_compose_result.rho IS 'the sum of rho';
 COMMENT ON COLUMN race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
 COMMENT ON COLUMN race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
 
-CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) RETURNS internal
+CREATE FUNCTION _racepriv._race_compose_step(internal, VARIADIC float8[]) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_compose_final(internal) RETURNS race_compose_result
 	AS 'MODULE_PATHNAME', 'race_compose_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8, float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8[]) IS 'aggregate transition function';
 COMMENT ON FUNCTION _racepriv._race_compose_final(internal) IS 'aggregate final function';
 
-CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8) (
+CREATE AGGREGATE race_compose(VARIADIC costs float8[]) (
 	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE race_compose(float8, float8, float8) IS
-	'upper bounds of what releases cost together: by basic composition and by zCDP (Bun & Steinke 2016) at the sum of deltas. Errors: 22004 for NULL, 22023 for negative or infinite costs';
-
-CREATE AGGREGATE race_compose(epsilon float8, delta float8, rho float8, at_delta float8) (
-	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_compose(float8, float8, float8, float8) IS
-	'race_compose at a delta of your choice, the same in all rows. Errors: 22004 for a NULL at_delta, others as in the other race_compose';
+COMMENT ON AGGREGATE race_compose(float8[]) IS
+	'upper bounds of what releases cost together, of (epsilon, delta, rho [, at_delta]): by basic composition and by zCDP (Bun & Steinke 2016) at at_delta, or the sum of deltas. Errors: 22004, 22023 for other costs';
 
 -- ------------------------------------------------------------------------
 -- Privacy: noise, once, for everything that is asked later
 
 CREATE FUNCTION race_privatize(
-	sketch race_sketch, epsilon float8, delta float8 DEFAULT 0,
+	sketch anyelement, epsilon float8, delta float8 DEFAULT 0,
 	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
-	RETURNS race_sketch AS 'MODULE_PATHNAME'
+	RETURNS anyelement AS 'MODULE_PATHNAME'
 	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000;
 REVOKE EXECUTE ON FUNCTION
-	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
-	'a differentially private sketch of an exact one: discrete Laplace noise for delta 0, discrete Gaussian noise above. rows, grid and fit are described in doc/reference.md. Errors: 55000 unless exact, 22023 for other arguments';
+	race_privatize(anyelement, float8, float8, int, int, text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION race_privatize(anyelement, float8, float8, int, int, text, boolean) IS
+	'an exact race_sketch made private, or both halves of race_value_sketches with the same noise: discrete Laplace noise for delta 0, discrete Gaussian noise above. Arguments: doc/reference.md. Errors: 55000 unless exact, 42804, 22023';
 
 CREATE FUNCTION race_share(
 	sketch race_sketch, epsilon float8, delta float8, parties int,
@@ -121,17 +105,6 @@ COMMENT ON FUNCTION _racepriv._race_build_value_combine(internal, internal) IS '
 COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregate serialization function';
 COMMENT ON FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
 COMMENT ON FUNCTION _racepriv._race_build_value_final(internal) IS 'aggregate final function';
-
-CREATE FUNCTION race_privatize(
-	pair race_value_sketches, epsilon float8, delta float8 DEFAULT 0,
-	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
-	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
-	RETURNS race_value_sketches AS 'MODULE_PATHNAME', 'race_privatize_pair'
-	LANGUAGE C VOLATILE PARALLEL SAFE COST 200000;
-REVOKE EXECUTE ON FUNCTION
-	race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION race_privatize(race_value_sketches, float8, float8, int, int, text, boolean) IS
-	'both halves of race_build_value made private with the same rows and noise, which costs (epsilon, delta) once. Call it in a subquery with OFFSET 0: (race_privatize(pair, epsilon)).* runs twice, and nothing accepts its halves. Errors as for a sketch';
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (

@@ -459,9 +459,7 @@ race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
 }
 
 /*
- * The type race_record: a record that has been read, and can be counted anywhere.
- *
- * The wire format, of which the text form is \x and hexadecimal digits, little-endian:
+ * What race_record makes: a record that has been read, and can be counted anywhere.  Its bytes, little-endian:
  *
  * 0	u8	version = 1
  * 1	u8	parts of the kernel
@@ -469,22 +467,15 @@ race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
  * 8	i64 seed of the parameters, with which elements are hashed; 0 if there are none
  * 16	for each part: u32 numbers or elements, u32 kind (RaceRecordKind), then 8 bytes for each
  *
- * In memory it is the same in native order, after the length.
+ * In memory it is the same in native order.
  */
-
-PG_FUNCTION_INFO_V1(race_record_in);
-PG_FUNCTION_INFO_V1(race_record_out);
-PG_FUNCTION_INFO_V1(race_record_recv);
-PG_FUNCTION_INFO_V1(race_record_send);
 
 #define VERSION			1
 #define HEADER_SIZE		16
-#define MAX_SIZE		((Size) 256 * 1024 * 1024)	/* on the wire: its text is half a GB */
+#define MAX_SIZE		((Size) 256 * 1024 * 1024)	/* its text is half a GB */
 
 typedef struct Prepared
 {
-	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		unused[4];
 	uint8		version;
 	uint8		n_parts;
 	uint8		reserved[6];
@@ -492,9 +483,8 @@ typedef struct Prepared
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } Prepared;
 
-StaticAssertDecl(offsetof(Prepared, words) == 8 + HEADER_SIZE, "as on the wire, behind the length");
+StaticAssertDecl(offsetof(Prepared, words) == HEADER_SIZE, "as in the value");
 
-#define WordsOf(prepared)	((VARSIZE(prepared) - offsetof(Prepared, words)) / sizeof(uint64))
 #define HeadOf(kind, n)		((uint64) (kind) << 32 | (n))
 #define KindOf(head)		((uint32) ((head) >> 32))
 #define NumberOf(head)		((uint32) (head))
@@ -502,15 +492,13 @@ StaticAssertDecl(offsetof(Prepared, words) == 8 + HEADER_SIZE, "as on the wire, 
 static Prepared *
 allocate(Size words)
 {
-	Size		size = offsetof(Prepared, words) + words * sizeof(uint64);
 	Prepared   *prepared;
 
 	if (words > MAX_SIZE / sizeof(uint64))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
-	prepared = palloc0(size);
-	SET_VARSIZE(prepared, size);
+	prepared = palloc0(HEADER_SIZE + words * sizeof(uint64));
 	prepared->version = VERSION;
 	return prepared;
 }
@@ -538,11 +526,10 @@ problem_of_part(uint32 kind, const uint64 *words, uint32 n)
 	}
 }
 
-/* What is wrong with a value from elsewhere, or NULL */
+/* What is wrong with a value that has so many words, or NULL */
 static const char *
-problem_of(const Prepared *prepared)
+problem_of(const Prepared *prepared, Size left)
 {
-	Size		left = WordsOf(prepared);
 	const uint64 *next = prepared->words;
 	bool		elements = false;
 	int			i;
@@ -575,6 +562,24 @@ problem_of(const Prepared *prepared)
 }
 
 /* ----------------------------------------------------------------- records */
+
+static Datum
+write_wire(const Prepared *prepared, Size words)
+{
+	StringInfoData out;
+	Size		i;
+
+	pq_begintypsend(&out);
+	enlargeStringInfo(&out, HEADER_SIZE + words * sizeof(uint64));
+	appendBinaryStringInfo(&out, (const char *) &prepared->version, 8);
+	race_put(&out, (uint64) prepared->seed, 8);
+	for (i = 0; i < words; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		race_put(&out, prepared->words[i], 8);
+	}
+	return PointerGetDatum(pq_endtypsend(&out));
+}
 
 Datum
 race_prepared_datum(const RaceRecords *records, const RaceParams *params)
@@ -609,7 +614,7 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 		memcpy(next, from, columns[i].width * sizeof(uint64));
 		next += columns[i].width;
 	}
-	return PointerGetDatum(prepared);
+	return write_wire(prepared, words);
 }
 
 static void
@@ -639,18 +644,35 @@ read_part(const uint64 *words, uint32 n, const RaceParams *part, RaceRecords *re
 		(void) race_records_elements(records, i, 0);
 }
 
-/* A value of the type, which may have been damaged where it was stored */
 static const Prepared *
-open_prepared(Datum value)
+read_wire(Datum value)
 {
-	const Prepared *prepared = (const Prepared *) PG_DETOAST_DATUM(value);
-	const char *problem = VARSIZE(prepared) < offsetof(Prepared, words) ? "It is too short." :
-		problem_of(prepared);
+	const bytea *bytes = DatumGetByteaPP(value);
+	const unsigned char *next = (const unsigned char *) VARDATA_ANY(bytes);
+	Size		size = VARSIZE_ANY_EXHDR(bytes);
+	Prepared   *prepared = NULL;
+	const char *problem = "Its size is wrong.";
 
+	if (size >= HEADER_SIZE && size % sizeof(uint64) == 0 && size <= MAX_SIZE)
+	{
+		Size		n = (size - HEADER_SIZE) / sizeof(uint64);
+		Size		i;
+
+		prepared = allocate(n);
+		memcpy(&prepared->version, next, 8);
+		next += 8;
+		prepared->seed = (int64) race_take(&next, 8);
+		for (i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			prepared->words[i] = race_take(&next, 8);
+		}
+		problem = problem_of(prepared, n);
+	}
 	if (problem != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("a race_record is damaged"),
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("the bytes are not those of race_record"),
 				 errdetail("%s", problem)));
 	return prepared;
 }
@@ -658,7 +680,7 @@ open_prepared(Datum value)
 void
 race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 {
-	const Prepared *prepared = open_prepared(value);
+	const Prepared *prepared = read_wire(value);
 	const uint64 *next = prepared->words;
 	const RaceParams *part;
 	int			i = 0;
@@ -677,115 +699,4 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 		read_part(next + 1, n, part, records, i);
 		next += 1 + n;
 	}
-}
-
-/* --------------------------------------------------------- text and binary */
-
-static Datum
-read_wire(const unsigned char *bytes, Size size, Node *escontext)
-{
-	Prepared   *prepared = NULL;
-	const char *problem = "Its size is wrong.";
-
-	if (size >= HEADER_SIZE && size % sizeof(uint64) == 0 && size <= MAX_SIZE)
-	{
-		Size		i;
-
-		prepared = allocate((size - HEADER_SIZE) / sizeof(uint64));
-		memcpy(&prepared->version, bytes, 8);
-		bytes += 8;
-		prepared->seed = (int64) race_take(&bytes, 8);
-		for (i = 0; i < WordsOf(prepared); i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			prepared->words[i] = race_take(&bytes, 8);
-		}
-		problem = problem_of(prepared);
-	}
-	if (problem != NULL)
-		ereturn(escontext, (Datum) 0,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid race_record"),
-				 errdetail("%s", problem)));
-	return PointerGetDatum(prepared);
-}
-
-static void
-write_wire(StringInfo out, const Prepared *prepared)
-{
-	Size		i;
-
-	enlargeStringInfo(out, HEADER_SIZE + WordsOf(prepared) * sizeof(uint64));
-	appendBinaryStringInfo(out, (const char *) &prepared->version, 8);
-	race_put(out, (uint64) prepared->seed, 8);
-	for (i = 0; i < WordsOf(prepared); i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_put(out, prepared->words[i], 8);
-	}
-}
-
-static bool
-is_hexadecimal(const char *text)
-{
-	Size		n = strspn(text, "0123456789abcdefABCDEF");
-
-	return text[n] == '\0' && n % 2 == 0;
-}
-
-Datum
-race_record_in(PG_FUNCTION_ARGS)
-{
-	const char *text = PG_GETARG_CSTRING(0);
-	Node	   *escontext = race_escontext(fcinfo);
-	Size		size;
-	char	   *bytes;
-
-	if (!race_check_text(text, 2 + 2 * MAX_SIZE, "race_record", escontext))
-		return (Datum) 0;
-	if (strncmp(text, "\\x", 2) != 0 || !is_hexadecimal(text + 2))
-		ereturn(escontext, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type race_record"),
-				 errdetail("Expected \\x and hexadecimal digits."),
-				 errhint("To make one from a value, write race_record(params, x).")));
-	size = strlen(text + 2) / 2;
-	bytes = palloc(size + 1);
-	hex_decode(text + 2, 2 * size, bytes);
-	PG_RETURN_DATUM(read_wire((const unsigned char *) bytes, size, escontext));
-}
-
-Datum
-race_record_out(PG_FUNCTION_ARGS)
-{
-	StringInfoData wire;
-	char	   *text;
-
-	initStringInfo(&wire);
-	write_wire(&wire, (const Prepared *) PG_GETARG_VARLENA_P(0));
-	text = palloc(2 + 2 * (Size) wire.len + 1);
-	memcpy(text, "\\x", 2);
-	hex_encode(wire.data, wire.len, text + 2);
-	text[2 + 2 * (Size) wire.len] = '\0';
-	PG_RETURN_CSTRING(text);
-}
-
-Datum
-race_record_recv(PG_FUNCTION_ARGS)
-{
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			size = message->len - message->cursor;
-
-	PG_RETURN_DATUM(read_wire((const unsigned char *) pq_getmsgbytes(message, size), size,
-							  race_escontext(fcinfo)));
-}
-
-Datum
-race_record_send(PG_FUNCTION_ARGS)
-{
-	StringInfoData message;
-
-	pq_begintypsend(&message);
-	write_wire(&message, (const Prepared *) PG_GETARG_VARLENA_P(0));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }

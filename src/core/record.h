@@ -134,7 +134,7 @@ extern void race_record_check_types(RaceRecordReader *reader,
 									const RaceParams *params);
 
 /*
- * The type race_record: a record that has been read, and can be counted anywhere.
+ * What race_record makes: a bytea of a record that has been read, and can be counted anywhere.
  *
  * It holds what is hashed, numbers and elements, so that whoever counts it need not know the type
  * that it came from.  Aggregates that are split over servers, such as those of Citus, need that:

@@ -250,6 +250,23 @@ race_record_kind(const RaceParams *part)
 	return race_kernel_type(part->kernel)->record;
 }
 
+uint32_t
+race_part_elements(const RaceParams *part)
+{
+	return race_record_kind(part) == RACE_RECORD_SET ? 1 : part->dims;
+}
+
+uint32_t
+race_params_columns(const RaceParams *params)
+{
+	const RaceParams *part;
+	uint32_t	n = 0;
+
+	for (part = params; part != NULL; part = race_params_next(part, params))
+		n += race_part_elements(part);
+	return n;
+}
+
 bool
 race_params_complete(const RaceParams *params)
 {

@@ -75,6 +75,9 @@ extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 /* The header and the width of a value that answers about densities */
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
+/* Is this the type race_sketch? */
+extern bool race_is_sketch_type(Oid type);
+
 /* Bytes that a counter takes where the sketch is stored, and those of the whole */
 extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 

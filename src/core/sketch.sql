@@ -63,10 +63,10 @@ CREATE FUNCTION race_is_record(params race_params, x "any") RETURNS boolean
 COMMENT ON FUNCTION race_is_record(race_params, "any") IS
 	'whether race_add takes x with these parameters; false for NULL, and for values that raise 22023. Errors: 42804 for a type that has no records, 22023 if parameters do not state dims';
 
-CREATE FUNCTION race_record(params race_params, x "any") RETURNS race_record
+CREATE FUNCTION race_record(params race_params, x "any") RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_record(race_params, "any") IS
-	'x as it is hashed, for race_build_records: so that engines that split aggregates over servers, such as Citus, push it down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
+	'x as it is hashed, for race_build_records: numbers, and elements as 64 bits each, so that Citus and others push aggregates down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
 
 -- The combine function of race_build: declared with the operators it serves.
 CREATE FUNCTION _racepriv._race_plus(race_sketch, race_sketch) RETURNS race_sketch
@@ -83,15 +83,10 @@ CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") RETU
 COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
-CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, race_record) IS
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) IS
 	'aggregate transition function';
-
-CREATE FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_build_record_undo' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION _racepriv._race_build_undo(race_sketch, race_params, race_record) IS
-	'aggregate inverse transition function';
 
 -- SSPACE: 1024 * 1024 counters of one byte.  The planner then sorts into groups,
 -- which needs one state at a time, unless work_mem has room for them all.
@@ -105,15 +100,13 @@ CREATE AGGREGATE race_build(params race_params, x "any") (
 COMMENT ON AGGREGATE race_build(race_params, "any") IS
 	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';
 
-CREATE AGGREGATE race_build_records(params race_params, record race_record) (
+CREATE AGGREGATE race_build_records(params race_params, record bytea) (
 	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
 	COMBINEFUNC = _racepriv._race_plus,
-	MSFUNC = _racepriv._race_build_step, MINVFUNC = _racepriv._race_build_undo,
-	MSTYPE = race_sketch, MSSPACE = 1048576,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE race_build_records(race_params, race_record) IS
-	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters';
+COMMENT ON AGGREGATE race_build_records(race_params, bytea) IS
+	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters, 22P03 for other bytes';
 
 -- ------------------------------------------------------------------------
 -- Sketches into sketches

@@ -32,7 +32,6 @@ PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
 PG_FUNCTION_INFO_V1(race_build_record_step);
-PG_FUNCTION_INFO_V1(race_build_record_undo);
 PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record_make);
 PG_FUNCTION_INFO_V1(race_update_support);
@@ -80,18 +79,16 @@ read_prepared(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 	race_prepared_read(PG_GETARG_DATUM(arg), sketch->params, race_sketch_next(sketch));
 }
 
-typedef void (*RecordReader) (FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
-
 /* Add the record in argument `arg` to argument 0, or remove it. */
 static Datum
-update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
+update(FunctionCallInfo fcinfo, int arg, int weight)
 {
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
 	race_check_whole(&sketch->header, "changed record by record",
 					 "Build a pair of other records, and add up both lower and both upper halves.");
-	read(fcinfo, arg, sketch);
+	race_build_read(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
@@ -99,13 +96,13 @@ update(FunctionCallInfo fcinfo, int arg, RecordReader read, int weight)
 Datum
 race_add(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, race_build_read, 1);
+	return update(fcinfo, 1, 1);
 }
 
 Datum
 race_remove(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, race_build_read, -1);
+	return update(fcinfo, 1, -1);
 }
 
 /* The parameters of a call of this aggregate. Nothing else may call it. */
@@ -125,7 +122,8 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
  * and a moving transition may not return NULL.
  */
 static Datum
-build_step(FunctionCallInfo fcinfo, RecordReader read)
+build_step(FunctionCallInfo fcinfo,
+		   void (*read) (FunctionCallInfo fcinfo, int arg, RaceSketch *sketch))
 {
 	const RaceParams *params = build_params(fcinfo, "race_build");
 	RaceSketch *sketch;
@@ -157,27 +155,15 @@ race_build_record_step(PG_FUNCTION_ARGS)
 }
 
 /* Inverse transition of race_build in a moving window */
-static Datum
-build_undo(FunctionCallInfo fcinfo, RecordReader read)
+Datum
+race_build_undo(PG_FUNCTION_ARGS)
 {
 	(void) build_params(fcinfo, "race_build");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	return update(fcinfo, 2, read, -1);
-}
-
-Datum
-race_build_undo(PG_FUNCTION_ARGS)
-{
-	return build_undo(fcinfo, race_build_read);
-}
-
-Datum
-race_build_record_undo(PG_FUNCTION_ARGS)
-{
-	return build_undo(fcinfo, read_prepared);
+	return update(fcinfo, 2, -1);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "bytes.h"
 #include "moment_sums.h"
@@ -782,4 +783,16 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 			 !sets_are_sorted(&columns[i], model->points)))
 			return "A point of a model is not a record.";
 	return texts_problem(model, params);
+}
+
+bool
+race_is_sketch_type(Oid type)
+{
+	FmgrInfo	input;
+	Oid			function;
+	Oid			parameter;
+
+	getTypeInputInfo(type, &function, &parameter);
+	fmgr_info(function, &input);
+	return input.fn_addr == race_sketch_in;
 }

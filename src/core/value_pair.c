@@ -14,8 +14,11 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "privatize.h"
 #include "server.h"
@@ -237,6 +240,22 @@ race_build_value_final(PG_FUNCTION_ARGS)
 
 /* -------------------------------------------------------------- both private */
 
+/* Is this a row type of two sketches? */
+static bool
+is_pair_type(Oid type)
+{
+	TupleDesc	row;
+	bool		found;
+
+	if (!type_is_rowtype(type) || type == RECORDOID)
+		return false;
+	row = lookup_rowtype_tupdesc_domain(type, -1, false);
+	found = row->natts == RACE_HALVES && race_is_sketch_type(TupleDescAttr(row, 0)->atttypid) &&
+		race_is_sketch_type(TupleDescAttr(row, 1)->atttypid);
+	ReleaseTupleDesc(row);
+	return found;
+}
+
 /* Both halves of argument 0, exact and of the same parameters.  False if there are none. */
 static bool
 view_pair(FunctionCallInfo fcinfo, RaceView *views)
@@ -262,9 +281,7 @@ view_pair(FunctionCallInfo fcinfo, RaceView *views)
 	return true;
 }
 
-/*
- * race_privatize(pair, epsilon, delta, rows, max_contributions, neighbors, fit)
- */
+/* race_privatize() of both halves */
 Datum
 race_privatize_pair(PG_FUNCTION_ARGS)
 {
@@ -274,6 +291,10 @@ race_privatize_pair(PG_FUNCTION_ARGS)
 	RaceResultRow row;
 	int			i;
 
+	if (!is_pair_type(race_argument_type(fcinfo->flinfo, 0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("race_privatize takes a race_sketch, or race_value_sketches of race_build_value")));
 	if (PG_ARGISNULL(0) || !view_pair(fcinfo, exact) ||
 		!race_read_request(fcinfo, exact[0].params, 3, 6, &request))
 		PG_RETURN_NULL();

@@ -13,7 +13,7 @@ FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
 		pg_catalog.array_agg(c.upper ORDER BY c.number)
-	FROM _racepriv._race_columns(race_params(f.sketch)) c) c (numbers, lower, upper)
+	FROM _racepriv._race_columns(f.sketch) c) c (numbers, lower, upper)
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),

@@ -10,8 +10,7 @@ DECLARE
 	names text[];
 	n int;
 BEGIN
-	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(
-		_racepriv._race_params(r.sketch)))
+	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(r.sketch))
 	INTO names, n
 	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -66,7 +65,7 @@ CREATE FUNCTION race_curve(
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
 	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
 	UNION ALL
-	SELECT c.x, c.density, c.low, c.high, c.density * greatest(_racepriv._race_count(s.sketch), 0), l.label
+	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
 	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
@@ -124,59 +123,39 @@ COMMENT ON COLUMN race_bins_result.density IS 'the probability density in the ra
 COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by the model';
 COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_histogram_of(
-	release text, "column" text, edges text[], "where" jsonb, bins int, label text, smoothing float8, confidence float8)
+CREATE FUNCTION race_histogram(
+	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
+	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_bins_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
+	WITH asked AS MATERIALIZED (
+		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
+			CASE WHEN e.number THEN e.list::int ELSE bins END AS bins
+		FROM (SELECT l.list, l.list ~ '^ *[0-9]{1,5} *$' FROM (SELECT edges::text) l (list)) e (list, number)
+	)
 	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
 		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", edges, bins,
-			_race_histogram_of."where", false, false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN _race_histogram_of."where"
-			ELSE _racepriv._race_some("column", _race_histogram_of."where") END, confidence) n
+		CROSS JOIN asked a CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", a.edges, a.bins,
+			race_histogram."where", false, false, confidence) h
+		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
+			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
 	UNION ALL
 	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
-		c.count / nullif(_racepriv._race_count(s.sketch), 0::float8) / (c.upper - c.lower), 'model', l.label
-	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, _race_histogram_of."where"), label) l
+		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
+	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where"), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
-		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(edges::float8[], (
-			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bins, 20) ORDER BY i)
-			FROM generate_series(0, coalesce(bins, 20)) i, _racepriv._race_columns(_racepriv._race_params(s.sketch)) b
+		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
+			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
+			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
 			WHERE b.number = n.n)), smoothing) c
 $$;
-COMMENT ON FUNCTION _racepriv._race_histogram_of(text, text, text[], jsonb, int, text, float8, float8) IS
-	'race_histogram';
-
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges text DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT h.* FROM (SELECT edges ~ '^ *[0-9]{1,5} *$') n (number) CROSS JOIN LATERAL _racepriv._race_histogram_of(release, "column",
-		CASE WHEN n.number THEN NULL ELSE _racepriv._race_texts(edges) END, race_histogram."where",
-		CASE WHEN n.number THEN edges::int ELSE bins END, label, smoothing, confidence) h
-$$;
-COMMENT ON FUNCTION race_histogram(text, text, text, jsonb, int, text, float8, float8) IS
-	'how many records lie in each range [low,high) of a column: between edges that ascend, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
-
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges float8[], "where" jsonb DEFAULT '{}',
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_histogram_of(release, "column", edges::text[], race_histogram."where", NULL,
-		label, smoothing, confidence)
-	WHERE edges IS NOT NULL
-$$;
-COMMENT ON FUNCTION race_histogram(text, text, float8[], jsonb, text, float8, float8) IS
-	'the same between edges that are numbers';
+COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
+	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
 CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
 COMMENT ON TYPE race_percentiles_result IS 'a row of the result of race_quantiles';
@@ -190,7 +169,7 @@ COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release
 CREATE FUNCTION _racepriv._race_tables_quantiles(
 	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
 	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
 	whole CONSTANT boolean := domain->>'whole';
@@ -210,7 +189,9 @@ BEGIN
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
 	)
 	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
-		_racepriv._race_number_text(domain->>'type', v.v), NULL::text
+		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
+			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
+			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
 	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
@@ -283,17 +264,17 @@ CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8,
 COMMENT ON TYPE race_outliers_result IS 'a row of the result of race_outliers';
 COMMENT ON COLUMN race_outliers_result.point IS 'the number of the point, from 1 on';
 COMMENT ON COLUMN race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
-COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical, as race_typicality_share: compare it with a threshold such as 0.01. NULL without a model';
+COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
 COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
 COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
 
-CREATE FUNCTION _racepriv._race_points(params race_params, points float8[]) RETURNS TABLE (point int, x float8[])
+CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM _racepriv._race_columns(params));
+	dims int := (SELECT count(*) FROM _racepriv._race_columns(sketch));
 BEGIN
 	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
@@ -304,8 +285,8 @@ BEGIN
 	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
 	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_points(race_params, float8[]) IS
-	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of these parameters';
+COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
+	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
 
 CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
@@ -320,14 +301,11 @@ CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NUL
 			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
 		WHERE d.records IS NOT NULL
 		UNION ALL
-		SELECT p.point, _racepriv._race_typicality(s.sketch, p.x),
-			CASE WHEN s.fitted THEN _racepriv._race_typicality_share(s.sketch, p.x) END,
-			_racepriv._race_kde(s.sketch, p.x), l.label, NULL::float8, NULL::float8
+		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
 		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
-			CROSS JOIN LATERAL (
-				SELECT m.sketch, (_racepriv._race_info(m.sketch)).points IS NOT NULL
-				FROM _racepriv._race_model(_racepriv._race_released(release, l.label)) m (sketch) OFFSET 0) s (sketch, fitted)
-			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_params(s.sketch), CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p) o
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p
+			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
 	ORDER BY o.point, o.label COLLATE "C"
 $$;
 COMMENT ON FUNCTION race_outliers(text, text, text, float8) IS
@@ -338,66 +316,6 @@ CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NU
 	AS 'MODULE_PATHNAME', 'race_by_name' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION race_outliers(text, "any", text, float8) IS
 	'the same of jsonb, or of an array of numbers';
-
-CREATE TYPE race_mean_curve_result AS (
-	x float8, mean float8, stderr float8, lower float8, upper float8, label text);
-COMMENT ON TYPE race_mean_curve_result IS 'a row of the result of race_mean_curve';
-COMMENT ON COLUMN race_mean_curve_result.x IS 'a place of the column';
-COMMENT ON COLUMN race_mean_curve_result.mean IS 'the mean of the value there, as race_released_mean; without a trend NULL where too few records are near';
-COMMENT ON COLUMN race_mean_curve_result.stderr IS 'its standard error; NULL with the mean';
-COMMENT ON COLUMN race_mean_curve_result.lower IS 'the lower end of the confidence interval';
-COMMENT ON COLUMN race_mean_curve_result.upper IS 'the upper end';
-COMMENT ON COLUMN race_mean_curve_result.label IS 'the label; NULL in a release without labels';
-
-CREATE FUNCTION _racepriv._race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[])
-	RETURNS TABLE (x float8, q float8[])
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	n int := _racepriv._race_column(release, "column");
-	dims int;
-	first float8;
-	last float8;
-BEGIN
-	SELECT count(*), max(c.lower) FILTER (WHERE c.number = n), max(c.upper) FILTER (WHERE c.number = n)
-	INTO dims, first, last
-	FROM _racepriv._race_columns((
-		SELECT _racepriv._race_params(r.sketch) FROM _racepriv.race_releases r
-		WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1)) c;
-	first := coalesce(_race_line.lower, first);
-	last := coalesce(_race_line.upper, last);
-	IF coalesce(cardinality(at), CASE dims WHEN 1 THEN 1 ELSE 0 END) <> dims OR array_ndims(at) <> 1 THEN
-		RAISE EXCEPTION 'at must be % numbers', dims USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'They say where the other columns are.';
-	END IF;
-	IF steps IS NULL OR steps NOT BETWEEN 2 AND 10000 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 10000' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	IF NOT coalesce(first < last AND last - first < 'Infinity' AND first > '-Infinity', false) THEN
-		RAISE EXCEPTION 'the lower bound of a chart must be below the upper one' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Give lower and upper where the column has no bounds.';
-	END IF;
-	RETURN QUERY SELECT v.v, coalesce(at[:n - 1], '{}') || v.v || coalesce(at[n + 1:], '{}')
-	FROM generate_series(0, steps - 1) i, LATERAL (SELECT CASE i WHEN steps - 1 THEN last
-		ELSE first + (last - first) * i / (steps - 1) END) v (v);
-END $$;
-COMMENT ON FUNCTION _racepriv._race_line(text, text, int, float8, float8, float8[]) IS
-	'places along a column of a release, and the records there whose other columns are those of at';
-
-CREATE FUNCTION race_mean_curve(
-	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
-	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, at float8[] DEFAULT NULL,
-	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_mean_curve_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT p.x, m.mean, m.stderr, m.lower, m.upper, l.label
-	FROM _racepriv._race_labels(release, label) l
-		CROSS JOIN LATERAL _racepriv._race_line(release, "column", steps, lower, upper, at) p
-		CROSS JOIN LATERAL _racepriv._race_released_mean(release, p.q, l.label, confidence) m
-$$;
-COMMENT ON FUNCTION race_mean_curve(text, text, int, float8, float8, float8[], text, float8) IS
-	'the mean of the value of a release along a column, as race_released_mean, at steps places (2 to 10000). With several columns, at says where the others are. Errors as race_curve, 22023 for a release without a value';
 
 CREATE TYPE race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
@@ -419,11 +337,12 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
-			_racepriv._race_merge_disjoint(r.sketch) AS sketch, min(r.domains::text)::jsonb AS domains
-		FROM _racepriv.race_releases r
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
+		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
+			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
 		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
-		GROUP BY r.version, r.label, r.released_at)
-	SELECT v.released_at, v.version, _racepriv._race_count(v.sketch), (_racepriv._race_info(v.sketch)).epsilon,
+			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL))
+	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label

@@ -1201,7 +1201,13 @@ race_columns_seen(PG_FUNCTION_ARGS)
 
 	race_act_begin(&ledger, fcinfo, false);
 	actor = race_ledger_role(GetUserId());
-	race_ledger_run(&ledger, "SELECT * FROM _racepriv._race_columns_of($1)", 1, &actor);
+	race_ledger_run(&ledger,
+					"SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit,"
+					" c.description, c.source, concat_ws(': ', c.reason, c.hint)"
+					" FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)"
+					" CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c"
+					" WHERE has_any_column_privilege($1, r.relation, 'SELECT')"
+					" ORDER BY d.dataset COLLATE \"C\", c.ordinality", 1, &actor);
 	for (i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(rows, SPI_tuptable->vals[i]);
 	SPI_finish();

@@ -75,22 +75,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[])
 COMMENT ON FUNCTION _racepriv._race_columns_of_dataset(text, oid, text[]) IS
 	'what is known of some columns, or all, of the relation of a dataset; where nothing is, the reason, and the statement that helps';
 
-CREATE FUNCTION _racepriv._race_columns_of(actor name)
-	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
-		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)
-	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit, c.description,
-		c.source, concat_ws(': ', c.reason, c.hint)
-	FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)
-		CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c
-	WHERE has_any_column_privilege(actor, r.relation, 'SELECT')
-	ORDER BY d.dataset COLLATE "C", c.ordinality
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_columns_of(name) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_columns_of(name) IS
-	'race_columns for a role';
-
 CREATE FUNCTION _racepriv._race_columns_seen()
 	RETURNS TABLE (dataset text, column_name name, type text, kind text, lower text, upper text, step text, categories text[],
 		nulls boolean, others boolean, cells int, unit text, description text, source text, reason text)

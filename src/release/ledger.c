@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "../core/privatize.h"
 #include "ledger.h"
 #include "lineage.h"
 #include "release.h"
@@ -322,7 +323,8 @@ act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name, Nullabl
 /* The arguments of race_protect() */
 enum
 {
-	PROTECT_DATASET, PROTECT_RELATION, PROTECT_UNIT = 4, PROTECT_PUBLIC = 8, PROTECT_ARGUMENTS
+	PROTECT_DATASET, PROTECT_RELATION, PROTECT_UNIT = 4, PROTECT_MOST, PROTECT_NEIGHBORS, PROTECT_PUBLIC = 8,
+	PROTECT_ARGUMENTS
 };
 
 /*
@@ -350,6 +352,18 @@ private_tables(const RaceLedger *ledger, const RaceParameter *arguments)
 	};
 }
 
+/* Raise what a release of such units would. */
+static void
+check_unit(const RaceParameter *arguments)
+{
+	int			rows = 1;
+	RaceParams	any = {.rows = rows};
+
+	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)
+		(void) race_make_request(&any, 1, 0, &rows, DatumGetInt32(arguments[PROTECT_MOST].value),
+								 TextDatumGetCString(arguments[PROTECT_NEIGHBORS].value), false);
+}
+
 /*
  * race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column, max_contributions, neighbors,
  * accounting, public_tables).  A dataset is called like its relation, unless that is given, too.
@@ -373,6 +387,7 @@ race_protect(PG_FUNCTION_ARGS)
 		arguments[PROTECT_RELATION].value =
 			DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET))));
 	}
+	check_unit(arguments);
 	/* what is NULL is an error of the internal function */
 	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
 	arguments[i] = known ? private_tables(&ledger, arguments) :

@@ -8,24 +8,11 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_private_tables(regclass, name, regcla
 COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
 	'the base tables of a table or view that are not public. Error 22023 if a row may depend on more than one row of a table, or is not tied to the unit column';
 
-CREATE FUNCTION _racepriv._race_check_unit(max_contributions int, neighbors text) RETURNS void
-	AS 'MODULE_PATHNAME', 'race_check_unit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _racepriv._race_check_unit(int, text) IS
-	'raises what race_privatize says of these arguments: 22023 out of limits';
-
 CREATE FUNCTION _racepriv._race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
 	AS 'MODULE_PATHNAME', 'race_lock_tables' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) IS
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
-
-CREATE FUNCTION _racepriv._race_exact_decimal(value float8) RETURNS numeric
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
-	SELECT value::text::numeric
-$$;
-COMMENT ON FUNCTION _racepriv._race_exact_decimal(float8) IS
-	'the shortest decimal that stands for a number: what was written, so that ten times 0.1 is 1';
 
 CREATE FUNCTION _racepriv._race_relation_name(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10
@@ -115,28 +102,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_entries_of(regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_entries_of(regclass[]) IS
 	'the budgets that tables belong to: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
--- What was dropped, or was restored without its owner, may be there again under its name.
-CREATE FUNCTION _racepriv._race_check_names(tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	taken record;
-BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
-	FROM _racepriv._race_rows_naming(tables) e JOIN _racepriv.race_budgets b USING (budget)
-	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'the ledger names table % already', taken.name
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
-				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_names(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_names(regclass[]) IS
-	'raises 55000 if rows of race_budget_tables name one of these tables, unless the table that they were entered for exists under another name';
-
 -- A view alone does not make one answer for the tables under it.
 CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[]) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
@@ -212,33 +177,25 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_tables(regclass[], text) FROM P
 COMMENT ON FUNCTION _racepriv._race_enter_tables(regclass[], text) IS
 	'gives tables, by the names and owners that they have now, to a budget; their locks must be held';
 
--- A charge does not wait for others: whoever enters these tables now gives them to the
--- same budget, which their lineage leads to.
-CREATE FUNCTION _racepriv._race_enter_new_tables(tables regclass[], budget text) RETURNS void
+-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
+-- the database a table goes by its name, and one that was renamed there looks new.
+CREATE FUNCTION _racepriv._race_check_new(parts regclass[], tables regclass[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	new_ones regclass[] := ARRAY(
-		SELECT c.oid FROM pg_class c
-		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
-			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables b
-				WHERE b.table_name = _racepriv._race_relation_name(c.oid::regclass) AND b.relation = c.oid
-					AND b.owner_id = c.relowner AND b.schema_id = c.relnamespace AND _racepriv._race_is_here(b.identity)));
-BEGIN
-	PERFORM _racepriv._race_enter_tables(
-		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_new_tables(regclass[], text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_enter_new_tables(regclass[], text) IS
-	'gives to a budget what has become of its tables: new partitions, names and owners';
-
--- In a copy of the database a table goes by its name.  One that was renamed there looks new.
-CREATE FUNCTION _racepriv._race_check_missing(tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
+	taken record;
 	missing record;
 BEGIN
+	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
+	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+	ORDER BY 1, 2 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the ledger names table % already', taken.name
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
+	END IF;
 	SELECT t.table_name, b.budget INTO missing
 	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
 	WHERE NOT _racepriv._race_is_here(b.identity)
@@ -252,9 +209,9 @@ BEGIN
 				HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_missing(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_missing(regclass[]) IS
-	'raises 55000 in a copy of the database where a budget waits to be adopted, and a table of it is missing that has the owner of one of these';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) IS
+	'raises 55000 if the ledger names one of these parts for another table, or if a table of the same owner waits to be adopted in a copy of the database';
 
 CREATE FUNCTION _racepriv._race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
@@ -270,7 +227,7 @@ CREATE FUNCTION _racepriv._race_check_limits(
 	epsilon_limit float8, delta_limit float8, accounting text,
 	OUT epsilon numeric, OUT delta numeric, OUT rho numeric)
 	RETURNS record LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 BEGIN
 	IF accounting IS NULL OR accounting NOT IN ('basic', 'zcdp') THEN
 		RAISE EXCEPTION 'unknown accounting "%"', left(accounting, 64) USING ERRCODE = 'invalid_parameter_value',
@@ -280,33 +237,14 @@ BEGIN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	epsilon := _racepriv._race_exact_decimal(epsilon_limit);
-	delta := _racepriv._race_exact_decimal(delta_limit);
+	epsilon := epsilon_limit::text::numeric;
+	delta := delta_limit::text::numeric;
 	IF accounting = 'zcdp' THEN
-		rho := _racepriv._race_exact_decimal(_racepriv._race_rho_limit(epsilon_limit, delta_limit));
+		rho := _racepriv._race_rho_limit(epsilon_limit, delta_limit)::text::numeric;
 	END IF;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_check_limits(float8, float8, text) IS
-	'limits of a budget as exact decimals, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
-
--- Whoever joins a budget must know what it is.
-CREATE FUNCTION _racepriv._race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text)
-	RETURNS void LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	b _racepriv.race_budgets;
-BEGIN
-	SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = _race_check_shared.budget;
-	IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, epsilon_limit, delta_limit) THEN
-		RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
-				b.budget, b.epsilon_limit, b.delta_limit, b.accounting),
-			HINT = 'Give the same limits to share it; race_budget_limit changes them.';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_shared(text, numeric, numeric, text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_shared(text, numeric, numeric, text) IS
-	'raises 22023 unless the budget has these limits and this accounting';
+	'limits of a budget as the shortest decimals that stand for them, so that ten times 0.1 is 1, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
 CREATE FUNCTION _racepriv._race_protect(
 	actor name,
@@ -320,6 +258,7 @@ DECLARE
 	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, accounting);
 	parts regclass[];
 	shared text;
+	b _racepriv.race_budgets;
 BEGIN
 	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
 		OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL
@@ -331,7 +270,6 @@ BEGIN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset]);
-	PERFORM _racepriv._race_check_unit(max_contributions, neighbors);
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
@@ -342,13 +280,19 @@ BEGIN
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
-		PERFORM _racepriv._race_check_names(parts);
-		PERFORM _racepriv._race_check_missing(tables);
+		PERFORM _racepriv._race_check_new(parts, tables);
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
 		PERFORM _racepriv._race_check_budget_owner(actor, shared);
-		PERFORM _racepriv._race_check_shared(shared, limits.epsilon, limits.delta, accounting);
+		-- whoever joins a budget must know what it is
+		SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = shared;
+		IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, limits.epsilon, limits.delta) THEN
+			RAISE EXCEPTION 'the tables of this relation have a budget already' USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('Budget "%s" has epsilon_limit %s, delta_limit %s, accounting %s.',
+					b.budget, b.epsilon_limit, b.delta_limit, b.accounting),
+				HINT = 'Give the same limits to share it; race_budget_limit changes them.';
+		END IF;
 	END IF;
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO _racepriv.race_datasets
@@ -375,31 +319,19 @@ REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, i
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
 	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023';
 
--- The budget of a dataset that its caller owns, locked
-CREATE FUNCTION _racepriv._race_own_budget(actor name, dataset text) RETURNS _racepriv.race_budgets
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
-	b _racepriv.race_budgets;
-BEGIN
-	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
-	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
-	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
-	RETURN b;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_own_budget(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_own_budget(name, text) IS
-	'the budget of a dataset, locked; errors: 42704 no such dataset, 42501 unless the role owns its relation and the tables of the budget';
-
 CREATE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	b _racepriv.race_budgets := _racepriv._race_own_budget(actor, dataset);
-	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
+	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	b _racepriv.race_budgets;
+	limits record;
 BEGIN
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
+	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
+	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
+	limits := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
 	THEN

@@ -421,7 +421,7 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 /*
  * Do all tables that were read, but for the public ones, belong to the budget that was charged?  A
  * table can become a part of another until the query is planned.  One that was a part before the
- * charge may have no entry yet: another session enters it now (_race_enter_new_tables).
+ * charge may have no entry yet: another session enters it now (_race_charge).
  */
 static bool
 was_charged(const Release *release, const RaceChecked *checked)
@@ -569,12 +569,13 @@ static void
 order_labels(Release *release)
 {
 	RaceParameter parameters[] = {
-		argument(release, PARAMS), argument(release, LABEL), argument(release, LABELS),
-		{INT4OID, Int32GetDatum(RaceHalvesOf(&release->asked)), false}
+		argument(release, LABEL), argument(release, LABELS),
+		{INT8OID, Int64GetDatum((int64) (RaceCounters(release->asked.params) * sizeof(int64)) *
+								RaceHalvesOf(&release->asked)), false}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3)",
 					lengthof(parameters), parameters);
 	release->asked.labels = race_ledger_value(1, &isnull);
 }
@@ -721,13 +722,13 @@ static void
 check_description(const Release *release)
 {
 	RaceParameter parameters[] = {
-		argument(release, PARAMS),
-		{BOOLOID, BoolGetDatum(is_given(&release->asked, VALUE)), false},
+		{INT4OID, Int32GetDatum(race_params_columns(release->asked.params) +
+								is_given(&release->asked, VALUE)), false},
 		argument(release, NAME), argument(release, LABELS), argument(release, DESCRIPTION),
 		argument(release, COLUMNS), argument(release, UNITS)
 	};
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6, $7)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6)",
 					lengthof(parameters), parameters);
 }
 

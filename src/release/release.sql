@@ -75,12 +75,12 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], 
 COMMENT ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) IS
 	'raises 55000 unless all tables belong to a budget, and as _race_find_budget';
 
-CREATE FUNCTION _racepriv._race_ordered_labels(params race_params, label text, labels text[], sketches int) RETURNS text[]
+CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	-- all private sketches of a release are in memory at once
-	most CONSTANT bigint := 1000000000;
+	most_bytes CONSTANT bigint := 1000000000;
 	most_labels CONSTANT int := 100000;
 BEGIN
 	IF (label IS NULL) <> (labels IS NULL) THEN
@@ -101,13 +101,13 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'labels must be a list of different labels' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF _racepriv._race_params_counters(params) * 8 > most / cardinality(labels) / sketches THEN
+	IF bytes > most_bytes / cardinality(labels) THEN
 		RAISE EXCEPTION 'sketches of so many labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
-COMMENT ON FUNCTION _racepriv._race_ordered_labels(race_params, text, text[], int) IS
-	'the declared labels, which have so many sketches each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
+COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
+	'the declared labels, whose sketches have so many bytes each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
 -- What is said of a release is public, and is shown by tools that others wrote: in terminals, which
 -- obey control characters and turn text around, and in pages, which obey markup.
@@ -124,13 +124,12 @@ COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[]) IS
 	'raises 22023 for control characters, characters that change the direction of text, and the beginning of an HTML tag';
 
 CREATE FUNCTION _racepriv._race_check_description(
-	params race_params, has_value boolean, name text, labels text[], description text, columns text[], units text[]) RETURNS void
+	n int, name text, labels text[], description text, columns text[], units text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_bytes CONSTANT int := 200;		-- of a name or a unit
 	most_description CONSTANT int := 10000;
-	n CONSTANT int := (SELECT count(*) FROM _racepriv._race_columns(params)) + has_value::int;
 BEGIN
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
@@ -156,8 +155,8 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_check_description(race_params, boolean, text, text[], text, text[], text[]) IS
-	'raises 54000 or 22023 for texts that cannot be shown, and unless there is one name and one unit, or none at all, for each column of a record and for the value';
+COMMENT ON FUNCTION _racepriv._race_check_description(int, text, text[], text, text[], text[]) IS
+	'raises 54000 or 22023 for texts that cannot be shown, and unless there is a name and a unit, or none at all, for each of n columns of a record and its value';
 
 -- One UPDATE checks and charges, so that two sessions cannot both have the last of
 -- a budget.
@@ -165,13 +164,14 @@ CREATE FUNCTION _racepriv._race_charge(
 	dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[],
 	charged_by name, OUT charge uuid, OUT charged_at timestamptz)
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 DECLARE
 	asked_epsilon numeric := (request->>'epsilon')::numeric;
 	asked_delta numeric := (request->>'delta')::numeric;
-	asked_rho numeric := _racepriv._race_exact_decimal(rho);
+	asked_rho numeric := rho::text::numeric;
 	b _racepriv.race_budgets;
 	fits boolean;
+	new_ones regclass[];
 BEGIN
 	UPDATE _racepriv.race_budgets u
 	SET spent_epsilon = spent_epsilon + asked_epsilon, spent_delta = spent_delta + asked_delta, spent_rho = spent_rho + asked_rho
@@ -198,7 +198,16 @@ BEGIN
 					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
 				HINT = 'Nothing was read and nothing charged.';
 	END IF;
-	PERFORM _racepriv._race_enter_new_tables(tables, budget);
+	-- New partitions, names and owners of its tables.  A charge does not wait for others: whoever enters
+	-- these now gives them to the same budget, which their lineage leads to.
+	new_ones := ARRAY(
+		SELECT c.oid FROM pg_class c
+		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
+			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
+				WHERE e.table_name = _racepriv._race_relation_name(c.oid::regclass) AND e.relation = c.oid
+					AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
+	PERFORM _racepriv._race_enter_tables(
+		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
 
 	INSERT INTO _racepriv.race_charges AS c
 		(budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity, charged_by_id)

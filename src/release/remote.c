@@ -424,21 +424,19 @@ build_of_records(Aggref *aggref)
 {
 	Oid			schema = get_func_namespace(aggref->aggfnoid);
 	Oid			params = linitial_oid(aggref->aggargtypes);
-	Oid			record = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-										 CStringGetDatum("race_record"), ObjectIdGetDatum(schema));
 	Oid			prepare = function_of("race_record", schema, params, ANYOID);
 	Oid			build = function_of(psprintf("%s_records", get_func_name(aggref->aggfnoid)),
-									schema, params, record);
+									schema, params, BYTEAOID);
 	TargetEntry *x = lsecond_node(TargetEntry, aggref->args);
 
 	if (!OidIsValid(prepare) || !OidIsValid(build))
 		return (Node *) aggref;
-	x->expr = (Expr *) makeFuncExpr(prepare, record,
+	x->expr = (Expr *) makeFuncExpr(prepare, BYTEAOID,
 									list_make2(copyObject(linitial_node(TargetEntry, aggref->args)->expr),
 											   x->expr),
 									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	aggref->aggfnoid = build;
-	aggref->aggargtypes = list_make2_oid(params, record);
+	aggref->aggargtypes = list_make2_oid(params, BYTEAOID);
 	return (Node *) aggref;
 }
 

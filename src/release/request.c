@@ -417,19 +417,29 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 					lengthof(parameters), parameters);
 }
 
+#define MOST_CLASSES	100		/* that are calibrated */
+#define CELLS_OF_SCORES	25		/* of a margin, of all classes together */
+#define LEAST_CELLS		5
+
 /*
  * Wide cells, so that nodes have as many records whatever the number of labels: each one costs noise, and
  * shares are linear between nodes (learn/curves.h).
  */
 static Datum
-params_of_scores(const RaceLedger *ledger, const RaceAsked *asked)
+params_of_scores(const RaceAsked *asked)
 {
-	RaceParameter labels = RaceTexts(asked->labels);
-	bool		isnull;
+	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
+	int			n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
+	int			cells = Max(CELLS_OF_SCORES / n, LEAST_CELLS);
+	int			upper = 2 * n - 1;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_score_params(cardinality($1), greatest(25 / cardinality($1), 5))",
-					1, &labels);
-	return race_ledger_value(1, &isnull);
+	if (n < 2 || n > MOST_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scores are of 2 to %d classes", MOST_CLASSES)));
+	return PointerGetDatum(race_params_datum(race_params_parse(
+		psprintf("l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={%d}, cells={%d})",
+				 upper, cells * upper), NULL)));
 }
 
 /*
@@ -437,7 +447,7 @@ params_of_scores(const RaceLedger *ledger, const RaceAsked *asked)
  * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
 static void
-plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+plan_noise(const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	double		scores = asked->epsilon * asked->calibrate;
@@ -450,7 +460,7 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 									   asked->fit);
 	if (asked->calibrate == 0)
 		return;
-	checked->scores_params = params_of_scores(ledger, asked);
+	checked->scores_params = params_of_scores(asked);
 	checked->scores_noise = race_make_request(race_params_arg(checked->scores_params), scores, 0,
 											  &all, dataset->max_contributions,
 											  dataset->neighbors, false);
@@ -465,7 +475,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	checked->dataset = dataset;
 	race_request_check_rights(dataset->relation);
 	race_params_check_complete(asked->params);
-	plan_noise(ledger, asked, checked);
+	plan_noise(asked, checked);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
@@ -509,24 +519,8 @@ race_request_current(const RaceChecked *checked)
  * What a budget holds in rho of zero-concentrated privacy, and for which units.
  */
 
-PG_FUNCTION_INFO_V1(race_check_unit);
 PG_FUNCTION_INFO_V1(race_rho_limit);
 PG_FUNCTION_INFO_V1(race_rho_epsilon);
-
-/*
- * race_check_unit(max_contributions, neighbors): raise what a release of such units
- * would
- */
-Datum
-race_check_unit(PG_FUNCTION_ARGS)
-{
-	int			rows = 1;
-	RaceParams	any = {.rows = rows};
-
-	(void) race_make_request(&any, 1, 0, &rows, PG_GETARG_INT32(0),
-							 text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
-	PG_RETURN_VOID();
-}
 
 /* race_rho_limit(epsilon, delta): the largest rho that they allow */
 Datum

@@ -1,15 +1,9 @@
 -- ------------------------------------------------------------------------
 -- What bodies of functions call by the names that users know
 
-CREATE AGGREGATE _racepriv._race_merge_disjoint(sketch race_sketch) (
-	SFUNC = _racepriv._race_plus_disjoint, STYPE = race_sketch, SSPACE = 1048576,
-	COMBINEFUNC = _racepriv._race_plus_disjoint, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE _racepriv._race_merge_disjoint(race_sketch) IS 'race_merge_disjoint, for bodies of functions';
-
 DO $$
 DECLARE
-	called CONSTANT name[] := '{race_info,race_kernel,race_count,race_released,race_released_mean,race_quantile,race_modes,race_kde,race_points,race_typicality,race_typicality_share,race_distance,race_params}';
+	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance}';
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	f record;
 BEGIN

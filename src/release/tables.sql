@@ -53,16 +53,6 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
 	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition';
 
-CREATE FUNCTION _racepriv._race_number_text(type text, number float8) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
-	SELECT CASE WHEN type = 'date' THEN to_char('2000-01-01'::date + number::int, 'YYYY-MM-DD')
-		WHEN type LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => number), 'YYYY-MM-DD HH24:MI:SS')
-		WHEN type = 'interval' THEN make_interval(secs => number)::text ELSE number::text END
-$$;
-COMMENT ON FUNCTION _racepriv._race_number_text(text, float8) IS
-	'a number that stands for a value of a type, as its text';
-
 CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
@@ -74,7 +64,7 @@ CREATE FUNCTION race_count(
 	UNION ALL
 	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
 	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
-		SELECT sum(_racepriv._race_count(s.sketch)) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+		SELECT sum((_racepriv._race_info(s.sketch)).count::float8) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
 		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
 			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
 	WHERE n.count IS NOT NULL
@@ -105,35 +95,18 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 -- ------------------------------------------------------------------------
 -- Means
 
-CREATE FUNCTION _racepriv._race_texts(list text) RETURNS text[]
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END
-$$;
-COMMENT ON FUNCTION _racepriv._race_texts(text) IS
-	'one text, or those of an array that is written as a text';
-
 CREATE FUNCTION race_mean(
-	release text, "column" text, by text DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_mean(release, "column", _racepriv._race_texts(by), race_mean."where", confidence)
-$$;
-COMMENT ON FUNCTION race_mean(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}. NULL where too little is known. where, source and errors as race_count';
-
-CREATE FUNCTION race_mean(
-	release text, "column" text, by text[], "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), "column", by, race_mean."where", confidence) m
+	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
+		_racepriv._race_domains_needed(release), "column", CASE WHEN b.list LIKE '{%}' THEN b.list::text[] WHEN b.list IS NOT NULL THEN ARRAY[b.list] END,
+		race_mean."where", confidence) m
 $$;
-COMMENT ON FUNCTION race_mean(text, text, text[], jsonb, float8) IS
-	'the same by an array of columns';
+COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
+	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
 CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
@@ -182,8 +155,9 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
 
+
 CREATE FUNCTION race_classify(
-	release text, label text, query jsonb, confidence float8 DEFAULT 0.95,
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
 	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -192,7 +166,7 @@ CREATE FUNCTION race_classify(
 		FROM _racepriv._race_domains_needed(race_classify.release) d (domains)
 	), given AS MATERIALIZED (
 		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, NULL, NULL,
-			_racepriv._race_query(r.domains, query), false, false, confidence) WITH ORDINALITY h
+			_racepriv._race_query(r.domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
@@ -204,19 +178,8 @@ CREATE FUNCTION race_classify(
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
 $$;
-COMMENT ON FUNCTION race_classify(text, text, jsonb, float8) IS
-	'how likely each value of a column of a release is for a record with these values of others, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
-
--- Beside the aggregate of the same name, a query that is a literal must find a text.
-CREATE FUNCTION race_classify(
-	release text, label text, query text, confidence float8 DEFAULT 0.95,
-	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_classify(release, label, query::jsonb, confidence)
-$$;
-COMMENT ON FUNCTION race_classify(text, text, text, float8) IS
-	'the same with a query that is a text';
+COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
+	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
 CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95,

@@ -422,8 +422,8 @@ ask(const Shipment *shipment, const char *question)
 	QUESTION(s, "SELECT s AS t", "race_kernel_sum(t, q), race_kde(t, q)"), \
 	QUESTION(s, "SELECT s AS t", "race_estimate(t, q)"), \
 	QUESTION(s, "SELECT s AS t", "race_typicality(t, q), race_difference(t, t, q)"), \
-	QUESTION(s, "SELECT s AS t", "race_similarity(t, t), race_distance(t, t)"), \
-	QUESTION(s, "SELECT s AS t", "race_typicality_share(t, q)"), \
+	QUESTION(s, "SELECT s AS t", "(race_distance(t, t)).similarity, race_distance(t, t)"), \
+	QUESTION(s, "SELECT s AS t", "(race_typicality(t, q)).share"), \
 	QUESTION(s, "SELECT s + s AS t", "race_info(t)"), \
 	QUESTION(s, "SELECT race_merge(d.s) AS t FROM (SELECT s FROM generate_series(1, 3)) d", \
 			 "race_info(t)"), \

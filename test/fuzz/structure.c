@@ -849,14 +849,14 @@ static Operation operations[] = {
 		"SELECT " SEND("a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' "
 		"AS \"answers are numbers\" FROM " SKETCHES},
 	{.name = "comparisons", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT NULL, (race_similarity(a, b), race_distance(a, b), race_difference(a, b, q), "
+		"SELECT NULL, (race_distance(a, b), race_difference(a, b, q), "
 		"race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
 		"(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
-		"race_typicality(b, q) > '-Infinity' AS \"typicality is finite\" FROM " RECORDS},
+		"(race_typicality(b, q)).typicality > '-Infinity' AS \"typicality is finite\" FROM " RECORDS},
 	{.name = "models", .kind = OF_SKETCH, .may_have_models = true, .query =
 		"SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "
 		"min(v::text) !~ 'NaN' FROM race_sample(f, 20, 1) v) AS \"samples are records\", "
-		"race_typicality_share(f, q) BETWEEN 0 AND 1 AS \"a share\", "
+		"(race_typicality(f, q)).share BETWEEN 0 AND 1 AS \"a share\", "
 		"(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" FROM " RECORDS ", "
 		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before)) v (s, x) OFFSET 0) w"},
 	{.name = "race_points", .kind = OF_SKETCH, .may_have_models = true, .query =
@@ -876,11 +876,9 @@ static Operation operations[] = {
 	{.name = "*", .kind = OF_PARAMS, .query =
 		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
-	{.name = "order", .kind = OF_PARAMS, .query =
-		"SELECT _racepriv._race_params_send(greatest(a, b)), "
-		"(a < b)::int + (a = b)::int + (a > b)::int = 1 AS \"one of <, = and >\", "
+	{.name = "equality", .kind = OF_PARAMS, .query =
+		"SELECT _racepriv._race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
 		"(a = b) = (_racepriv._race_params_send(a) = _racepriv._race_params_send(b)) AS \"= are the same bytes\", "
-		"_racepriv._race_params_cmp(a, b) = -_racepriv._race_params_cmp(b, a) AS \"the other way around\", "
 		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
 };
 

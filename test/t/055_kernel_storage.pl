@@ -15,7 +15,7 @@ chmod 0777, $dir;
 
 # A default that is an expression, one that is a literal, and what must equal it
 my $left = q(race_params('l2', 2, 3, rows => 16, range => 32, lower => '{-1e300,0.1}', upper => '{Infinity,9}',
-	transform => race_transform('{{1,0.1},{0,2},{1e-100,-3}}', '{5,4.000000000000001}')));
+	transform => ROW('{{1,0.1},{0,2},{1e-100,-3}}', '{5,4.000000000000001}')::race_transform));
 my $right = q(race_params('match', 3, rows => 16, range => 32));
 my $literal = sql("SELECT $left * $right * 'jaccard(rows=16, range=32)'");
 sql(<<END);

@@ -100,7 +100,7 @@ sub memory {
 SKIP: {
 	skip 'this version does not tell its memory', 2 if sql("SELECT current_setting('server_version_num')::int < 140000") eq 't';
 	my $session = RaceSession->new;
-	my $ask = "SELECT count(race_distance(a, b)), count(race_similarity(a, b)), count(race_typicality(a, x[1:dims])) FROM halves JOIN settings ON name = setting, "
+	my $ask = "SELECT count(race_distance(a, b)), count((race_distance(a, b)).similarity), count(race_typicality(a, x[1:dims])) FROM halves JOIN settings ON name = setting, "
 	  . "LATERAL (SELECT x FROM records WHERE id = simulation) v WHERE shift = 1";
 	$session->ask("SET racepriv.cache_size = '64kB'; $ask");
 	my $before = memory($session);

@@ -68,7 +68,7 @@ my @owner_acts = ("CALL race_protect('more', 'visits', 4)", "CALL race_budget_li
 my @curator_acts = (release('more', 'visits', 0.1), "CALL race_release('more', 'visits', '{site}', 0.1)", "CALL race_release_next('people')", "SELECT race_refreshes_left('people')");
 my @internal_acts = (
 	"SELECT _racepriv._race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _racepriv._race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
-	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_enter_new_tables('{visits}', 'visits')", "SELECT _racepriv._race_own_budget('data_owner', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",
+	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",
 	"SELECT _racepriv._race_lock_tables('visits', '{visits}', true)",
 	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT _racepriv._race_entries_of('{visits}')", 'SELECT _racepriv._race_identity()',
 	"SELECT _racepriv._race_check_budget('visits', 'visits', '{visits}', '{}')", "SELECT _racepriv._race_check_budget_owner('data_owner', 'visits')",

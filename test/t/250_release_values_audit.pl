@@ -136,7 +136,7 @@ my $recorded = sql(q(SELECT max((race_info(sketch)).epsilon) FROM _racepriv.race
 cmp_ok($recorded, '<=', EPSILON, 'the recorded epsilon is at most what was asked');
 cmp_ok($_, '<=', $recorded, sprintf 'a person with %d rows: epsilon is at least %.3f', ROWS, $_)
 	for epsilon_bounds(@values, PILOT);
-is(sql('SELECT spent_epsilon = ' . CALLS . " * _racepriv._race_exact_decimal($epsilon) FROM _racepriv.race_budgets"), 't',
+is(sql('SELECT spent_epsilon = ' . CALLS . " * ($epsilon)::float8::text::numeric FROM _racepriv.race_budgets"), 't',
 	'both sketches of all labels together cost its epsilon once');
 
 # ------------------------------------------------------------------- mutants

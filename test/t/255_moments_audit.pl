@@ -296,6 +296,6 @@ my $once = ($norm{gaussian}**4 + $norm{gaussian}**4 / (1 + $columns{gaussian})) 
 mu_caught('half the noise', $person, 1 / 2);
 mu_caught('one triangle forgotten', $person, sqrt($once / $squared));
 mu_caught('clipping left out', $unclipped, 1);
-is(sql("SELECT spent_epsilon = @{[$calls{laplace} + $calls{wishart}]} * _racepriv._race_exact_decimal($epsilon{laplace}) + @{[$calls{gaussian} * $epsilon{gaussian}]} FROM _racepriv.race_budgets WHERE budget = 'bounded'"), 't',
+is(sql("SELECT spent_epsilon = @{[$calls{laplace} + $calls{wishart}]} * ($epsilon{laplace})::float8::text::numeric + @{[$calls{gaussian} * $epsilon{gaussian}]} FROM _racepriv.race_budgets WHERE budget = 'bounded'"), 't',
 	'all labels of a release together cost its epsilon once');
 done_testing();

@@ -97,7 +97,7 @@ as('dba', "CALL hid.race_release_sketch('sites', 'visits', '$params', 'x', 1, la
 as('dba', "CALL hid.race_release_sketch('days', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, value => 'days', value_lower => 0, value_upper => 7)");
 as('dba', "CALL hid.race_release_next('people'); ");
 for my $question ("race_curve('people')", "race_histogram('people', 'x', '{0,5,10}'::float8[])", "race_quantiles('people', 'x', '{0.5}'::float8[])", "race_modes('people')", "race_outliers('people', '{1}')",
-	"race_mean_curve('days')", "race_versions('people')", "race_released('people')", "race_classify('sites', '{3}'::int[])", "race_posterior('sites', '{3}'::int[])")
+	"race_versions('people')", "race_released('people')", "race_classify('sites', '{3}'::int[])", "race_posterior('sites', '{3}'::int[])")
 {
 	cmp_ok(as('analyst', "SELECT count(*) FROM hid.$question"), '>', 0, "renamed before: $question answers");
 	cmp_ok($cluster->sql("SET search_path = pg_catalog, hid; SELECT count(*) FROM $question", 'clinic'), '>', 0, "and a superuser");
