@@ -37,6 +37,7 @@ ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[],
 ALTER FUNCTION _race_suggest_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_whiten_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
+ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
@@ -407,7 +408,6 @@ DROP FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint)
 DROP FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint);
 DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
 DROP FUNCTION _race_discriminant_final(bytea);
-DROP FUNCTION _race_discriminant_final(internal);
 DROP FUNCTION race_typicality(sketch race_sketch, q "any");
 DROP FUNCTION race_minimize(sketch race_sketch, lower float8[], upper float8[], question regprocedure, maximize boolean, evaluations int);
 DROP FUNCTION race_loss(params race_params, theta float8[], record float8[]);
@@ -863,16 +863,13 @@ COMMENT ON AGGREGATE race_suggest(float8, float8, bigint, "any") IS
 CREATE FUNCTION _racepriv._race_whiten_step(internal, VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
 
 COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
 
 COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
 
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_whiten(VARIADIC "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
@@ -883,7 +880,7 @@ COMMENT ON AGGREGATE race_whiten("any") IS
 
 CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
 	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
 );
 
 COMMENT ON AGGREGATE race_discriminant("any", "any") IS
@@ -2755,8 +2752,8 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
-			SELECT * FROM _racepriv._race_distance(
-				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch)
+			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
+				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
 			WHERE v.domains IS NULL
 			UNION ALL
 			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true

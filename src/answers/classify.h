@@ -189,8 +189,10 @@ extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, 
 /* Fill in the scores: densities relative to the highest, times counts if that is the prior. */
 extern void race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores);
 
-/* Transition and final function of race_discriminant(label, moments) */
-extern Datum race_moments_discriminant_step(FunctionCallInfo fcinfo);
-extern Datum race_moments_discriminant_final(FunctionCallInfo fcinfo);
+/* Add the moments of a class to a list, which is made if it is NULL. */
+extern void race_class_moments_append(struct RaceClassMoments **list, Datum moments, MemoryContext context);
+
+/* The transform to the directions in which classes with moments lie apart, which the function is declared to return */
+extern Datum race_class_moments_discriminant(FunctionCallInfo fcinfo, const struct RaceClassMoments *list);
 
 #endif

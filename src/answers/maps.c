@@ -569,8 +569,17 @@ race_discriminant_map(const RaceScatter *scatter, RaceWhitening *map)
 Datum
 race_discriminant_step(PG_FUNCTION_ARGS)
 {
+	RaceScatter *scatter = PG_ARGISNULL(0) ? NULL : (RaceScatter *) PG_GETARG_POINTER(0);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_discriminant");
+
 	if (race_is_sketch_type(race_argument_type(fcinfo->flinfo, 2)))
-		return race_moments_discriminant_step(fcinfo);
+	{
+		if (scatter == NULL)
+			scatter = MemoryContextAllocZero(context, sizeof(RaceScatter));
+		if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
+			race_class_moments_append(&scatter->moments, PG_GETARG_DATUM(2), context);
+		PG_RETURN_POINTER(scatter);
+	}
 	return add_vector(fcinfo, 2, 1);
 }
 
@@ -581,9 +590,9 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 	const RaceScatter *scatter = state_arg(fcinfo);
 	RaceWhitening whitening;
 
-	if (race_is_sketch_type(race_argument_type(fcinfo->flinfo, 2)))
-		return race_moments_discriminant_final(fcinfo);
-	if (scatter == NULL)
+	if (scatter != NULL && scatter->moments != NULL)
+		return race_class_moments_discriminant(fcinfo, scatter->moments);
+	if (scatter == NULL || scatter->n_classes == 0)
 		PG_RETURN_NULL();
 	if (scatter->n_classes < 2)
 		ereport(ERROR,

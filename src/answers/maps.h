@@ -42,6 +42,7 @@ typedef struct RaceScatter
 	RaceScatterClass *classes;
 	double	   *means;			/* [n_classes][dims] */
 	double	   *products;		/* of deviations, row by row up to the diagonal */
+	struct RaceClassMoments *moments;	/* in place of all this, if classes have moments; else NULL */
 } RaceScatter;
 
 #define RaceScatterProducts(dims)	((Size) (dims) * ((dims) + 1) / 2)

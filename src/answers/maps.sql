@@ -41,12 +41,12 @@ CREATE FUNCTION _racepriv._race_whiten_final(internal) RETURNS race_transform
 	AS 'MODULE_PATHNAME', 'race_whiten_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") RETURNS race_transform
+CREATE FUNCTION _racepriv._race_discriminant_final(internal) RETURNS race_transform
 	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
 COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
 COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal, "any", "any") IS 'aggregate final function';
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_whiten(VARIADIC "any") (
 	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
@@ -56,7 +56,7 @@ COMMENT ON AGGREGATE race_whiten("any") IS
 
 CREATE AGGREGATE race_discriminant(label "any", x "any") (
 	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_final, FINALFUNC_EXTRA, PARALLEL = SAFE
+	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_discriminant("any", "any") IS
 	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first: of public vectors x, or, over one row a label, of moments, private if they are. Errors as in race_whiten';

@@ -567,11 +567,14 @@ typedef struct RaceClassModel
 
 /* --------------------------------------------------------------- transition */
 
-static void
-add_class(RaceClassMoments *state, Datum value, MemoryContext context)
+void
+race_class_moments_append(RaceClassMoments **list, Datum value, MemoryContext context)
 {
 	struct varlena *moments = PG_DETOAST_DATUM(value);
+	RaceClassMoments *state = *list;
 
+	if (state == NULL)
+		*list = state = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
 	if (state->n == MAX_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -616,10 +619,8 @@ race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceVi
 {
 	RaceScore	score = {0};
 
-	if (scores->moments == NULL)
-		scores->moments = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
+	race_class_moments_append(&scores->moments, moments, context);
 	set_record(fcinfo, scores->moments, header->params->dims, context);
-	add_class(scores->moments, moments, context);
 	race_scores_append(scores, score, PG_GETARG_DATUM(1), context);
 }
 
@@ -768,27 +769,11 @@ race_moments_transform(PG_FUNCTION_ARGS)
 /* --------------------------------------------------------- Fisher's discriminant */
 
 Datum
-race_moments_discriminant_step(FunctionCallInfo fcinfo)
+race_class_moments_discriminant(FunctionCallInfo fcinfo, const RaceClassMoments *state)
 {
-	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
-	MemoryContext context = race_aggregate_context(fcinfo, "race_discriminant");
-
-	if (state == NULL)
-		state = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
-	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
-		add_class(state, PG_GETARG_DATUM(2), context);
-	PG_RETURN_POINTER(state);
-}
-
-Datum
-race_moments_discriminant_final(FunctionCallInfo fcinfo)
-{
-	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
 	RaceClassModel model;
 	RaceWhitening map;
 
-	if (state == NULL || state->n == 0)
-		PG_RETURN_NULL();
 	make_class_model(state, true, &model);
 	if (model.classes.kept == 0)
 		ereport(ERROR,

@@ -347,8 +347,8 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	FROM versions v LEFT JOIN versions before
 		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
-			SELECT * FROM _racepriv._race_distance(
-				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch)
+			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
+				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
 			WHERE v.domains IS NULL
 			UNION ALL
 			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
