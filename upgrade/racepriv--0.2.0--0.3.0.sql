@@ -1535,7 +1535,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
-	'the declared labels, whose sketches have so many bytes each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
+	'the declared labels, whose sketches have so many bytes each, as the parts are ordered; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100

@@ -45,9 +45,9 @@ check_comparable(const RaceParams *a, const RaceParams *b)
 		race_params_check_same(a, b);
 }
 
-/* Return both sketches with their numbers of records, each at least `least`. */
+/* Return both sketches with their numbers of records, each at least 2. */
 static RacePair
-pair_of(const RaceQuestion questions[2], double least)
+pair_of(const RaceQuestion questions[2])
 {
 	RacePair	pair;
 	int			side;
@@ -56,7 +56,7 @@ pair_of(const RaceQuestion questions[2], double least)
 	for (side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
-		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), least);
+		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), 2);
 	}
 	return pair;
 }
@@ -179,19 +179,23 @@ measure(const RacePair *pair, const RaceProducts *products)
 	return distance;
 }
 
-/* The mean kernel of all pairs */
+/* The mean kernel of all pairs, from products that were taken for at least two records on each side */
 static double
-similarity_of(const RacePair *pair)
+similarity_of(const RacePair *pair, const RaceProducts *products)
 {
 	double		p = race_collision_probability(pair->view[0]->params);
-	double		shares = 1;		/* 1 unless a count is below 1, or within its noise */
-	RaceProducts products;
+	double		shares = 1;		/* unless a count is below 1, or within its noise */
+	double		ab = products->ab;
 	int			side;
 
-	race_products(pair, &products);
 	for (side = 0; side < 2; side++)
-		shares *= pair->view[side]->header->count / pair->records[side];
-	return (products.ab - p * shares) / (1 - p);
+	{
+		double		records = race_count_divisor(race_record_count(pair->view[side], NULL));
+
+		ab *= pair->records[side] / records;
+		shares *= pair->view[side]->header->count / records;
+	}
+	return (ab - p * shares) / (1 - p);
 }
 
 /* race_distance(a, b) */
@@ -207,11 +211,10 @@ race_distance_sql(PG_FUNCTION_ARGS)
 
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
-	pair = pair_of(questions, 1);
-	similarity = similarity_of(&pair);
-	pair = pair_of(questions, 2);
+	pair = pair_of(questions);
 	race_products(&pair, &products);
 	distance = measure(&pair, &products);
+	similarity = similarity_of(&pair, &products);
 	race_row_add(&row, Float8GetDatum(sqrt(Max(distance.squared, 0))));
 	race_row_add(&row, Float8GetDatum(distance.squared));
 	race_row_add(&row, Float8GetDatum(distance.standard_error));

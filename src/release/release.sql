@@ -107,7 +107,7 @@ BEGIN
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
 COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
-	'the declared labels, whose sketches have so many bytes each, in the order of the parts; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
+	'the declared labels, whose sketches have so many bytes each, as the parts are ordered; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
 
 -- What is said of a release is public, and is shown by tools that others wrote: in terminals, which
 -- obey control characters and turn text around, and in pages, which obey markup.

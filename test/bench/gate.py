@@ -270,7 +270,7 @@ def split(gate, name, seed):
 
 
 def classify(gate, name, epsilon=1, reps=3):
-    """Errors in % of race_suggest and race_classify, of a release without public rows, and of race_lda"""
+    """Errors in % of race_suggest and race_classify, of a release without public rows, and of race_classify of moments"""
     found = {'with public rows': [], 'without public rows': [], 'lda': [], 'rival': []}
     for seed in range(gate.reps(reps)):
         public, private, (tests, truth) = split(gate, name, 0)
@@ -279,8 +279,8 @@ def classify(gate, name, epsilon=1, reps=3):
         def wrong(says):
             return 100 * np.mean(says.astype(int) != truth)
         run = gate.session.run
-        run('DROP TABLE IF EXISTS p, c; CREATE TABLE p AS SELECT (race_suggest(x, label, '
-            f'{epsilon}, 0, {len(private[0])} ORDER BY id)).* FROM public_rows')
+        run('DROP TABLE IF EXISTS p, c; CREATE TABLE p AS SELECT (race_suggest('
+            f'{epsilon}, 0, {len(private[0])}, x, label ORDER BY id)).* FROM public_rows')
         prior, expression = gate.session.value('SELECT prior, expression FROM p').split('|')
         run(f'UPDATE private_rows SET z = {expression}; UPDATE test_rows SET z = {expression}; '
             f'CREATE TABLE c AS SELECT label, race_privatize(race_build(params, z), {epsilon}, 0, rows) AS s '
