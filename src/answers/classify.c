@@ -224,11 +224,11 @@ race_classify_step(PG_FUNCTION_ARGS)
 	site = race_call_site(fcinfo, 3);
 	sketch = race_call_site_fetch(site, PG_GETARG_DATUM(2), sizeof(RaceSketchDatum) - VARHDRSZ);
 	race_sketch_view_header_any(sketch, &view);
-	if (scores->n > 0 && (scores->moments != NULL) != race_is_moments(view.params))
+	if (scores->n > 0 && (scores->moments != NULL) != race_summary_kind(view.params)->matrix)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("classes with moments and classes with sketches cannot be compared")));
-	if (race_is_moments(view.params))
+	if (race_summary_kind(view.params)->matrix)
 		race_class_moments_add(fcinfo, scores, &view, sketch, context);
 	else
 	{
