@@ -2785,7 +2785,7 @@ BEGIN
 		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
 			JOIN pg_language l ON l.oid = p.prolang AND l.lanname IN ('sql', 'plpgsql')
-		WHERE d.refclassid = 'pg_extension'::regclass AND p.prokind = 'f' AND 'release' = ANY (p.proargnames)
+		WHERE d.refclassid = 'pg_extension'::regclass AND p.prokind = 'f' AND 'release' = ANY (p.proargnames) AND p.proname LIKE 'race\_%'
 		ORDER BY p.oid
 	LOOP
 		EXECUTE regexp_replace(regexp_replace(f.definition, format('\m%s\.', f.proname), format('_%s.', f.proname), 'g'),
