@@ -1,4 +1,4 @@
--- race_similarity and race_distance
+-- race_distance, and the similarity that it tells
 
 \set p '''l2(dims=1, bandwidth=1, rows=256, range=512)'''
 \set g '''l2(dims=1, bandwidth=1, sequence=grid, lower={0}, upper={20})'''
@@ -79,7 +79,7 @@ SELECT race_distance(rows, race_privatize(rows, 1)) FROM s WHERE name = 'a';
 SELECT (race_distance(race_privatize(rows, 1), rows)).similarity FROM s WHERE name = 'a';
 SELECT race_distance(rows, race_sketch('l2(dims=1, bandwidth=2, rows=256, range=512)'::race_params)) FROM s WHERE name = 'a';
 \set VERBOSITY sqlstate
-SELECT race_similarity(rows, race_sketch('l2(dims=1, bandwidth=1, rows=256, range=256)'::race_params)) FROM s WHERE name = 'a';
+SELECT (race_distance(rows, race_sketch('l2(dims=1, bandwidth=1, rows=256, range=256)'::race_params))).similarity FROM s WHERE name = 'a';
 SELECT race_distance(rows, race_sketch('l2(dims=1, bandwidth=1, rows=256, range=512, seed=1)'::race_params)) FROM s WHERE name = 'a';
 SELECT race_distance(rows, grid) FROM s WHERE name = 'a';
 SELECT race_distance(rows, race_sketch('jaccard'::race_params)) FROM s WHERE name = 'a';

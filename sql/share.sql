@@ -1,4 +1,4 @@
--- race_typicality_share: how many records are less typical?
+-- race_typicality: how many records are less typical?
 CREATE TABLE t AS SELECT ARRAY[CASE WHEN i % 4 = 0 THEN 7 ELSE 3 END + (i % 21 - 10) / 20.0]::float8[] AS x FROM generate_series(1, 400) i;
 CREATE TABLE f AS SELECT race_fit(race_build('l2(dims=1, bandwidth=1, rows=256, range=512, lower={0}, upper={10})', x)) AS f FROM t;
 -- the small hill is less typical than the large one, and nothing less so than a place far from both
@@ -24,5 +24,5 @@ SELECT (race_typicality(NULL, '{1}'::float8[])).share IS NULL AS a, (race_typica
 SELECT (race_typicality(race_build('l2(dims=1)', '{5}'::float8[]), '{5}')).share;
 SELECT (race_typicality(f, '{1,2}'::float8[])).share FROM f;
 SELECT (race_typicality(f, '{NaN}')).share FROM f;
-SELECT race_typicality_share(race_share(race_build('l2(dims=1)', '{5}'::float8[]), 1, 1e-6, 3), '{5}');
+SELECT (race_typicality(race_share(race_build('l2(dims=1)', '{5}'::float8[]), 1, 1e-6, 3), '{5}')).share;
 DROP TABLE t, f, two;

@@ -729,7 +729,7 @@ assign_columns(Fill *fill, const RaceParams *params)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the row type has too few columns"),
-				 errdetail("It has %d, and records have " UINT64_FORMAT " values.", n, race_params_columns(params)),
+				 errdetail("It has %d, and records have %u values.", n, race_params_columns(params)),
 				 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
