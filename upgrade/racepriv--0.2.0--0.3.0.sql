@@ -2681,13 +2681,13 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
 	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
 
-CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT o.* FROM (
 		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
-		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
+		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records::text END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
 			CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
 			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
 				WITH ORDINALITY q (record, n)
@@ -2697,20 +2697,13 @@ CREATE FUNCTION race_outliers(release text, records text, label text DEFAULT NUL
 		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
 		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records END::float8[]) p
+			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records::text END::float8[]) p
 			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
 	ORDER BY o.point, o.label COLLATE "C"
 $$;
 
-COMMENT ON FUNCTION race_outliers(text, text, text, float8) IS
+COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
-
-CREATE FUNCTION race_outliers(release text, records "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_outliers_result
-	AS 'MODULE_PATHNAME', 'race_by_name' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
-
-COMMENT ON FUNCTION race_outliers(text, "any", text, float8) IS
-	'the same of jsonb, or of an array of numbers';
 
 CREATE TYPE race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
