@@ -63,11 +63,9 @@ static void
 load(const RaceCalibration *calibration, int class, const RaceView *view)
 {
 	double		unit = (double) race_record_unit(view->params);
-	int			best;
-	uint32		j;
 
-	for (best = 0; best < calibration->classes; best++)
-		for (j = 0; j <= calibration->cells; j++)
+	for (int best = 0; best < calibration->classes; best++)
+		for (uint32 j = 0; j <= calibration->cells; j++)
 			lead_of(calibration, class, best)[j] =
 				race_counters_get(view->counters, view->width,
 								  (size_t) 2 * best * calibration->cells + j) / unit;
@@ -103,21 +101,18 @@ static void
 make_monotone(double *shares, const double *records, uint32 n)
 {
 	double	   *given = memcpy(palloc(n * sizeof(double)), shares, n * sizeof(double));
-	uint32		i;
-	uint32		from;
-	uint32		to;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		/* the largest of the least means of nodes around it (Barlow et al. 1972) */
 		shares[i] = 0;
-		for (from = 0; from <= i; from++)
+		for (uint32 from = 0; from <= i; from++)
 		{
 			double		least = 1;
 			double		sum = 0;
 			double		all = 0;
 
-			for (to = from; to < n; to++)
+			for (uint32 to = from; to < n; to++)
 			{
 				sum += given[to] * Max(records[to], 1);
 				all += Max(records[to], 1);
@@ -141,12 +136,10 @@ rightness_of(const RaceCalibration *calibration, const double *places, double va
 	double	   *shares = having + nodes;
 	double		right = 0;
 	double		all = 0;
-	int			best;
-	uint32		j;
 
-	for (j = 0; j < nodes; j++)
+	for (uint32 j = 0; j < nodes; j++)
 	{
-		for (best = 0; best < classes; best++)
+		for (int best = 0; best < classes; best++)
 		{
 			records[j] += places[best * nodes + j];
 			having[j] += lead_of(calibration, best, best)[j];
@@ -154,7 +147,7 @@ rightness_of(const RaceCalibration *calibration, const double *places, double va
 		right += having[j];
 		all += records[j];
 	}
-	for (j = 0; j < nodes; j++)
+	for (uint32 j = 0; j < nodes; j++)
 		shares[j] = within(shrunk(having[j], records[j], within(all > 0 ? right / all : 0, classes),
 								  classes * variance), classes);
 	make_monotone(shares, records, nodes);
@@ -170,17 +163,15 @@ share_out(RaceCalibration *calibration, int best, const double *places, const do
 {
 	int			classes = calibration->classes;
 	double		others = 0;
-	int			i;
-	uint32		j;
 
-	for (i = 0; i < classes; i++)
+	for (int i = 0; i < classes; i++)
 		others += i == best ? 0 : calibration->totals[i] + 1;
-	for (j = 0; j <= calibration->cells; j++)
+	for (uint32 j = 0; j <= calibration->cells; j++)
 	{
 		double		records = Max(places[j], 1);
 		double		share = within(shrunk(lead_of(calibration, best, best)[j], records, rightness[j], variance), classes);
 
-		for (i = 0; i < classes; i++)
+		for (int i = 0; i < classes; i++)
 			lead_of(calibration, i, best)[j] = records *
 				(i == best ? share : (1 - share) * (calibration->totals[i] + 1) / others);
 	}
@@ -194,15 +185,13 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 	double	   *places;			/* records of all classes */
 	double	   *rightness;
 	double		variance = 0;
-	size_t		place;
-	int			i;
 
 	calibration->classes = classes;
 	calibration->cells = cells_of(classes, scores[0].params);
 	calibration->totals = MemoryContextAlloc(context, classes * sizeof(double));
 	calibration->records = MemoryContextAllocHuge(context, classes * places_of(calibration) *
 												  sizeof(double));
-	for (i = 0; i < classes; i++)
+	for (int i = 0; i < classes; i++)
 	{
 		race_params_check_same(scores[0].params, scores[i].params);
 		load(calibration, i, &scores[i]);
@@ -212,10 +201,10 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 	variance = Max(variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
 	calibration->margin = sqrt(2 * variance);
 	places = palloc0(places_of(calibration) * sizeof(double));
-	for (place = 0; place < classes * places_of(calibration); place++)
+	for (size_t place = 0; place < classes * places_of(calibration); place++)
 		places[place % places_of(calibration)] += calibration->records[place];
 	rightness = rightness_of(calibration, places, variance);
-	for (i = 0; i < classes; i++)
+	for (int i = 0; i < classes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		share_out(calibration, i, places + i * (calibration->cells + 1), rightness, variance);
@@ -234,14 +223,13 @@ race_calibration_ask(const RaceCalibration *calibration, double score, double *r
 	uint32		node = Min((uint32) place, cells - 1);
 	double		share = place - node;
 	double		sum[2] = {0, 0};
-	int			i;
 
-	for (i = 0; i < calibration->classes; i++)
+	for (int i = 0; i < calibration->classes; i++)
 	{
 		sum[0] += lead_of(calibration, i, best)[node];
 		sum[1] += lead_of(calibration, i, best)[node + 1];
 	}
-	for (i = 0; i < calibration->classes; i++)
+	for (int i = 0; i < calibration->classes; i++)
 	{
 		const double *lead = lead_of(calibration, i, best) + node;
 
@@ -383,9 +371,8 @@ mean_flatness(const RaceScores *scores)
 	double		sum = 0;
 	double		count = 0;
 	double		most = 0;
-	int			i;
 
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 	{
 		const RaceScore *score = &scores->list[i];
 
@@ -414,9 +401,8 @@ race_scores_sharpen(const RaceScores *scores)
 	RaceScores *sharp;
 	double		flatness = mean_flatness(scores);
 	double		highest = 0;
-	int			i;
 
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 		highest = Max(highest, density_of(&scores->list[i]));
 	if (scores->prior != RACE_PRIOR_COUNTS || !(flatness > 0) || !(highest > 0))
 		return scores;
@@ -424,7 +410,7 @@ race_scores_sharpen(const RaceScores *scores)
 	*sharp = *scores;
 	sharp->power = 1 / (1 - Min(flatness, MOST_FLAT));
 	sharp->list = palloc_extended(scores->n * sizeof(RaceScore), MCXT_ALLOC_HUGE);
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 	{
 		RaceScore  *score = &sharp->list[i];
 
@@ -470,9 +456,8 @@ RaceScore *
 race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 {
 	RaceScore  *best = &scores->list[0];
-	int			i;
 
-	for (i = 1; i < scores->n; i++)
+	for (int i = 1; i < scores->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (compare_classes(compare, collation, &scores->list[i], best) > 0)
@@ -500,9 +485,8 @@ race_scores_number(const RaceScores *scores, FmgrInfo *compare)
 	const RaceScores *sharp = race_scores_sharpen(scores);
 	const RaceScore *best = race_scores_best(sharp, compare, C_COLLATION_OID);
 	double		second = 0;
-	int			i;
 
-	for (i = 0; i < sharp->n; i++)
+	for (int i = 0; i < sharp->n; i++)
 		if (&sharp->list[i] != best)
 			second = Max(second, sharp->list[i].score);
 	return 2 * (best - sharp->list) + margin_of(best->score, second, sharp->power);
@@ -525,10 +509,8 @@ probability(const RaceScores *scores, int i, double score_sum, double count_sum)
 static void
 check_distinct(char **labels, int n)
 {
-	int			i;
-
 	qsort(labels, n, sizeof(char *), pg_qsort_strcmp);
-	for (i = 1; i < n; i++)
+	for (int i = 1; i < n; i++)
 		if (strcmp(labels[i - 1], labels[i]) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -561,10 +543,9 @@ race_scores_posterior(const RaceScores *scores)
 	Oid			function;
 	bool		varlena;
 	char	  **labels;
-	int			i;
 
 	check_posterior(scores->n, 0);
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 	{
 		score_sum += scores->list[i].score;
 		count_sum += scores->list[i].count;
@@ -574,7 +555,7 @@ race_scores_posterior(const RaceScores *scores)
 	fmgr_info(function, &output);
 	labels = palloc(scores->n * sizeof(char *));
 	initStringInfo(&json);
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		labels[i] = OutputFunctionCall(&output, scores->list[i].label);

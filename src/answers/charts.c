@@ -100,7 +100,6 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
 	double		factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
 	RaceView	view;
-	int			i;
 
 	if (!(factor > 0 && factor <= 100))
 		ereport(ERROR,
@@ -109,11 +108,11 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 	race_row_start(&chart->row, fcinfo);
 	/* where a column has no density, a model would not help */
 	race_sketch_view_header(sketch, &view);
-	for (i = 0; i < axes; i++)
+	for (int i = 0; i < axes; i++)
 		(void) find_column(view.params, PG_GETARG_INT32(1 + i));
 	race_fitted_open(sketch, &chart->fitted);
 	chart->n_axes = axes;
-	for (i = 0; i < axes; i++)
+	for (int i = 0; i < axes; i++)
 	{
 		Axis	   *axis = &chart->axes[i];
 		RaceColumnPlace place = find_column(chart->fitted.view.params, PG_GETARG_INT32(1 + i));
@@ -147,7 +146,6 @@ set_places(const Chart *chart, Axis *axis, const double *lower, const double *up
 	double		last = axis->upper;
 	double		half;
 	uint64		i;
-	uint32		k;
 
 	if (!isfinite(first))
 		for (first = INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
@@ -164,7 +162,7 @@ set_places(const Chart *chart, Axis *axis, const double *lower, const double *up
 	half = middles ? (last - first) / n / 2 : 0;
 	axis->n = n;
 	axis->at = palloc(n * sizeof(double));
-	for (k = 0; k < n; k++)
+	for (uint32 k = 0; k < n; k++)
 		axis->at[k] = (first + half) * (1 - (double) k / (n - 1)) + (last - half) * ((double) k / (n - 1));
 }
 
@@ -208,11 +206,10 @@ add_mirrored(const Axis *axis, double x, uint32 *from, uint32 *to)
 	double		range = axis->upper - axis->lower;
 	double		width = Min(axis->width, range / 2);
 	int			images = isfinite(range) ? (int) ceil(REACH * width / range / 2) + 1 : 0;
-	int			i;
 
 	*from = axis->n;
 	*to = 0;
-	for (i = -images; i <= images; i++)
+	for (int i = -images; i <= images; i++)
 	{
 		double		shift = i == 0 ? 0 : 2 * range * i;
 
@@ -243,14 +240,11 @@ add_point(Chart *chart, uint64 point, double *differences)
 							  race_model_weights(model, RACE_HALF_SECOND)[point]) / 2 / chart->fitted.total;
 	uint32		from[MOST_AXES] = {0, 0};
 	uint32		to[MOST_AXES] = {1, 1};
-	uint32		i;
-	uint32		k;
-	int			a;
 
-	for (a = 0; a < chart->n_axes; a++)
+	for (int a = 0; a < chart->n_axes; a++)
 		add_mirrored(&chart->axes[a], coordinate(chart, &chart->axes[a], point), &from[a], &to[a]);
-	for (i = from[0]; i < to[0]; i++)
-		for (k = from[1]; k < to[1]; k++)
+	for (uint32 i = from[0]; i < to[0]; i++)
+		for (uint32 k = from[1]; k < to[1]; k++)
 		{
 			double		value = chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
 
@@ -258,7 +252,7 @@ add_point(Chart *chart, uint64 point, double *differences)
 			if (differences != NULL)
 				differences[(Size) i * chart->length + k] += difference * value;
 		}
-	for (a = 0; a < chart->n_axes; a++)
+	for (int a = 0; a < chart->n_axes; a++)
 		clear_values(&chart->axes[a], from[a], to[a]);
 }
 
@@ -271,33 +265,28 @@ find_noise(Chart *chart)
 	double		variance = view->header->noise.counter_variance / (unit * unit);
 	double	   *squares[MOST_AXES];	/* at each place, of what the nodes of the axis are there */
 	RaceGrid	grid;
-	Size		at;
-	uint32		node;
 	uint32		from;
 	uint32		to;
-	int			a;
 
 	race_grid_of(view->params, &grid);
 	variance *= (double) grid.nodes;
-	for (a = 0; a < chart->n_axes; a++)
+	for (int a = 0; a < chart->n_axes; a++)
 	{
 		Axis	   *axis = &chart->axes[a];
 		uint32		element = axis->place.element;
 
 		squares[a] = palloc0(axis->n * sizeof(double));
 		variance /= grid.cells[element] + 1.0;
-		for (node = 0; node <= grid.cells[element]; node++)
+		for (uint32 node = 0; node <= grid.cells[element]; node++)
 		{
-			uint32		k;
-
 			CHECK_FOR_INTERRUPTS();
 			add_mirrored(axis, grid.lower[element] + node * grid.width[element], &from, &to);
-			for (k = from; k < to; k++)
+			for (uint32 k = from; k < to; k++)
 				squares[a][k] += axis->values[k] * axis->values[k];
 			clear_values(axis, from, to);
 		}
 	}
-	for (at = 0; at < (Size) chart->lines * chart->length; at++)
+	for (Size at = 0; at < (Size) chart->lines * chart->length; at++)
 		chart->variance[at] = (variance * squares[0][at / chart->length] *
 							   (chart->n_axes == 1 ? 1 : squares[1][at % chart->length]) +
 							   pow(chart->share[at], 2) * view->header->noise.count_variance) /
@@ -311,23 +300,21 @@ average(const Axis *axis, double *values, uint32 stride)
 	double	   *space = palloc(axis->n * sizeof(double));
 	double	   *place = palloc(axis->n * sizeof(double));
 	uint32		first = 0;
-	uint32		k;
 
-	for (k = 0; k < axis->n; k++)
+	for (uint32 k = 0; k < axis->n; k++)
 	{
 		space[k] = values[(Size) k * stride];
 		place[k] = axis->cells ? axis->at[k] / 2 + axis->at[k + 1] / 2 : axis->at[k];
 	}
-	for (k = 0; k < axis->n; k++)
+	for (uint32 k = 0; k < axis->n; k++)
 	{
 		double		sum = 0;
 		double		weights = 0;
-		uint32		other;
 
 		CHECK_FOR_INTERRUPTS();
 		while (place[first] < place[k] - 3 * axis->bandwidth)
 			first++;
-		for (other = first; other < axis->n && place[other] <= place[k] + 3 * axis->bandwidth; other++)
+		for (uint32 other = first; other < axis->n && place[other] <= place[k] + 3 * axis->bandwidth; other++)
 		{
 			double		weight = exp(-pow((place[other] - place[k]) / axis->bandwidth, 2) / 2);
 
@@ -346,16 +333,14 @@ find_disagreement(Chart *chart, const double *differences)
 {
 	double		misfit = chart->fitted.view.model->misfit;
 	Size		n = (Size) chart->lines * chart->length;
-	Size		at;
-	uint32		i;
 
-	for (at = 0; at < n; at++)
+	for (Size at = 0; at < n; at++)
 		chart->variance[at] = differences[at] * differences[at];
-	for (i = 0; i < chart->length; i++)
+	for (uint32 i = 0; i < chart->length; i++)
 		average(&chart->axes[0], chart->variance + i, chart->length);
-	for (i = 0; i < chart->lines && chart->n_axes > 1; i++)
+	for (uint32 i = 0; i < chart->lines && chart->n_axes > 1; i++)
 		average(&chart->axes[1], chart->variance + (Size) i * chart->length, 1);
-	for (at = 0; at < n && misfit < RACE_UNTESTED; at++)
+	for (Size at = 0; at < n && misfit < RACE_UNTESTED; at++)
 		chart->variance[at] += pow(misfit * chart->share[at], 2);
 }
 
@@ -369,13 +354,11 @@ fill(Chart *chart)
 	double		highest = 0;
 	double		mean = 0;
 	Size		n;
-	uint64		i;
-	int			a;
 
 	chart->lines = chart->axes[0].n;
 	chart->length = chart->n_axes == 1 ? 1 : chart->axes[1].n;
 	n = (Size) chart->lines * chart->length;
-	for (a = 0; a < chart->n_axes; a++)
+	for (int a = 0; a < chart->n_axes; a++)
 		chart->axes[a].values = palloc0(chart->axes[a].n * sizeof(double));
 	chart->records = race_count_divisor(race_record_count(view, NULL));
 	chart->share = palloc0(n * sizeof(double));
@@ -383,7 +366,7 @@ fill(Chart *chart)
 		chart->variance = palloc0(n * sizeof(double));
 	if (hashed && view->params->rows > 1)
 		differences = palloc0(n * sizeof(double));
-	for (i = 0; i < view->model->points; i++)
+	for (uint64 i = 0; i < view->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_point(chart, i, differences);
@@ -392,7 +375,7 @@ fill(Chart *chart)
 		find_noise(chart);
 	else if (differences != NULL)
 		find_disagreement(chart, differences);
-	for (i = 0; chart->variance != NULL && i < n; i++)
+	for (uint64 i = 0; chart->variance != NULL && i < n; i++)
 	{
 		highest = Max(highest, chart->share[i]);
 		mean += chart->variance[i] / n;
@@ -404,11 +387,8 @@ fill(Chart *chart)
 static void
 fill_smoothly(Chart *chart, bool asked)
 {
-	int			i;
-	int			a;
-
-	for (i = 1; !fill(chart) && !asked && i < (int) lengthof(smoothings); i++)
-		for (a = 0; a < chart->n_axes; a++)
+	for (int i = 1; !fill(chart) && !asked && i < (int) lengthof(smoothings); i++)
+		for (int a = 0; a < chart->n_axes; a++)
 			chart->axes[a].width = smoothings[i] * chart->axes[a].bandwidth;
 }
 
@@ -436,9 +416,8 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Chart	   *chart;
 	double		lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
 	double		upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
-	int			i;
 
-	for (i = 0; i < PG_NARGS(); i++)
+	for (int i = 0; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i) && i != 3 && i != 4 && i != 6)
 			return;
 	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
@@ -482,7 +461,6 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Chart	   *chart;
 	const double *bounds[2] = {NULL, NULL};
-	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
@@ -491,11 +469,11 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a heat map needs two different columns")));
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (!PG_ARGISNULL(4 + i))
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(4 + i), MOST_AXES);
 	chart = open_chart(fcinfo, MOST_AXES, 6);
-	for (i = 0; i < MOST_AXES; i++)
+	for (int i = 0; i < MOST_AXES; i++)
 		set_places(chart, &chart->axes[i], bounds[0] == NULL ? NULL : &bounds[0][i],
 				   bounds[1] == NULL ? NULL : &bounds[1][i], PG_GETARG_INT32(3), true);
 	fill_smoothly(chart, !PG_ARGISNULL(6));
@@ -529,14 +507,13 @@ static void
 read_edges(Axis *axis, ArrayType *array)
 {
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	int			k;
 
 	if (n < 2 || n > MOST_STEPS + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a histogram needs 2 to %d edges", MOST_STEPS + 1)));
 	axis->at = race_vector_new(FLOAT8ARRAYOID, PointerGetDatum(array), (uint32) n);
-	for (k = 1; k < n; k++)
+	for (int k = 1; k < n; k++)
 		if (axis->at[k] <= axis->at[k - 1])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -559,8 +536,6 @@ add_edges(Chart *chart)
 	double		spread = edges.width * edges.width;
 	RaceGrid	grid;
 	double	   *density;
-	uint64		i;
-	uint32		k;
 
 	if (race_grid_of(view->params, &grid))
 		spread += pow(grid.width[edges.place.element], 2) / 6;
@@ -568,17 +543,17 @@ add_edges(Chart *chart)
 	edges.n++;
 	edges.values = palloc0(edges.n * sizeof(double));
 	density = palloc0(edges.n * sizeof(double));
-	for (i = 0; i < view->model->points; i++)
+	for (uint64 i = 0; i < view->model->points; i++)
 	{
 		uint32		from;
 		uint32		to;
 
 		add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
-		for (k = from; k < to; k++)
+		for (uint32 k = from; k < to; k++)
 			density[k] += edges.values[k] * race_fitted_weight(&chart->fitted, i) / chart->fitted.total;
 		clear_values(&edges, from, to);
 	}
-	for (k = 0; k < edges.n - 1; k++)
+	for (uint32 k = 0; k < edges.n - 1; k++)
 		chart->variance[k] += (density[k] + density[k + 1]) * sqrt(spread) *
 			(sqrt(2) - 1) / sqrt(RACE_PI) / chart->records;
 }

@@ -92,14 +92,13 @@ race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceClasses *classes = palloc(sizeof(RaceClasses));
-	int			i;
 
 	classes->n = n;
 	classes->labels = labels;
 	classes->scores = race_scores_create(label_type, context);
 	classes->comparison = race_scores_comparison(classes->scores);
 	classes->sites = palloc(n * sizeof(RaceCallSite *));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		classes->sites[i] = race_call_site_create(query, context);
 	MemoryContextSwitchTo(old);
 	return classes;
@@ -109,10 +108,9 @@ void
 race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query, RacePrior prior)
 {
 	RaceQuestion question;
-	int			i;
 
 	race_scores_clear(classes->scores, prior);
-	for (i = 0; i < classes->n; i++)
+	for (int i = 0; i < classes->n; i++)
 	{
 		RaceScore	score;
 
@@ -136,11 +134,10 @@ race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
 {
 	RaceScores *scores = classes->scores;
 	double	   *records = palloc(classes->n * sizeof(double));
-	int			i;
 
 	race_calibration_ask(calibration, number_of(classes), records);
 	scores->prior = RACE_PRIOR_COUNTS;
-	for (i = 0; i < classes->n; i++)
+	for (int i = 0; i < classes->n; i++)
 	{
 		scores->list[i].score = records[i];
 		scores->list[i].count = calibration->totals[i];
@@ -209,11 +206,10 @@ race_classify_step(PG_FUNCTION_ARGS)
 	RaceQuestion question;
 	RaceView	view;
 	Datum		sketch;
-	int			i;
 
 	if (scores == NULL)
 		scores = race_scores_start(fcinfo, context);
-	for (i = 1; i < PG_NARGS(); i++)
+	for (int i = 1; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_POINTER(scores);
 
@@ -303,7 +299,6 @@ score_of(FunctionCallInfo fcinfo)
 	ScoreOf    *state = palloc(sizeof(ScoreOf));
 	Datum	   *labels;
 	int			n;
-	int			i;
 
 	check_constant(flinfo);
 	if (ARR_HASNULL(array))
@@ -317,7 +312,7 @@ score_of(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there must be at least one class")));
 	labels = palloc(n * sizeof(Datum));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		labels[i] = Int32GetDatum(i);
 	state->classes = race_classes_create(n, INT4OID, labels, race_argument_type(flinfo, 1),
 										 flinfo->fn_mcxt);

@@ -22,7 +22,6 @@ static int
 add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 {
 	uint8_t		term[RACE_COSINE_DIMS];
-	int			k;
 
 	if (axis == basis->dims)
 	{
@@ -33,7 +32,7 @@ add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 			memcpy(basis->frequency[basis->n], basis->frequency[basis->n - 1], sizeof(term));
 		return 1;
 	}
-	for (k = 0; k < RACE_COSINE_FREQUENCIES; k++)
+	for (int k = 0; k < RACE_COSINE_FREQUENCIES; k++)
 	{
 		double		frequency = k == 0 ? 0 : PI * k / basis->range[axis];
 		double		sum = square + frequency * frequency;
@@ -52,18 +51,16 @@ void
 race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n)
 {
 	double		limit = PI * PI / (SHORTEST * SHORTEST);
-	uint32_t	axis;
-	size_t		j;
 
 	memset(basis, 0, sizeof(RaceCosines));
 	basis->dims = dims;
-	for (axis = 0; axis < dims; axis++)
+	for (uint32_t axis = 0; axis < dims; axis++)
 	{
 		const double *x = places + axis * n;
 		double		least = x[0];
 		double		most = x[0];
 
-		for (j = 1; j < n; j++)
+		for (size_t j = 1; j < n; j++)
 		{
 			least = fmin(least, x[j]);
 			most = fmax(most, x[j]);
@@ -81,9 +78,7 @@ race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_
 int
 race_cosines_cover(const RaceCosines *basis, const double *place)
 {
-	uint32_t	axis;
-
-	for (axis = 0; axis < basis->dims; axis++)
+	for (uint32_t axis = 0; axis < basis->dims; axis++)
 		if (!(place[axis] >= basis->lower[axis] &&
 			  place[axis] <= basis->lower[axis] + basis->range[axis]))
 			return 0;
@@ -94,25 +89,22 @@ void
 race_cosines_at(const RaceCosines *basis, const double *place, size_t step, double *terms)
 {
 	double		cosines[RACE_COSINE_DIMS][RACE_COSINE_FREQUENCIES];
-	uint32_t	axis;
-	uint32_t	i;
-	int			k;
 
-	for (axis = 0; axis < basis->dims; axis++)
+	for (uint32_t axis = 0; axis < basis->dims; axis++)
 	{
 		double		angle = basis->range[axis] > 0 ?
 			PI * (place[axis * step] - basis->lower[axis]) / basis->range[axis] : 0;
 
 		cosines[axis][0] = 1;
 		cosines[axis][1] = cos(angle);
-		for (k = 2; k < RACE_COSINE_FREQUENCIES; k++)
+		for (int k = 2; k < RACE_COSINE_FREQUENCIES; k++)
 			cosines[axis][k] = 2 * cosines[axis][1] * cosines[axis][k - 1] -
 				cosines[axis][k - 2];
 	}
-	for (i = 0; i < basis->n; i++)
+	for (uint32_t i = 0; i < basis->n; i++)
 	{
 		terms[i] = 1;
-		for (axis = 0; axis < basis->dims; axis++)
+		for (uint32_t axis = 0; axis < basis->dims; axis++)
 			terms[i] *= cosines[axis][basis->frequency[i][axis]];
 	}
 }

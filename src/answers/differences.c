@@ -55,13 +55,12 @@ race_difference(PG_FUNCTION_ARGS)
 	double		variance;
 	double		reach;
 	double		t;
-	int			i;
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &questions[0], &questions[1]);
 	check_same_kernel(questions[0].view.params, questions[1].view.params);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		race_ask_about(&questions[i], PG_GETARG_DATUM(2));
 	covariance = race_estimate_two(questions, densities);
 	difference = densities[0].density - densities[1].density;
@@ -70,7 +69,7 @@ race_difference(PG_FUNCTION_ARGS)
 	{
 		double		least = 0;	/* what the rows of each have beyond their noise may go, and no more */
 
-		for (i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++)
 			if (densities[i].weight > 0)
 				least += pow(densities[i].weight / densities[i].n / (1 - race_collision_probability(questions[i].view.params)), 2) *
 					(densities[i].least_variance - densities[i].rows_variance);
@@ -123,7 +122,6 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	RaceCallSite *site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
 	double	   *steps;
 	uint64		points = 1;
-	uint32		i;
 
 	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
 	check_vectors(grid->question.view.params);
@@ -134,7 +132,7 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 	grid->steps = palloc(grid->dims * sizeof(uint32));
 	grid->x = palloc(grid->dims * sizeof(double));
 
-	for (i = 0; i < grid->dims; i++)
+	for (uint32 i = 0; i < grid->dims; i++)
 	{
 		if (steps[i] < 1)
 			ereport(ERROR,
@@ -160,9 +158,7 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 static void
 locate(Grid *grid, uint64 i)
 {
-	uint32		axis;
-
-	for (axis = grid->dims; axis-- > 0;)
+	for (uint32 axis = grid->dims; axis-- > 0;)
 	{
 		uint32		steps = grid->steps[axis];
 		uint32		step = i % steps;
@@ -251,10 +247,8 @@ static void
 read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 		 RaceRecords *records, RaceColumn *columns)
 {
-	int			i;
-
 	race_record_read(reader, params, value, records, false);
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 		if (records->parts[i].kind == RACE_RECORD_SET && (records->any >> i & 1) == 0)
 			race_normalize_set(records->parts[i].elements, &records->parts[i].starts[1]);
 	race_records_columns(records, 0, columns);
@@ -268,7 +262,6 @@ race_kernel(PG_FUNCTION_ARGS)
 	KernelSite *site = get_site(fcinfo->flinfo);
 	RaceColumn	x[RACE_MAX_PARTS];
 	RaceColumn	y[RACE_MAX_PARTS];
-	int			i;
 
 	race_params_check_kernel(params);
 	MemoryContextReset(site->space);
@@ -279,7 +272,7 @@ race_kernel(PG_FUNCTION_ARGS)
 	race_records_reserve(site->y, 1);
 	read_one(&site->x_reader, params, PG_GETARG_DATUM(1), site->x, x);
 	/* if the parameters do not state dims, y must have as many as x */
-	for (i = 0; i < site->x->n_parts; i++)
+	for (int i = 0; i < site->x->n_parts; i++)
 		if (site->y->parts[i].width == 0)
 		{
 			site->y->parts[i].width = site->x->parts[i].width;
@@ -299,11 +292,10 @@ PG_FUNCTION_INFO_V1(race_info);
 static const char *
 product_name(const RaceParams *params)
 {
-	const RaceParams *part;
 	StringInfoData name;
 
 	initStringInfo(&name);
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		appendStringInfo(&name, "%s%s", part == params ? "" : " * ",
 						 race_kernel_name(part->kernel));
 	return name.data;
@@ -334,12 +326,10 @@ add_params(RaceResultRow *row, const RaceParams *params)
 static void
 add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 {
-	int			i;
-
 	if (noise->status == RACE_STATUS_EXACT)
 	{
 		race_row_add_text(row, "exact");
-		for (i = 0; i < 9; i++)
+		for (int i = 0; i < 9; i++)
 			race_row_add_null(row);
 		return;
 	}

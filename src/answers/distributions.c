@@ -71,9 +71,8 @@ gamma_series(double shape, double x)
 {
 	double		term = 1 / shape;
 	double		sum = term;
-	int			n;
 
-	for (n = 1; n < MAX_TERMS && term > sum * PRECISION; n++)
+	for (int n = 1; n < MAX_TERMS && term > sum * PRECISION; n++)
 	{
 		term *= x / (shape + n);
 		sum += term;
@@ -89,9 +88,8 @@ gamma_fraction(double shape, double x)
 	double		c = 1e300;
 	double		d = 1 / b;
 	double		h = d;
-	int			n;
 
-	for (n = 1; n < MAX_TERMS; n++)
+	for (int n = 1; n < MAX_TERMS; n++)
 	{
 		double		a = -n * (n - shape);
 		double		change;

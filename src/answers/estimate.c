@@ -296,11 +296,10 @@ covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
 	uint64		rows = questions[0].view.params->rows;
 	uint32		blocks = race_estimator_blocks(questions[0].view.params, rows);
 	double		sum = 0;
-	uint32		i;
 
 	if (blocks < 2)
 		return 0;				/* the variances are infinite */
-	for (i = 0; i < blocks; i++)
+	for (uint32 i = 0; i < blocks; i++)
 	{
 		uint32		from = i * rows / blocks;
 		uint32		to = (i + 1) * rows / blocks;
@@ -331,9 +330,8 @@ double
 race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 {
 	Parts		parts[2];
-	int			i;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		parts[i] = take_apart(&questions[i]);
 		density_of(&questions[i], &parts[i], &results[i]);
@@ -441,9 +439,8 @@ median_of_means(const RaceQuestion *question, uint32 groups)
 {
 	uint64		rows = question->view.params->rows;
 	double	   *means = palloc(groups * sizeof(double));
-	uint32		i;
 
-	for (i = 0; i < groups; i++)
+	for (uint32 i = 0; i < groups; i++)
 		means[i] = race_estimator_mean(&question->view, NULL, question->buckets,
 									 i * rows / groups, (i + 1) * rows / groups);
 	race_sort_descending(means, groups);

@@ -42,7 +42,6 @@ static void
 place_points(RaceEvaluator *evaluator, MemoryContext context)
 {
 	const RaceModel *model = evaluator->model;
-	uint64		i;
 
 	if (!race_radial_can(evaluator->known.params))
 		return;
@@ -51,7 +50,7 @@ place_points(RaceEvaluator *evaluator, MemoryContext context)
 	evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
 	evaluator->places = MemoryContextAllocHuge(context, model->points * evaluator->radial->dims *
 											sizeof(double));
-	for (i = 0; i < model->points; i++)
+	for (uint64 i = 0; i < model->points; i++)
 		race_radial_place(evaluator->radial, evaluator->known.params,
 						  evaluator->columns[0].numbers + i * evaluator->known.params->dims,
 						  evaluator->places + i, model->points);
@@ -73,34 +72,28 @@ find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext con
 	uint32	   *buckets = palloc_extended((Size) at_once * line * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceRowsEntry *rows = race_rows_acquire(params);
 	RaceColumn	columns[RACE_MAX_PARTS];
-	uint64		from;
-	Size		row;
-	Size		r;
-	Size		c;
-	uint32		i;
-	int			k;
 
 	PG_TRY();
 	{
 		evaluator->residuals = MemoryContextAllocExtended(context, RaceCounters(params) * sizeof(float),
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		for (row = 0; row < params->rows; row += line)
+		for (Size row = 0; row < params->rows; row += line)
 		{
 			Size		end = Min(row + line, params->rows);
 
-			for (from = 0; from < evaluator->model->points; from += at_once)
+			for (uint64 from = 0; from < evaluator->model->points; from += at_once)
 			{
 				uint32		n = Min(evaluator->model->points - from, at_once);
 
 				CHECK_FOR_INTERRUPTS();
-				for (k = 0; k < race_params_parts(params); k++)
+				for (int k = 0; k < race_params_parts(params); k++)
 					columns[k] = race_column_from(&evaluator->columns[k], from);
 				if (together)
 					race_rows_hash_one(race_rows_of(rows), params->rows, columns, buckets);
 				else
 					race_rows_hash(race_rows_of(rows), row / RACE_LANES, columns, n, buckets);
-				for (i = 0; i < n; i++)
-					for (r = row; r < end; r++)
+				for (uint32 i = 0; i < n; i++)
+					for (Size r = row; r < end; r++)
 					{
 						RaceHalf	other = r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST;
 
@@ -108,7 +101,7 @@ find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext con
 							race_model_weights(evaluator->model, other)[from + i];
 					}
 			}
-			for (c = row * range; c < end * range; c++)
+			for (Size c = row * range; c < end * range; c++)
 				evaluator->residuals[c] = (float)
 					((double) race_counters_get(view->counters, view->width, c) - evaluator->residuals[c]);
 		}
@@ -134,15 +127,13 @@ race_check_model(const RaceView *view)
 static void
 place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
-	uint64		i;
-
 	race_check_model(view);
 	evaluator->model = MemoryContextAllocHuge(context, view->model_size);
 	memcpy(evaluator->model, view->model, view->model_size);
 	race_model_columns(evaluator->model, evaluator->known.params, evaluator->columns);
 	evaluator->weights = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
 	evaluator->differences = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
-	for (i = 0; i < evaluator->model->points; i++)
+	for (uint64 i = 0; i < evaluator->model->points; i++)
 	{
 		evaluator->weights[i] = race_model_weight(evaluator->model, i);
 		evaluator->differences[i] = race_model_weights(evaluator->model, RACE_HALF_FIRST)[i] -
@@ -221,27 +212,24 @@ static double
 sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
 	const RaceParams *params = evaluator->known.params;
-	const RaceParams *part;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
 	size_t		starts[RACE_MAX_PARTS][2];
 	double		sum = 0;
-	uint64		i;
 	int			parts = 0;
-	int			k;
 
-	for (part = params; part != NULL; part = race_params_next(part, params), parts++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), parts++)
 		columns[parts] = race_record_kind(part) == RACE_RECORD_SET &&
 			!race_column_is_any(&record[parts]) ?
 			normalized(&record[parts], starts[parts]) : record[parts];
-	for (i = 0; i < evaluator->model->points; i++)
+	for (uint64 i = 0; i < evaluator->model->points; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (k = 0; k < parts; k++)
+		for (int k = 0; k < parts; k++)
 			points[k] = race_column_from(&evaluator->columns[k], i);
 		sum += weights[i] * race_kernel_value(params, points, columns);
 	}
-	for (k = 0; k < parts; k++)
+	for (int k = 0; k < parts; k++)
 		if (columns[k].elements != record[k].elements)
 			pfree((void *) columns[k].elements);
 	return sum;
@@ -303,9 +291,8 @@ race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets, 
 {
 	Size		range = evaluator->known.params->range;
 	double		sum = 0;
-	uint32		row;
 
-	for (row = from; row < to; row++)
+	for (uint32 row = from; row < to; row++)
 		sum += evaluator->residuals[row * range + buckets[row]];
 	return sum;
 }
@@ -394,10 +381,8 @@ race_model(PG_FUNCTION_ARGS)
 static void
 make_ratios(uint32 cells, double *ratios)
 {
-	uint32		k;
-
 	ratios[0] = BESIDE * 3;
-	for (k = 1; k <= cells; k++)
+	for (uint32 k = 1; k <= cells; k++)
 		ratios[k] = BESIDE / ((k == cells ? 1.0 : 2.0) / 3 - BESIDE * ratios[k - 1]);
 }
 
@@ -412,9 +397,8 @@ static void
 take_outer_halves(double *line, Size stride, uint32 cells)
 {
 	double	   *last = line + cells * stride;
-	int			i;
 
-	for (i = 0; i < OUTSIDE_NODES; i++)
+	for (int i = 0; i < OUTSIDE_NODES; i++)
 	{
 		*(line - (i + 1) * stride) = -outer_half[i] * line[0];
 		*(last + (i + 1) * stride) = -outer_half[i] * last[0];
@@ -429,9 +413,8 @@ fold_outer_halves(double *line, Size stride, uint32 cells)
 {
 	double	   *last = line + cells * stride;
 	double		halves[2] = {line[0], last[0]};
-	int			i;
 
-	for (i = 0; i < OUTSIDE_NODES; i++)
+	for (int i = 0; i < OUTSIDE_NODES; i++)
 	{
 		*(line + i * stride) -= inner_half[i] * halves[0];
 		*(last - i * stride) -= inner_half[i] * halves[1];
@@ -441,13 +424,11 @@ fold_outer_halves(double *line, Size stride, uint32 cells)
 static void
 project_line(double *line, Size stride, uint32 cells, const double *ratios, bool smooth)
 {
-	uint32		k;
-
 	line[0] *= ratios[0] / BESIDE;
-	for (k = 1; k <= cells; k++)
+	for (uint32 k = 1; k <= cells; k++)
 		line[k * stride] = (line[k * stride] - BESIDE * line[(k - 1) * stride]) *
 			(ratios[k] / BESIDE);
-	for (k = cells; k-- > 0;)
+	for (uint32 k = cells; k-- > 0;)
 		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
 	if (smooth && cells >= OUTSIDE_NODES)
 		fold_outer_halves(line, stride, cells);
@@ -458,11 +439,9 @@ project_line(double *line, Size stride, uint32 cells, const double *ratios, bool
 static void
 widen_grid(const RaceGrid *grid, RaceGrid *wide)
 {
-	uint32		axis;
-
 	*wide = *grid;
 	wide->nodes = 1;
-	for (axis = 0; axis < grid->dims; axis++)
+	for (uint32 axis = 0; axis < grid->dims; axis++)
 	{
 		wide->cells[axis] += 2 * OUTSIDE_NODES;
 		wide->lower[axis] -= OUTSIDE_NODES * wide->width[axis];
@@ -477,18 +456,15 @@ project_nodes(const RaceGrid *grid, const double *nodes, bool smooth, const Race
 	uint32		last = grid->dims - 1;
 	uint32		line = grid->cells[last] + 1;
 	Size		stride;
-	uint32		axis;
-	Size		from;
-	Size		i;
 
 	memset(out, 0, wide->nodes * sizeof(double));
-	for (from = 0; from < grid->nodes; from += line)
+	for (Size from = 0; from < grid->nodes; from += line)
 	{
 		Size		rest = from / line;
 		Size		to = OUTSIDE_NODES;
 
 		stride = wide->cells[last] + 1;
-		for (axis = last; axis-- > 0;)
+		for (uint32 axis = last; axis-- > 0;)
 		{
 			to += (rest % (grid->cells[axis] + 1) + OUTSIDE_NODES) * stride;
 			rest /= grid->cells[axis] + 1;
@@ -497,7 +473,7 @@ project_nodes(const RaceGrid *grid, const double *nodes, bool smooth, const Race
 		memcpy(out + to, nodes + from, line * sizeof(double));
 	}
 	stride = wide->nodes;
-	for (axis = 0; axis < grid->dims; axis++)
+	for (uint32 axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		cells = grid->cells[axis];
 		double	   *ratios = palloc((cells + 1) * sizeof(double));
@@ -505,10 +481,10 @@ project_nodes(const RaceGrid *grid, const double *nodes, bool smooth, const Race
 
 		make_ratios(cells, ratios);
 		stride /= wide->cells[axis] + 1;
-		for (from = OUTSIDE_NODES * stride; from < wide->nodes; from += block)
+		for (Size from = OUTSIDE_NODES * stride; from < wide->nodes; from += block)
 		{
 			CHECK_FOR_INTERRUPTS();
-			for (i = 0; i < stride; i++)
+			for (Size i = 0; i < stride; i++)
 				project_line(out + from + i, stride, cells, ratios, smooth);
 		}
 		pfree(ratios);
@@ -527,16 +503,15 @@ static void
 cut_hat(int n, double *pieces)
 {
 	double		variance = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		p = (i + 0.5) / n;
 
 		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
 		variance += pieces[i] * pieces[i] / n;
 	}
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		pieces[i] *= sqrt(1 / (6 * variance));
 }
 
@@ -548,18 +523,16 @@ mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, const double *plac
 	int			n = pieces_of[grid->dims];
 	int			all = 1;
 	double		sum = 0;
-	uint32		axis;
-	int			i;
 
 	cut_hat(n, pieces);
-	for (axis = 0; axis < grid->dims; axis++)
+	for (uint32 axis = 0; axis < grid->dims; axis++)
 		all *= n;
-	for (i = 0; i < all; i++)
+	for (int i = 0; i < all; i++)
 	{
 		double		distance = 0;
 		int			rest = i;
 
-		for (axis = 0; axis < grid->dims; axis++, rest /= n)
+		for (uint32 axis = 0; axis < grid->dims; axis++, rest /= n)
 		{
 			double		x = place[axis] + grid->step[axis] * pieces[rest % n];
 
@@ -609,14 +582,12 @@ mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double dist
 {
 	const Direction *directions = (kernel->euclidean ? euclidean : along_axes)[grid->dims - 1];
 	double		sum = 0;
-	int			i;
 
-	for (i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
+	for (int i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
 	{
 		double		place[RACE_GRID_DIMS];
-		uint32		axis;
 
-		for (axis = 0; axis < grid->dims; axis++)
+		for (uint32 axis = 0; axis < grid->dims; axis++)
 			place[axis] = distance * directions[i].at[axis];
 		sum += directions[i].weight * mean_over_hat(grid, kernel, place);
 	}
@@ -647,15 +618,14 @@ project_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *proje
 {
 	double		near[NEAR_DISTANCES + 1];
 	double		reach = NEAR_STEPS * grid->mean_step;
-	int			i;
 
-	for (i = 0; i <= NEAR_DISTANCES; i++)
+	for (int i = 0; i <= NEAR_DISTANCES; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
 	}
 	*projected = *kernel;
-	for (i = 0; i < race_radial_nodes(); i++)
+	for (int i = 0; i < race_radial_nodes(); i++)
 	{
 		double		distance = race_radial_distance(i);
 		double		at = distance / reach * NEAR_DISTANCES;
@@ -719,9 +689,8 @@ tabulate_by_square(Level *level, MemoryContext context, Size *size)
 	const RaceGrid *grid = &level->grid;
 	double		last = 0;		/* the square of the largest distance in the level, */
 	int			n;
-	int			i;
 
-	for (i = 0; i < (int) grid->dims; i++)
+	for (int i = 0; i < (int) grid->dims; i++)
 		last += pow(grid->step[i] * grid->cells[i], 2);
 	level->squares = SQUARES_OF_STEP / pow(grid->mean_step, 2);
 	last = Min(last, level->reach * level->reach) * level->squares;	/* in entries */
@@ -729,7 +698,7 @@ tabulate_by_square(Level *level, MemoryContext context, Size *size)
 		return;
 	n = (int) last + 3;			/* and one more, for what rounding adds */
 	level->by_square = MemoryContextAlloc(context, n * sizeof(double));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		level->by_square[i] = race_radial_value(level->kernel, sqrt(i / level->squares));
 	*size += n * sizeof(double);
 }
@@ -793,16 +762,15 @@ load_level(Levels *levels, const RaceView *view, double records, const RaceGrid 
 	double		unit = (double) race_record_unit(view->params);
 	Level  *level = add_level(levels, grid, false, context, size);
 	double		beyond = -records;
-	uint64		k;
 
-	for (k = 0; k < grid->nodes; k++)
+	for (uint64 k = 0; k < grid->nodes; k++)
 	{
 		level->records[k] = race_counters_get(view->counters, view->width, from + k) / unit;
 		beyond += level->records[k];
 	}
 	if (view->header->noise.counter_variance == 0)
 		return;
-	for (k = 0; k < grid->nodes; k++)
+	for (uint64 k = 0; k < grid->nodes; k++)
 		level->records[k] -= beyond / grid->nodes;
 }
 
@@ -844,7 +812,6 @@ take_point_masses(Levels *levels, const RaceView *view, MemoryContext context, S
 	double		unit = (double) race_record_unit(params);
 	RacePointMass *masses;
 	double	   *space;
-	Size		i;
 
 	if (params->dims != 1 || race_grid_levels(params) != 1 || view->header->noise.half != RACE_WHOLE ||
 		level->grid.mean_step * params->power > COARSEST_FOR_MASSES)
@@ -862,7 +829,7 @@ take_point_masses(Levels *levels, const RaceView *view, MemoryContext context, S
 		levels->mass_records = MemoryContextAllocHuge(context, levels->masses * sizeof(double));
 		*size += sizeof(RaceRadial) + 2 * levels->masses * sizeof(double);
 	}
-	for (i = 0; i < levels->masses; i++)
+	for (Size i = 0; i < levels->masses; i++)
 	{
 		levels->mass_places[i] = masses[i].place * level->grid.step[0];
 		levels->mass_records[i] = masses[i].records;
@@ -893,14 +860,12 @@ make_levels(const RaceView *view, double records, Levels *levels, MemoryContext 
 	int			stored = race_grid_levels(view->params);
 	uint64		from = 0;
 	RaceGrid	grid;
-	int			i;
 
 	memset(levels, 0, sizeof(Levels));
 	race_grid_of(view->params, &grid);
-	for (i = 0; i < stored; i++)
+	for (int i = 0; i < stored; i++)
 	{
 		bool		last = i + 1 == stored;
-		int			halvings;
 
 		load_level(levels, view, records, &grid, from, context, size);
 		if (i == 0)
@@ -909,10 +874,10 @@ make_levels(const RaceView *view, double records, Levels *levels, MemoryContext 
 			derive_levels(levels, last ? MOST_LEVELS - levels->n : derived_between[grid.dims],
 						  context, size);
 		from += grid.nodes;
-		for (halvings = 0; !last && halvings < RACE_GRID_LEVEL_HALVINGS; halvings++)
+		for (int halvings = 0; !last && halvings < RACE_GRID_LEVEL_HALVINGS; halvings++)
 			race_grid_halve(&grid);
 	}
-	for (i = 0; i < levels->n; i++)
+	for (int i = 0; i < levels->n; i++)
 	{
 		project_level(levels->level[i], context, size);
 		make_kernel(levels->level[i], view->params,
@@ -956,17 +921,15 @@ count_records(const RaceView *view)
 	{
 		double		of_level = 1 / (grid.nodes * of_node);
 		double		sum = 0;
-		uint64		k;
-		int			i;
 
-		for (k = 0; k < grid.nodes; k++)
+		for (uint64 k = 0; k < grid.nodes; k++)
 			sum += race_counters_get(view->counters, view->width, from + k) / unit;
 		count.n += of_level * sum;
 		precision += of_level;
 		if (--levels == 0)
 			break;
 		from += grid.nodes;
-		for (i = 0; i < RACE_GRID_LEVEL_HALVINGS; i++)
+		for (int i = 0; i < RACE_GRID_LEVEL_HALVINGS; i++)
 			race_grid_halve(&grid);
 	}
 	count.n /= precision;
@@ -998,9 +961,8 @@ sum_line(const Level *level, double x, double step, double across, const double 
 		 uint32 n)
 {
 	double		sum = 0;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		double		d = x + (double) (int) i * step;
 		double		at = (across + d * d) * level->squares;
@@ -1024,7 +986,6 @@ sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double 
 	uint32		from = (uint32) Min(first, grid->cells[axis]);
 	uint32		n = last < first ? 0 : (uint32) (last - first) + 1;
 	double		sum = 0;
-	uint32		i;
 
 	node *= grid->cells[axis] + 1;
 	if (axis == grid->dims - 1)
@@ -1035,7 +996,7 @@ sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double 
 		return level->by_square != NULL ? sum_line(level, x, step, across, weights, n) :
 			race_radial_sum_line(level->kernel, x, step, across, weights, n);
 	}
-	for (i = from; i < from + n; i++)
+	for (uint32 i = from; i < from + n; i++)
 	{
 		double		x = ((double) i - at[axis]) * step;
 
@@ -1049,16 +1010,14 @@ double
 race_gridded_sum(const RaceGridded *gridded, const double *x)
 {
 	double		sum = 0;
-	int			i;
 
-	for (i = 0; i < gridded->levels.n; i++)
+	for (int i = 0; i < gridded->levels.n; i++)
 	{
 		const Level *level = gridded->levels.level[i];
 		double		at[RACE_GRID_DIMS];
-		uint32		axis;
 
 		CHECK_FOR_INTERRUPTS();
-		for (axis = 0; axis < level->grid.dims; axis++)
+		for (uint32 axis = 0; axis < level->grid.dims; axis++)
 		{
 			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
 			at[axis] = Min(Max(at[axis], OUTSIDE_NODES),

@@ -103,18 +103,16 @@ measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 	Residuals	sum = {0, 0, 0, 0, 0};
 	RaceColumn	record[RACE_MAX_PARTS];
 	RaceEvaluator *evaluator;
-	uint32		from;
-	uint32		i;
 
 	view.model = model;
 	view.model_size = size;
 	evaluator = race_evaluator_create(&view, CurrentMemoryContext);
-	for (from = 0; from < tests->n; from += together)
+	for (uint32 from = 0; from < tests->n; from += together)
 	{
 		uint32		n = Min(tests->n - from, together);
 
 		race_fit_state_hash(fit, tests, from, n, rows, buckets);
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			race_records_columns(tests, from + i, record);
@@ -196,9 +194,7 @@ leave(MemoryContext context, MemoryContext old, RaceSketchDatum *flat)
 static bool
 all_finite(const double *x, uint32 n)
 {
-	uint32		i;
-
-	for (i = 0; x != NULL && i < n; i++)
+	for (uint32 i = 0; x != NULL && i < n; i++)
 		if (!isfinite(x[i]))
 			return false;
 	return x != NULL;
@@ -209,18 +205,16 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 				RaceFitRequest *request)
 {
 	const double **bounds[2] = {&request->lower, &request->upper};
-	int			i;
-	uint32		k;
 
 	request->lower = lower != NULL ? lower : race_array(params, RACE_ARRAY_LOWER);
 	request->upper = upper != NULL ? upper : race_array(params, RACE_ARRAY_UPPER);
 	/* the records of a surrogate loss are clipped to its radius: a bound of those without one */
-	for (i = 0; i < 2 && race_is_surrogate(params); i++)
+	for (int i = 0; i < 2 && race_is_surrogate(params); i++)
 		if (!all_finite(*bounds[i], params->dims))
 		{
 			double	   *bound = palloc(params->dims * sizeof(double));
 
-			for (k = 0; k < params->dims; k++)
+			for (uint32 k = 0; k < params->dims; k++)
 				bound[k] = i == 0 ? -params->radius : params->radius;
 			*bounds[i] = bound;
 		}
@@ -231,9 +225,7 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 void
 race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
 {
-	uint32		i;
-
-	for (i = 0; i < params->dims; i++)
+	for (uint32 i = 0; i < params->dims; i++)
 		if (request->lower[i] > request->upper[i] ||
 			request->upper[i] - request->lower[i] > RACE_MAX_BOUND)
 			ereport(ERROR,
@@ -249,9 +241,8 @@ place_grid(RaceFitState *fit, const RaceBox *box, uint32 n)
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	double	   *widths = palloc(params->dims * sizeof(double));
 	Size		sides[RACE_MODEL_GRID_DIMS];
-	uint32		i;
 
-	for (i = 0; i < params->dims; i++)
+	for (uint32 i = 0; i < params->dims; i++)
 		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
 			params->power;
 	if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
@@ -272,9 +263,8 @@ place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *r
 	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
 	double	   *weights = fit->space;
 	double	   *x;
-	uint32		i;
 
-	for (i = 0; i < fit->points->n; i++)
+	for (uint32 i = 0; i < fit->points->n; i++)
 		weights[i] = fit->weights[i] + fit->second[i];
 	race_records_reserve(tests, n);
 	x = race_records_vector(tests, 0);
@@ -294,12 +284,11 @@ move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *requ
 {
 	double	   *x = race_records_vector(fit->points, 0);
 	double	   *drawn;
-	int			round;
 
 	race_candidates_uniform(box, request->seed, STREAM_START, n, x);
 	fit->points->n = n;
 	race_fit_state_spread(fit, fit->weights);
-	for (round = 1; round < RACE_FIT_ROUNDS; round++)
+	for (int round = 1; round < RACE_FIT_ROUNDS; round++)
 	{
 		uint32		kept;
 
@@ -327,13 +316,12 @@ move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request
 	Size		numbers = (Size) (n / 2) * box->dims;
 	RaceFitState half = *fit;
 	RaceFitRequest of_half = *request;
-	int			i;
 
 	half.points = race_records_create(fit->view->params, CurrentMemoryContext);
 	race_records_reserve(half.points, n / 2);
 	memset(fit->weights, 0, n * sizeof(double));
 	memset(fit->second, 0, n * sizeof(double));
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		race_tell("race_fit: half %d of the rows", i + 1);
 		race_records_clear(half.points);
@@ -379,13 +367,12 @@ place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
 	RaceBox		box = {dims, bounds, bounds + dims};
 	double	   *middle = bounds + 2 * dims;
 	const double one = 1;
-	uint32		i;
 
 	memcpy(bounds, request->lower, dims * sizeof(double));
 	memcpy(bounds + dims, request->upper, dims * sizeof(double));
 	if (race_kernel_type(params->kernel)->queries == 1)
 		bounds[dims - 1] = bounds[2 * dims - 1] = 1;
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		middle[i] = (box.lower[i] + box.upper[i]) / 2;
 	race_candidates_around(&box, request->seed, STREAM_START, SURROGATE_SPREAD / sqrt(dims), middle, &one, 1, n,
 						   race_records_vector(fit->points, 0));
@@ -503,9 +490,8 @@ static uint32 *
 shuffle(uint32 n)
 {
 	uint32	   *order = palloc_extended(n * sizeof(uint32), MCXT_ALLOC_HUGE);
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
 
@@ -534,11 +520,9 @@ copy_candidates(const RaceRecords *candidates, const uint32 *numbers, uint32 n,
 static void
 place_points(ActiveSet *active)
 {
-	uint32		i;
-
 	copy_candidates(active->candidates, active->points, CHOSEN_POINTS,
 					active->fit->points);
-	for (i = 0; active->texts != NULL && i < CHOSEN_POINTS; i++)
+	for (uint32 i = 0; active->texts != NULL && i < CHOSEN_POINTS; i++)
 		active->point_texts[i] = active->texts[active->points[i]];
 }
 
@@ -557,13 +541,12 @@ score(const ActiveSet *active, uint32 from, uint32 n)
 	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceEvaluator *evaluator;
-	uint32		i;
 
 	race_records_reserve(records, n);
 	copy_candidates(active->candidates, active->order + from, n, records);
 	view.model = race_fit_model(fit, active->point_texts, &view.model_size);
 	evaluator = race_evaluator_create(&view, context);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		scored[i].candidate = active->order[from + i];
@@ -590,23 +573,22 @@ do_round(ActiveSet *active, uint32 from, uint32 n)
 	double	   *weights = active->fit->weights;
 	Scored		heavy[CHOSEN_POINTS];
 	Scored	   *scored;
-	uint32		i;
 
 	race_fit_state_round(active->fit);
 	memcpy(active->fit->second, weights, CHOSEN_POINTS * sizeof(double));
 	scored = score(active, from, n);
-	for (i = 0; i < CHOSEN_POINTS; i++)
+	for (uint32 i = 0; i < CHOSEN_POINTS; i++)
 	{
 		heavy[i].candidate = active->points[i];
 		heavy[i].score = weights[i];
 	}
 	qsort(heavy, CHOSEN_POINTS, sizeof(Scored), compare_scores);
-	for (i = 0; i < CHOSEN_POINTS; i++)
+	for (uint32 i = 0; i < CHOSEN_POINTS; i++)
 	{
 		active->points[i] = heavy[i].candidate;
 		weights[i] = i < CHOSEN_POINTS / 2 ? heavy[i].score : 0;
 	}
-	for (i = 0; i < Min(n, CHOSEN_POINTS - CHOSEN_POINTS / 2); i++)
+	for (uint32 i = 0; i < Min(n, CHOSEN_POINTS - CHOSEN_POINTS / 2); i++)
 		active->points[CHOSEN_POINTS - 1 - i] = scored[i].candidate;
 	pfree(scored);
 	place_points(active);
@@ -618,7 +600,6 @@ choose_points(RaceFitState *fit, const RaceRecords *candidates, char *const *tex
 	ActiveSet	active = {fit, candidates, texts, NULL, NULL, NULL};
 	uint32		from = CHOSEN_POINTS;
 	uint32		others = candidates->n - from;
-	uint32		round;
 
 	active.order = shuffle(candidates->n);
 	active.points = palloc(CHOSEN_POINTS * sizeof(uint32));
@@ -627,7 +608,7 @@ choose_points(RaceFitState *fit, const RaceRecords *candidates, char *const *tex
 		active.point_texts = palloc(CHOSEN_POINTS * sizeof(char *));
 	place_points(&active);
 	race_fit_state_spread(fit, fit->weights);
-	for (round = 1; round <= ROUNDS; round++)
+	for (uint32 round = 1; round <= ROUNDS; round++)
 	{
 		uint32		end = CHOSEN_POINTS + (uint32) ((uint64) others * round / ROUNDS);
 
@@ -694,7 +675,6 @@ static void
 read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *request)
 {
 	const double *bounds[2] = {NULL, NULL};
-	int			i;
 
 	memset(request, 0, sizeof(RaceFitRequest));
 	if (!race_model_is_of_vectors(params))
@@ -703,7 +683,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 				 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
 				 errdetail("The parameters are %s.", race_params_brief(params)),
 				 errhint("Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (!PG_ARGISNULL(3 + i))
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(3 + i), params->dims);
 	if (!race_fit_bounds(params, bounds[0], bounds[1], request))
@@ -798,9 +778,7 @@ reserve(Candidates *candidates)
 static void
 normalize_last(RaceRecords *records)
 {
-	int			i;
-
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordsPart *part = &records->parts[i];
 		size_t		n;

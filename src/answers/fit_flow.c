@@ -68,21 +68,18 @@ zeros(Size n)
 static void
 terms_at(const Flow *flow, const double *h, double *terms)
 {
-	uint32		i;
-	uint32		j;
-
 	*terms++ = 1;
-	for (i = 0; i < flow->box->dims; i++)
+	for (uint32 i = 0; i < flow->box->dims; i++)
 		*terms++ = h[i];
-	for (i = 0; i < flow->box->dims; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < flow->box->dims; i++)
+		for (uint32 j = 0; j <= i; j++)
 			*terms++ = h[i] * h[j] - (i == j);
-	for (i = 0; i < flow->box->dims && flow->fourth; i++)
+	for (uint32 i = 0; i < flow->box->dims && flow->fourth; i++)
 	{
 		double		square = h[i] * h[i];
 
 		*terms++ = (square - 3) * h[i];
-		for (j = 0; j < i; j++)
+		for (uint32 j = 0; j < i; j++)
 			*terms++ = (square - 1) * (h[j] * h[j] - 1);
 		*terms++ = (square - 6) * square + 3;
 	}
@@ -96,28 +93,24 @@ count_terms(const Flow *flow, Size block, double *sums)
 	Size		width = flow->terms + 1;
 	double	   *terms = palloc((flow->terms + 1) * sizeof(double));
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint32		from;
-	uint32		i;
-	uint32		r;
-	Size		t;
 
 	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
-	for (from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
+	for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 	{
 		uint32		n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
 		RaceColumn	column = {flow->x + (Size) from * params->dims, NULL, NULL, params->dims};
 
 		CHECK_FOR_INTERRUPTS();
 		race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 		{
 			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
-			for (r = 0; r < RACE_LANES; r++)
+			for (uint32 r = 0; r < RACE_LANES; r++)
 			{
 				double	   *sum = sums + ((Size) r * params->range +
 										  buckets[i * RACE_LANES + r]) * width;
 
-				for (t = 0; t < width; t++)
+				for (Size t = 0; t < width; t++)
 					sum[t] += terms[t];
 			}
 		}
@@ -130,16 +123,14 @@ static void
 add_equation(Flow *flow, const double *sums, double share)
 {
 	double		beyond = share - sums[0] / flow->n;
-	uint32		i;
-	uint32		j;
 
-	for (i = 0; i < flow->terms; i++)
+	for (uint32 i = 0; i < flow->terms; i++)
 	{
 		double		x = sums[i + 1] / flow->n;
 		double	   *line = flow->gram + (Size) i * flow->terms;
 
 		flow->right[i] += x * beyond;
-		for (j = 0; j <= i; j++)
+		for (uint32 j = 0; j <= i; j++)
 			line[j] += x * (sums[j + 1] / flow->n);
 	}
 }
@@ -156,18 +147,16 @@ add_rows(Flow *flow)
 	uint32		first = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
 	double		most = MAP_WORK / ((double) RACE_LANES * range * flow->terms * flow->terms / 2);
 	double	   *sums = zeros(RACE_LANES * range * width);
-	uint32		b;
-	Size		c;
 
 	memset(flow->gram, 0, (Size) flow->terms * flow->terms * sizeof(double));
 	memset(flow->right, 0, flow->terms * sizeof(double));
-	for (b = 0; b < Min(blocks, MOST_BLOCKS) && b <= most; b++)
+	for (uint32 b = 0; b < Min(blocks, MOST_BLOCKS) && b <= most; b++)
 	{
 		Size		from = (Size) ((first + b) % blocks) * RACE_LANES;
 		Size		counters = (Min(from + RACE_LANES, rows) - from) * range;
 
 		count_terms(flow, from / RACE_LANES, sums);
-		for (c = 0; c < counters; c++)
+		for (Size c = 0; c < counters; c++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (sums[c * width] != 0)	/* where no points are, nothing is said of them */
@@ -186,12 +175,11 @@ find_polynomial(Flow *flow)
 	double		ridge = flow->fit->view->header->noise.counter_variance /
 		(records * records) / flow->prior;
 	double		trace = 0;
-	uint32		i;
 
 	add_rows(flow);
-	for (i = 0; i < flow->terms; i++)
+	for (uint32 i = 0; i < flow->terms; i++)
 		trace += flow->gram[(Size) i * flow->terms + i];
-	for (i = 0; i < flow->terms; i++)
+	for (uint32 i = 0; i < flow->terms; i++)
 		flow->gram[(Size) i * flow->terms + i] += ridge + 1e-9 * trace / flow->terms;
 	race_factorize(flow->gram, flow->terms, 1e-12 * trace);
 	race_solve_lower(flow->gram, flow->terms, flow->right);
@@ -203,10 +191,9 @@ polynomial_at(const Flow *flow, const double *h)
 {
 	double		terms[MOST_TERMS + 1];
 	double		sum = 0;
-	uint32		t;
 
 	terms_at(flow, h, terms);
-	for (t = 0; t < flow->terms; t++)
+	for (uint32 t = 0; t < flow->terms; t++)
 		sum += terms[t + 1] * flow->right[t];
 	return sum;
 }
@@ -221,14 +208,11 @@ polynomial_at(const Flow *flow, const double *h)
 static bool
 spread_of(uint32 n, double part, const double *shift, const double *squares, double *spread)
 {
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j <= i; j++)
 			spread[(Size) i * n + j] = (i == j) + part * squares[(Size) i * n + j] -
 				part * part * shift[i] * shift[j];
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (!(spread[(Size) i * n + i] <= MOST_VARIANCE))
 			return false;
 	return race_factorize(spread, n, LEAST_VARIANCE);
@@ -237,9 +221,7 @@ spread_of(uint32 n, double part, const double *shift, const double *squares, dou
 static double
 step_part(uint32 n, const double *shift, const double *squares, double *spread)
 {
-	double		part;
-
-	for (part = 1; part > LEAST_PART; part /= 2)
+	for (double part = 1; part > LEAST_PART; part /= 2)
 		if (spread_of(n, part, shift, squares, spread))
 			return part;
 	return 0;
@@ -262,9 +244,8 @@ bandwidth_along(const RaceParams *params, uint32 axis)
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
 	double		square = 0;
-	uint32		i;
 
-	for (i = 0; matrix != NULL && i < params->outputs; i++)
+	for (uint32 i = 0; matrix != NULL && i < params->outputs; i++)
 		square += pow(matrix[(Size) i * params->dims + axis], 2);
 	return params->bandwidth * (factors == NULL ? 1 : factors[axis]) /
 		(matrix == NULL ? 1 : sqrt(square)) /
@@ -280,20 +261,17 @@ steepest(const RaceParams *params)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
 	double		most = 1;
-	uint32		i;
-	uint32		j;
-	uint32		k;
 
-	for (i = 0; matrix != NULL && i < params->dims; i++)
+	for (uint32 i = 0; matrix != NULL && i < params->dims; i++)
 	{
 		double		sum = 0;
 
-		for (j = 0; j < params->dims; j++)
+		for (uint32 j = 0; j < params->dims; j++)
 		{
 			double		product = 0;
 			double		squares[2] = {0, 0};
 
-			for (k = 0; k < params->outputs; k++)
+			for (uint32 k = 0; k < params->outputs; k++)
 			{
 				const double *line = matrix + (Size) k * params->dims;
 
@@ -314,7 +292,6 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
 	double		rate = RATE / steepest(params);
-	uint32		i;
 
 	flow->fit = fit;
 	flow->box = box;
@@ -326,7 +303,7 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->rate = zeros(box->dims);
 	flow->beyond = palloc_extended((Size) RACE_LANES * params->range * sizeof(float),
 								   MCXT_ALLOC_HUGE);
-	for (i = 0; i < box->dims; i++)
+	for (uint32 i = 0; i < box->dims; i++)
 	{
 		double		most = LOOK_IN_BOX * (box->upper[i] - box->lower[i]);
 
@@ -355,21 +332,17 @@ find_beyond(Flow *flow, Size block)
 	uint32		rows = Min(flow->fit->end - block * RACE_LANES, RACE_LANES);
 	Size		first = block * RACE_LANES * range;
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint32		from;
-	uint32		i;
-	uint32		r;
-	Size		c;
 
-	for (c = 0; c < (Size) rows * range; c++)
+	for (Size c = 0; c < (Size) rows * range; c++)
 		flow->beyond[c] = race_counters_get(view->counters, view->width, first + c) /
 			flow->fit->records;
-	for (from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
+	for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 	{
 		uint32		n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
 
 		hash(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
-		for (i = 0; i < n; i++)
-			for (r = 0; r < rows; r++)
+		for (uint32 i = 0; i < n; i++)
+			for (uint32 r = 0; r < rows; r++)
 				flow->beyond[(Size) r * range + buckets[i * RACE_LANES + r]] -= 1.0 / flow->n;
 	}
 	return rows;
@@ -385,24 +358,22 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	uint32		below[RACE_RECORDS_TOGETHER * RACE_LANES];
 	double	   *x = flow->x + (Size) from * dims;
 	double		at[RACE_RECORDS_TOGETHER];
-	uint32		i;
-	uint32		r;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		at[i] = x[i * dims + axis];
 		x[i * dims + axis] = at[i] + flow->look[axis];
 	}
 	hash(flow, block, x, n, above);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		x[i * dims + axis] = at[i] - flow->look[axis];
 	hash(flow, block, x, n, below);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		float		sum = 0;
 
 		x[i * dims + axis] = at[i];
-		for (r = 0; r < rows; r++)
+		for (uint32 r = 0; r < rows; r++)
 			sum += flow->beyond[r * range + above[i * RACE_LANES + r]] -
 				flow->beyond[r * range + below[i * RACE_LANES + r]];
 		flow->slopes[(Size) (from + i) * dims + axis] += sum;
@@ -414,9 +385,8 @@ static void
 go(Flow *flow, uint32 rows, double part)
 {
 	const RaceBox *box = flow->box;
-	Size		k;
 
-	for (k = 0; k < (Size) flow->n * box->dims; k++)
+	for (Size k = 0; k < (Size) flow->n * box->dims; k++)
 	{
 		uint32		axis = k % box->dims;
 		double		slope = flow->look[axis] > 0 ?
@@ -440,20 +410,17 @@ move(Flow *flow, uint32 number, double part)
 	Size		blocks = (flow->fit->end + RACE_LANES - 1) / RACE_LANES - start;
 	Size		looked = Min(blocks, Max(Min(LOOKS / dims, BLOCKS), 1));
 	uint32		rows = 0;
-	Size		b;
-	uint32		from;
-	uint32		axis;
 
 	memset(flow->slopes, 0, (Size) flow->n * dims * sizeof(double));
-	for (b = 0; b < looked; b++)
+	for (Size b = 0; b < looked; b++)
 	{
 		Size		block = start + (number * looked + b) % blocks;
 		uint32		of_block = find_beyond(flow, block);
 
-		for (from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
+		for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 		{
 			CHECK_FOR_INTERRUPTS();
-			for (axis = 0; axis < dims; axis++)
+			for (uint32 axis = 0; axis < dims; axis++)
 				add_slopes(flow, block, of_block, from,
 						   Min(flow->n - from, RACE_RECORDS_TOGETHER), axis);
 		}
@@ -478,22 +445,19 @@ static void
 whiten(const Flow *flow, double *mean, double *factor, double *h)
 {
 	uint32		dims = flow->box->dims;
-	Size		p;
-	uint32		i;
-	uint32		j;
 
-	for (p = 0; p < flow->n; p++)
-		for (i = 0; i < dims; i++)
+	for (Size p = 0; p < flow->n; p++)
+		for (uint32 i = 0; i < dims; i++)
 			mean[i] += part_of_box(flow, p, i) / flow->n;
-	for (p = 0; p < flow->n; p++)
-		for (i = 0; i < dims; i++)
+	for (Size p = 0; p < flow->n; p++)
+		for (uint32 i = 0; i < dims; i++)
 		{
 			h[p * dims + i] = part_of_box(flow, p, i) - mean[i];
-			for (j = 0; j <= i; j++)
+			for (uint32 j = 0; j <= i; j++)
 				factor[(Size) i * dims + j] += h[p * dims + i] * h[p * dims + j] / flow->n;
 		}
 	race_factorize(factor, dims, pow(LEAST_SPREAD, 2));
-	for (p = 0; p < flow->n; p++)
+	for (Size p = 0; p < flow->n; p++)
 		race_solve_lower(factor, dims, h + p * dims);
 }
 
@@ -502,19 +466,16 @@ static void
 weigh(const Flow *flow, double *shift, double *squares)
 {
 	uint32		dims = flow->box->dims;
-	Size		p;
-	uint32		i;
-	uint32		j;
 
-	for (p = 0; p < flow->n; p++)
+	for (Size p = 0; p < flow->n; p++)
 	{
 		const double *h = flow->h + p * dims;
 		double		more = polynomial_at(flow, h) / flow->n;
 
-		for (i = 0; i < dims; i++)
+		for (uint32 i = 0; i < dims; i++)
 		{
 			shift[i] += more * h[i];
-			for (j = 0; j <= i; j++)
+			for (uint32 j = 0; j <= i; j++)
 				squares[(Size) i * dims + j] += more * h[i] * h[j];
 		}
 	}
@@ -524,13 +485,10 @@ weigh(const Flow *flow, double *shift, double *squares)
 static void
 multiply_lower(const double *factor, uint32 n, double *v)
 {
-	uint32		i;
-	uint32		j;
-
-	for (i = n; i-- > 0;)
+	for (uint32 i = n; i-- > 0;)
 	{
 		v[i] *= factor[(Size) i * n + i];
-		for (j = 0; j < i; j++)
+		for (uint32 j = 0; j < i; j++)
 			v[i] += factor[(Size) i * n + j] * v[j];
 	}
 }
@@ -541,16 +499,14 @@ place(Flow *flow, const double *mean, const double *factor, const double *spread
 	  const double *shift, double part, double *h)
 {
 	const RaceBox *box = flow->box;
-	Size		p;
-	uint32		i;
 
-	for (p = 0; p < flow->n; p++, h += box->dims)
+	for (Size p = 0; p < flow->n; p++, h += box->dims)
 	{
 		multiply_lower(spread, box->dims, h);
-		for (i = 0; i < box->dims; i++)
+		for (uint32 i = 0; i < box->dims; i++)
 			h[i] += part * shift[i];
 		multiply_lower(factor, box->dims, h);
-		for (i = 0; i < box->dims; i++)
+		for (uint32 i = 0; i < box->dims; i++)
 			flow->x[p * box->dims + i] =
 				fmin(fmax(box->lower[i] + (box->upper[i] - box->lower[i]) * (mean[i] + h[i]),
 						  box->lower[i]), box->upper[i]);
@@ -616,18 +572,16 @@ race_flow(RaceFitState *fit, const RaceBox *box)
 	int			moves = race_is_surrogate(fit->view->params) ? 0 : MOVES;
 	Flow		flow;
 	bool		can_map;
-	int			round;
-	int			i;
 
 	start(&flow, fit, box);
 	can_map = start_polynomial(&flow);
-	for (round = 0; round < ROUNDS; round++)
+	for (int round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
 		memset(flow.speed, 0, (Size) flow.n * box->dims * sizeof(double));
-		for (i = 0; i < moves; i++)
+		for (int i = 0; i < moves; i++)
 			move(&flow, round * MOVES + i, pow(SLOWER, round));
-		for (i = 0; i < MAPS && can_map; i++)
+		for (int i = 0; i < MAPS && can_map; i++)
 			map(&flow);
 	}
 	return can_map;

@@ -50,13 +50,11 @@ race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 
 	Size		line = race_gram_line(rows);
 	RaceColumn	columns[RACE_MAX_PARTS];
 	uint32		of_block[RACE_RECORDS_TOGETHER * RACE_LANES];
-	Size		block;
-	uint32		i;
 
 	Assert(n <= RACE_RECORDS_TOGETHER);
 	if (race_rows_together(fit->view->params))
 	{
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 		{
 			race_records_columns(records, from + i, columns);
 			race_rows_hash_one(race_rows_of(fit->site->rows), rows, columns,
@@ -65,11 +63,11 @@ race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 
 		return;
 	}
 	race_records_columns(records, from, columns);
-	for (block = 0; block * RACE_LANES < rows; block++)
+	for (Size block = 0; block * RACE_LANES < rows; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		race_rows_hash(race_rows_of(fit->site->rows), block, columns, n, of_block);
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 			memcpy(buckets + i * line + block * RACE_LANES, of_block + i * RACE_LANES,
 				   RACE_LANES * sizeof(uint32));
 	}
@@ -96,11 +94,10 @@ race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *si
 	double		lower[RACE_FOURIER_DIMS];
 	double		upper[RACE_FOURIER_DIMS];
 	double		steps[RACE_FOURIER_DIMS] = {0, 0, 0};
-	uint32		axis;
 
 	race_radial_place(fit->radial, params, box->lower, lower, 1);
 	race_radial_place(fit->radial, params, box->upper, upper, 1);
-	for (axis = 0; axis < box->dims; axis++)
+	for (uint32 axis = 0; axis < box->dims; axis++)
 	{
 		int			side = RACE_FOURIER_DIMS - box->dims + axis;
 
@@ -120,14 +117,13 @@ ask_grid(RaceFitState *fit)
 	const RaceParams *params = fit->view->params;
 	Size		n = fit->points->n;
 	double	   *places;
-	Size		i;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
 	if (fit->gram.lattice != NULL)
 		return;
 	places = palloc_extended(n * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		race_radial_place(fit->radial, params, x + i * params->dims, places + i, n);
 	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
 	pfree(places);
@@ -142,15 +138,13 @@ ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 	Size		points = fit->points->n;
 	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
 										  MCXT_ALLOC_HUGE);
-	uint32		from;
-	Size		i;
 
-	for (from = 0; from < points; from += RACE_RECORDS_TOGETHER)
+	for (uint32 from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
 		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
 
 		race_fit_state_hash(fit, fit->points, from, n, end, buckets);
-		for (i = 0; i < n; i++)
+		for (Size i = 0; i < n; i++)
 		{
 			fit->answers[from + i] = race_estimator_mean(fit->view, NULL, buckets + i * line,
 													   first, end);
@@ -190,9 +184,7 @@ race_fit_state_round(RaceFitState *fit)
 void
 race_fit_state_spread(const RaceFitState *fit, double *weights)
 {
-	uint32		i;
-
-	for (i = 0; i < fit->points->n; i++)
+	for (uint32 i = 0; i < fit->points->n; i++)
 		weights[i] = fit->records / fit->points->n;
 }
 
@@ -240,16 +232,15 @@ write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 {
 	bool		is_set = part->kind == RACE_RECORD_SET;
 	uint64		start = 0;
-	uint32		i;
 
 	if (is_set)
 	{
 		*next++ = 0;
-		for (i = 0; i < fit->points->n; i++)
+		for (uint32 i = 0; i < fit->points->n; i++)
 			if (is_heavy(fit, i))
 				*next++ = start += part->starts[i + 1] - part->starts[i];
 	}
-	for (i = 0; i < fit->points->n; i++)
+	for (uint32 i = 0; i < fit->points->n; i++)
 	{
 		Size		from = is_set ? part->starts[i] : (Size) i * part->width;
 		Size		n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
@@ -270,10 +261,9 @@ write_texts(uint64 *offsets, const RaceFitState *fit, char *const *texts, uint32
 {
 	char	   *bytes = (char *) (offsets + heavy + 1);
 	uint64		at = 0;
-	uint32		i;
 
 	*offsets++ = 0;
-	for (i = 0; i < fit->points->n; i++)
+	for (uint32 i = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
 		{
 			memcpy(bytes + at, texts[i], strlen(texts[i]));
@@ -302,7 +292,6 @@ race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 	RaceModel  *model;
 	uint64	   *next;
 	uint32		i;
-	int			k;
 
 	for (i = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
@@ -323,7 +312,7 @@ race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 			race_model_weights(model, RACE_HALF_SECOND)[heavy++] = fit->second[i];
 		}
 	next = race_model_words(model);
-	for (k = 0; k < fit->points->n_parts; k++)
+	for (int k = 0; k < fit->points->n_parts; k++)
 		next = write_part(next, fit, &fit->points->parts[k]);
 	if (texts != NULL)
 		write_texts(next, fit, texts, heavy);

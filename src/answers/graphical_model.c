@@ -109,30 +109,28 @@ static void
 inner_loop(Operation operation, size_t n, const size_t *step, double *restrict out,
 		   const double *restrict a, const double *restrict b)
 {
-	size_t		i;
-
 	switch (operation)
 	{
 		case ADD:
-			for (i = 0; step[1] == 0 && i < n; i++)
+			for (size_t i = 0; step[1] == 0 && i < n; i++)
 				out[i] += *a;
-			for (i = 0; step[1] != 0 && i < n; i++)
+			for (size_t i = 0; step[1] != 0 && i < n; i++)
 				out[i] += a[i];
 			break;
 		case MULTIPLY:
-			for (i = 0; step[1] == 0 && i < n; i++)
+			for (size_t i = 0; step[1] == 0 && i < n; i++)
 				out[i] *= *a;
-			for (i = 0; step[1] != 0 && i < n; i++)
+			for (size_t i = 0; step[1] != 0 && i < n; i++)
 				out[i] *= a[i];
 			break;
 		case SUM:
 			if (step[0] == 0)
 				*out += race_graph_sum(a, n);
-			for (i = 0; step[0] != 0 && i < n; i++)
+			for (size_t i = 0; step[0] != 0 && i < n; i++)
 				out[i] += a[i];
 			break;
 		case CONTRACT:
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				out[i * step[0]] += a[i * step[1]] * b[i * step[2]];
 			break;
 	}
@@ -436,23 +434,22 @@ calibrate_column(RaceGraph *graph, const Table *table)
 	double	   *within = graph->within[column];
 	double	   *logs = graph->group_log[column];
 	double	   *most = graph->work;
-	uint32_t	i;
 
-	for (i = 0; i < groups; i++)
+	for (uint32_t i = 0; i < groups; i++)
 	{
 		most[i] = -INFINITY;
 		logs[i] = 0;
 	}
-	for (i = 0; i < cells; i++)
+	for (uint32_t i = 0; i < cells; i++)
 		most[race_graph_group(graph, column, i)] = fmax(most[race_graph_group(graph, column, i)], table->theta[i]);
-	for (i = 0; i < cells; i++)
+	for (uint32_t i = 0; i < cells; i++)
 	{
 		within[i] = exp(fmax(table->theta[i] - most[race_graph_group(graph, column, i)], LEAST_LOG));
 		logs[race_graph_group(graph, column, i)] += within[i];
 	}
-	for (i = 0; i < cells; i++)
+	for (uint32_t i = 0; i < cells; i++)
 		within[i] /= logs[race_graph_group(graph, column, i)];
-	for (i = 0; i < groups; i++)
+	for (uint32_t i = 0; i < groups; i++)
 		logs[i] = log(logs[i]) + most[i];
 }
 

@@ -42,9 +42,7 @@ new_lifted(const RaceParams *params)
 static bool
 lift(const RaceParams *params, const double *theta, double *lifted)
 {
-	uint32		i;
-
-	for (i = 0; i < race_kernel_type(params->kernel)->queries; i++)
+	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 		if (!race_surrogate_query(params, theta, i, lifted + i * race_hashed_width(params)))
 			return false;
 	return true;
@@ -72,9 +70,8 @@ estimate_loss(RaceQuestion *question, const double *lifted)
 	const RaceParams *params = question->view.params;
 	uint32		width = race_hashed_width(params);
 	double		sum = 0;
-	uint32		i;
 
-	for (i = 0; i < race_kernel_type(params->kernel)->queries; i++)
+	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 	{
 		RaceColumn	query = {lifted + i * width, NULL, NULL, width};
 
@@ -122,11 +119,10 @@ static void
 lengthen(const RaceParams *params, double *theta)
 {
 	double		length = sqrt(race_dot(theta, theta, params->dims - 1));
-	uint32		i;
 
 	if (race_kernel_type(params->kernel)->queries > 1)
 		return;
-	for (i = 0; i + 1 < params->dims && length > 0; i++)
+	for (uint32 i = 0; i + 1 < params->dims && length > 0; i++)
 		theta[i] *= params->query_radius / length * (1 - 1e-9);
 }
 
@@ -161,7 +157,6 @@ start_search(Minimize *minimize, double *x)
 		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
 	double	   *lower = palloc(search->dims * sizeof(double));
 	double	   *upper = palloc(search->dims * sizeof(double));
-	uint32		i;
 
 	search->look = look;
 	search->first_step = 1;
@@ -169,7 +164,7 @@ start_search(Minimize *minimize, double *x)
 	search->lower = lower;
 	search->upper = upper;
 	search->widths = palloc(search->dims * sizeof(double));
-	for (i = 0; i < search->dims; i++)
+	for (uint32 i = 0; i < search->dims; i++)
 	{
 		upper[i] = sqrt(rest / search->dims) * (1 - 1e-9);
 		lower[i] = -upper[i];

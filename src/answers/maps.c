@@ -90,19 +90,17 @@ race_scatter_add(RaceScatter *scatter, uint64 key, double n, const double *mean)
 	double	   *to = scatter->means + (Size) c * scatter->dims;
 	double	   *sum = scatter->products;
 	double		deviation[RACE_SCATTER_DIMS];
-	uint32		i;
-	uint32		j;
 
 	scatter->classes[c].n = all;
-	for (i = 0; i < scatter->dims; i++)
+	for (uint32 i = 0; i < scatter->dims; i++)
 	{
 		deviation[i] = mean[i] - to[i];
 		to[i] += deviation[i] * (n / all);
 	}
 	if (before == 0)
 		return;
-	for (i = 0; i < scatter->dims; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < scatter->dims; i++)
+		for (uint32 j = 0; j <= i; j++)
 			*sum++ += weight * deviation[i] * deviation[j];
 }
 
@@ -219,9 +217,8 @@ static double
 all_vectors(const RaceScatter *scatter)
 {
 	double		n = 0;
-	uint32		i;
 
-	for (i = 0; i < scatter->n_classes; i++)
+	for (uint32 i = 0; i < scatter->n_classes; i++)
 		n += scatter->classes[i].n;
 	return n;
 }
@@ -236,12 +233,10 @@ static void
 mean_of_all(const RaceScatter *scatter, double *mean)
 {
 	double		n = all_vectors(scatter);
-	uint32		c;
-	uint32		i;
 
 	memset(mean, 0, scatter->dims * sizeof(double));
-	for (c = 0; c < scatter->n_classes; c++)
-		for (i = 0; i < scatter->dims; i++)
+	for (uint32 c = 0; c < scatter->n_classes; c++)
+		for (uint32 i = 0; i < scatter->dims; i++)
 			mean[i] += mean_of_class(scatter, c)[i] * (scatter->classes[c].n / n);
 }
 
@@ -291,10 +286,8 @@ PG_FUNCTION_INFO_V1(race_whiten_final);
 static void
 list_kept(RaceColumns *columns, uint32 dims)
 {
-	uint32		i;
-
 	columns->n = 0;
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		if (columns->keep[i])
 			columns->kept[columns->n++] = i;
 }
@@ -303,15 +296,12 @@ list_kept(RaceColumns *columns, uint32 dims)
 static void
 find_deviations(const RaceScatter *scatter, RaceColumns *columns)
 {
-	uint32		i;
-	uint32		c;
-
-	for (i = 0; i < scatter->dims; i++)
+	for (uint32 i = 0; i < scatter->dims; i++)
 	{
 		double		deviation = race_scatter_deviation(scatter, i);
 		double		largest = 0;
 
-		for (c = 0; c < scatter->n_classes; c++)
+		for (uint32 c = 0; c < scatter->n_classes; c++)
 			largest = fmax(largest, fabs(mean_of_class(scatter, c)[i]));
 		if (!isfinite(deviation) || !isfinite(largest))
 			ereport(ERROR,
@@ -331,11 +321,9 @@ correlations(const RaceScatter *scatter, const RaceColumns *columns)
 	double		freedom = race_scatter_freedom(scatter);
 	uint32		n = columns->n;
 	double	   *r = palloc((Size) n * n * sizeof(double));
-	uint32		i;
-	uint32		j;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j < n; j++)
 		{
 			uint32		a = columns->kept[i];
 			uint32		b = columns->kept[j];
@@ -355,10 +343,9 @@ drop_combinations(const RaceScatter *scatter, RaceColumns *columns)
 	double	   *r = correlations(scatter, columns);
 	double	   *work = palloc(RACE_LINEAR_WORK(columns->n) * sizeof(double));
 	bool		independent[RACE_SCATTER_DIMS];
-	uint32		i;
 
 	race_independent(r, columns->n, race_scatter_freedom(scatter), work, independent);
-	for (i = 0; i < columns->n; i++)
+	for (uint32 i = 0; i < columns->n; i++)
 		columns->keep[columns->kept[i]] = independent[i];
 	list_kept(columns, scatter->dims);
 	pfree(work);
@@ -373,9 +360,8 @@ append_left_out(StringInfo text, const char *what, const RaceColumns *columns, u
 				bool constant)
 {
 	const char *separator = what;
-	uint32		i;
 
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		if (!columns->keep[i] && (columns->deviation[i] == 0) == constant)
 		{
 			appendStringInfo(text, "%s%u", separator, i + 1);
@@ -418,18 +404,16 @@ race_whiten_columns(const RaceScatter *scatter, const RaceColumns *columns, doub
 	double	   *r = correlations(scatter, columns);
 	double	   *work = palloc(RACE_LINEAR_WORK(n) * sizeof(double));
 	bool		found;
-	uint32		i;
-	uint32		j;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		r[(Size) i * n + i] += ridge;
 	race_shrink(r, n, race_scatter_freedom(scatter), work);
 	found = race_inverse_root(r, n);
 	whitening->dims = scatter->dims;
 	whitening->outputs = n;
 	whitening->matrix = palloc0((Size) n * scatter->dims * sizeof(double));
-	for (i = 0; i < n && found; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < n && found; i++)
+		for (uint32 j = 0; j <= i; j++)
 			whitening->matrix[(Size) i * scatter->dims + columns->kept[j]] =
 				r[(Size) i * n + j] / columns->deviation[columns->kept[j]];
 	pfree(work);
@@ -459,15 +443,12 @@ race_whitening_of(const RaceScatter *scatter, const char *aggregate, RaceWhiteni
 void
 race_whitening_apply(const RaceWhitening *whitening, const double *x, double *z)
 {
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < whitening->outputs; i++)
+	for (uint32 i = 0; i < whitening->outputs; i++)
 	{
 		const double *row = whitening->matrix + (Size) i * whitening->dims;
 		double		sum = 0;
 
-		for (j = 0; j < whitening->dims; j++)
+		for (uint32 j = 0; j < whitening->dims; j++)
 			sum += row[j] * x[j];
 		z[i] = sum;
 	}
@@ -481,9 +462,8 @@ array_of(const double *x, int rows, int columns)
 	int			dims[2] = {rows, columns};
 	int			lower[2] = {1, 1};
 	Datum	   *numbers = palloc(n * sizeof(Datum));
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		numbers[i] = Float8GetDatum(x[i]);
 	return PointerGetDatum(construct_md_array(numbers, NULL, rows == 0 ? 1 : 2, rows == 0 ? dims + 1 : dims, lower,
 											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
@@ -554,9 +534,8 @@ race_discriminant_map(const RaceScatter *scatter, RaceWhitening *map)
 	double	   *mean = palloc(dims * sizeof(double));
 	double	   *work = palloc(((Size) n * (map->outputs + 1) + dims) * sizeof(double));
 	double	   *directions = palloc((Size) n * dims * sizeof(double));
-	uint32		c;
 
-	for (c = 0; c < n; c++)
+	for (uint32 c = 0; c < n; c++)
 		weight[c] = scatter->classes[c].n;
 	mean_of_all(scatter, mean);
 	map->outputs = race_directions_apart(scatter->means, mean, weight, n, map->matrix, map->outputs, dims, work,
@@ -623,9 +602,8 @@ check_array(ArrayType *array, const char *name, int ndim, int columns)
 	bool		good = ARR_NDIM(array) == ndim && !ARR_HASNULL(array) &&
 		ARR_DIMS(array)[0] <= MOST_OUTPUTS && ARR_DIMS(array)[ndim - 1] <= MOST_COLUMNS &&
 		(ndim == 2 || ARR_DIMS(array)[0] == columns);
-	int			i;
 
-	for (i = 0; good && i < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)); i++)
+	for (int i = 0; good && i < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)); i++)
 		good = isfinite(numbers[i]);
 	if (!good)
 		ereport(ERROR,
@@ -652,13 +630,12 @@ race_project(PG_FUNCTION_ARGS)
 	const double *origin = check_array(PG_GETARG_ARRAYTYPE_P(2), "offset", 1, columns);
 	double		features[MOST_COLUMNS];
 	Datum		to[MOST_OUTPUTS];
-	int			i;
 
 	if (ARR_NDIM(x) != 1 || ARR_HASNULL(x) || ARR_DIMS(x)[0] != columns)
 		PG_RETURN_NULL();
-	for (i = 0; i < columns; i++)
+	for (int i = 0; i < columns; i++)
 		features[i] = ((const double *) ARR_DATA_PTR(x))[i] - origin[i];
-	for (i = 0; i < outputs; i++, row += columns)
+	for (int i = 0; i < outputs; i++, row += columns)
 		to[i] = Float8GetDatum(race_dot(row, features, columns));
 	PG_RETURN_ARRAYTYPE_P(construct_array(to, outputs, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
 										  TYPALIGN_DOUBLE));

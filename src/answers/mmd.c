@@ -50,10 +50,9 @@ static RacePair
 pair_of(const RaceQuestion questions[2])
 {
 	RacePair	pair;
-	int			side;
 
 	check_comparable(questions[0].view.params, questions[1].view.params);
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 	{
 		pair.view[side] = &questions[side].view;
 		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), 2);
@@ -84,9 +83,8 @@ static double
 count_variance(const RacePair *pair)
 {
 	double		sum = 0;
-	int			side;
 
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 		sum += pair->view[side]->header->noise.count_variance /
 			(pair->records[side] * pair->records[side]);
 	return sum;
@@ -186,9 +184,8 @@ similarity_of(const RacePair *pair, const RaceProducts *products)
 	double		p = race_collision_probability(pair->view[0]->params);
 	double		shares = 1;		/* unless a count is below 1, or within its noise */
 	double		ab = products->ab;
-	int			side;
 
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 	{
 		double		records = race_count_divisor(race_record_count(pair->view[side], NULL));
 
@@ -264,9 +261,8 @@ static Cumulants
 noise_of_difference(const RacePair *pair)
 {
 	Cumulants	noise = {0, 0, 0};
-	int			side;
 
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 	{
 		double		variance = noise_of(pair, side);
 
@@ -298,9 +294,8 @@ load_row(const RacePair *pair, int side, uint32 number, double *x)
 {
 	const RaceView *view = pair->view[side];
 	uint32		range = view->params->range;
-	uint32		i;
 
-	for (i = 0; i < range; i++)
+	for (uint32 i = 0; i < range; i++)
 		x[i] = (double) race_counters_get(view->counters, view->width, (Size) number * range + i) /
 			pair->records[side];
 }
@@ -311,22 +306,20 @@ add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, d
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	uint32		range = pair->view[0]->params->range;
-	uint32		i;
-	int			lag;
 
 	CHECK_FOR_INTERRUPTS();
 	load_row(pair, 0, number, a);
 	if (pair->view[1] != NULL)
 		load_row(pair, 1, number, b);
-	for (i = 0; i < range + RACE_SQUARE_LAGS; i++)
+	for (uint32 i = 0; i < range + RACE_SQUARE_LAGS; i++)
 		p[i] = share * a[i % range] + (1 - share) * b[i % range];
-	for (i = 0; i < range; i++)
+	for (uint32 i = 0; i < range; i++)
 	{
 		sums->aa += a[i] * a[i];
 		sums->ab += a[i] * b[i];
 		sums->bb += b[i] * b[i];
 		sums->witness += p[i] * (a[i] - b[i]) * (a[i] - b[i]);
-		for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
+		for (int lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 			sums->lags[lag] += p[i] * p[i + lag];
 	}
 }
@@ -344,11 +337,9 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 	double		before = 0;
 	double		squares = 0;
 	uint64		row = 0;
-	uint32		i;
-	int			lag;
 
 	memset(&sums, 0, sizeof(Sums));
-	for (i = 0; i < blocks; i++)
+	for (uint32 i = 0; i < blocks; i++)
 	{
 		uint64		end = (uint64) (i + 1) * rows / blocks;
 		uint64		first = row;
@@ -365,7 +356,7 @@ sum_rows(const RacePair *pair, uint32 rows, double *variance)
 	sums.ab /= rows;
 	sums.bb /= rows;
 	sums.witness /= rows;
-	for (lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
+	for (int lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
 		sums.lags[lag] /= rows;
 	pfree(a);
 	pfree(b);
@@ -383,13 +374,12 @@ kernel_square(const RacePair *pair, const Sums *sums, double kernel, uint32 rows
 	const RaceParams *params = pair->view[0]->params;
 	const double *square = race_kernel_type(params->kernel)->square;
 	double		sum;
-	int			lag;
 
 	if (square == NULL || params->rehash != RACE_REHASH_FOLD ||
 		params->range <= 2 * RACE_SQUARE_LAGS)
 		return kernel;
 	sum = square[0] * kernel;
-	for (lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
+	for (int lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
 		sum += square[lag] * 2 * sums->lags[lag];
 	sum = Max(Min(sum, kernel), kernel * kernel);
 	return sum + (kernel - sum) / rows;
@@ -449,14 +439,12 @@ load_nodes(const RacePair *pair, int side, Nodes *nodes)
 	const RaceView *view = pair->view[side];
 	double		unit = (double) race_record_unit(view->params) * pair->records[side];
 	RaceGrid   *grid = &nodes->grid;
-	Size		i;
-	int			k;
 
 	race_grid_of(view->params, grid);
 	nodes->values[side] = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < grid->nodes; i++)
+	for (Size i = 0; i < grid->nodes; i++)
 		nodes->values[side][i] = race_counters_get(view->counters, view->width, i) / unit;
-	for (k = 0; k < nodes->halved[side]; k++)
+	for (int k = 0; k < nodes->halved[side]; k++)
 	{
 		race_grid_coarsen_real(grid, nodes->values[side], nodes->values[side]);
 		race_grid_halve(grid);
@@ -467,9 +455,7 @@ load_nodes(const RacePair *pair, int side, Nodes *nodes)
 static void
 set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 {
-	int			axis;
-
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
 		int			of_grid = axis - RACE_FOURIER_DIMS + (int) grid->dims;
 
@@ -484,13 +470,12 @@ load_both(const RacePair *pair, Nodes *nodes)
 {
 	size_t		sides[RACE_FOURIER_DIMS];
 	double		steps[RACE_FOURIER_DIMS];
-	int			side;
 
 	memset(nodes, 0, sizeof(Nodes));
 	if (pair->view[1] != NULL)
 		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
 										nodes->halved);
-	for (side = 0; side < 2 && pair->view[side] != NULL; side++)
+	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 		load_nodes(pair, side, nodes);
 	if (pair->view[1] == NULL)
 		nodes->values[1] = palloc_extended(nodes->grid.nodes * sizeof(double),
@@ -499,14 +484,14 @@ load_both(const RacePair *pair, Nodes *nodes)
 		 race_lattice_volume(sides) > MAX_TRANSFORM && nodes->grid.halvings > 0;
 		 set_sides(&nodes->grid, sides, steps))
 	{
-		for (side = 0; side < 2; side++)
+		for (int side = 0; side < 2; side++)
 		{
 			race_grid_coarsen_real(&nodes->grid, nodes->values[side], nodes->values[side]);
 			nodes->halved[side]++;
 		}
 		race_grid_halve(&nodes->grid);
 	}
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 		nodes->sums[side] = palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
 }
 
@@ -517,10 +502,9 @@ convolve(Nodes *nodes, const RaceParams *params, bool square)
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
 	size_t		sides[RACE_FOURIER_DIMS];
 	double		steps[RACE_FOURIER_DIMS];
-	int			i;
 
 	race_radial_init(radial, params);
-	for (i = 0; i < race_radial_nodes() && square; i++)
+	for (int i = 0; i < race_radial_nodes() && square; i++)
 		*race_radial_node(radial, i) *= *race_radial_node(radial, i);
 	set_sides(&nodes->grid, sides, steps);
 	if (nodes->lattice.numbers == NULL)
@@ -546,15 +530,13 @@ find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squa
 	double		h = ldexp(1, halvings);
 	double		covariance[2] = {(2 * h * h + 1) / (3 * h), (h * h - 1) / (6 * h)};
 	size_t		at[RACE_FOURIER_DIMS];
-	Size		i;
-	int			axis;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		RaceComplex element = {lattice->spectrum[i].re / n, 0};
 
 		race_lattice_at(lattice->sizes, i, at);
-		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 			if (lattice->sides[axis] > 1)
 				element.re *= covariance[0] +
 					2 * covariance[1] * cos(2 * RACE_PI * at[axis] / lattice->sizes[axis]);
@@ -563,12 +545,12 @@ find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squa
 	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
 	*trace = lattice->numbers[0].re * nodes->grid.nodes;
 	*squares = 0;
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		double		pairs = 1;
 
 		race_lattice_at(lattice->sizes, i, at);
-		for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 			pairs *= Max((double) lattice->sides[axis] -
 						 Min(at[axis], lattice->sizes[axis] - at[axis]), 0);
 		*squares += pairs * pow(lattice->numbers[i].re, 2);
@@ -589,15 +571,13 @@ set_products(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
 	double		self;
 	double		difference_squares = 0;
 	double		pooled_squares = 0;
-	Size		i;
-	int			side;
 
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 		if (side == 0 || nodes->halved[1] != nodes->halved[0])
 			find_noise_moments(nodes, nodes->halved[side], &trace[side], &squares[side]);
 	if (nodes->halved[1] == nodes->halved[0])
 		trace[1] = trace[0];
-	for (i = 0; i < nodes->grid.nodes; i++)
+	for (Size i = 0; i < nodes->grid.nodes; i++)
 	{
 		double		a = nodes->sums[0][i];
 		double		b = nodes->sums[1][i];
@@ -637,10 +617,9 @@ set_moments(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 	double		kernels = 0;
 	double		trace;
 	double		squares;
-	Size		i;
 
 	find_noise_moments(nodes, 0, &trace, &squares);
-	for (i = 0; i < nodes->grid.nodes; i++)
+	for (Size i = 0; i < nodes->grid.nodes; i++)
 		differences += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
 			pow(nodes->sums[0][i] - nodes->sums[1][i], 2);
 	products->difference_square =
@@ -648,7 +627,7 @@ set_moments(const RacePair *pair, Nodes *nodes, RaceProducts *products)
 
 	convolve(nodes, pair->view[0]->params, true);
 	find_noise_moments(nodes, Max(nodes->halved[0], nodes->halved[1]), &trace, &squares);
-	for (i = 0; i < nodes->grid.nodes; i++)
+	for (Size i = 0; i < nodes->grid.nodes; i++)
 		kernels += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
 			(share * nodes->sums[0][i] + (1 - share) * nodes->sums[1][i]);
 	kernels = (kernels - noise_of_pooled(pair) * trace - 1 / n) / (1 - 1 / n);
@@ -661,7 +640,6 @@ table_products(const RacePair *pair, RaceProducts *products)
 	double		n = pair->records[0] + pair->records[1];
 	double		share = pair->records[0] / n;
 	Nodes		nodes;
-	int			side;
 
 	load_both(pair, &nodes);
 	convolve(&nodes, pair->view[0]->params, false);
@@ -673,7 +651,7 @@ table_products(const RacePair *pair, RaceProducts *products)
 	products->kernel = Max(Min(products->kernel, 1), 0);
 	if (pair->view[1] != NULL)
 		set_moments(pair, &nodes, products);
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 	{
 		pfree(nodes.values[side]);
 		pfree(nodes.sums[side]);

@@ -68,10 +68,9 @@ find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 	const double *bounds[2];
 	double	   *around[2];
 	RaceColumn	column;
-	uint64		i;
 
 	memset(box, 0, sizeof(RaceFitRequest));
-	for (i = 0; i < 2; i++)
+	for (uint64 i = 0; i < 2; i++)
 		bounds[i] = PG_ARGISNULL(2 + i) ? NULL : race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2 + i), dims);
 	if (!race_fit_bounds(view->params, bounds[0], bounds[1], box))
 	{
@@ -81,9 +80,9 @@ find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 					 errmsg("race_modes needs bounds, or a sketch with a fitted model"),
 					 errhint("Give lower and upper, or parameters that have them, or call race_fit first.")));
 		race_model_columns(view->model, view->params, &column);
-		for (i = 0; i < 2; i++)
+		for (uint64 i = 0; i < 2; i++)
 			around[i] = memcpy(palloc(dims * sizeof(double)), column.numbers, dims * sizeof(double));
-		for (i = 0; i < view->model->points * dims; i++)
+		for (uint64 i = 0; i < view->model->points * dims; i++)
 		{
 			around[0][i % dims] = Min(around[0][i % dims], column.numbers[i]);
 			around[1][i % dims] = Max(around[1][i % dims], column.numbers[i]);
@@ -113,9 +112,7 @@ width_of(const RaceParams *params, uint32 i, double span)
 static double
 try_axes(RaceSearch *search, double *x, double density, double step)
 {
-	uint32		i;
-
-	for (i = 0; i < 2 * search->dims; i++)
+	for (uint32 i = 0; i < 2 * search->dims; i++)
 	{
 		uint32		axis = i / 2;
 		double		at = x[axis];
@@ -140,13 +137,11 @@ race_search_climb(RaceSearch *search, double *x)
 	double	   *before = palloc(2 * size);
 	double	   *next = before + search->dims;
 	double		step = search->first_step;
-	int			sweeps;
 
-	for (sweeps = 0; step >= search->last_step && sweeps < MOST_SWEEPS; sweeps++)
+	for (int sweeps = 0; step >= search->last_step && sweeps < MOST_SWEEPS; sweeps++)
 	{
 		double		least = density;
 		double		found;
-		uint32		i;
 
 		memcpy(before, x, size);
 		density = try_axes(search, x, density, step);
@@ -155,7 +150,7 @@ race_search_climb(RaceSearch *search, double *x)
 			step /= 2;
 			continue;
 		}
-		for (i = 0; i < search->dims; i++)
+		for (uint32 i = 0; i < search->dims; i++)
 			next[i] = Min(Max(2 * x[i] - before[i], search->lower[i]), search->upper[i]);
 		found = search->look(search, next);
 		if (found > density)
@@ -183,9 +178,8 @@ static double
 apart(const RaceSearch *search, const double *a, const double *b)
 {
 	double		sum = 0;
-	uint32		i;
 
-	for (i = 0; i < search->dims; i++)
+	for (uint32 i = 0; i < search->dims; i++)
 		sum += pow((a[i] - b[i]) / search->widths[i], 2);
 	return sqrt(sum);
 }
@@ -216,11 +210,10 @@ keep_maxima(const RaceSearch *search, Maximum *places, uint32 n, double near, ui
 {
 	Maximum	   *kept = palloc(Min(n, most) * sizeof(Maximum));
 	uint32		n_kept = 0;
-	uint32		i;
 	uint32		j;
 
 	qsort(places, n, sizeof(Maximum), compare_densities);
-	for (i = 0; i < n && n_kept < most; i++)
+	for (uint32 i = 0; i < n && n_kept < most; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (j = 0; j < i && !(apart(search, places[j].x, places[i].x) < near); j++)
@@ -240,14 +233,12 @@ saddle_between(RaceSearch *search, const Maximum *a, const Maximum *b)
 	int			looks = (int) Min(Max(ceil(apart(search, a->x, b->x) * LOOKS), 3), MOST_LOOKS);
 	double	   *x = palloc(search->dims * sizeof(double));
 	double		least = Min(a->density, b->density);
-	int			k;
-	uint32		i;
 
-	for (k = 1; k <= looks; k++)
+	for (int k = 1; k <= looks; k++)
 	{
 		double		t = (double) k / (looks + 1);
 
-		for (i = 0; i < search->dims; i++)
+		for (uint32 i = 0; i < search->dims; i++)
 			x[i] = a->x[i] * (1 - t) + b->x[i] * t;
 		least = Min(least, density_at(search, x));
 	}
@@ -260,21 +251,18 @@ static void
 find_prominences(RaceSearch *search, Maximum *modes, uint32 n)
 {
 	double	   *level = palloc((Size) n * n * sizeof(double));	/* the highest on which one gets there */
-	uint32		i;
-	uint32		j;
-	uint32		k;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j <= i; j++)
 			level[i * n + j] = level[j * n + i] = saddle_between(search, &modes[i], &modes[j]);
-	for (k = 0; k < n; k++)
-		for (i = 0; i < n; i++)
-			for (j = 0; j < n; j++)
+	for (uint32 k = 0; k < n; k++)
+		for (uint32 i = 0; i < n; i++)
+			for (uint32 j = 0; j < n; j++)
 				level[i * n + j] = Max(level[i * n + j], Min(level[i * n + k], level[k * n + j]));
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		modes[i].prominence = modes[i].density;
-		for (j = 0; j < i; j++)
+		for (uint32 j = 0; j < i; j++)
 			modes[i].prominence = Min(modes[i].prominence, modes[i].density - level[i * n + j]);
 	}
 	pfree(level);
@@ -396,11 +384,9 @@ typedef struct Quantiles
 static void
 read_shares(ArrayType *array, Quantiles *quantiles)
 {
-	int			i;
-
 	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
 					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
-	for (i = 0; i < quantiles->n; i++)
+	for (int i = 0; i < quantiles->n; i++)
 	{
 		double		p = DatumGetFloat8(quantiles->shares[i]);
 
@@ -429,13 +415,12 @@ enclose(const Quantiles *quantiles, const RaceGrid *grid, double p, double *last
 	double		all = 0;
 	double		sum = 0;
 	bool		fewer = true;
-	uint64		i;
 
-	for (i = 0; i < grid->nodes; i++)
+	for (uint64 i = 0; i < grid->nodes; i++)
 		all += race_counters_get(view->counters, view->width, i) / unit;
 	*last = 0;
 	*first = 1;
-	for (i = 0; i < grid->nodes; i++)
+	for (uint64 i = 0; i < grid->nodes; i++)
 	{
 		double		part = (double) (i + 1) / nodes;
 		double		beyond;
@@ -605,21 +590,19 @@ ask_ranks_at_points(RaceQuestion *question, Ranks *ranks)
 	RaceColumn	points[RACE_MAX_PARTS];
 	RaceColumn	point[RACE_MAX_PARTS];
 	double		total = 0;
-	uint64		i;
-	int			k;
 
 	race_model_columns(view->model, view->params, points);
-	for (i = 0; i < ranks->n; i++)
+	for (uint64 i = 0; i < ranks->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (k = 0; k < parts; k++)
+		for (int k = 0; k < parts; k++)
 			point[k] = race_column_from(&points[k], i);
 		race_ask_about_columns(question, point);
 		ranks->ranks[i].sum = race_estimate_sum(question);
 		ranks->ranks[i].weight = race_model_weight(view->model, i);
 	}
 	qsort(ranks->ranks, ranks->n, sizeof(Rank), compare_ranks);
-	for (i = 0; i < ranks->n; i++)
+	for (uint64 i = 0; i < ranks->n; i++)
 		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
 }
 
@@ -645,10 +628,9 @@ share_below(const Ranks *ranks, double sum)
 {
 	double		total = ranks->ranks[ranks->n - 1].weight;
 	uint64		from = 0;
-	uint64		to;
 
 	/* find the first that is not below */
-	for (to = ranks->n; from < to;)
+	for (uint64 to = ranks->n; from < to;)
 	{
 		uint64		middle = (from + to) / 2;
 

@@ -121,13 +121,12 @@ read_vector(Datum value, uint32 n, const char *what)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	const double *x = (const double *) ARR_DATA_PTR(array);
-	uint32		i;
 
 	if (ARR_NDIM(array) != 1 || ARR_HASNULL(array) || (uint32) ARR_DIMS(array)[0] != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be an array of %u numbers, without NULLs", what, n)));
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (!isfinite(x[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -201,14 +200,13 @@ find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 	RaceNoisy  *noisy = &found->likely.noisy;
 	double	   *work;
 	uint32		dims;
-	uint32		i;
 
 	open_columns(moments, &found->likely);
 	dims = noisy->n - 1;
 	found->scale = palloc(dims * sizeof(double));
 	found->vectors = palloc_extended((Size) dims * dims * sizeof(double), MCXT_ALLOC_HUGE);
 	found->variances = palloc(dims * sizeof(RaceMeasured));
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		found->scale[i] = standardize ? 1 / race_likely_deviation(noisy, i + 1) :
 			1 / slope_at(&found->likely, i + 1);
 	work = palloc_extended(RACE_COMPONENTS_WORK(noisy->n) * sizeof(double), MCXT_ALLOC_HUGE);
@@ -227,13 +225,12 @@ static void
 start_components(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Components *components = palloc0(sizeof(Components));
-	uint32		i;
 
 	race_row_start(&components->row, fcinfo);
 	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(1),
 						 &components->found);
 	call->max_calls = components->found.likely.noisy.n - 1;
-	for (i = 0; i < call->max_calls; i++)
+	for (uint32 i = 0; i < call->max_calls; i++)
 		components->sum += components->found.variances[i].value;
 	call->user_fctx = components;
 }
@@ -283,11 +280,10 @@ list_columns(const RaceLikely *likely, ArrayType *columns, uint32 target, uint32
 	Datum	   *values;
 	bool	   *nulls;
 	int			count;
-	int			i;
 	uint32		j;
 
 	deconstruct_array(columns, INT4OID, sizeof(int32), true, TYPALIGN_INT, &values, &nulls, &count);
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		uint32		place;
 
@@ -313,9 +309,8 @@ static uint32
 list_predictors(const RaceLikely *likely, uint32 target, ArrayType *predictors, uint32 *places)
 {
 	uint32		n = 0;
-	uint32		place;
 
-	for (place = 0; place < likely->noisy.n; place++)
+	for (uint32 place = 0; place < likely->noisy.n; place++)
 	{
 		bool		is_column = column_at(likely, place) > 0;
 
@@ -356,9 +351,8 @@ regression_value(const RaceRegression *regression, const double *u)
 	const RaceRidge *ridge = &regression->ridge;
 	double		value = ridge->coefficients[0];
 	uint32		column = column_at(likely, ridge->target);
-	uint32		i;
 
-	for (i = 1; i < ridge->n; i++)
+	for (uint32 i = 1; i < ridge->n; i++)
 		value += ridge->coefficients[i] * u[ridge->predictors[i] - 1];
 	value = (value - shift_at(likely, ridge->target)) /
 		slope_at(likely, ridge->target);
@@ -384,17 +378,15 @@ intercept(const RaceRegression *regression, double *variance)
 	double	   *weight = palloc(ridge->n * sizeof(double));
 	double		slope = slope_at(&regression->likely, ridge->target);
 	double		sum = -shift_at(&regression->likely, ridge->target);
-	uint32		i;
-	uint32		j;
 
 	*variance = 0;
-	for (i = 0; i < ridge->n; i++)
+	for (uint32 i = 0; i < ridge->n; i++)
 	{
 		weight[i] = i == 0 ? 1 : shift_at(&regression->likely, ridge->predictors[i]);
 		sum += weight[i] * ridge->coefficients[i];
 	}
-	for (i = 0; i < ridge->n; i++)
-		for (j = 0; j < ridge->n; j++)
+	for (uint32 i = 0; i < ridge->n; i++)
+		for (uint32 j = 0; j < ridge->n; j++)
 			*variance += weight[i] * weight[j] * ridge->covariance[(Size) i * ridge->n + j];
 	*variance /= slope * slope;
 	pfree(weight);
@@ -634,10 +626,9 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
 	double	   *space;
 	double	   *work;
 	uint32		dims;
-	uint32		i;
 
 	model->likely = palloc(n * sizeof(RaceLikely));
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (columns_alone)
@@ -678,11 +669,8 @@ start_map(uint32 dims, uint32 outputs, RaceWhitening *map)
 static void
 apply_slopes(const RaceLikely *likely, RaceWhitening *map)
 {
-	uint32		i;
-	uint32		j;
-
-	for (i = 0; i < map->outputs; i++)
-		for (j = 0; j < map->dims; j++)
+	for (uint32 i = 0; i < map->outputs; i++)
+		for (uint32 j = 0; j < map->dims; j++)
 			map->matrix[(Size) i * map->dims + j] *= slope_at(likely, j + 1);
 }
 
@@ -692,9 +680,8 @@ mean_of_records(const RaceLikely *likely, const double *scaled)
 {
 	uint32		dims = likely->noisy.n - 1;
 	double	   *mean = palloc(dims * sizeof(double));
-	uint32		i;
 
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		mean[i] = (scaled[i] - shift_at(likely, i + 1)) / slope_at(likely, i + 1);
 	return mean;
 }
@@ -711,8 +698,6 @@ whitening_datum(FunctionCallInfo fcinfo)
 	double	   *products;
 	double		weight;
 	uint32		dims;
-	uint32		i;
-	uint32		j;
 
 	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
 	dims = likely.noisy.n - 1;
@@ -721,8 +706,8 @@ whitening_datum(FunctionCallInfo fcinfo)
 	weight = race_likely_spread(&likely.noisy, mean, products);
 	scatter = race_scatter_create(dims, CurrentMemoryContext);
 	race_scatter_add(scatter, 0, weight, mean);
-	for (i = 0; i < dims; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < dims; i++)
+		for (uint32 j = 0; j <= i; j++)
 			/* exact sums leave rounding of a constant column */
 			scatter->products[(Size) i * (i + 1) / 2 + j] = i == j && products[(Size) i * dims + i] <=
 				RACE_LEAST_SHARE * weight ? 0 : products[(Size) i * dims + j];
@@ -740,7 +725,6 @@ components_datum(FunctionCallInfo fcinfo, int components)
 	RaceWhitening map;
 	double	   *mean;
 	uint32		dims;
-	Size		i;
 
 	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(2), &found);
 	dims = found.likely.noisy.n - 1;
@@ -749,7 +733,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("components must be between 1 and %u, the number of columns", dims)));
 	start_map(dims, components, &map);
-	for (i = 0; i < (Size) components * dims; i++)
+	for (Size i = 0; i < (Size) components * dims; i++)
 		map.matrix[i] = found.vectors[i] * found.scale[i % dims];
 	apply_slopes(&found.likely, &map);
 	mean = palloc(dims * sizeof(double));
@@ -822,11 +806,9 @@ lda_site(FmgrInfo *flinfo)
 static bool
 is_model_of(const LdaSite *site, const RaceClassMoments *state)
 {
-	uint32		i;
-
 	if (site->space == NULL || site->state.n != state->n || site->state.bytes != state->bytes)
 		return false;
-	for (i = 0; i < state->n; i++)
+	for (uint32 i = 0; i < state->n; i++)
 		if (VARSIZE(site->state.moments[i]) != VARSIZE(state->moments[i]) ||
 			memcmp(site->state.moments[i], state->moments[i], VARSIZE(state->moments[i])) != 0)
 			return false;
@@ -836,12 +818,10 @@ is_model_of(const LdaSite *site, const RaceClassMoments *state)
 static void
 copy_state(const RaceClassMoments *state, RaceClassMoments *copy)
 {
-	uint32		i;
-
 	*copy = *state;
 	copy->x = NULL;
 	copy->moments = palloc(state->n * sizeof(struct varlena *));
-	for (i = 0; i < state->n; i++)
+	for (uint32 i = 0; i < state->n; i++)
 	{
 		copy->moments[i] = palloc_extended(VARSIZE(state->moments[i]), MCXT_ALLOC_HUGE);
 		memcpy(copy->moments[i], state->moments[i], VARSIZE(state->moments[i]));
@@ -878,7 +858,6 @@ race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 	double		highest = -INFINITY;
 	const RaceMoments *moments;
 	RaceRowsEntry *rows;
-	int			i;
 
 	if (!is_model_of(site, state))
 		make_model(site, state);
@@ -888,13 +867,13 @@ race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 	if (rows != NULL)
 		race_moments_release(rows);
 	race_classes_densities(&site->model.classes, site->u, site->z, site->score);
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 	{
 		scores->list[i].count = site->model.classes.count[i];
 		if (scores->prior == RACE_PRIOR_COUNTS)
 			site->score[i] += log(Max(scores->list[i].count, 1));
 		highest = Max(highest, site->score[i]);
 	}
-	for (i = 0; i < scores->n; i++)
+	for (int i = 0; i < scores->n; i++)
 		scores->list[i].score = exp(site->score[i] - highest);
 }

@@ -29,9 +29,8 @@ static double
 frobenius(const double *m, uint32_t n)
 {
 	double		sum = 0;
-	size_t		i;
 
-	for (i = 0; i < (size_t) n * n; i++)
+	for (size_t i = 0; i < (size_t) n * n; i++)
 		sum += m[i] * m[i];
 	return sqrt(sum);
 }
@@ -40,25 +39,21 @@ frobenius(const double *m, uint32_t n)
 static void
 compose(const double *vectors, const double *value, uint32_t n, double *m)
 {
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-
 	memset(m, 0, (size_t) n * n * sizeof(double));
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 	{
 		const double *v = vectors + (size_t) k * n;
 		double		square = 0;
 
 		race_look_for_interrupts();
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			square += v[i] * v[i];
-		for (i = 0; i < n && square > 0; i++)
-			for (j = 0; j <= i; j++)
+		for (uint32_t i = 0; i < n && square > 0; i++)
+			for (uint32_t j = 0; j <= i; j++)
 				m[(size_t) i * n + j] += value[k] / square * v[i] * v[j];
 	}
-	for (i = 0; i < n; i++)
-		for (j = 0; j < i; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < i; j++)
 			m[(size_t) j * n + i] = m[(size_t) i * n + j];
 }
 
@@ -84,19 +79,18 @@ race_likely_moments(RaceNoisy *noisy, double *work)
 	double	   *values = work + (size_t) n * n;
 	double		shift = frobenius(noisy->m, n);
 	double		largest = 0;
-	uint32_t	k;
 
 	/* with this shift no eigenvalue is negative, as race_jacobi() wants it */
 	memcpy(vectors, noisy->m, (size_t) n * n * sizeof(double));
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 		vectors[(size_t) k * n + k] += shift;
 	race_jacobi(vectors, n, n, values);
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 	{
 		values[k] = positive_mean(values[k] - shift, moved);
 		largest = fmax(largest, values[k]);
 	}
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 		values[k] = fmax(values[k], largest * LEAST_EIGENVALUE);
 	compose(vectors, values, n, noisy->likely);
 }
@@ -107,13 +101,11 @@ race_noise_variance(const RaceNoisy *noisy, const double *weight)
 	uint32_t	n = noisy->n;
 	double		diagonal = 0;
 	double		other = 0;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		diagonal += weight[(size_t) i * n + i] * weight[(size_t) i * n + i];
-		for (j = 0; j < i; j++)
+		for (uint32_t j = 0; j < i; j++)
 		{
 			double		both = weight[(size_t) i * n + j] + weight[(size_t) j * n + i];
 
@@ -128,13 +120,11 @@ race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter)
 {
 	uint32_t	dims = noisy->n - 1;
 	double		weight = fmax(noisy->likely[0], DBL_MIN);
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 		mean[i] = noisy->likely[i + 1] / weight;
-	for (i = 0; i < dims; i++)
-		for (j = 0; j < dims; j++)
+	for (uint32_t i = 0; i < dims; i++)
+		for (uint32_t j = 0; j < dims; j++)
 			scatter[(size_t) i * dims + j] +=
 				noisy->likely[(size_t) (i + 1) * noisy->n + j + 1] - weight * mean[i] * mean[j];
 	return weight;
@@ -151,11 +141,9 @@ static bool
 invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inverse)
 {
 	uint32_t	n = ridge->n;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			root[(size_t) i * n + j] = At(noisy, likely, ridge->predictors[i],
 										  ridge->predictors[j]);
 	if (!race_inverse_root(root, n))
@@ -168,10 +156,9 @@ invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inv
 static void
 multiply(const double *a, const double *x, uint32_t n, double *y)
 {
-	uint32_t	i;
 	uint32_t	j;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		for (y[i] = 0, j = 0; j < n; j++)
 			y[i] += a[(size_t) i * n + j] * x[j];
 }
@@ -182,9 +169,8 @@ row_times(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge, uint3
 {
 	const double *row = m + (size_t) i * noisy->n;
 	double		sum = -row[ridge->target];
-	uint32_t	j;
 
-	for (j = 0; j < ridge->n; j++)
+	for (uint32_t j = 0; j < ridge->n; j++)
 		sum += row[ridge->predictors[j]] * ridge->coefficients[j];
 	return sum;
 }
@@ -193,9 +179,8 @@ static double
 residual(const RaceNoisy *noisy, const RaceRidge *ridge)
 {
 	double		sum = -row_times(noisy, noisy->likely, ridge, ridge->target);
-	uint32_t	i;
 
-	for (i = 0; i < ridge->n; i++)
+	for (uint32_t i = 0; i < ridge->n; i++)
 		sum += ridge->coefficients[i] *
 			row_times(noisy, noisy->likely, ridge, ridge->predictors[i]);
 	return fmax(sum, 0) / fmax(noisy->count - ridge->n, 1);
@@ -222,38 +207,35 @@ find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *root, const do
 	const double *t = ridge->coefficients;
 	double		square = 1;
 	double	   *half = root;	/* A^-1 times the covariance of E t + (likely - m) t */
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		square += t[i] * t[i];
 		shift[i] = row_times(noisy, noisy->likely, ridge, ridge->predictors[i]) -
 			row_times(noisy, noisy->m, ridge, ridge->predictors[i]);
 	}
 	square *= noisy->other * noisy->other;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		race_look_for_interrupts();
-		for (j = 0; j < n; j++)
+		for (uint32_t j = 0; j < n; j++)
 		{
 			double		sum = square * inverse[(size_t) i * n + j];
 
-			for (k = 0; k < n; k++)
+			for (uint32_t k = 0; k < n; k++)
 				sum += inverse[(size_t) i * n + k] *
 					(noise_product(noisy, t, k, j) + shift[k] * shift[j]);
 			half[(size_t) i * n + j] = sum;
 		}
 	}
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		race_look_for_interrupts();
-		for (j = 0; j < n; j++)
+		for (uint32_t j = 0; j < n; j++)
 		{
 			double		sum = ridge->residual * inverse[(size_t) i * n + j];
 
-			for (k = 0; k < n; k++)
+			for (uint32_t k = 0; k < n; k++)
 				sum += half[(size_t) i * n + k] * inverse[(size_t) k * n + j];
 			ridge->covariance[(size_t) i * n + j] = sum;
 		}
@@ -267,11 +249,10 @@ race_ridge_fit(const RaceNoisy *noisy, RaceRidge *ridge, double *work)
 	double	   *inverse = work;
 	double	   *root = inverse + (size_t) n * n;
 	double	   *products = root + (size_t) n * n;
-	uint32_t	i;
 
 	if (!invert(noisy, ridge, root, inverse))
 		return false;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		products[i] = At(noisy, likely, ridge->predictors[i], ridge->target);
 	multiply(inverse, products, n, ridge->coefficients);
 	ridge->residual = residual(noisy, ridge);
@@ -319,24 +300,22 @@ find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, doubl
 {
 	uint32_t	dims = classes->dims;
 	double		sum = 0;
-	uint32_t	c;
-	size_t		i;
 
 	memset(w, 0, (size_t) dims * dims * sizeof(double));
 	memset(classes->all, 0, dims * sizeof(double));
-	for (c = 0; c < classes->n; c++)
+	for (uint32_t c = 0; c < classes->n; c++)
 	{
 		double	   *mean = classes->mean + (size_t) c * dims;
 
 		weight[c] = race_likely_spread(&noisy[c], mean, w);
 		classes->count[c] = fmax(noisy[c].count, 0);
 		sum += weight[c];
-		for (i = 0; i < dims; i++)
+		for (size_t i = 0; i < dims; i++)
 			classes->all[i] += weight[c] * mean[i];
 	}
-	for (i = 0; i < dims; i++)
+	for (size_t i = 0; i < dims; i++)
 		classes->all[i] /= sum;
-	for (i = 0; i < (size_t) dims * dims; i++)
+	for (size_t i = 0; i < (size_t) dims * dims; i++)
 		w[i] /= sum;
 }
 
@@ -350,16 +329,13 @@ race_directions_apart(const double *means, const double *all, const double *weig
 	double	   *difference = lengths + n;
 	double		sum = 0;
 	uint32_t	kept = 0;
-	uint32_t	c;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (c = 0; c < n; c++)
+	for (uint32_t c = 0; c < n; c++)
 	{
 		sum += weight[c];
-		for (j = 0; j < dims; j++)
+		for (uint32_t j = 0; j < dims; j++)
 			difference[j] = (means[(size_t) c * dims + j] - all[j]) * sqrt(weight[c]);
-		for (i = 0; i < outputs; i++)
+		for (uint32_t i = 0; i < outputs; i++)
 			apart[(size_t) c * outputs + i] = race_dot(root + (size_t) i * dims, difference, dims);
 	}
 	race_jacobi(apart, n, outputs, lengths);
@@ -368,15 +344,15 @@ race_directions_apart(const double *means, const double *all, const double *weig
 		double	   *direction = directions + (size_t) kept * dims;
 		double		largest = 0;
 
-		for (j = 0; j < dims; j++)
+		for (uint32_t j = 0; j < dims; j++)
 		{
 			direction[j] = 0;
-			for (i = 0; i < outputs; i++)
+			for (uint32_t i = 0; i < outputs; i++)
 				direction[j] += apart[(size_t) kept * outputs + i] / lengths[kept] * root[(size_t) i * dims + j];
 			if (fabs(direction[j]) > fabs(largest))
 				largest = direction[j];
 		}
-		for (j = 0; j < dims && largest < 0; j++)
+		for (uint32_t j = 0; j < dims && largest < 0; j++)
 			direction[j] = -direction[j];
 	}
 	return kept;
@@ -389,9 +365,8 @@ product_within(const RaceNoisy *noisy, const double *mean, double weight, const 
 {
 	uint32_t	dims = noisy->n - 1;
 	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
-	uint32_t	i;
 
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 		sum += a[i] * race_dot(noisy->likely + (size_t) (i + 1) * noisy->n + 1, b, dims);
 	return sum;
 }
@@ -408,16 +383,14 @@ find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, d
 	uint32_t	dims = classes->dims;
 	double	   *precision = classes->precision + (size_t) c * n * n;
 	double		more = 0;
-	uint32_t	i;
-	uint32_t	j;
 	uint32_t	k;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		more += sqrt(2) * noisy->other / n *
 			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
 	more = fmax(more, 1e-6 * weight);
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			root[i * n + j] = (product_within(noisy, classes->mean + (size_t) c * dims, weight,
 											  classes->direction + (size_t) i * dims,
 											  classes->direction + (size_t) j * dims) +
@@ -425,10 +398,10 @@ find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, d
 	if (!race_inverse_root(root, n))
 		return false;
 	classes->log_root[c] = 0;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		classes->log_root[c] -= log(root[i * n + i]);
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			for (precision[i * n + j] = 0, k = i > j ? i : j; k < n; k++)
 				precision[i * n + j] += root[k * n + i] * root[k * n + j];
 	return true;
@@ -441,8 +414,6 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 	uint32_t	dims = noisy[0].n - 1;
 	double	   *w = take(&work, (size_t) dims * dims);
 	double	   *weight = take(&work, n);
-	uint32_t	c;
-	uint32_t	k;
 
 	classes->n = n;
 	classes->dims = dims;
@@ -451,10 +422,10 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 	if (!race_inverse_root(w, dims))
 		return false;
 	classes->kept = race_directions_apart(classes->mean, classes->all, weight, n, w, dims, dims, work, classes->direction);
-	for (c = 0; c < n; c++)
+	for (uint32_t c = 0; c < n; c++)
 	{
 		race_look_for_interrupts();
-		for (k = 0; k < classes->kept; k++)
+		for (uint32_t k = 0; k < classes->kept; k++)
 			classes->center[(size_t) c * classes->kept + k] =
 				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
 				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
@@ -486,23 +457,20 @@ race_classes_densities(const RaceDiscriminants *classes, const double *x, double
 					   double *log_density)
 {
 	uint32_t	n = classes->kept;
-	uint32_t	c;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		z[i] = race_dot(classes->direction + (size_t) i * classes->dims, x, classes->dims) -
 			race_dot(classes->direction + (size_t) i * classes->dims, classes->all, classes->dims);
 	if (classes->n == 2 && n == 1)
 		z[0] = hold_between(classes, z[0]);
-	for (c = 0; c < classes->n; c++)
+	for (uint32_t c = 0; c < classes->n; c++)
 	{
 		const double *center = classes->center + (size_t) c * n;
 		const double *precision = classes->precision + (size_t) c * n * n;
 
 		log_density[c] = -classes->log_root[c];
-		for (i = 0; i < n; i++)
-			for (j = 0; j < n; j++)
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < n; j++)
 				log_density[c] -= (z[i] - center[i]) * precision[i * n + j] *
 					(z[j] - center[j]) / 2;
 	}
@@ -536,9 +504,8 @@ open_pair(const RaceNoisy *noisy, uint32_t i, uint32_t j, Pair *pair)
 {
 	const uint32_t row[SUMS] = {0, 0, 0, i, i, j};
 	const uint32_t column[SUMS] = {0, i, j, i, j, j};
-	int			s;
 
-	for (s = 0; s < SUMS; s++)
+	for (int s = 0; s < SUMS; s++)
 	{
 		pair->sum[s] = noisy->m[(size_t) row[s] * noisy->n + column[s]];
 		pair->deviation[s] = row[s] == column[s] ? noisy->diagonal : noisy->other;
@@ -567,9 +534,8 @@ static RaceMeasured
 measured(const Pair *pair, double value, double sampling)
 {
 	RaceMeasured result = {true, value, sampling};
-	int			s;
 
-	for (s = 0; s < SUMS; s++)
+	for (int s = 0; s < SUMS; s++)
 		result.error += pair->slope[s] * pair->slope[s] *
 			pair->deviation[s] * pair->deviation[s];
 	result.error = sqrt(result.error);
@@ -637,15 +603,14 @@ normalize(double *v, uint32_t n)
 {
 	double		square = 0;
 	double		largest = 0;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		square += v[i] * v[i];
 		if (fabs(v[i]) > fabs(largest))
 			largest = v[i];
 	}
-	for (i = 0; i < n && square > 0; i++)
+	for (uint32_t i = 0; i < n && square > 0; i++)
 		v[i] *= copysign(1 / sqrt(square), largest);
 }
 
@@ -658,17 +623,15 @@ component_error(const RaceNoisy *noisy, const double *scale, const double *mean,
 				const double *vector, double variance, double *t, double *entries)
 {
 	uint32_t	n = noisy->n;
-	uint32_t	i;
-	uint32_t	j;
 
 	t[0] = 0;
-	for (i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 	{
 		t[i] = vector[i - 1] * scale[i - 1];
 		t[0] -= t[i] * mean[i - 1];
 	}
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			entries[(size_t) i * n + j] = t[i] * t[j] / weight;
 	entries[0] -= variance / weight;
 	return sqrt(race_noise_variance(noisy, entries) +
@@ -685,18 +648,16 @@ race_components(const RaceNoisy *noisy, const double *scale, double *work, doubl
 	double	   *entries = t + noisy->n;
 	double	   *lengths = entries;
 	double		weight;
-	uint32_t	i;
-	uint32_t	j;
 
 	memset(vector, 0, (size_t) dims * dims * sizeof(double));
 	weight = race_likely_spread(noisy, mean, vector);
-	for (i = 0; i < dims; i++)
-		for (j = 0; j < dims; j++)
+	for (uint32_t i = 0; i < dims; i++)
+		for (uint32_t j = 0; j < dims; j++)
 			vector[(size_t) i * dims + j] *= scale[i] * scale[j] / weight;
 	race_jacobi(vector, dims, dims, lengths);
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 		variance[i].value = lengths[i];
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 	{
 		normalize(vector + (size_t) i * dims, dims);
 		variance[i].known = true;

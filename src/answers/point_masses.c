@@ -52,9 +52,8 @@ static int
 is_largest(const double *excess, size_t n, size_t k)
 {
 	size_t		from = k < NEIGHBORS ? 0 : k - NEIGHBORS;
-	size_t		i;
 
-	for (i = from; i < n && i <= k + NEIGHBORS; i++)
+	for (size_t i = from; i < n && i <= k + NEIGHBORS; i++)
 		if (i < k ? excess[i] >= excess[k] : excess[i] > excess[k])
 			return 0;
 	return excess[k] > 0;
@@ -64,11 +63,10 @@ size_t
 race_point_masses_take(double *nodes, size_t n, double noise, RacePointMass *masses, double *space)
 {
 	size_t		found = 0;
-	size_t		i;
 
-	for (i = 0; i + 1 < n; i++)
+	for (size_t i = 0; i + 1 < n; i++)
 		space[i] = significant_excess(nodes, n, i, noise);
-	for (i = 0; i + 1 < n; i++)
+	for (size_t i = 0; i + 1 < n; i++)
 		if (is_largest(space, n - 1, i))
 		{
 			double		left = fmax(nodes[i] - baseline(nodes, n, i), 0);
@@ -77,7 +75,7 @@ race_point_masses_take(double *nodes, size_t n, double noise, RacePointMass *mas
 			masses[found].place = (double) i + (right > 0 ? right / (left + right) : 0);
 			masses[found++].records = left + right;
 		}
-	for (i = 0; i < found; i++)
+	for (size_t i = 0; i < found; i++)
 	{
 		size_t		k = (size_t) masses[i].place;
 		double		right = masses[i].place - (double) k;

@@ -42,9 +42,7 @@ PG_FUNCTION_INFO_V1(race_conditional_mean);
 void
 race_half_sites_create(RaceHalfSites *sites, Oid type, MemoryContext context)
 {
-	int			i;
-
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 		sites->sites[i] = race_call_site_create(type, context);
 }
 
@@ -70,13 +68,12 @@ ask(RaceHalfSites *sites, const RaceValuePair *pair, Datum query,
 	RaceQuestion questions[RACE_HALVES])
 {
 	const RaceProportion *proportion;
-	int			i;
 
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 		race_ask_sketch(sites->sites[i], pair->sketches[i], &questions[i]);
 	check_pair(&questions[RACE_LOWER].view, &questions[RACE_UPPER].view);
 	proportion = race_proportion_at(questions);
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 		race_ask_about(&questions[i], query);
 	return proportion;
 }
@@ -197,9 +194,8 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 	RaceColumn	record[RACE_MAX_PARTS];
 	RacePrediction prediction;
 	double		t = 0;
-	int			i;
 
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		race_estimate_warn(&questions[i], &densities[i]);
 		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
@@ -251,7 +247,6 @@ race_conditional_mean(PG_FUNCTION_ARGS)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	RaceValuePair pair;
-	int			i;
 
 	if (flinfo->fn_extra == NULL)
 	{
@@ -260,7 +255,7 @@ race_conditional_mean(PG_FUNCTION_ARGS)
 		race_half_sites_create(sites, race_argument_type(flinfo, 2), flinfo->fn_mcxt);
 		flinfo->fn_extra = sites;
 	}
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		pair.sketches[i] = PG_GETARG_DATUM(i);
 		pair.bounds[i] = PG_GETARG_FLOAT8(3 + i);

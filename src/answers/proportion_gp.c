@@ -44,22 +44,18 @@ typedef struct Observations
 static void
 allocate_places(Observations *observations, const RaceParams *params, uint32 n)
 {
-	int			half;
-
 	observations->n = n;
 	observations->x = palloc((Size) n * params->dims * sizeof(double));
 	observations->places = palloc((Size) n * observations->radial->dims * sizeof(double));
 	observations->records = palloc0(n * sizeof(double));
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 		observations->sums[half] = palloc0(n * sizeof(double));
 }
 
 static void
 measure_places(Observations *observations, const RaceParams *params)
 {
-	uint32		i;
-
-	for (i = 0; i < observations->n; i++)
+	for (uint32 i = 0; i < observations->n; i++)
 		race_radial_place(observations->radial, params, observations->x + (Size) i * params->dims,
 						  observations->places + i, observations->n);
 }
@@ -74,18 +70,16 @@ coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 	double		unit = (double) race_record_unit(view->params);
 	Size		from = 0;
 	double	   *nodes;
-	int			level;
-	uint64		k;
 
 	race_grid_of(view->params, grid);
-	for (level = 1; level < race_grid_levels(view->params); level++)
+	for (int level = 1; level < race_grid_levels(view->params); level++)
 	{
 		from += grid->nodes;
 		race_grid_halve(grid);
 		race_grid_halve(grid);
 	}
 	nodes = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	for (k = 0; k < grid->nodes; k++)
+	for (uint64 k = 0; k < grid->nodes; k++)
 		nodes[k] = race_counters_get(view->counters, view->width, from + k) / unit;
 	*noise = view->header->noise.counter_variance / (unit * unit);
 	for (; grid->nodes > MAX_NODES; race_grid_halve(grid))
@@ -103,21 +97,18 @@ static void
 average_neighbors(const RaceGrid *grid, double *v)
 {
 	Size		stride = grid->nodes;
-	uint32		axis;
-	Size		i;
-	uint32		k;
 
 	CHECK_FOR_INTERRUPTS();
-	for (axis = 0; axis < grid->dims; axis++)
+	for (uint32 axis = 0; axis < grid->dims; axis++)
 	{
 		uint32		n = grid->cells[axis] + 1;
 
 		stride /= n;
-		for (i = 0; i < grid->nodes; i++)
+		for (Size i = 0; i < grid->nodes; i++)
 		{
 			double		before = v[i];
 
-			for (k = 0; k < n && i / stride % n == 0; k++)
+			for (uint32 k = 0; k < n && i / stride % n == 0; k++)
 			{
 				double		here = v[i + k * stride];
 				double		after = k + 1 < n ? v[i + (k + 1) * stride] : here;
@@ -140,12 +131,10 @@ estimate_records(Observations *observations, const RaceGrid *grid)
 	double	   *mean = palloc(observations->n * sizeof(double));
 	double		left = 1;		/* of a variance, along an axis */
 	int			done = 0;
-	int			i;
-	uint32		k;
 
-	for (k = 0; k < observations->n; k++)
+	for (uint32 k = 0; k < observations->n; k++)
 		mean[k] = observations->sums[RACE_LOWER][k] + observations->sums[RACE_UPPER][k];
-	for (i = 0; i < (int) lengthof(smoothings); i++)
+	for (int i = 0; i < (int) lengthof(smoothings); i++)
 	{
 		double		variance;
 
@@ -156,7 +145,7 @@ estimate_records(Observations *observations, const RaceGrid *grid)
 			left *= (4.0 * done + 1) / (4.0 * done + 2) * (4.0 * done + 3) / (4.0 * done + 4);
 		}
 		variance = 2 * observations->noise * pow(left, grid->dims);
-		for (k = 0; k < observations->n; k++)
+		for (uint32 k = 0; k < observations->n; k++)
 			if (observations->records[k] == 0 && mean[k] > SIGNIFICANT * sqrt(variance))
 				/* less what noise adds to its square, on average */
 				observations->records[k] = mean[k] - variance / mean[k];
@@ -170,11 +159,8 @@ observe_nodes(const RaceQuestion *questions, Observations *observations)
 	const RaceParams *params = questions[0].view.params;
 	double	   *nodes[RACE_HALVES];
 	RaceGrid	grid;
-	int			half;
-	uint32		i;
-	int			axis;
 
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 	{
 		double		noise;
 
@@ -184,13 +170,13 @@ observe_nodes(const RaceQuestion *questions, Observations *observations)
 		observations->noise += noise / RACE_HALVES;
 	}
 	allocate_places(observations, params, grid.nodes);
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 		observations->sums[half] = nodes[half];
-	for (i = 0; i < observations->n; i++)
+	for (uint32 i = 0; i < observations->n; i++)
 	{
 		uint32		rest = i;
 
-		for (axis = grid.dims - 1; axis >= 0; axis--)
+		for (int axis = grid.dims - 1; axis >= 0; axis--)
 		{
 			uint32		side = grid.cells[axis] + 1;
 
@@ -223,17 +209,15 @@ static uint32
 collect_points(const RaceQuestion *questions, Point *points)
 {
 	uint32		n = 0;
-	int			half;
-	uint64		i;
 
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 	{
 		const RaceView *view = &questions[half].view;
 		RaceColumn	columns[RACE_MAX_PARTS];
 
 		race_check_model(view);
 		race_model_columns(view->model, view->params, columns);
-		for (i = 0; i < view->model->points; i++)
+		for (uint64 i = 0; i < view->model->points; i++)
 		{
 			points[n].x = columns[0].numbers + i * view->params->dims;
 			points[n].records = race_model_weight(view->model, i);
@@ -270,22 +254,20 @@ observe_points(RaceQuestion *questions, Observations *observations)
 								 questions[1].view.model->points + 1) * sizeof(Point));
 	uint32		n = collect_points(questions, points);
 	double		variance = 0;
-	int			half;
-	uint32		i;
 
 	if (n == 0)
 		return;
 	allocate_places(observations, params, Min(n, MAX_POINTS));
-	for (i = 0; i < observations->n; i++)
+	for (uint32 i = 0; i < observations->n; i++)
 	{
 		memcpy(observations->x + (Size) i * params->dims, points[i].x,
 			   params->dims * sizeof(double));
 		observations->records[i] = points[i].records;
 	}
 	measure_places(observations, params);
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 	{
-		for (i = 0; i < observations->n; i++)
+		for (uint32 i = 0; i < observations->n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			observations->sums[half][i] = sum_of_rows(&questions[half], points[i].x, &variance);
@@ -317,7 +299,6 @@ observe(RaceQuestion questions[RACE_HALVES], Observations *observations)
 {
 	const RaceParams *params = questions[0].view.params;
 	double		records = 0;
-	uint32		i;
 
 	memset(observations, 0, sizeof(Observations));
 	if (!race_radial_can(params))
@@ -330,7 +311,7 @@ observe(RaceQuestion questions[RACE_HALVES], Observations *observations)
 		observe_nodes(questions, observations);
 	else if (has_tested_model(&questions[0].view) && has_tested_model(&questions[1].view))
 		observe_points(questions, observations);
-	for (i = 0; i < observations->n; i++)
+	for (uint32 i = 0; i < observations->n; i++)
 		records += observations->records[i];
 	observations->noise = Max(observations->noise, pow(LEAST_NOISE * records, 2));
 	return records > 0 && isfinite(records * records) && isfinite(observations->noise);
@@ -380,15 +361,14 @@ static void
 set_prior(const RaceCosines *basis, double smoothness, double deviation, double length, double *prior)
 {
 	double		sum = 0;
-	uint32		i;
 
-	for (i = 0; i < basis->n; i++)
+	for (uint32 i = 0; i < basis->n; i++)
 	{
 		prior[i] = pow(1 + basis->square[i] * length * length / (2 * smoothness),
 					   -smoothness - basis->dims / 2.0);
 		sum += prior[i];
 	}
-	for (i = 0; i < basis->n; i++)
+	for (uint32 i = 0; i < basis->n; i++)
 		prior[i] = deviation * sqrt(prior[i] / sum + (i == 0));
 }
 
@@ -397,11 +377,9 @@ static void
 factorize(const Equations *equations, const double *prior)
 {
 	uint32		n = equations->n;
-	uint32		i;
-	uint32		j;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++)
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j <= i; j++)
 			equations->factor[i * n + j] = (i == j) + prior[i] * prior[j] * equations->gram[i * n + j];
 	race_factorize(equations->factor, n, 1);
 }
@@ -412,17 +390,16 @@ find_posterior(const Equations *equations, const double *prior, double *mean)
 {
 	uint32		n = equations->n;
 	double		likelihood = 0;
-	uint32		i;
 
 	CHECK_FOR_INTERRUPTS();
 	factorize(equations, prior);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		mean[i] = prior[i] * equations->right[i];
 	race_solve_lower(equations->factor, n, mean);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		likelihood += mean[i] * mean[i] / 2 - log(equations->factor[i * n + i]);
 	race_solve_upper(equations->factor, n, mean);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		mean[i] *= prior[i];
 	return likelihood;
 }
@@ -433,13 +410,12 @@ normalize_likelihoods(const double *logs, int n, double power, double *probabili
 {
 	double		most = -INFINITY;
 	double		sum = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		most = Max(most, logs[i]);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		sum += probabilities[i] = exp(power * (logs[i] - most));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		probabilities[i] /= sum;
 }
 
@@ -474,23 +450,20 @@ average_posteriors(const RaceCosines *basis, const Equations *equations, double 
 	double	   *prior = palloc(n * sizeof(double));
 	double		logs[CHOICES];
 	double		probabilities[CHOICES];
-	uint32		i;
-	uint32		j;
-	int			c;
 
-	for (c = 0; c < (covariance == NULL ? MEAN_CHOICES : CHOICES); c++)
+	for (int c = 0; c < (covariance == NULL ? MEAN_CHOICES : CHOICES); c++)
 	{
 		set_prior(basis, SMOOTHNESS, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
 		logs[c] = find_posterior(equations, prior, means + c * n);
 	}
 	normalize_likelihoods(logs, MEAN_CHOICES, 1, probabilities);
 	memset(mean, 0, n * sizeof(double));
-	for (c = 0; c < MEAN_CHOICES; c++)
-		for (i = 0; i < n; i++)
+	for (int c = 0; c < MEAN_CHOICES; c++)
+		for (uint32 i = 0; i < n; i++)
 			mean[i] += probabilities[c] * means[c * n + i];
 	if (covariance != NULL)
 		normalize_likelihoods(logs, CHOICES, LIKELIHOOD_TEMPERING, probabilities);
-	for (c = 0; c < CHOICES && covariance != NULL; c++)
+	for (int c = 0; c < CHOICES && covariance != NULL; c++)
 	{
 		const double *of_choice = means + c * n;
 
@@ -500,8 +473,8 @@ average_posteriors(const RaceCosines *basis, const Equations *equations, double 
 		factorize(equations, prior);
 		race_invert_lower(equations->factor, n);
 		race_root_product(equations->factor, n, equations->inverse);
-		for (i = 0; i < n; i++)
-			for (j = 0; j < n; j++)
+		for (uint32 i = 0; i < n; i++)
+			for (uint32 j = 0; j < n; j++)
 				covariance[i * n + j] += probabilities[c] *
 					(prior[i] * prior[j] * equations->inverse[i * n + j] +
 					 (of_choice[i] - mean[i]) * (of_choice[j] - mean[j]));
@@ -554,9 +527,8 @@ static void
 set_shares(RaceProportion *proportion, double *shares)
 {
 	double		terms[RACE_COSINE_TERMS];
-	uint32		j;
 
-	for (j = 0; j < proportion->n; j++)
+	for (uint32 j = 0; j < proportion->n; j++)
 	{
 		race_cosines_at(&proportion->basis, proportion->places + j, proportion->n, terms);
 		shares[j] = share_of_terms(proportion, terms);
@@ -573,20 +545,18 @@ weigh_basis(const RaceProportion *proportion, const Observations *observations, 
 	double	   *weighted = palloc_extended(n * places * sizeof(double), MCXT_ALLOC_HUGE);
 	double	   *product = palloc(places * sizeof(double));
 	double		terms[RACE_COSINE_TERMS];
-	uint32		i;
-	uint32		j;
 
-	for (j = 0; j < places; j++)
+	for (uint32 j = 0; j < places; j++)
 	{
 		race_cosines_at(&proportion->basis, proportion->places + j, places, terms);
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 			weighted[i * places + j] = terms[i] * proportion->records[j];
 	}
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		multiply_kernel(observations, weighted + i * places, product);
-		for (j = 0; j <= i; j++)
+		for (uint32 j = 0; j <= i; j++)
 			gram[i * n + j] = gram[j * n + i] = race_dot(product, weighted + j * places, places);
 	}
 	pfree(product);
@@ -603,10 +573,9 @@ linearize(const RaceProportion *proportion, const Observations *observations, co
 {
 	double		records = 0;
 	double		sum = 0;
-	uint32		j;
 
 	multiply_kernel(observations, proportion->records, residuals);
-	for (j = 0; j < proportion->n; j++)
+	for (uint32 j = 0; j < proportion->n; j++)
 	{
 		double		s = shares[j];
 
@@ -627,18 +596,16 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 	double	   *shares = palloc(proportion->n * sizeof(double));
 	double	   *residuals = palloc(proportion->n * sizeof(double));
 	double		noise = 1;
-	int			round;
-	uint32		i;
 
-	for (round = 0; round < ROUNDS; round++)
+	for (int round = 0; round < ROUNDS; round++)
 	{
 		double		before = noise;
 
 		set_shares(proportion, shares);
 		noise = linearize(proportion, observations, shares, residuals);
-		for (i = 0; i < n * n; i++)
+		for (uint32 i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 			equations.right[i] = race_dot(weighted + (Size) i * proportion->n, residuals,
 										  proportion->n) / noise;
 		average_posteriors(&proportion->basis, &equations, proportion->coefficients,
@@ -657,12 +624,11 @@ choose_tests(const Observations *observations, uint32 *tests)
 {
 	uint32	   *all = palloc(observations->n * sizeof(uint32));
 	uint32		n = 0;
-	uint32		i;
 
-	for (i = 0; i < observations->n; i++)
+	for (uint32 i = 0; i < observations->n; i++)
 		if (observations->records[i] > 0)
 			all[n++] = i;
-	for (i = 0; i < Min(n, MAX_TESTS); i++)
+	for (uint32 i = 0; i < Min(n, MAX_TESTS); i++)
 		tests[i] = n <= MAX_TESTS ? all[i] : all[(uint32) (n * (i * GOLDEN - floor(i * GOLDEN)))];
 	pfree(all);
 	return Min(n, MAX_TESTS);
@@ -679,9 +645,8 @@ test_prediction(const RaceProportion *proportion, const RaceQuestion *questions,
 	RacePrediction prediction;
 	double		s;
 	double		whole;
-	int			half;
 
-	for (half = 0; half < RACE_HALVES; half++)
+	for (int half = 0; half < RACE_HALVES; half++)
 	{
 		sums[half] = observations->sums[half][i];
 		variances[half] = observations->noise;
@@ -715,9 +680,8 @@ estimate_nugget(const RaceProportion *proportion, const RaceQuestion *questions,
 	uint32		n = choose_tests(observations, tests);
 	double		sum = 0;
 	double		weights = 0;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		double		difference;
 		double		noise;
@@ -818,7 +782,6 @@ race_proportion_predict(const RaceProportion *proportion, const double *x, RaceP
 	uint32		n = proportion->basis.n;
 	double		terms[RACE_COSINE_TERMS];
 	double		records;
-	uint32		i;
 
 	race_radial_place(&proportion->radial, proportion->known.params, x, proportion->place, 1);
 	if (!race_cosines_cover(&proportion->basis, proportion->place))
@@ -831,7 +794,7 @@ race_proportion_predict(const RaceProportion *proportion, const double *x, RaceP
 						proportion->upper_records, proportion->n) / records;
 	prediction->share = Max(Min(prediction->share, 1), 0);
 	prediction->variance = 0;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		prediction->variance += terms[i] * race_dot(proportion->covariance + i * n, terms, n);
 	prediction->variance = Max(prediction->variance, 0);
 	prediction->nugget = proportion->nugget;

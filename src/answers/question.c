@@ -86,12 +86,11 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	RaceCallSite **sites = (RaceCallSite **) flinfo->fn_extra;
-	int			i;
 
 	if (sites == NULL)
 	{
 		sites = MemoryContextAlloc(flinfo->fn_mcxt, 2 * sizeof(RaceCallSite *));
-		for (i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++)
 			sites[i] = race_call_site_create(query, flinfo->fn_mcxt);
 		flinfo->fn_extra = sites;
 	}

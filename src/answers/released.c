@@ -104,7 +104,6 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	Datum		values[2] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
 	char		nulls[2] = {' ', label == NULL ? 'n' : ' '};
 	bool		isnull;
-	int			i;
 
 	(void) race_schema_of(function);
 	SPI_connect();
@@ -114,7 +113,7 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 		refuse(name, label);
 	site->n = (int) SPI_processed;
 	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
-	for (i = 0; i < site->n; i++)
+	for (int i = 0; i < site->n; i++)
 	{
 		Part	   *part = &site->parts[i];
 
@@ -237,7 +236,6 @@ race_released_mean(PG_FUNCTION_ARGS)
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	RaceValuePair pair;
 	Released   *site;
-	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
@@ -250,7 +248,7 @@ race_released_mean(PG_FUNCTION_ARGS)
 		race_half_sites_create(halves, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 		site->halves = halves;
 	}
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		pair.sketches[i] = site->parts[i].sketch;
 		pair.bounds[i] = site->parts[i].bound;
@@ -271,10 +269,9 @@ prepare_classes(Released *site, Oid query)
 	RaceView   *views = palloc(2 * n * sizeof(RaceView));
 	RaceClasses *classes;
 	bool		calibrated = true;
-	int			i;
 
 	site->sketches = palloc(n * sizeof(Datum));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const Part *part = &site->parts[i];
 
@@ -288,7 +285,7 @@ prepare_classes(Released *site, Oid query)
 		calibrated &= part->scores != (Datum) 0;
 	}
 	classes = race_classes_create(n, TEXTOID, labels, query, site->context);
-	for (i = 0; i < n && calibrated; i++)
+	for (int i = 0; i < n && calibrated; i++)
 		race_sketch_view(site->parts[i].scores, &views[n + i]);
 	if (calibrated)
 		site->calibration = race_calibration_create(n, views, views + n, site->context);
@@ -345,13 +342,12 @@ open_rows(FunctionCallInfo fcinfo)
 	Datum		values[FUNC_MAX_ARGS];
 	char		nulls[FUNC_MAX_ARGS];
 	int			n;
-	int			i;
 
 	(void) race_schema_of(function);
 	(void) get_func_signature(function, &types, &n);
 	initStringInfo(&statement);
 	appendStringInfo(&statement, "SELECT * FROM " RACE_SCHEMA "._%s(", get_func_name(function));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		/* what may be of any type is written as its text */
 		appendStringInfo(&statement, "%s$%d%s", i == 0 ? "" : ", ", i + 1, types[i] == ANYOID ? "::pg_catalog.text" : "");

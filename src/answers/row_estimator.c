@@ -41,11 +41,10 @@ race_estimator_variance(const RaceView *view, const RaceEvaluator *fitted,
 	uint64		rows = to - from;
 	uint32		blocks = race_estimator_blocks(view->params, rows);
 	double		sum = 0;
-	uint32		i;
 
 	if (blocks < 2)
 		return INFINITY;
-	for (i = 0; i < blocks; i++)
+	for (uint32 i = 0; i < blocks; i++)
 	{
 		double		d = race_estimator_mean(view, fitted, buckets,
 										  from + i * rows / blocks,

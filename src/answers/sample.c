@@ -65,15 +65,14 @@ collect(const RaceFitted *fitted, int part, uint32 element, Value *values)
 {
 	uint64		points = fitted->view.model->points;
 	uint64		n = 0;
-	uint64		i;
 
-	for (i = 0; i < points; i++)
+	for (uint64 i = 0; i < points; i++)
 	{
 		values[i].x = race_fitted_vector(fitted, part, i)[element];
 		values[i].weight = race_fitted_weight(fitted, i);
 	}
 	qsort(values, points, sizeof(Value), compare_values);
-	for (i = 1; i < points; i++)
+	for (uint64 i = 1; i < points; i++)
 		if (values[i].x == values[n].x)
 			values[n].weight += values[i].weight;
 		else
@@ -104,9 +103,8 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	RaceMarginal *marginal = palloc(offsetof(RaceMarginal, knots) + 3 * n * sizeof(Knot));
 	Knot	   *knot = marginal->knots;
 	double		passed = 0;
-	uint64		i;
 
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		double		x = values[i].x;
 		/* halves before they are subtracted do not overflow */
@@ -166,11 +164,10 @@ static void
 add_up(RaceFitted *fitted)
 {
 	uint64		n = fitted->view.model->points;
-	uint64		i;
 
 	fitted->passed = palloc(n * sizeof(double));
 	fitted->total = 0;
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 		fitted->passed[i] = fitted->total += race_model_weight(fitted->view.model, i);
 	if (fitted->total <= 0)
 		ereport(ERROR,
@@ -235,9 +232,8 @@ log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
 	RaceColumn	x[RACE_MAX_PARTS];
 	RaceColumn	y[RACE_MAX_PARTS];
 	int			parts = race_params_parts(fitted->view.params);
-	int			i;
 
-	for (i = 0; i < parts; i++)
+	for (int i = 0; i < parts; i++)
 	{
 		x[i] = race_column_from(&fitted->columns[i], a);
 		y[i] = race_column_from(&fitted->columns[i], b);
@@ -295,12 +291,11 @@ place_points(Draws *draws)
 {
 	const RaceParams *params = draws->fitted->view.params;
 	uint64		n = draws->fitted->view.model->points;
-	uint64		i;
 
 	draws->radial = palloc(sizeof(RaceRadial));
 	race_radial_init(draws->radial, params);
 	draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 		race_radial_place(draws->radial, params, race_fitted_vector(draws->fitted, 0, i),
 						  draws->places + i, n);
 }
@@ -310,13 +305,12 @@ create_draws(const RaceFitted *fitted, int64 seed)
 {
 	Draws  *draws = palloc0(sizeof(Draws));
 	const RaceParams *params = fitted->view.params;
-	const RaceParams *part;
 	bool		vectors = false;
 	int			k = 0;
 
 	draws->fitted = fitted;
 	draws->seed = seed;
-	for (part = params; part != NULL; part = race_params_next(part, params), k++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), k++)
 		if (race_record_kind(part) == RACE_RECORD_VECTOR)
 		{
 			draws->vectors[k] = palloc(part->dims * sizeof(double));
@@ -341,9 +335,7 @@ create_draws(const RaceFitted *fitted, int64 seed)
 static bool
 same_vectors(const Draws *draws, uint64 a, uint64 b)
 {
-	int			k;
-
-	for (k = 0; k < RACE_MAX_PARTS; k++)
+	for (int k = 0; k < RACE_MAX_PARTS; k++)
 		if (draws->vectors[k] != NULL &&
 			memcmp(race_fitted_vector(draws->fitted, k, a),
 				   race_fitted_vector(draws->fitted, k, b),
@@ -376,12 +368,11 @@ find_near(Draws *draws, uint64 point)
 {
 	Near	   *near = &draws->near[point];
 	uint64		n = draws->fitted->view.model->points;
-	uint64		i;
 
 	if (near->known)
 		return near;
 	near->n = 0;				/* an interrupted search may have found some */
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		double		apart;
 
@@ -394,7 +385,7 @@ find_near(Draws *draws, uint64 point)
 			!same_vectors(draws, point, i))
 			insert(near, (uint32) i, apart);
 	}
-	for (i = 0; draws->radial != NULL && i < near->n; i++)
+	for (uint64 i = 0; draws->radial != NULL && i < near->n; i++)
 		near->apart[i] = -log(race_radial_value(draws->radial, near->apart[i]));
 	near->known = true;
 	return near;
@@ -408,10 +399,9 @@ uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 {
 	uint32		counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
 	uint64		bits[2];
-	int			j;
 
 	race_philox((uint64) draws->seed, counter, bits);
-	for (j = 0; j < 2; j++)
+	for (int j = 0; j < 2; j++)
 		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
 }
 
@@ -466,9 +456,8 @@ reflect(const RaceParams *part, double *x)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32		i;
 
-	for (i = 0; i < part->dims; i++)
+	for (uint32 i = 0; i < part->dims; i++)
 		if (lower != NULL && x[i] < lower[i])
 			x[i] = 2 * lower[i] - x[i];
 		else if (upper != NULL && x[i] > upper[i])
@@ -480,9 +469,7 @@ reflect(const RaceParams *part, double *x)
 static void
 draw_shares(const Draws *draws, uint32 i, const Near *near, double *shares)
 {
-	uint32		k;
-
-	for (k = 0; k < near->n; k++)
+	for (uint32 k = 0; k < near->n; k++)
 	{
 		double		u[2];
 
@@ -500,15 +487,13 @@ move_vector(const Draws *draws, int k, uint64 point, const Near *near,
 	uint32		width = draws->fitted->columns[k].width;
 	const double *from = race_fitted_vector(draws->fitted, k, point);
 	double	   *x = draws->vectors[k];
-	uint32		i;
-	uint32		j;
 
 	memcpy(x, from, width * sizeof(double));
-	for (j = 0; j < near->n; j++)
+	for (uint32 j = 0; j < near->n; j++)
 	{
 		const double *to = race_fitted_vector(draws->fitted, k, near->point[j]);
 
-		for (i = 0; i < width; i++)
+		for (uint32 i = 0; i < width; i++)
 			x[i] += shares[j] * (to[i] - from[i]);
 	}
 }
@@ -517,7 +502,6 @@ static void
 draw(Draws *draws, uint32 i, Drawn *drawn)
 {
 	const RaceParams *params = draws->fitted->view.params;
-	const RaceParams *part;
 	double		shares[NEAREST];
 	const Near *near;
 	double		u = place_of_record(draws, i);
@@ -531,7 +515,7 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 		return;
 	near = find_near(draws, drawn->point);
 	draw_shares(draws, i, near, shares);
-	for (part = params; part != NULL; part = race_params_next(part, params), k++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), k++)
 		if (draws->vectors[k] != NULL)
 		{
 			move_vector(draws, k, drawn->point, near, shares);
@@ -554,10 +538,9 @@ static char *
 vector_text(const double *x, uint32 n, bool whole)
 {
 	StringInfoData text;
-	uint32		i;
 
 	initStringInfo(&text);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		char	   *number = number_text(x[i], whole);
 
@@ -573,9 +556,8 @@ static TupleDesc
 texts_of_parts(int n)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(n);
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, TEXTOID, -1, 0);
 	return BlessTupleDesc(desc);
 }
@@ -592,7 +574,6 @@ point_texts(const RaceFitted *fitted, uint64 point)
 	HeapTupleData tuple;
 	Datum		values[RACE_MAX_PARTS];
 	bool		nulls[RACE_MAX_PARTS];
-	int			i;
 
 	texts[0] = pnstrdup(stored, length);
 	if (n == 1)
@@ -603,7 +584,7 @@ point_texts(const RaceFitted *fitted, uint64 point)
 															Int32GetDatum(desc->tdtypmod)));
 	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
 	heap_deform_tuple(&tuple, desc, values, nulls);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		texts[i] = nulls[i] ? pstrdup("") : TextDatumGetCString(values[i]);
 	return texts;
 }
@@ -617,7 +598,6 @@ array_texts(char *array, uint32 n)
 	Datum	   *elements;
 	bool	   *nulls;
 	int			found;
-	uint32		i;
 
 	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &nulls, &found);
@@ -625,7 +605,7 @@ array_texts(char *array, uint32 n)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the text of a point of a model does not fit its parameters")));
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		values[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
 	return values;
 }
@@ -637,11 +617,10 @@ drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 	char	  **texts = point_texts(fitted, drawn->point);
 	Datum		values[RACE_MAX_PARTS];
 	bool		nulls[RACE_MAX_PARTS] = {false};
-	int			k;
 
 	if (n == 1)
 		return texts[0];
-	for (k = 0; k < n; k++)
+	for (int k = 0; k < n; k++)
 		values[k] = CStringGetTextDatum(drawn->vectors[k] == NULL ? texts[k] :
 										vector_text(drawn->vectors[k], fitted->columns[k].width, false));
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(heap_form_tuple(texts_of_parts(n), values, nulls)));
@@ -697,9 +676,8 @@ assign_columns(Fill *fill, const RaceParams *params)
 	uint32		element = 0;
 	int			k = 0;
 	int			n = 0;
-	int			i;
 
-	for (i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 	{
 		Column	   *column = &fill->columns[i];
 		Oid			type;
@@ -741,10 +719,9 @@ set_base(Fill *fill, HeapTupleHeader base)
 	Datum	   *values = palloc(desc->natts * sizeof(Datum));
 	bool	   *nulls = palloc(desc->natts * sizeof(bool));
 	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(base), .t_data = base};
-	int			i;
 
 	heap_deform_tuple(&tuple, desc, values, nulls);
-	for (i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 		if (!nulls[i] && fill->columns[i].part < 0)
 		{
 			Oid			output;
@@ -796,9 +773,7 @@ text_of(Fill *fill, const Column *column, uint64 point)
 static Datum
 fill_row(Fill *fill, const Drawn *drawn)
 {
-	int			i;
-
-	for (i = 0; i < fill->input->tupdesc->natts; i++)
+	for (int i = 0; i < fill->input->tupdesc->natts; i++)
 	{
 		const Column *column = &fill->columns[i];
 		const double *vector = column->part < 0 ? NULL : drawn->vectors[column->part];

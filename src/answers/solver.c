@@ -39,22 +39,21 @@ race_simplex_project(double *v, size_t n, double total, double *sorted)
 	double		largest = v[0];
 	double		sum = 0;
 	double		excess = 0;
-	size_t		i;
 
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 		largest = fmax(largest, v[i]);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] -= largest;
 	memcpy(sorted, v, n * sizeof(double));
 	race_sort_descending(sorted, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		sum += sorted[i];
 		if (i > 0 && sorted[i] <= (sum - total) / (double) (i + 1))
 			break;
 		excess = (sum - total) / (double) (i + 1);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] = v[i] > excess ? v[i] - excess : 0;
 }
 
@@ -67,18 +66,16 @@ largest_eigenvalue(const RaceGram *gram, double *v, double *next)
 {
 	size_t		m = gram->m;
 	double		length = 1;
-	int			k;
-	size_t		i;
 
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 		v[i] = 1 / sqrt((double) m);
-	for (k = 0; k < POWER_ITERATIONS; k++)
+	for (int k = 0; k < POWER_ITERATIONS; k++)
 	{
 		race_gram_multiply(gram, v, next);
 		length = sqrt(race_dot(next, next, m));
 		if (length == 0)
 			return 1;
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			v[i] = next[i] / length;
 	}
 	return POWER_MARGIN * length;
@@ -90,10 +87,9 @@ find_gradient(const RaceGram *gram, const double *answers, RaceMisfit misfit,
 			  const double *point, double *gradient, double *space)
 {
 	double	   *excess = misfit == RACE_MISFIT_COUNTERS ? gradient : space;
-	size_t		i;
 
 	race_gram_multiply(gram, point, excess);
-	for (i = 0; i < gram->m; i++)
+	for (size_t i = 0; i < gram->m; i++)
 		excess[i] -= answers[i];
 	if (misfit == RACE_MISFIT_ANSWERS)
 		race_gram_multiply(gram, excess, gradient);
@@ -112,27 +108,25 @@ race_solve_weights(const RaceGram *gram, const double *answers,
 	double		largest = largest_eigenvalue(gram, point, next);
 	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
 	double		t = 1;
-	int			k;
-	size_t		i;
 
 	memcpy(point, weights, m * sizeof(double));
-	for (k = 0; k < iterations; k++)
+	for (int k = 0; k < iterations; k++)
 	{
 		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
 		double		uphill = 0;
 
 		race_look_for_interrupts();
 		find_gradient(gram, answers, misfit, point, gradient, sorted);
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			next[i] = point[i] - step * gradient[i];
 		race_simplex_project(next, m, total, sorted);
 
 		/* momentum that leads uphill is dropped */
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			uphill += (point[i] - next[i]) * (next[i] - weights[i]);
 		if (uphill > 0)
 			t = t_next = 1;
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 		{
 			point[i] = next[i] + (t - 1) / t_next * (next[i] - weights[i]);
 			weights[i] = next[i];
@@ -172,14 +166,12 @@ static uint32_t
 count_equal(const uint16_t *a, const uint16_t *b, size_t n)
 {
 	uint32_t	total = 0;
-	size_t		from;
 
-	for (from = 0; from < n; from += RACE_GRAM_LINE)
+	for (size_t from = 0; from < n; from += RACE_GRAM_LINE)
 	{
 		uint16_t	sum = 0;
-		int			r;
 
-		for (r = 0; r < RACE_GRAM_LINE; r++)
+		for (int r = 0; r < RACE_GRAM_LINE; r++)
 			sum += a[from + r] == b[from + r];
 		total += sum;
 	}
@@ -190,17 +182,13 @@ void
 race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
 {
 	size_t		line = race_gram_line(rows);
-	size_t		i;
-	size_t		j;
-	size_t		tile_i;
-	size_t		tile_j;
 
-	for (tile_i = 0; tile_i < m; tile_i += TILE)
-		for (tile_j = tile_i; tile_j < m; tile_j += TILE)
+	for (size_t tile_i = 0; tile_i < m; tile_i += TILE)
+		for (size_t tile_j = tile_i; tile_j < m; tile_j += TILE)
 		{
 			race_look_for_interrupts();
-			for (i = tile_i; i < m && i < tile_i + TILE; i++)
-				for (j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
+			for (size_t i = tile_i; i < m && i < tile_i + TILE; i++)
+				for (size_t j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
 				{
 					uint32_t	equal = i == j ? rows :
 						count_equal(codes + i * line, codes + j * line, line);
@@ -213,13 +201,10 @@ race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
 void
 race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, float *gram)
 {
-	size_t		i;
-	size_t		j;
-
-	for (i = 0; i < m; i++)
+	for (size_t i = 0; i < m; i++)
 	{
 		race_look_for_interrupts();
-		for (j = i; j < m; j++)
+		for (size_t j = i; j < m; j++)
 			gram[i * m + j] = gram[j * m + i] =
 				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
 	}
@@ -232,18 +217,15 @@ race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, fl
 static void
 multiply(const float *gram, size_t m, const double *v, double *out)
 {
-	size_t		i;
-	size_t		j;
-
 	memset(out, 0, m * sizeof(double));
-	for (j = 0; j < m; j++)
+	for (size_t j = 0; j < m; j++)
 	{
 		const float *column = gram + j * m;
 		double		x = v[j];
 
 		if (x == 0)
 			continue;
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			out[i] += x * column[i];
 	}
 }
@@ -254,9 +236,7 @@ multiply(const float *gram, size_t m, const double *v, double *out)
 static void
 set_lattice_sizes(const size_t *sides, size_t *sizes)
 {
-	int			axis;
-
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 		sizes[axis] = sides[axis] == 1 ? 1 : race_fourier_size(2 * sides[axis] - 1);
 }
 
@@ -291,9 +271,8 @@ static double
 kernel_at(const RaceLattice *lattice, const RaceRadial *radial, const double *steps, const size_t *at)
 {
 	double		apart = 0;
-	int			axis;
 
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
 		size_t		offset = at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
 		double		x = (double) offset * steps[axis];
@@ -308,9 +287,8 @@ static double
 spline_at(const RaceLattice *lattice, const size_t *at)
 {
 	double		spline = 1;
-	int			axis;
 
-	for (axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 		if (lattice->sides[axis] > 1)
 			spline *= (2 + cos(2 * RACE_PI * (double) at[axis] / (double) lattice->sizes[axis])) / 3;
 	return spline;
@@ -322,21 +300,20 @@ race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *
 {
 	size_t		n = race_lattice_volume(sides);
 	size_t		at[RACE_FOURIER_DIMS];
-	size_t		i;
 
 	memcpy(lattice->sides, sides, sizeof(lattice->sides));
 	set_lattice_sizes(sides, lattice->sizes);
 	lattice->numbers = space;
 	lattice->spectrum = space + n;
 	lattice->space = space + 2 * n;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		race_lattice_at(lattice->sizes, i, at);
 		lattice->spectrum[i].re = kernel_at(lattice, radial, steps, at);
 		lattice->spectrum[i].im = 0;
 	}
 	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
-	for (i = 0; i < n && split; i++)
+	for (size_t i = 0; i < n && split; i++)
 	{
 		race_lattice_at(lattice->sizes, i, at);
 		lattice->spectrum[i].re /= spline_at(lattice, at);
@@ -350,9 +327,8 @@ copy_points(const RaceLattice *lattice, double *a, double *b, bool back)
 	const size_t *sides = lattice->sides;
 	size_t		n = sides[0] * sides[1] * sides[2];
 	size_t		at[RACE_FOURIER_DIMS];
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		RaceComplex *number;
 
@@ -375,12 +351,11 @@ race_lattice_multiply(const RaceLattice *lattice, const double *a, const double 
 					  double *out_b)
 {
 	size_t		n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
-	size_t		i;
 
 	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
 	copy_points(lattice, (double *) a, (double *) b, false);
 	race_fourier(lattice->numbers, lattice->sizes, 0, lattice->space);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		/* the kernel is even, so its spectrum is real */
 		double		factor = lattice->spectrum[i].re / (double) n;
@@ -430,11 +405,8 @@ static void
 transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 {
 	size_t		reversed = 0;
-	size_t		i;
-	size_t		j;
-	size_t		half;
 
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 	{
 		size_t		bit = n / 2;
 
@@ -449,9 +421,9 @@ transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 			x[reversed] = swap;
 		}
 	}
-	for (half = 1; half < n; half *= 2)
-		for (i = 0; i < n; i += 2 * half)
-			for (j = 0; j < half; j++)
+	for (size_t half = 1; half < n; half *= 2)
+		for (size_t i = 0; i < n; i += 2 * half)
+			for (size_t j = 0; j < half; j++)
 			{
 				RaceComplex root = roots[j * (n / half / 2)];
 				RaceComplex *a = &x[i + j];
@@ -471,32 +443,29 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 {
 	size_t		all = sizes[0] * sizes[1] * sizes[2];
 	size_t		inner = 1;		/* elements of a line are so far apart */
-	int			axis;
 
-	for (axis = RACE_FOURIER_DIMS; axis-- > 0; inner *= sizes[axis])
+	for (int axis = RACE_FOURIER_DIMS; axis-- > 0; inner *= sizes[axis])
 	{
 		size_t		n = sizes[axis];
 		RaceComplex *roots = space;
 		RaceComplex *line = space + n;
-		size_t		from;
-		size_t		i;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			double		angle = (inverse ? 2 : -2) * RACE_PI * (double) i / (double) n;
 
 			roots[i] = (RaceComplex) {cos(angle), sin(angle)};
 		}
-		for (from = 0; from < all && n > 1; from++)
+		for (size_t from = 0; from < all && n > 1; from++)
 		{
 			if (from / inner % n != 0)
 				continue;
 			if (from % 64 == 0)
 				race_look_for_interrupts();
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				line[i] = x[from + i * inner];
 			transform(line, n, roots);
-			for (i = 0; i < n; i++)
+			for (size_t i = 0; i < n; i++)
 				x[from + i * inner] = line[i];
 		}
 	}
@@ -532,9 +501,8 @@ static double
 points_along(const RaceBox *box, const double *bandwidths, double step, double *sides)
 {
 	double		points = 1;
-	uint32_t	i;
 
-	for (i = 0; i < box->dims; i++)
+	for (uint32_t i = 0; i < box->dims; i++)
 	{
 		sides[i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
 		points *= sides[i];
@@ -556,11 +524,10 @@ static size_t
 place_all(const RaceBox *box, const double *along, double *x, size_t sides[2])
 {
 	uint32_t	last = box->dims - 1;
-	size_t		p;
 
 	sides[0] = last == 1 ? (size_t) along[0] : 1;
 	sides[1] = (size_t) along[last];
-	for (p = 0; p < sides[0] * sides[1]; p++)
+	for (size_t p = 0; p < sides[0] * sides[1]; p++)
 	{
 		x[p * box->dims + last] = place_along(box, last, p % sides[1], sides[1]);
 		if (last == 1)
@@ -589,13 +556,10 @@ void
 race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_t n,
 						double *x)
 {
-	size_t		p;
-	uint32_t	i;
-
-	for (p = 0; p < n; p++)
+	for (size_t p = 0; p < n; p++)
 	{
 		race_look_for_interrupts();
-		for (i = 0; i < box->dims; i++)
+		for (uint32_t i = 0; i < box->dims; i++)
 			x[p * box->dims + i] = fmin(box->lower[i] + span(box, i) *
 										race_candidates_random(seed, stream, p, i), box->upper[i]);
 	}
@@ -622,12 +586,10 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 	double		total = 0;
 	double		passed = 0;
 	size_t		parent = 0;
-	size_t		p;
-	uint32_t	i;
 
-	for (p = 0; p < m; p++)
+	for (size_t p = 0; p < m; p++)
 		total += weights[p];
-	for (p = 0; p < n; p++)
+	for (size_t p = 0; p < n; p++)
 	{
 		/* evenly spaced along the weights: a point of twice the weight has twice as many */
 		double		at = total * ((double) p + race_candidates_random(seed, stream, p, box->dims)) / (double) n;
@@ -635,7 +597,7 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 		race_look_for_interrupts();
 		while (parent + 1 < m && passed + weights[parent] <= at)
 			passed += weights[parent++];
-		for (i = 0; i < box->dims; i++)
+		for (uint32_t i = 0; i < box->dims; i++)
 		{
 			double		move = jitter * span(box, i) *
 				race_inverse_normal(race_candidates_random(seed, stream, p, i));
@@ -655,7 +617,6 @@ race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, siz
 	double		least = 0;
 	size_t		equal = 0;		/* to the least that is kept: how many of them are */
 	size_t		kept = 0;
-	size_t		p;
 
 	memcpy(sorted, weights, m * sizeof(double));
 	race_sort_descending(sorted, m);
@@ -665,7 +626,7 @@ race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, siz
 		while (equal < most && sorted[most - 1 - equal] == least)
 			equal++;
 	}
-	for (p = 0; p < m; p++)
+	for (size_t p = 0; p < m; p++)
 		if (weights[p] > least || (weights[p] > 0 && weights[p] == least && equal > 0))
 		{
 			equal -= weights[p] == least && equal > 0;

@@ -144,13 +144,11 @@ class_of(State *state, uint64 key)
 static void
 add_example(State *state, const double *x, uint32 dims, uint64 key, MemoryContext context)
 {
-	uint32		i;
-
 	if (dims > MOST_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_suggest takes vectors of up to %d dimensions", MOST_DIMS)));
-	for (i = 0; i < dims; i++)
+	for (uint32 i = 0; i < dims; i++)
 		if (fabs(x[i]) > MOST_NUMBER)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -206,24 +204,22 @@ static void
 find_features(Scoring *s)
 {
 	const double *x = s->state->x;
-	int			i;
-	int			j;
 
 	s->x = palloc((Size) s->n * s->dims * sizeof(double));
 	s->center = palloc(2 * s->dims * sizeof(double));
 	s->scale = s->center + s->dims;
-	for (j = 0; j < s->dims; j++)
+	for (int j = 0; j < s->dims; j++)
 	{
 		double		mean = 0;
 		double		square = 0;
 
-		for (i = 0; i < s->n; i++)
+		for (int i = 0; i < s->n; i++)
 			mean += x[i * s->dims + j] / s->n;
-		for (i = 0; i < s->n; i++)
+		for (int i = 0; i < s->n; i++)
 			square += pow(x[i * s->dims + j] - mean, 2) / s->n;
 		s->center[j] = rounded(mean);
 		s->scale[j] = square > 1e-18 * mean * mean ? sqrt(square) : INFINITY;
-		for (i = 0; i < s->n; i++)
+		for (int i = 0; i < s->n; i++)
 			s->x[i * s->dims + j] = (x[i * s->dims + j] - s->center[j]) / s->scale[j];
 	}
 }
@@ -234,9 +230,8 @@ static double *
 images_of(const Scoring *s, const RaceWhitening *map)
 {
 	double	   *z = palloc((Size) s->n * map->outputs * sizeof(double));
-	int			i;
 
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 		race_whitening_apply(map, s->x + i * s->dims, z + (Size) i * map->outputs);
 	return z;
 }
@@ -282,9 +277,8 @@ static double
 distance(const double *a, const double *b, uint32 n)
 {
 	double		sum = 0;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		sum += (a[i] - b[i]) * (a[i] - b[i]);
 	return sqrt(sum);
 }
@@ -304,20 +298,17 @@ ask_others(Scoring *s, int fold, const double *images)
 	double		sums[MOST_CLASSES][BANDWIDTHS];
 	int			count[MOST_CLASSES];
 	double		bandwidth[BANDWIDTHS];
-	int			i;
-	int			j;
-	int			a;
 
-	for (a = 0; a < BANDWIDTHS; a++)
+	for (int a = 0; a < BANDWIDTHS; a++)
 		bandwidth[a] = bandwidth_of(s, a);
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 	{
 		if (s->fold[i] != fold)
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		memset(sums, 0, sizeof(sums));
 		memset(count, 0, sizeof(count));
-		for (j = 0; j < s->n; j++)
+		for (int j = 0; j < s->n; j++)
 		{
 			double	   *sum = sums[s->state->label[j]];
 			double		apart = distance(images + i * outputs, images + j * outputs, outputs);
@@ -325,11 +316,11 @@ ask_others(Scoring *s, int fold, const double *images)
 			if (s->fold[j] == fold)
 				continue;
 			count[s->state->label[j]]++;
-			for (a = 0; a < BANDWIDTHS; a++)
+			for (int a = 0; a < BANDWIDTHS; a++)
 				sum[a] += pow(race_radial_value(&s->radial, apart / bandwidth[a]), POWER);
 		}
-		for (a = 0; a < BANDWIDTHS; a++)
-			for (j = 0; j < s->classes; j++)
+		for (int a = 0; a < BANDWIDTHS; a++)
+			for (int j = 0; j < s->classes; j++)
 				s->densities[(a * s->classes + j) * s->n + i] = sums[j][a] / Max(count[j], 1);
 	}
 }
@@ -339,9 +330,8 @@ static bool
 find_densities(Scoring *s, uint32 directions)
 {
 	RaceWhitening map;
-	int			fold;
 
-	for (fold = 0; fold <= FOLDS; fold++)
+	for (int fold = 0; fold <= FOLDS; fold++)
 	{
 		if (!learn_map(s, fold, directions, &map))
 			return false;
@@ -370,11 +360,10 @@ sharpness(const Scoring *s, const float *densities)
 {
 	double		typical[MOST_CLASSES] = {0};
 	double		flatness = 0;
-	int			i;
 
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 		typical[s->state->label[i]] += densities[s->state->label[i] * s->n + i] / (s->shares[s->state->label[i]] * s->n);
-	for (i = 0; i < s->classes; i++)
+	for (int i = 0; i < s->classes; i++)
 		flatness += s->shares[i] * race_flatness(typical[i], s->map.outputs);
 	return 1 / Max(1 - flatness, 1e-3);
 }
@@ -389,12 +378,10 @@ posterior_loss(const Scoring *s, const float *densities, const Errors *errors, d
 {
 	double		power = sharpness(s, densities);
 	double		loss = 0;
-	int			i;
-	int			c;
 
 	CHECK_FOR_INTERRUPTS();
 	*right = 0;
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 	{
 		int			own = s->state->label[i];
 		int			rival = own == 0 ? 1 : 0;
@@ -402,7 +389,7 @@ posterior_loss(const Scoring *s, const float *densities, const Errors *errors, d
 		double		deviation[MOST_CLASSES];
 		double		sum = 0;
 
-		for (c = 0; c < s->classes; c++)
+		for (int c = 0; c < s->classes; c++)
 		{
 			double		f = densities[c * s->n + i];
 			double		error = sqrt(variance_of(s, f, c, errors)) + 1e-12;
@@ -414,10 +401,10 @@ posterior_loss(const Scoring *s, const float *densities, const Errors *errors, d
 		}
 		*right += 0.5 * erfc((score[rival] - score[own]) * M_SQRT1_2 /
 							 hypot(deviation[own], deviation[rival])) / s->n;
-		for (c = 0; c < s->classes; c++)
+		for (int c = 0; c < s->classes; c++)
 			sum += exp(Min(score[c] - score[own], 500));
 		loss += log(sum) / s->n;
-		for (c = 0; c < s->classes; c++)
+		for (int c = 0; c < s->classes; c++)
 		{
 			double		p = exp(Min(score[c] - score[own], 500)) / sum;
 
@@ -438,12 +425,10 @@ log_volume(const Scoring *s, double bandwidth)
 	uint32		outputs = s->map.outputs;
 	double		farthest = 0;
 	double		sum = 0;
-	double		t;
-	int			i;
 
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 		farthest = Max(farthest, distance(s->images, s->images + i * outputs, outputs));
-	for (t = 0.0025; t < 30; t += 0.005)
+	for (double t = 0.0025; t < 30; t += 0.005)
 		sum += 0.005 * pow(race_radial_value(&s->radial, farthest * exp(-t) / bandwidth), POWER) *
 			exp(-t * outputs);
 	return log(2) + outputs / 2.0 * log(RACE_PI) - lgamma(outputs / 2.0) +
@@ -458,15 +443,14 @@ static double
 density_loss(const Scoring *s, const float *densities, double bandwidth, const Errors *errors)
 {
 	double		loss = log_volume(s, bandwidth) - s->log_volume;
-	int			i;
 
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 	{
 		double		f = Max(densities[i], 1e-30);
 
 		loss -= (log(f) - 0.5 * log1p(variance_of(s, f, 0, errors) / (f * f))) / s->n;
 	}
-	for (i = 0; i < s->state->dims; i++)
+	for (int i = 0; i < s->state->dims; i++)
 		loss += isfinite(s->scale[i]) ? log(s->scale[i]) : 0;
 	return loss;
 }
@@ -491,15 +475,13 @@ static bool
 find_box(const double *x, int n, int dims, double *lower, double *upper)
 {
 	bool		varies = true;
-	int			i;
-	int			j;
 
-	for (j = 0; j < dims; j++)
+	for (int j = 0; j < dims; j++)
 	{
 		double		least = INFINITY;
 		double		most = -INFINITY;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			least = Min(least, x[(Size) i * dims + j]);
 			most = Max(most, x[(Size) i * dims + j]);
@@ -588,21 +570,19 @@ try_map(Scoring *s, uint32 directions)
 	uint32		outputs;
 	RaceDraft	draft;
 	bool		varies;
-	int			choice;
-	int			rows;
 
 	if (!find_densities(s, directions))
 		return;
 	outputs = s->map.outputs;
 	varies = find_box(s->images, s->n, outputs, lower, upper);
-	for (choice = 0; choice < BANDWIDTHS; choice++)
+	for (int choice = 0; choice < BANDWIDTHS; choice++)
 		if (s->state->labelled && outputs <= RACE_GRID_DIMS && varies)
 		{
 			draft_kernel(&draft, outputs, bandwidth_of(s, choice), 0, lower, upper);
 			consider(s, choice, &draft);
 		}
 		else
-			for (rows = LEAST_ROWS; rows <= MOST_ROWS; rows *= 2)
+			for (int rows = LEAST_ROWS; rows <= MOST_ROWS; rows *= 2)
 			{
 				draft_kernel(&draft, outputs, bandwidth_of(s, choice), rows, NULL, NULL);
 				consider(s, choice, &draft);
@@ -615,7 +595,6 @@ choose(Scoring *s)
 	int			next[MOST_CLASSES] = {0};
 	int			most = Min(s->state->classes - 1, RACE_GRID_DIMS);	/* directions */
 	RaceDraft	draft;
-	int			i;
 
 	s->context = CurrentMemoryContext;
 	s->n = s->state->n;
@@ -623,7 +602,7 @@ choose(Scoring *s)
 	s->classes = s->state->classes;
 	find_features(s);
 	s->fold = palloc(s->n * sizeof(int));
-	for (i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n; i++)
 	{
 		s->fold[i] = next[s->state->label[i]]++ % FOLDS;
 		s->shares[s->state->label[i]] += 1.0 / s->n;
@@ -634,7 +613,7 @@ choose(Scoring *s)
 	s->densities = palloc_extended((Size) BANDWIDTHS * s->classes * s->n * sizeof(float),
 								   MCXT_ALLOC_HUGE);
 	s->best.loss = INFINITY;
-	for (i = 0; i <= (s->state->labelled ? most : 0); i++)
+	for (int i = 0; i <= (s->state->labelled ? most : 0); i++)
 	{
 		MemoryContext work = AllocSetContextCreate(s->context, "race_suggest", ALLOCSET_DEFAULT_SIZES);
 
@@ -656,10 +635,8 @@ choose(Scoring *s)
 static void
 append_array(StringInfo text, const double *x, int rows, int columns)
 {
-	int			i;
-
 	appendStringInfoString(text, rows == 0 ? ", '{" : ", '{{");
-	for (i = 0; i < Max(rows, 1) * columns; i++)
+	for (int i = 0; i < Max(rows, 1) * columns; i++)
 		appendStringInfo(text, "%s%.6g", i == 0 ? "" : i % columns == 0 ? "},{" : ",", x[i]);
 	appendStringInfoString(text, rows == 0 ? "}'" : "}}'");
 }
@@ -670,9 +647,8 @@ map_of_records(const Scoring *s)
 {
 	Size		n = (Size) s->best.map.outputs * s->dims;
 	double	   *matrix = palloc(n * sizeof(double));
-	Size		i;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		matrix[i] = rounded(s->best.map.matrix[i] / s->scale[i % s->dims]);
 	return matrix;
 }

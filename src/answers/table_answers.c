@@ -28,7 +28,6 @@ void
 race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
-	int			i;
 
 	race_tables_view(sketch, &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
@@ -36,7 +35,7 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 	callback->func = release_model;
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
-	for (i = 0; i < open->columns; i++)
+	for (int i = 0; i < open->columns; i++)
 		if (open->columns != (int) open->model->tables.dims ||
 			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i] ||
 			open->domains[i].measure != (i >= (int) open->model->tables.columns))
@@ -62,12 +61,11 @@ race_tables_column(const RaceOpenTables *open, const char *name)
 {
 	StringInfoData names;
 	int			column = race_tables_column_or_none(open, name);
-	int			i;
 
 	if (column >= 0)
 		return column;
 	initStringInfo(&names);
-	for (i = 0; i < open->columns; i++)
+	for (int i = 0; i < open->columns; i++)
 		appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", open->domains[i].name);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -91,10 +89,9 @@ static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
 	StringInfoData list;
-	uint32		i;
 
 	initStringInfo(&list);
-	for (i = 0; domain->category && i < Min(domain->n, 10); i++)
+	for (uint32 i = 0; domain->category && i < Min(domain->n, 10); i++)
 		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : ", ", domain->categories[i]);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -125,7 +122,6 @@ static void
 choose_category(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
 	char	   *text = scalar_text(value);
-	uint32		i;
 
 	if (value->type == jbvNull && domain->has_null)
 	{
@@ -133,7 +129,7 @@ choose_category(const RaceDomain *domain, const JsonbValue *value, double *weigh
 		return;
 	}
 	CHECK_FOR_INTERRUPTS();
-	for (i = 0; i < domain->n && value->type != jbvNull; i++)
+	for (uint32 i = 0; i < domain->n && value->type != jbvNull; i++)
 		if (strcmp(domain->categories[i], text) == 0 ||
 			(value->type == jbvBool && domain->categories[i][0] == text[0] && domain->categories[i][1] == '\0'))
 		{
@@ -169,9 +165,7 @@ race_tables_number(const RaceDomain *domain, char *text)
 void
 race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
 {
-	uint32		i;
-
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 	{
 		double		low = race_tables_edge(domain, i);
 		double		high = race_tables_edge(domain, i + 1);
@@ -189,13 +183,12 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	double	   *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
 	bool		is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
 	uint32		n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
-	uint32		i;
 
 	if (value->type == jbvBinary && !is_array)
 		refuse_value(domain, "an object");
 	if (domain->category && !is_array)
 		choose_category(domain, value, weights);
-	for (i = 0; domain->category && i < n; i++)
+	for (uint32 i = 0; domain->category && i < n; i++)
 		choose_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i), weights);
 	if (domain->category)
 		return weights;
@@ -261,9 +254,8 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 	double		sum = 0;
 	double		squares = 0;
 	double		part;
-	Size		i;
 
-	for (i = 0; i < table->cells; i++)
+	for (Size i = 0; i < table->cells; i++)
 	{
 		double		weight = race_tables_weight(table, weights, i);
 
@@ -284,11 +276,10 @@ weights_of_groups(const RaceContingency *tables, uint32 column, const double *we
 {
 	double	   *of_groups = palloc(race_contingency_groups(tables, column) * sizeof(double));
 	uint32		cells = (uint32) tables->cells[column];
-	uint32		i;
 
-	for (i = 0; i < cells; i++)
+	for (uint32 i = 0; i < cells; i++)
 		of_groups[race_contingency_group(tables, column, i)] = weights[i];
-	for (i = 0; i < cells; i++)
+	for (uint32 i = 0; i < cells; i++)
 		if (of_groups[race_contingency_group(tables, column, i)] != weights[i])
 		{
 			pfree(of_groups);
@@ -309,14 +300,13 @@ round_weights(const RaceContingency *tables, uint32 column, bool groups, const d
 {
 	uint32		n = groups ? race_contingency_groups(tables, column) : (uint32) tables->cells[column];
 	double	   *rounded;
-	uint32		i;
 
 	if (rounding == AS_IT_IS && groups)
 		return weights_of_groups(tables, column, weights);
 	rounded = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		rounded[i] = rounding == WITHIN;
-	for (i = 0; i < (uint32) tables->cells[column]; i++)
+	for (uint32 i = 0; i < (uint32) tables->cells[column]; i++)
 	{
 		double	   *weight = &rounded[groups ? race_contingency_group(tables, column, i) : i];
 
@@ -397,13 +387,11 @@ race_tables_covering(const RaceOpenTables *open, const double *const *weights, d
 {
 	const RaceTableModel *model = open->model;
 	int			constrained = 0;
-	int			n;
-	uint32		i;
 
-	for (i = 0; i < model->tables.columns; i++)
+	for (uint32 i = 0; i < model->tables.columns; i++)
 		constrained += weights[i] != NULL;
-	for (n = constrained; n <= RACE_TABLE_COLUMNS; n++)
-		for (i = 0; i < model->n; i++)
+	for (int n = constrained; n <= RACE_TABLE_COLUMNS; n++)
+		for (uint32 i = 0; i < model->n; i++)
 			if (columns_of(&model->table[i]) == n && weighted_columns(&model->table[i], weights) == constrained &&
 				weigh_table(open, &model->table[i], weights, AS_IT_IS, of_table))
 				return &model->table[i];
@@ -422,11 +410,10 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 	const RaceTableModel *model = open->model;
 	double		outside = 0;	/* of all columns, at most */
 	double		within = 0;
-	uint32		i;
 
 	answer->lower = 0;
 	answer->upper = model->total + z * sqrt(model->total_variance);
-	for (i = 0; i < model->n; i++)
+	for (uint32 i = 0; i < model->n; i++)
 	{
 		bool		several = model->table[i].first != model->table[i].second;
 		RaceTableAnswer part;
@@ -450,11 +437,8 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 static bool
 are_whole(const RaceOpenTables *open, const double *const *weights)
 {
-	int			column;
-	uint32		i;
-
-	for (column = 0; column < open->columns; column++)
-		for (i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+	for (int column = 0; column < open->columns; column++)
+		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
 			if (weights[column][i] != 0 && weights[column][i] != 1)
 				return false;
 	return true;
@@ -480,9 +464,8 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	const RaceTable *table = race_tables_covering(open, weights, of_table);
 	int			constrained = 0;
 	bool		found = table != NULL;
-	uint32		i;
 
-	for (i = 0; i < model->tables.columns; i++)
+	for (uint32 i = 0; i < model->tables.columns; i++)
 		constrained += weights[i] != NULL;
 	if (found)
 		sum_table(open, table, of_table, answer);
@@ -569,17 +552,15 @@ set_groups(const RaceContingency *tables, uint32 column, RaceTableLine *lines, u
 {
 	uint32	   *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
 	uint32	   *group_of = palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
-	uint32		i;
-	uint32		k;
 
-	for (i = 0; i < (uint32) tables->cells[column]; i++)
+	for (uint32 i = 0; i < (uint32) tables->cells[column]; i++)
 		cells[group_of[i] = race_contingency_group(tables, column, i)]++;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		group = group_of[lines[i].first];
 		bool		alone = cells[group] == lines[i].last - lines[i].first + 1;
 
-		for (k = lines[i].first; k <= lines[i].last; k++)
+		for (uint32 k = lines[i].first; k <= lines[i].last; k++)
 			alone &= group_of[k] == group;
 		lines[i].group = alone ? (int) group : -1;
 	}
@@ -595,18 +576,16 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 	uint32		step = groups && !domain->category ? domain->group : 1;
 	uint32		cells = RaceDomainCells(domain);
 	RaceTableLine *lines = palloc_extended(cells * sizeof(RaceTableLine), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	uint32		i;
 
 	*n = 0;
-	for (i = 0; i < cells; i = lines[(*n)++].last + 1)
+	for (uint32 i = 0; i < cells; i = lines[(*n)++].last + 1)
 	{
 		RaceTableLine *line = &lines[*n];
-		uint32		k;
 
 		CHECK_FOR_INTERRUPTS();
 		line->first = i;
 		line->last = i < domain->n ? Min(i + step, domain->n) - 1 : i;
-		for (k = line->first; k <= line->last; k++)
+		for (uint32 k = line->first; k <= line->last; k++)
 		{
 			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += table->variance;
@@ -647,11 +626,9 @@ share_of_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceT
 {
 	Size		cells = (Size) crosstab->open.model->tables.cells[crosstab->column[1]];
 	double		sum = 0;
-	uint32		i;
-	uint32		j;
 
-	for (i = first->first; i <= first->last; i++)
-		for (j = second->first; j <= second->last; j++)
+	for (uint32 i = first->first; i <= first->last; i++)
+		for (uint32 j = second->first; j <= second->last; j++)
 			sum += crosstab->shares[i * cells + j];
 	return sum;
 }
@@ -721,7 +698,6 @@ prepare_crosstab(Crosstab *crosstab)
 {
 	RaceTableModel *model = crosstab->open.model;
 	Size		cells[2];
-	int			side;
 
 	if (crosstab->swapped)
 	{
@@ -730,7 +706,7 @@ prepare_crosstab(Crosstab *crosstab)
 		crosstab->column[0] = crosstab->column[1];
 		crosstab->column[1] = first;
 	}
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 	{
 		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], true, &crosstab->n[side]);
 		cells[side] = (Size) model->tables.cells[crosstab->column[side]];
@@ -749,14 +725,13 @@ static void
 start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
-	int			side;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
 		return;
 	race_row_start(&crosstab->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
 	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
-	for (side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++)
 		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
 			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));
 	crosstab->swapped = crosstab->column[0] > crosstab->column[1];

@@ -51,15 +51,14 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	double		count = 0;
 	double		mean = 0;
 	double		half;
-	uint32		i;
 
 	if (!race_tables_values(domain, value, &half))
 		return false;
-	for (i = 0; i < open->domains[other].n; i++)
+	for (uint32 i = 0; i < open->domains[other].n; i++)
 		ordinary[i] = 1;
 	weights[other] = number == other ? NULL : ordinary;
 	race_graph_event(open->model->graph, weights, number, share);
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 	{
 		count += share[i];
 		mean += share[i] * value[i];
@@ -72,7 +71,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	column->offset = palloc0(column->groups * sizeof(double));
 	column->between = column->all = 0;
 	total = palloc0(column->groups * sizeof(double));
-	for (i = 0; i < RaceDomainCells(domain); i++)
+	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
 	{
 		uint32		group = race_contingency_group(tables, number, i);
 
@@ -83,7 +82,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 		column->offset[group] += share[i] * (value[i] - mean);
 		column->all += share[i] * (value[i] - mean) * (value[i] - mean) / Max(count, 1e-300);
 	}
-	for (i = 0; i < column->groups; i++)
+	for (uint32 i = 0; i < column->groups; i++)
 	{
 		column->offset[i] /= Max(column->part[i], 1e-300);
 		column->between += column->part[i] * column->offset[i] * column->offset[i] / Max(count, 1e-300);
@@ -100,13 +99,12 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Correlations *state = palloc0(sizeof(Correlations));
 	double		confidence = race_confidence_arg(fcinfo, 2);
 	Column		column;
-	int			i;
 
 	race_row_start(&state->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
 	state->z = race_tables_z(&state->open, confidence);
 	state->columns = palloc(state->open.columns * sizeof(int));
-	for (i = 0; i < state->open.columns; i++)
+	for (int i = 0; i < state->open.columns; i++)
 		if (describe_column(&state->open, i, i, &column))
 			state->columns[state->n++] = i;
 	state->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of correlations", ALLOCSET_DEFAULT_SIZES);
@@ -165,8 +163,6 @@ next_correlation(void *context, uint64 call)
 	double		r = 0;
 	double		off = 2;
 	bool		known;
-	uint32		i;
-	uint32		j;
 
 	CHECK_FOR_INTERRUPTS();
 	if (call == 0 || ++state->place[1] >= state->n)
@@ -176,8 +172,8 @@ next_correlation(void *context, uint64 call)
 	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
 	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
 	counts = count_groups(&state->open, &first, &second, &variance);
-	for (i = 0; i < first.groups; i++)
-		for (j = 0; j < second.groups; j++)
+	for (uint32 i = 0; i < first.groups; i++)
+		for (uint32 j = 0; j < second.groups; j++)
 		{
 			double		part = first.part[i] * second.part[j];
 			double		weight = part * first.offset[i] * second.offset[j];

@@ -43,12 +43,11 @@ static void
 multiply_weights(const double **weights, int column, uint32 cells, const double *others)
 {
 	double	   *product;
-	uint32		i;
 
 	if (weights[column] != NULL && others != NULL)
 	{
 		product = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
-		for (i = 0; i < cells; i++)
+		for (uint32 i = 0; i < cells; i++)
 			product[i] = weights[column][i] * others[i];
 		weights[column] = product;
 	}
@@ -106,10 +105,8 @@ category_value(const RaceDomain *domain, uint32 i, double *value)
 bool
 race_tables_values(const RaceDomain *domain, double *value, double *half)
 {
-	uint32		i;
-
 	*half = 0;
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 		if (domain->category)
 		{
 			if (!category_value(domain, i, &value[i]))
@@ -133,7 +130,6 @@ set_values(Means *means)
 	const RaceDomain *domain = means->domain;
 	uint32		cells = RaceDomainCells(domain);
 	const double **none = palloc0(means->open.columns * sizeof(double *));
-	uint32		i;
 
 	means->value = palloc0(cells * sizeof(double));
 	means->share = palloc0(cells * sizeof(double));
@@ -143,7 +139,7 @@ set_values(Means *means)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
 				 errhint("race_crosstab counts its values.")));
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 		means->order[i] = i;
 	qsort_arg(means->order, domain->n, sizeof(uint32), compare_values, means->value);
 	race_graph_event(means->open.model->graph, none, means->column, means->share);
@@ -172,11 +168,10 @@ static uint32 *
 neighbours(const uint32 *group_of, uint32 n)
 {
 	uint32	   *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
-	uint32		i;
 
-	for (i = n; i-- > 0;)
+	for (uint32 i = n; i-- > 0;)
 		next[i] = i + 1 < n && group_of[i + 1] == group_of[i] ? next[i + 1] : i + 1;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		next[n + i] = i > 0 && group_of[i - 1] == group_of[i] ? next[n + i - 1] : i - (i > 0);
 	return next;
 }
@@ -216,22 +211,21 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double	   *flat = palloc0(groups * sizeof(double));
 	double	   *squares = palloc0(groups * sizeof(double));
 	uint32	   *next_cells = neighbours(group_of, domain->n);
-	uint32		i;
 
 	CHECK_FOR_INTERRUPTS();
-	for (i = 0; i < RaceDomainCells(domain); i++)
+	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
 	{
 		totals[group_of[i]] += means->share[i];
 		center[group_of[i]] += means->share[i] * means->value[i];
 		squares[group_of[i]] += means->share[i] * means->value[i] * means->value[i];
 	}
-	for (i = 0; i < groups; i++)
+	for (uint32 i = 0; i < groups; i++)
 	{
 		totals[i] = Max(totals[i], 1e-300);
 		center[i] /= totals[i];
 		ratio[i] = (Max(counts[i], 0) + sqrt(variance)) / (totals[i] * means->open.model->total);
 	}
-	for (i = 0; i < RaceDomainCells(domain); i++)
+	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
 	{
 		uint32		group = group_of[i];
 		double		own = domain->category || i >= domain->n ? ratio[group] :
@@ -244,7 +238,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		flat[group] += means->share[i] * weight * means->value[i] / totals[group];
 	}
 	memset(sums, 0, sizeof(Sums));
-	for (i = 0; i < groups; i++)
+	for (uint32 i = 0; i < groups; i++)
 	{
 		double		part = all[i] > 0 ? inside[i] / all[i] : 0;
 		double		value = all[i] > 0 ? values[i] / all[i] : 0;
@@ -272,11 +266,10 @@ static void
 bound_values(const Means *means, double *lower, double *upper)
 {
 	const double *weights = means->weights[means->column];
-	uint32		i;
 
 	*lower = INFINITY;
 	*upper = -INFINITY;
-	for (i = 0; i < means->domain->n; i++)
+	for (uint32 i = 0; i < means->domain->n; i++)
 		if (weights == NULL || weights[i] > 0)
 		{
 			*lower = Min(*lower, means->value[i] - means->half);
@@ -311,9 +304,8 @@ mean_of_first(const Means *means, double records, bool last)
 	double		count = 0;
 	double		sum = 0;
 	uint32		n = means->domain->n;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		cell = means->order[last ? n - 1 - i : i];
 		double		part = means->share[cell] * (weights == NULL ? 1 : weights[cell]);
@@ -333,10 +325,9 @@ least_with_value(const Means *means)
 	const double **weights = palloc(means->open.columns * sizeof(double *));
 	double	   *known = palloc0(cells * sizeof(double));
 	RaceTableAnswer answer;
-	uint32		i;
 
 	memcpy(weights, means->weights, means->open.columns * sizeof(double *));
-	for (i = 0; i < means->domain->n; i++)
+	for (uint32 i = 0; i < means->domain->n; i++)
 		known[i] = 1;
 	multiply_weights(weights, means->column, cells, known);
 	race_tables_ask(&means->open, weights, means->confidence, &answer);
@@ -354,10 +345,9 @@ ask_model(const Means *means, double z, Mean *mean)
 	double		sum = 0;
 	double		low;
 	double		high;
-	uint32		i;
 
 	race_graph_event(model->graph, means->weights, means->column, table);
-	for (i = 0; i < means->domain->n; i++)
+	for (uint32 i = 0; i < means->domain->n; i++)
 	{
 		count += table[i];
 		sum += table[i] * means->value[i];
@@ -388,8 +378,6 @@ ask_measured(const Means *means, double z, Mean *mean)
 	Sums		sums;
 	double		low;
 	double		high;
-	uint32		i;
-	Size		k;
 
 	/* those of the column itself are for its cells, not for groups */
 	memcpy(weights, means->weights, open->columns * sizeof(double *));
@@ -398,9 +386,9 @@ ask_measured(const Means *means, double z, Mean *mean)
 	if (table == NULL)
 		return false;
 	alone = table->first == table->second;
-	for (i = 0; i < cells; i++)
+	for (uint32 i = 0; i < cells; i++)
 		group_of[i] = alone ? i : race_contingency_group(&model->tables, means->column, i);
-	for (k = 0; k < table->cells; k++)
+	for (Size k = 0; k < table->cells; k++)
 	{
 		Size		own = race_contingency_place(table, means->column, k);
 		double		weight = race_tables_weight(table, of_table, k);
@@ -445,7 +433,6 @@ ask_measure(const Means *means, double z, Mean *mean)
 	double	   *of_table[RACE_TABLE_COLUMNS] = {NULL};
 	const RaceTable *table = most_precise_table(open->model);
 	uint32		i;
-	Size		k;
 
 	for (i = 0; i < tables->columns && means->weights[i] == NULL; i++)
 		;
@@ -453,7 +440,7 @@ ask_measure(const Means *means, double z, Mean *mean)
 		table = race_tables_covering(open, means->weights, of_table);
 	if (table == NULL)
 		return false;
-	for (k = 0; k < table->cells; k++)
+	for (Size k = 0; k < table->cells; k++)
 	{
 		double		weight = race_tables_weight(table, of_table, k);
 		double		lower;
@@ -479,7 +466,6 @@ read_by(Means *means, ArrayType *array)
 {
 	Datum	   *texts;
 	bool	   *nulls;
-	int			i;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &means->by_n);
 	if (ARR_NDIM(array) > 1 || means->by_n > 2)
@@ -487,7 +473,7 @@ read_by(Means *means, ArrayType *array)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("means are by at most two columns"),
 				 errhint("Choose values of others by \"where\".")));
-	for (i = 0; i < means->by_n; i++)
+	for (int i = 0; i < means->by_n; i++)
 		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(texts[i]));
 }
 
@@ -496,7 +482,6 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Means	   *means = palloc0(sizeof(Means));
 	char	   *name;
-	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
 		return;
@@ -516,7 +501,7 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->max_calls = 1;
 	if (!PG_ARGISNULL(3))
 		read_by(means, PG_GETARG_ARRAYTYPE_P(3));
-	for (i = 0; i < means->by_n; i++)
+	for (int i = 0; i < means->by_n; i++)
 	{
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
@@ -530,9 +515,8 @@ static void
 add_group(Means *means, const RaceTableLine *const *line)
 {
 	const RaceDomain *domain = &means->open.domains[means->by[0]];
-	int			i;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (i < means->by_n)
 			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
 		else
@@ -555,22 +539,20 @@ next_mean(void *state, uint64 number)
 	bool		measured;
 	double		z = race_tables_z(&means->open, means->confidence);
 	MemoryContext old;
-	int			i;
 
 	CHECK_FOR_INTERRUPTS();
 	MemoryContextReset(means->row_context);
 	old = MemoryContextSwitchTo(means->row_context);
 	means->weights = palloc(means->open.columns * sizeof(double *));
 	memcpy(means->weights, means->where, means->open.columns * sizeof(double *));
-	for (i = means->by_n - 1; i >= 0; i--)
+	for (int i = means->by_n - 1; i >= 0; i--)
 	{
 		uint32		cells = RaceDomainCells(&means->open.domains[means->by[i]]);
 		double	   *inside = palloc0(cells * sizeof(double));
-		uint32		k;
 
 		line[i] = &means->lines[i][number % means->n[i]];
 		number /= means->n[i];
-		for (k = line[i]->first; k <= line[i]->last; k++)
+		for (uint32 k = line[i]->first; k <= line[i]->last; k++)
 			inside[k] = 1;
 		multiply_weights(means->weights, means->by[i], cells, inside);
 	}
@@ -632,13 +614,12 @@ read_edges(Histogram *histogram, ArrayType *array)
 	Datum	   *texts;
 	bool	   *nulls;
 	int			n;
-	int			i;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
 	if (ARR_NDIM(array) != 1 || n < 2 || n > MOST_RANGES + 1)
 		refuse_edges(psprintf("edges must be 2 to %d numbers", MOST_RANGES + 1));
 	histogram->edges = palloc(n * sizeof(double));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			refuse_edges("an edge must not be NULL");
@@ -656,10 +637,9 @@ space_edges(Histogram *histogram, double from, double width)
 	const RaceDomain *domain = histogram->domain;
 	double		end = domain->upper + domain->whole;
 	uint32		n = (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES);
-	uint32		i;
 
 	histogram->edges = palloc((n + 1) * sizeof(double));
-	for (i = 0; i <= n; i++)
+	for (uint32 i = 0; i <= n; i++)
 		histogram->edges[i] = Min(Max(from + i * width, domain->lower), end);
 	histogram->to_the_end = true;
 	return n;
@@ -689,9 +669,7 @@ edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 static bool
 has_others(const Histogram *histogram)
 {
-	int			i;
-
-	for (i = 0; i < histogram->open.columns; i++)
+	for (int i = 0; i < histogram->open.columns; i++)
 		if (i != histogram->column && histogram->where[i] != NULL)
 			return true;
 	return false;

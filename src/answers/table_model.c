@@ -43,15 +43,13 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	uint32	   *cells = palloc(tables->columns * sizeof(uint32));
 	uint32	   *groups = palloc(tables->columns * sizeof(uint32));
 	uint32	  **group_of = palloc(tables->columns * sizeof(uint32 *));
-	uint32		i;
-	uint32		j;
 
-	for (j = 0; j < tables->columns; j++)
+	for (uint32 j = 0; j < tables->columns; j++)
 	{
 		cells[j] = (uint32) tables->cells[j];
 		groups[j] = race_contingency_groups(tables, j);
 		group_of[j] = palloc_extended(cells[j] * sizeof(uint32), MCXT_ALLOC_HUGE);
-		for (i = 0; i < cells[j]; i++)
+		for (uint32 i = 0; i < cells[j]; i++)
 			group_of[j][i] = race_contingency_group(tables, j, i);
 	}
 	description->columns.columns = tables->columns;
@@ -60,7 +58,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	description->columns.group_of = (const uint32 *const *) group_of;
 	description->marginals = palloc0(n * sizeof(RaceMarginal));
 	description->n = n;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		description->marginals[i].first = table[i].first;
 		description->marginals[i].second = table[i].second;
@@ -76,9 +74,8 @@ fit(Description *description, const RaceContingency *tables, const RaceTable *ta
 	double total, uint32 iterations)
 {
 	RaceGraph  *graph;
-	uint32		i;
 
-	for (i = 0; i < description->n; i++)
+	for (uint32 i = 0; i < description->n; i++)
 	{
 		double	   *counts = palloc_extended(table[i].cells * sizeof(double), MCXT_ALLOC_HUGE);
 
@@ -129,18 +126,16 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
 	double		sum = precision * (double) view->header->count;
 	RaceCounterArray counters = {(void *) view->counters, view->width};
-	uint32		j;
-	Size		k;
 
 	model->sums = palloc0(model->n * sizeof(double));
-	for (j = 0; j < model->n; j++)
+	for (uint32 j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
 		double		weight = 1 / (table->variance * (double) table->cells);
 		double	   *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 		race_contingency_records(&model->tables, table, counters, 0, table->cells, records);
-		for (k = 0; k < table->cells; k++)
+		for (Size k = 0; k < table->cells; k++)
 			model->sums[j] += records[k];
 		pfree(records);
 		if (j >= model->tables.columns)

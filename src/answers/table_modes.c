@@ -59,10 +59,9 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 	uint32		least_at = n;
 	uint32		most_at = n;
 	uint32		to = n;
-	uint32		i;
 
 	*slope = (before[n] - *height) / (n - from);
-	for (i = from + 1; i <= n; i++)
+	for (uint32 i = from + 1; i <= n; i++)
 	{
 		double		allowed = i == n ? 0 : radius;
 		double		low = (before[i] - allowed - *height) / (i - from);
@@ -97,10 +96,9 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 	uint32		found = 0;
 	uint32		from = 0;
 	double		height = 0;
-	uint32		i;
 
 	before[0] = 0;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		before[i + 1] = before[i] + counts[i];
 	while (from < n)
 	{
@@ -120,9 +118,8 @@ static double
 saddle(const Piece *pieces, uint32 n, uint32 from, int step)
 {
 	double		least = pieces[from].count;
-	uint32		i;
 
-	for (i = from + step; i < n; i += step)
+	for (uint32 i = from + step; i < n; i += step)
 	{
 		if (pieces[i].count > pieces[from].count)
 			return Max(least, 0);
@@ -146,10 +143,9 @@ keep_modes(Piece *pieces, uint32 n)
 {
 	Piece	   *all = palloc_extended(n * sizeof(Piece), MCXT_ALLOC_HUGE);
 	uint32		found = 0;
-	uint32		i;
 
 	memcpy(all, pieces, n * sizeof(Piece));
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (all[i].count > (i > 0 ? all[i - 1].count : 0) && all[i].count > (i + 1 < n ? all[i + 1].count : 0))
 		{
 			pieces[found] = all[i];
@@ -172,15 +168,14 @@ add_modes(ColumnModes *modes, uint32 column)
 	double		records = 0;
 	double		radius;
 	uint32		n;
-	uint32		i;
 
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 		records += counts[i] = race_table_records(&modes->open.view, model, table, i);
 	/* the largest distance of a sample, and of a sum of noise, has the same distribution (Kolmogorov) */
 	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 * (Max(records, 0) + domain->n * table->variance));
 	n = pull_string(counts, domain->n, radius, pieces);
 	n = n == 1 ? 0 : keep_modes(pieces, n);
-	for (i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
+	for (uint32 i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
 	{
 		ColumnMode	   *mode = palloc(sizeof(ColumnMode));
 
@@ -197,7 +192,6 @@ static void
 start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	ColumnModes	   *modes = palloc0(sizeof(ColumnModes));
-	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
@@ -209,7 +203,7 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 	modes->confidence = race_confidence_arg(fcinfo, 3);
 	race_row_start(&modes->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &modes->open);
-	for (i = 0; i < modes->open.columns; i++)
+	for (int i = 0; i < modes->open.columns; i++)
 		if (!modes->open.domains[i].category)
 			add_modes(modes, i);
 	call->user_fctx = modes;

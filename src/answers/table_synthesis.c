@@ -107,7 +107,6 @@ prepare_target(Synthesis *synthesis, int i)
 	Target	   *target = &synthesis->targets[i];
 	RaceDomain *domain;
 	Oid			input;
-	uint32		k;
 
 	for (target->column = synthesis->open.columns - 1; target->column >= 0; target->column--)
 		if (strcmp(synthesis->open.domains[target->column].name, NameStr(attribute->attname)) == 0)
@@ -128,7 +127,7 @@ prepare_target(Synthesis *synthesis, int i)
 		return;
 	}
 	target->categories = palloc_extended(domain->n * sizeof(Datum), MCXT_ALLOC_HUGE);
-	for (k = 0; k < domain->n; k++)
+	for (uint32 k = 0; k < domain->n; k++)
 		target->categories[k] = typed_value(target, domain->categories[k]);
 }
 
@@ -176,7 +175,6 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	int64		n;
 	int			named = 0;
 	TupleDesc	desc;
-	int			i;
 
 	if (!type_is_rowtype(type) || type == RECORDOID)
 		ereport(ERROR,
@@ -203,7 +201,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->space = palloc(ROWS_AT_ONCE * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	synthesis->row_context = AllocSetContextCreate(CurrentMemoryContext, "synthetic row",
 												   ALLOCSET_SMALL_SIZES);
-	for (i = 0; i < synthesis->desc->natts; i++)
+	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		prepare_target(synthesis, i);
 		named += synthesis->targets[i].column >= 0;
@@ -223,7 +221,6 @@ next_row(void *state, uint64 number)
 	Synthesis  *synthesis = state;
 	const uint32 *cells;
 	MemoryContext old;
-	int			i;
 
 	if (synthesis->n == 0)
 	{
@@ -234,7 +231,7 @@ next_row(void *state, uint64 number)
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
 	MemoryContextReset(synthesis->row_context);
 	old = MemoryContextSwitchTo(synthesis->row_context);
-	for (i = 0; i < synthesis->desc->natts; i++)
+	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		Target	   *target = &synthesis->targets[i];
 		const RaceDomain *domain = target->column < 0 ? NULL : &synthesis->open.domains[target->column];
@@ -274,16 +271,14 @@ widen_to_line(const RaceOpenTables *open, uint32 column, const double *weights)
 	RaceTableLine *lines = race_tables_lines(open, column, true, &n);
 	double	   *wide = palloc0(RaceDomainCells(&open->domains[column]) * sizeof(double));
 	int			met = 0;
-	uint32		i;
-	uint32		k;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		bool		inside = false;
 
-		for (k = lines[i].first; k <= lines[i].last; k++)
+		for (uint32 k = lines[i].first; k <= lines[i].last; k++)
 			inside |= weights[k] > 0;
-		for (k = lines[i].first; inside && k <= lines[i].last; k++)
+		for (uint32 k = lines[i].first; inside && k <= lines[i].last; k++)
 			wide[k] = 1;
 		met += inside;
 	}
@@ -306,17 +301,15 @@ rank_rows(const RaceOpenTables *open, const double *const *asked)
 	double	   *probabilities = palloc(RANKED_ROWS * sizeof(double));
 	const double **weights = palloc0(open->columns * sizeof(double *));
 	double	  ***of_cell = palloc0(open->columns * sizeof(double **));
-	uint32		i;
-	int			j;
 
-	for (j = 0; j < open->columns; j++)
+	for (int j = 0; j < open->columns; j++)
 		if (asked[j] != NULL)
 			of_cell[j] = palloc0(RaceDomainCells(&open->domains[j]) * sizeof(double *));
 	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
-	for (i = 0; i < RANKED_ROWS; i++)
+	for (uint32 i = 0; i < RANKED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < open->columns; j++)
+		for (int j = 0; j < open->columns; j++)
 		{
 			uint32		cell = rows[(Size) i * open->columns + j];
 
@@ -342,9 +335,8 @@ static double
 share_below(const double *probabilities, double probability)
 {
 	uint32		below = 0;
-	uint32		i;
 
-	for (i = 0; i < RANKED_ROWS; i++)
+	for (uint32 i = 0; i < RANKED_ROWS; i++)
 		below += probabilities[i] < probability * (1 - 1e-9);
 	return (double) below / RANKED_ROWS;
 }
@@ -363,7 +355,6 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	double		share;
 	double		z;
 	bool		known;
-	int			i;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
@@ -371,12 +362,12 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
 	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
 	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
-	for (i = 0; i < open.columns; i++)
+	for (int i = 0; i < open.columns; i++)
 		if (weights[i] != NULL)
 			weights[i] = widen_to_line(&open, i, weights[i]);
 	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
 	probabilities = rank_rows(&open, weights);
-	for (i = 0; i < RANKED_ROWS; i++)
+	for (int i = 0; i < RANKED_ROWS; i++)
 		mean += probabilities[i] / RANKED_ROWS;
 	probability = answer.count / open.model->total;
 	known = open.model->total > z * sqrt(open.model->total_variance);

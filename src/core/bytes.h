@@ -36,9 +36,8 @@ static inline uint64
 race_take(const unsigned char **bytes, int n)
 {
 	uint64		value = 0;
-	int			i;
 
-	for (i = n - 1; i >= 0; i--)
+	for (int i = n - 1; i >= 0; i--)
 		value = value << 8 | (*bytes)[i];
 	*bytes += n;
 	return value;

@@ -40,12 +40,11 @@ static void
 evict(RaceCache *cache)
 {
 	Size		limit = (Size) race_cache_size * 1024;
-	dlist_node *node;
 	dlist_node *before;
 
 	if (dlist_is_empty(&cache->entries))
 		return;
-	for (node = dlist_tail_node(&cache->entries);
+	for (dlist_node *node = dlist_tail_node(&cache->entries);
 		 cache->idle_size > limit; node = before)
 	{
 		RaceCacheEntry *entry = dlist_container(RaceCacheEntry, node, node);

@@ -21,12 +21,11 @@ race_number_cells_set(RaceNumberCells *cells, double lower, double upper,
 					  double start, double width, uint32_t n)
 {
 	double		scale = 1;
-	int			i;
 
 	cells->lower = lower;
 	cells->upper = upper;
 	cells->cells = n;
-	for (i = 0; i < DECIMALS && !(is_decimal(start, scale) && is_decimal(width, scale)); i++)
+	for (int i = 0; i < DECIMALS && !(is_decimal(start, scale) && is_decimal(width, scale)); i++)
 		scale *= 10;
 	if (is_decimal(start, scale) && is_decimal(width, scale))
 	{

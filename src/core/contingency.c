@@ -108,9 +108,8 @@ static const double *
 joined_of(const RaceContingency *tables, uint32_t column)
 {
 	const double *joined = tables->joined;
-	uint32_t	j;
 
-	for (j = 0; joined != NULL && j < column; j++)
+	for (uint32_t j = 0; joined != NULL && j < column; j++)
 		joined += race_contingency_finest(tables, j);
 	return joined;
 }
@@ -121,11 +120,10 @@ race_contingency_groups(const RaceContingency *tables, uint32_t column)
 	uint32_t	finest = race_contingency_finest(tables, column);
 	const double *joined = joined_of(tables, column);
 	double		last = 0;
-	uint32_t	i;
 
 	if (joined == NULL)
 		return finest;
-	for (i = 0; i < finest; i++)
+	for (uint32_t i = 0; i < finest; i++)
 		last = joined[i] > last ? joined[i] : last;
 	return (uint32_t) last + 1;
 }
@@ -230,11 +228,10 @@ static bool
 are_columns(const RaceContingency *tables)
 {
 	uint32_t	d = tables->dims;
-	uint32_t	i;
 
 	if (d < 1 || d > RACE_CONTINGENCY_COLUMNS || tables->cells == NULL || tables->groups == NULL)
 		return false;
-	for (i = 0; i < d; i++)
+	for (uint32_t i = 0; i < d; i++)
 		if (!(tables->groups[2 * d + i] >= 1 && tables->groups[2 * d + i] <= RACE_COLUMN_WEIGHT) ||
 			(i >= tables->columns ?
 			 !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) || tables->groups[d + i] != 0 :
@@ -251,21 +248,19 @@ are_joined(const RaceContingency *tables)
 {
 	const double *joined = tables->joined;
 	uint32_t	n = 0;
-	uint32_t	i;
-	uint32_t	j;
 
 	if (joined == NULL)
 		return true;
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 		n += race_contingency_finest(tables, j);
 	if (n != tables->n_joined)
 		return false;
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		uint32_t	finest = race_contingency_finest(tables, j);
 		double		next = 0;
 
-		for (i = 0; i < finest; i++, joined++)
+		for (uint32_t i = 0; i < finest; i++, joined++)
 		{
 			if (!is_integer(*joined, 0, next))
 				return false;
@@ -281,12 +276,11 @@ is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 {
 	const double *row = rows + RACE_TABLE_NUMBERS * i;
 	RaceTable	table;
-	uint32_t	j;
 
 	if (!is_integer(row[0], 0, RACE_CONTINGENCY_COLUMNS) ||
 		!is_integer(row[1], 0, RACE_CONTINGENCY_COLUMNS * RACE_CONTINGENCY_COLUMNS))
 		return false;
-	for (j = 0; j < i; j++)
+	for (uint32_t j = 0; j < i; j++)
 		if (rows[RACE_TABLE_NUMBERS * j] == row[0] && rows[RACE_TABLE_NUMBERS * j + 1] == row[1])
 			return false;
 	race_contingency_columns(row, &table);
@@ -299,11 +293,10 @@ static bool
 is_workload(const RaceContingency *tables)
 {
 	const double *row = tables->workload;
-	uint32_t	i;
 
 	if (row == NULL)
 		return true;
-	for (i = 0; i < tables->n_workload; i++, row += RACE_TABLE_NUMBERS)
+	for (uint32_t i = 0; i < tables->n_workload; i++, row += RACE_TABLE_NUMBERS)
 		if (!(row[2] >= 1 && row[2] <= RACE_COLUMN_WEIGHT) || !is_other_table(tables, tables->workload, i) ||
 			(i >= tables->triples) != (row[1] < RACE_CONTINGENCY_COLUMNS))
 			return false;
@@ -315,14 +308,13 @@ static bool
 are_measured(const RaceContingency *tables)
 {
 	const double *row = tables->measured;
-	uint32_t	i;
 
 	if (row == NULL)
 		return true;
 	if (tables->n_measured < tables->columns ||
 		tables->n_measured > tables->columns + RACE_CONTINGENCY_MEASURED)
 		return false;
-	for (i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
+	for (uint32_t i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
 		if (!(row[2] > 0 && row[2] <= RACE_MAX_BOUND) ||
 			(i < tables->columns ? row[0] != i || row[1] != i : !is_other_table(tables, tables->measured, i)))
 			return false;
@@ -362,9 +354,8 @@ static bool
 measured_fit(const RaceContingency *tables)
 {
 	double		groups = 0;
-	uint32_t	j;
 
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 		groups += race_contingency_finest(tables, j);
 	return tables->columns == 1 || groups <= most_groups(tables);
 }
@@ -451,11 +442,9 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 	uint32_t   *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n);	/* [columns][n] */
 	RaceContingency tables;
 	RaceTable	table;
-	uint32_t	part;
-	size_t		i;
 
 	race_contingency_of(params, &tables);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		divide_record(&tables, records + i * tables.dims, parts + i * RACE_MEASURE_PARTS);
 	race_contingency_first(&tables, &table);
 	do
@@ -464,7 +453,7 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 		const uint32_t *second = groups + table.second * n;
 		const uint32_t *third = table.third != table.second ? groups + table.third * n : NULL;
 
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 		{
 			size_t		cell;
 
@@ -477,7 +466,7 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 				cell = (size_t) first[i] * table.width + second[i];
 			if (third != NULL)
 				cell = cell * table.depth + third[i];
-			for (part = 0; part < tables.parts; part++)
+			for (uint32_t part = 0; part < tables.parts; part++)
 				race_counters_add(counters.counters, counters.width, table.at + cell * tables.parts + part,
 								  weight * parts[i * RACE_MEASURE_PARTS + part]);
 		}

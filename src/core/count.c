@@ -15,9 +15,7 @@ static void
 add_weights(RaceCounterArray array, const uint32_t *nodes, const int64_t *weights, int n,
 			int64_t weight)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		race_counters_add(array.counters, array.width, nodes[i], weight * weights[i]);
 }
 
@@ -27,10 +25,9 @@ race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t 
 				   RaceCounterArray upper)
 {
 	RaceGrid	grid;
-	size_t		i;
 
 	race_grid_of(params, &grid);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	nodes[RACE_GRID_CORNERS];
 		int64_t		weights[RACE_GRID_CORNERS];
@@ -54,9 +51,8 @@ race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, ui
 	uint64_t	limit = race_dither_limit(portion->share);
 	bool		up[RACE_LANES];
 	bool		down[RACE_LANES];
-	uint32_t	r;
 
-	for (r = 0; r < rows; r++)
+	for (uint32_t r = 0; r < rows; r++)
 	{
 		up[r] = race_dither_up(limit, portion->offset, row + r);
 		down[r] = !up[r];
@@ -94,10 +90,9 @@ race_model_moves(const RaceParams *params)
 uint32_t
 race_model_least_rows(const RaceParams *params)
 {
-	const RaceParams *part;
 	uint32_t	columns = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;
 	return (race_model_moves(params) ? 4 : 2) * (columns + 1);
 }

@@ -45,14 +45,12 @@ void
 race_counters_bounds(const void *counters, int width, size_t n,
 					 int64_t *min, int64_t *max)
 {
-	size_t		i;
-
 	FOR_WIDTH(width,
 			  const type *c = counters;
 			  type low = c[0];
 			  type high = c[0];
 
-			  for (i = 1; i < n; i++)
+			  for (size_t i = 1; i < n; i++)
 			  {
 				  low = c[i] < low ? c[i] : low;
 				  high = c[i] > high ? c[i] : high;
@@ -66,12 +64,10 @@ void
 race_counters_load(const void *counters, int width, size_t from, size_t n,
 				   int64_t *out)
 {
-	size_t		i;
-
 	FOR_WIDTH(width,
 			  const type *c = (const type *) counters + from;
 
-			  for (i = 0; i < n; i++)
+			  for (size_t i = 0; i < n; i++)
 				  out[i] = c[i];
 		)
 }
@@ -80,12 +76,10 @@ void
 race_counters_store(void *counters, int width, size_t from, size_t n,
 					const int64_t *in)
 {
-	size_t		i;
-
 	FOR_WIDTH(width,
 			  type *c = (type *) counters + from;
 
-			  for (i = 0; i < n; i++)
+			  for (size_t i = 0; i < n; i++)
 				  c[i] = (type) in[i];
 		)
 }
@@ -95,14 +89,13 @@ race_counters_convert(const void *from, int from_width,
 					  void *to, int to_width, size_t n)
 {
 	int64_t		block[RACE_COUNTER_BLOCK];
-	size_t		i;
 
 	if (from_width == to_width)
 	{
 		memcpy(to, from, n * from_width);
 		return;
 	}
-	for (i = 0; i < n; i += RACE_COUNTER_BLOCK)
+	for (size_t i = 0; i < n; i += RACE_COUNTER_BLOCK)
 	{
 		size_t		m = n - i < RACE_COUNTER_BLOCK ? n - i : RACE_COUNTER_BLOCK;
 
@@ -124,12 +117,11 @@ race_counters_sum(const void *counters, int width, const uint32_t *buckets,
 {
 	double		total = 0;
 	int64_t		sum = 0;
-	uint32_t	r;
 
 	FOR_WIDTH(width,
 			  const type *c = (const type *) counters + (size_t) from * range;
 
-			  for (r = from; r < to; r++, c += range)
+			  for (uint32_t r = from; r < to; r++, c += range)
 			  {
 				  /* up to 2^25 counters of 32 bits stay below 2^56 */
 				  if (sizeof(type) < sizeof(int64_t))
@@ -148,17 +140,15 @@ uint64_t
 race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t range)
 {
 	uint64_t	total = 0;
-	uint32_t	r;
-	uint32_t	b;
 
 	FOR_WIDTH(width,
 			  const type *c = counters;
 
-			  for (r = 0; r < rows; r++, c += range)
+			  for (uint32_t r = 0; r < rows; r++, c += range)
 			  {
 				  unsigned __int128 sum = 0;
 
-				  for (b = 0; b < range; b++)
+				  for (uint32_t b = 0; b < range; b++)
 				  {
 					  int64_t		value = c[b];
 
@@ -194,11 +184,9 @@ INLINE void \
 bump_rows_##type(type *c, const uint32_t *buckets, size_t n, int rows, \
 				 size_t range, type delta) \
 { \
-	size_t		i; \
-	int			k; \
 \
-	for (i = 0; i < n; i++, buckets += RACE_LANES) \
-		_Pragma("GCC unroll 8") for (k = 0; k < rows; k++) \
+	for (size_t i = 0; i < n; i++, buckets += RACE_LANES) \
+		_Pragma("GCC unroll 8") for (int k = 0; k < rows; k++) \
 			c[k * range + buckets[k]] += delta; \
 }
 
@@ -256,12 +244,10 @@ void
 race_counters_bump_chosen(void *counters, int width, const uint32_t *buckets,
 						  const bool *chosen, uint32_t rows, uint32_t range)
 {
-	uint32_t	r;
-
 	FOR_WIDTH(width,
 			  type *c = counters;
 
-			  for (r = 0; r < rows; r++, c += range)
+			  for (uint32_t r = 0; r < rows; r++, c += range)
 				  c[buckets[r]] += chosen[r];
 		)
 }

@@ -41,9 +41,7 @@ static const Oid number_types[] = {
 bool
 race_type_is_number(Oid type)
 {
-	size_t		i;
-
-	for (i = 0; i < lengthof(number_types); i++)
+	for (size_t i = 0; i < lengthof(number_types); i++)
 		if (number_types[i] == type)
 			return true;
 	return false;
@@ -124,12 +122,11 @@ time_text(const char *before, int64 microseconds, const char *after)
 	int64		seconds = microseconds / USECS_PER_SEC;
 	char	   *text = psprintf("%s%02d:%02d:%02d", before, (int) (seconds / SECS_PER_HOUR),
 								(int) (seconds / SECS_PER_MINUTE % 60), (int) (seconds % 60));
-	char	   *end;
 
 	if (fraction == 0)
 		return psprintf("%s%s", text, after);
 	text = psprintf("%s.%06d", text, (int) fraction);
-	for (end = text + strlen(text) - 1; *end == '0'; end--)
+	for (char *end = text + strlen(text) - 1; *end == '0'; end--)
 		*end = '\0';
 	return psprintf("%s%s", text, after);
 }
@@ -170,9 +167,7 @@ race_typed_text(Oid type, double number)
 char *
 race_domain_number_text(const RaceDomain *domain, double number)
 {
-	size_t		i;
-
-	for (i = 0; i < lengthof(number_types); i++)
+	for (size_t i = 0; i < lengthof(number_types); i++)
 		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
 			return race_typed_text(number_types[i], number);
 	return race_typed_text(FLOAT8OID, number);
@@ -184,9 +179,8 @@ race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 	Oid			type = FLOAT8OID;
 	Oid			input;
 	Oid			parameter;
-	size_t		i;
 
-	for (i = 0; i < lengthof(number_types); i++)
+	for (size_t i = 0; i < lengthof(number_types); i++)
 		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
 			type = number_types[i];
 	/* an integer may be compared with a number that has fractions */
@@ -213,8 +207,6 @@ write_number(StringInfo text, const char *key, double number)
 void
 race_domain_write(StringInfo text, const RaceDomain *domain)
 {
-	uint32		i;
-
 	appendStringInfoString(text, "{\"name\": ");
 	escape_json(text, domain->name);
 	appendStringInfoString(text, ", \"type\": ");
@@ -223,7 +215,7 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 	if (domain->category)
 	{
 		appendStringInfoString(text, ", \"categories\": [");
-		for (i = 0; i < domain->n; i++)
+		for (uint32 i = 0; i < domain->n; i++)
 		{
 			if (i > 0)
 				appendStringInfoString(text, ", ");
@@ -372,14 +364,13 @@ race_domains_read(Jsonb *domains, int *n)
 {
 	JsonbContainer *list = &domains->root;
 	RaceDomain *result;
-	int			i;
 
 	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
 		JsonContainerSize(list) < 1 || JsonContainerSize(list) > RACE_DOMAINS)
 		refuse_domains(psprintf("They are an array of 1 to %d objects.", RACE_DOMAINS));
 	*n = JsonContainerSize(list);
 	result = palloc0(*n * sizeof(RaceDomain));
-	for (i = 0; i < *n; i++)
+	for (int i = 0; i < *n; i++)
 	{
 		JsonbValue *value = getIthJsonbValueFromContainer(list, i);
 
@@ -524,14 +515,13 @@ prepare_categories(CellColumn *column)
 {
 	const RaceDomain *domain = column->domain;
 	uint32		size = 4;
-	uint32		i;
 
 	while (size < 2 * domain->n)
 		size *= 2;
 	column->mask = size - 1;
 	column->slots = palloc0(size * sizeof(uint32));
 	column->keys = palloc(domain->n * sizeof(Key));
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 	{
 		uint32		slot;
 
@@ -566,7 +556,6 @@ prepare_cells(FunctionCallInfo fcinfo)
 	RaceDomain *domains;
 	MemoryContext context;
 	MemoryContext caller;
-	int			i;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
@@ -582,7 +571,7 @@ prepare_cells(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("expected one value for each of %d domains", state->n)));
 	state->columns = palloc0(state->n * sizeof(CellColumn));
-	for (i = 0; i < state->n; i++)
+	for (int i = 0; i < state->n; i++)
 		prepare_column(&state->columns[i], &domains[i], race_argument_type(fcinfo->flinfo, i + 1));
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -633,7 +622,6 @@ race_cells(PG_FUNCTION_ARGS)
 	ArrayType  *record;
 	Size		size;
 	float4	   *cells;
-	int			i;
 
 	if (state != NULL && !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
 	{
@@ -651,7 +639,7 @@ race_cells(PG_FUNCTION_ARGS)
 	ARR_DIMS(record)[0] = state->n;
 	ARR_LBOUND(record)[0] = 1;
 	cells = (float4 *) ARR_DATA_PTR(record);
-	for (i = 0; i < state->n; i++)
+	for (int i = 0; i < state->n; i++)
 		cells[i] = state->columns[i].domain->measure ?
 			units_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1)) :
 			(float4) cell_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1));

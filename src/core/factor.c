@@ -38,9 +38,7 @@ race_dot(const double *x, const double *y, uint32_t n)
 static double
 factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double *row)
 {
-	uint32_t	j;
-
-	for (j = 0; j < i; j++)
+	for (uint32_t j = 0; j < i; j++)
 		row[j] = (c[j] - race_dot(l + (size_t) j * stride, row, j)) / l[(size_t) j * stride + j];
 	return c[i] - race_dot(row, row, i);
 }
@@ -51,7 +49,6 @@ race_independent(const double *r, uint32_t n, double freedom, double *work, bool
 	double	   *c = work + (size_t) n * n;	/* of the column with those kept */
 	uint32_t	kept = 0;
 	uint32_t	i;
-	uint32_t	j;
 
 	for (i = 0; i < n; i++)
 	{
@@ -63,7 +60,7 @@ race_independent(const double *r, uint32_t n, double freedom, double *work, bool
 		keep[i] = true;
 		if (kept >= freedom)
 			continue;
-		for (j = 0; j <= i; j++)
+		for (uint32_t j = 0; j <= i; j++)
 			if (keep[j])
 				c[k++] = r[(size_t) i * n + j];
 		left = factor_row(work, n, c, kept, row);
@@ -80,9 +77,8 @@ bool
 race_factorize(double *c, uint32_t n, double least)
 {
 	bool		good = true;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double	   *row = c + (size_t) i * n;
 		double		left = factor_row(c, n, row, i, row);
@@ -97,21 +93,16 @@ race_factorize(double *c, uint32_t n, double least)
 void
 race_solve_lower(const double *factor, uint32_t n, double *v)
 {
-	uint32_t	i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		v[i] = (v[i] - race_dot(factor + (size_t) i * n, v, i)) / factor[(size_t) i * n + i];
 }
 
 void
 race_solve_upper(const double *factor, uint32_t n, double *v)
 {
-	uint32_t	i;
-	uint32_t	j;
-
-	for (i = n; i-- > 0;)
+	for (uint32_t i = n; i-- > 0;)
 	{
-		for (j = i + 1; j < n; j++)
+		for (uint32_t j = i + 1; j < n; j++)
 			v[i] -= factor[(size_t) j * n + i] * v[j];
 		v[i] /= factor[(size_t) i * n + i];
 	}
@@ -120,22 +111,18 @@ race_solve_upper(const double *factor, uint32_t n, double *v)
 void
 race_invert_lower(double *factor, uint32_t n)
 {
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-
 	/* row i of the inverse, from the rows above, which are inverted already */
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double	   *row = factor + (size_t) i * n;
 		double		diagonal = row[i];
 
 		race_look_for_interrupts();
-		for (j = 0; j < i; j++)
+		for (uint32_t j = 0; j < i; j++)
 		{
 			double		sum = 0;
 
-			for (k = j; k < i; k++)
+			for (uint32_t k = j; k < i; k++)
 				sum -= row[k] * factor[(size_t) k * n + j];
 			row[j] = sum / diagonal;
 		}
@@ -146,9 +133,7 @@ race_invert_lower(double *factor, uint32_t n)
 bool
 race_inverse_root(double *c, uint32_t n)
 {
-	uint32_t	i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double	   *row = c + (size_t) i * n;
 		double		left = factor_row(c, n, row, i, row);
@@ -166,18 +151,14 @@ race_inverse_root(double *c, uint32_t n)
 void
 race_root_product(const double *root, uint32_t n, double *product)
 {
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-
 	memset(product, 0, (size_t) n * n * sizeof(double));
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 	{
 		const double *row = root + (size_t) k * n;
 
 		race_look_for_interrupts();
-		for (i = 0; i <= k; i++)
-			for (j = 0; j <= k; j++)
+		for (uint32_t i = 0; i <= k; i++)
+			for (uint32_t j = 0; j <= k; j++)
 				product[(size_t) i * n + j] += row[i] * row[j];
 	}
 }
@@ -200,9 +181,8 @@ turn(double *x, double *y, uint32_t n, double a, double b, double product)
 	double		tangent = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
 	double		cosine = 1 / sqrt(1 + tangent * tangent);
 	double		sine = cosine * tangent;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		double		xi = x[i];
 
@@ -216,13 +196,11 @@ static bool
 sweep(double *w, uint32_t rows, uint32_t columns, double least)
 {
 	bool		turned = false;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 	{
 		race_look_for_interrupts();
-		for (j = i + 1; j < rows; j++)
+		for (uint32_t j = i + 1; j < rows; j++)
 		{
 			double	   *x = w + (size_t) i * columns;
 			double	   *y = w + (size_t) j * columns;
@@ -244,21 +222,18 @@ sweep(double *w, uint32_t rows, uint32_t columns, double least)
 static void
 sort_rows(double *w, uint32_t rows, uint32_t columns, double *lengths)
 {
-	uint32_t	i;
-	uint32_t	j;
-
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 	{
 		uint32_t	longest = i;
 		double		length;
 
-		for (j = i + 1; j < rows; j++)
+		for (uint32_t j = i + 1; j < rows; j++)
 			if (lengths[j] > lengths[longest])
 				longest = j;
 		length = lengths[i];
 		lengths[i] = lengths[longest];
 		lengths[longest] = length;
-		for (j = 0; j < columns && longest != i; j++)
+		for (uint32_t j = 0; j < columns && longest != i; j++)
 		{
 			double		number = w[(size_t) i * columns + j];
 
@@ -273,13 +248,12 @@ race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 {
 	double		all = 0;
 	int			sweeps = 0;
-	uint32_t	i;
 
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 		all += race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns);
 	while (sweeps < MAX_SWEEPS && sweep(w, rows, columns, all * 1e-30))
 		sweeps++;
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 		lengths[i] = sqrt(race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns));
 	sort_rows(w, rows, columns, lengths);
 }
@@ -294,10 +268,7 @@ race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 static void
 shrink_eigenvalues(const double *values, uint32_t m, double c, double h, double *shrunken)
 {
-	uint32_t	i;
-	uint32_t	j;
-
-	for (i = 0; i < m; i++)
+	for (uint32_t i = 0; i < m; i++)
 	{
 		double		inverse = 1 / values[i];
 		double		theta = 0;
@@ -305,7 +276,7 @@ shrink_eigenvalues(const double *values, uint32_t m, double c, double h, double 
 		double		amplitude;
 
 		race_look_for_interrupts();
-		for (j = 0; j < m; j++)
+		for (uint32_t j = 0; j < m; j++)
 		{
 			double		other = 1 / values[j];
 			double		apart = other - inverse;
@@ -333,13 +304,10 @@ race_shrink(double *r, uint32_t n, double freedom, double *work)
 	double		null = 0;		/* what an eigenvalue of 0 becomes */
 	double		trace = 0;
 	double		sum = 0;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
 
 	memcpy(vectors, r, (size_t) n * n * sizeof(double));
 	race_jacobi(vectors, n, n, values);
-	for (i = 0; i < m; i++)
+	for (uint32_t i = 0; i < m; i++)
 	{
 		values[i] = fmax(values[i], RACE_LEAST_SHARE);
 		null += (c - 1) / values[i] / m;
@@ -347,22 +315,22 @@ race_shrink(double *r, uint32_t n, double freedom, double *work)
 	}
 	shrink_eigenvalues(values, m, c, h, shrunken);
 	null = m < n ? 1 / null : 0;
-	for (i = 0; i < m; i++)
+	for (uint32_t i = 0; i < m; i++)
 		sum += shrunken[i];
 	sum += (n - m) * null;
 
 	/* the sum of eigenvalues stays */
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			r[(size_t) i * n + j] = i == j ? null * trace / sum : 0;
-	for (k = 0; k < m; k++)
+	for (uint32_t k = 0; k < m; k++)
 	{
 		const double *v = vectors + (size_t) k * n;
 		double		weight = (shrunken[k] - null) * trace / sum / race_dot(v, v, n);
 
 		race_look_for_interrupts();
-		for (i = 0; i < n; i++)
-			for (j = 0; j < n; j++)
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < n; j++)
 				r[(size_t) i * n + j] += weight * v[i] * v[j];
 	}
 }

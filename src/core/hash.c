@@ -35,9 +35,8 @@ static const RaceHashPath *
 find_path(const char *name)
 {
 	bool		any = strcmp(name, "auto") == 0;
-	size_t		i;
 
-	for (i = PATHS; i-- > 0;)
+	for (size_t i = PATHS; i-- > 0;)
 		if ((any || strcmp(name, paths[i]->name) == 0) &&
 			paths[i]->available())
 			return paths[i];
@@ -130,9 +129,8 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 	while (next < end)
 	{
 		uint64_t	block = 0;
-		int			i;
 
-		for (i = 0; i < 8 && next < end; i++)
+		for (int i = 0; i < 8 && next < end; i++)
 			block |= (uint64_t) *next++ << 8 * i;
 		chain(seed, state, block);
 		if (++blocks % (RACE_STEP / 8) == 0)
@@ -233,11 +231,9 @@ hash_structured(const RaceRows *rows, const RaceRowsPart *part, size_t first, si
 {
 	uint32_t	length = race_structured_length(part->params);
 	double	   *z = rows->workspace;
-	uint32_t	j;
-	size_t		block;
 
-	for (j = part->function; j < part->function + part->params->power; j++)
-		for (block = first; block < first + blocks; block++)
+	for (uint32_t j = part->function; j < part->function + part->params->power; j++)
+		for (size_t block = first; block < first + blocks; block++)
 		{
 			size_t		row = block * RACE_LANES;
 			RaceHashBlock b = block_of(rows, part, block, interruptible);
@@ -268,25 +264,23 @@ hash_together(const RaceRows *rows, size_t first, size_t blocks, const RaceColum
 	uint64_t   *sums = (uint64_t *) (rows->workspace + rows->together);
 	size_t		size = fold && !race_kernel_type(rows->params->kernel)->signs ?
 		sizeof(uint32_t) : sizeof(uint64_t);
-	size_t		i;
-	int			p;
 
 	if (fold)
 		memset(sums, 0, blocks * RACE_LANES * sizeof(uint64_t));
-	for (i = 0; i < blocks && !fold; i++)
+	for (size_t i = 0; i < blocks && !fold; i++)
 		memcpy(sums + i * RACE_LANES, race_rows_key(rows, (first + i) * RACE_LANES, 0),
 			   RACE_LANES * sizeof(uint64_t));
-	for (p = 0; p < rows->parts; p++)
+	for (int p = 0; p < rows->parts; p++)
 		if (race_is_structured(rows->part[p].params))
 			hash_structured(rows, &rows->part[p], first, blocks, columns[p].numbers, interruptible,
 							size, size == sizeof(uint32_t) ? (void *) buckets : (void *) sums);
 		else
-			for (i = 0; i < blocks; i++)
+			for (size_t i = 0; i < blocks; i++)
 				sum_part(rows, &rows->part[p], first + i, &columns[p], 1, interruptible,
 						 sums + i * RACE_LANES);
 	if (!fold)
 		race_hash_path()->reduce(rows->params->range, sums, blocks, buckets);
-	for (i = 0; fold && size == sizeof(uint64_t) && i < blocks * RACE_LANES; i++)
+	for (size_t i = 0; fold && size == sizeof(uint64_t) && i < blocks * RACE_LANES; i++)
 		buckets[i] = (uint32_t) sums[i];
 }
 
@@ -302,8 +296,6 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 	RaceHashBlock b = block_of(rows, &rows->part[0], block, interruptible);
 	double		lifted[RACE_LIFTED_TOGETHER];
 	size_t		together;
-	size_t		i;
-	size_t		k;
 
 	if (!race_is_surrogate(params) || column->width == b.width)
 	{
@@ -311,12 +303,12 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 		return;
 	}
 	together = RACE_LIFTED_TOGETHER / b.width;
-	for (i = 0; i < n; i += together)
+	for (size_t i = 0; i < n; i += together)
 	{
 		RaceColumn	some = {lifted, NULL, NULL, b.width};
 		size_t		m = n - i < together ? n - i : together;
 
-		for (k = 0; k < m; k++)
+		for (size_t k = 0; k < m; k++)
 			race_surrogate_lift(params, column->numbers + (i + k) * params->dims,
 								lifted + k * b.width);
 		race_hash_path()->vectors(&b, &some, m, buckets + i * RACE_LANES);
@@ -335,23 +327,20 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	 bool interruptible, uint32_t *buckets)
 {
 	uint64_t	sums[SUMS_TOGETHER * RACE_LANES];
-	size_t		from;
-	size_t		i;
-	int			p;
 
 	if (rows->params->rehash == RACE_REHASH_FOLD)
 	{
 		hash_by_fold(rows, block, columns, n, interruptible, buckets);
 		return;
 	}
-	for (from = 0; from < n; from += SUMS_TOGETHER)
+	for (size_t from = 0; from < n; from += SUMS_TOGETHER)
 	{
 		size_t		m = n - from < SUMS_TOGETHER ? n - from : SUMS_TOGETHER;
 
-		for (i = 0; i < m; i++)
+		for (size_t i = 0; i < m; i++)
 			memcpy(sums + i * RACE_LANES, race_rows_key(rows, block * RACE_LANES, 0),
 				   RACE_LANES * sizeof(uint64_t));
-		for (p = 0; p < rows->parts; p++)
+		for (int p = 0; p < rows->parts; p++)
 		{
 			RaceColumn	some = race_column_from(&columns[p], from);
 
@@ -366,17 +355,15 @@ race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
 			   size_t n, uint32_t *buckets)
 {
 	RaceColumn	one[RACE_MAX_PARTS];
-	size_t		i;
-	int			p;
 
 	if (rows->together == 0)
 	{
 		hash(rows, block, columns, n, false, buckets);
 		return;
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		for (p = 0; p < rows->parts; p++)
+		for (int p = 0; p < rows->parts; p++)
 			one[p] = race_column_from(&columns[p], i);
 		hash_together(rows, block, 1, one, false, buckets + i * RACE_LANES);
 	}
@@ -388,9 +375,8 @@ race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
 {
 	size_t		all = ((size_t) n + RACE_LANES - 1) / RACE_LANES;
 	size_t		blocks = rows->together == 0 ? 1 : rows->together / RACE_LANES;
-	size_t		block;
 
-	for (block = 0; block < all; block += blocks)
+	for (size_t block = 0; block < all; block += blocks)
 	{
 		race_look_for_interrupts();
 		if (rows->together == 0)

@@ -44,9 +44,7 @@ vector_floor(Vector v)
 INLINE Vector
 vector_clamp(Vector v, double limit)
 {
-	int			i;
-
-	UNROLL for (i = 0; i < VECTOR_LANES; i++)
+	UNROLL for (int i = 0; i < VECTOR_LANES; i++)
 	{
 		v[i] = v[i] > -limit ? v[i] : -limit;
 		v[i] = v[i] < limit ? v[i] : limit;

@@ -96,9 +96,8 @@ add_products(const double *c, const double *x, uint32_t width, int vectors, int 
 			 Vector sums[])
 {
 	Vector		row[16];
-	uint32_t	i;
 
-	for (i = 0; i < width; i++, c += RACE_LANES)
+	for (uint32_t i = 0; i < width; i++, c += RACE_LANES)
 	{
 		UNROLL for (int v = 0; v < vectors; v++)
 			row[v] = vector_load(c + v * VECTOR_LANES);
@@ -159,9 +158,7 @@ hash_tile(const RaceHashBlock *block, size_t lane, uint32_t j, uint32_t end, con
 INLINE void
 hash_scaled(const RaceHashBlock *block, const double *z, void *out, RaceHashMode mode)
 {
-	int			lane;
-
-	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 	{
 		const double *c = block->coefficients + lane;
 		uint64_t   *sum = (uint64_t *) out + lane;
@@ -209,18 +206,15 @@ hash_in_mode(const RaceHashBlock *block, const double *x, size_t n, void *out, R
 	size_t		whole = n - n % TILE_RECORDS;
 	size_t		record = RACE_LANES * (IS_SUM(mode) ? sizeof(uint64_t) : sizeof(uint32_t));
 	uint32_t	together = mode <= RACE_HASH_MASK || block->width > RACE_WIDE ? 1 : block->power;
-	uint32_t	j;
-	size_t		lane;
-	size_t		i;
 
-	for (j = 0; j < (mode <= RACE_HASH_MASK ? 1 : block->power); j += together)
+	for (uint32_t j = 0; j < (mode <= RACE_HASH_MASK ? 1 : block->power); j += together)
 	{
-		for (lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
-			for (i = 0; i < whole; i += TILE_RECORDS)
+		for (size_t lane = 0; lane < RACE_LANES; lane += TILE_VECTORS * VECTOR_LANES)
+			for (size_t i = 0; i < whole; i += TILE_RECORDS)
 				hash_tile(block, lane, j, j + together, x + i * block->width, TILE_VECTORS,
 						  TILE_RECORDS, mode, (char *) out + i * record);
-		for (lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
-			for (i = whole; i < n; i++)
+		for (size_t lane = 0; lane < RACE_LANES; lane += SINGLE_VECTORS * VECTOR_LANES)
+			for (size_t i = whole; i < n; i++)
 				hash_tile(block, lane, j, j + together, x + i * block->width, SINGLE_VECTORS, 1,
 						  mode, (char *) out + i * record);
 	}
@@ -256,10 +250,9 @@ place_in_order(Words low, Words high, Words key0, Words key1)
 	Words		factor = words_set(RACE_ORDER_M);
 	Words		key = key0 ^ words_set(RACE_ORDER_KEY);	/* once for all elements */
 	Words		product;
-	int			round;
 
 	high ^= key1;
-	UNROLL for (round = 1; round < RACE_ORDER_ROUNDS; round++)
+	UNROLL for (int round = 1; round < RACE_ORDER_ROUNDS; round++)
 	{
 		product = words_multiply(factor, high);
 		high = product >> 32 ^ low ^ key;
@@ -299,14 +292,13 @@ sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 	const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES + lane;
 	Words		key0[SET_VECTORS];
 	Words		key1[SET_VECTORS];
-	size_t		i;
 
 	UNROLL for (int v = 0; v < SET_VECTORS; v++)
 	{
 		key0[v] = words_load(order + v * VECTOR_LANES);
 		key1[v] = words_load(order + RACE_LANES + v * VECTOR_LANES);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		Words		least[SET_VECTORS];
 		const uint64_t *next = x->elements + x->starts[i];
@@ -370,9 +362,7 @@ group_set(const RaceHashBlock *block, const uint64_t *next, const uint64_t *end,
 INLINE void
 add_codes(const uint64_t *keys, const uint64_t *codes, uint64_t *sums)
 {
-	int			lane;
-
-	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 		words_store(sums + lane, plus_code(words_load(sums + lane), keys + lane,
 										   words_load(codes + lane)));
 }
@@ -385,16 +375,14 @@ sum_groups(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint32_t j
 	const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES;
 	uint64_t	by_row[RACE_LANES];
 	uint64_t	codes[RACE_LANES];
-	size_t		lane;
-	size_t		i;
 
-	for (i = 0; i < n; i++, sums += RACE_LANES)
+	for (size_t i = 0; i < n; i++, sums += RACE_LANES)
 	{
-		for (lane = 0; lane < RACE_LANES / RACE_GROUP; lane += VECTOR_LANES)
+		for (size_t lane = 0; lane < RACE_LANES / RACE_GROUP; lane += VECTOR_LANES)
 			group_set(block, x->elements + x->starts[i], x->elements + x->starts[i + 1],
 					  order + lane, by_row + lane);
 		/* rows of a group lie beside each other */
-		for (lane = 0; lane < RACE_LANES; lane++)
+		for (size_t lane = 0; lane < RACE_LANES; lane++)
 			codes[lane] = by_row[lane % RACE_GROUP * RACE_GROUP + lane / RACE_GROUP];
 		add_codes(keys, codes, sums);
 	}
@@ -403,17 +391,14 @@ sum_groups(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint32_t j
 TARGET static void
 sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
 {
-	size_t		lane;
-	uint32_t	j;
-
-	for (j = 0; j < block->power; j++)
+	for (uint32_t j = 0; j < block->power; j++)
 	{
 		if (block->interruptible)
 			race_look_for_interrupts();
 		if (block->sequence == RACE_SEQUENCE_GROUPED)
 			sum_groups(block, x, n, j, sums);
 		else
-			for (lane = 0; lane < RACE_LANES; lane += SET_VECTORS * VECTOR_LANES)
+			for (size_t lane = 0; lane < RACE_LANES; lane += SET_VECTORS * VECTOR_LANES)
 				sum_sets_tile(block, lane, x, n, j, sums);
 	}
 }
@@ -425,16 +410,13 @@ sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
 	const uint64_t *places = (const uint64_t *) block->coefficients;
 	const uint64_t *keys = block->keys;
 	uint64_t	codes[RACE_LANES];
-	uint32_t	j;
-	size_t		lane;
-	size_t		i;
 
-	for (j = 0; j < block->power; j++, places += RACE_LANES, keys += 2 * RACE_LANES)
-		for (i = 0; i < n; i++)
+	for (uint32_t j = 0; j < block->power; j++, places += RACE_LANES, keys += 2 * RACE_LANES)
+		for (size_t i = 0; i < n; i++)
 		{
 			const uint64_t *row = x->elements + i * block->width;
 
-			for (lane = 0; lane < RACE_LANES; lane++)
+			for (size_t lane = 0; lane < RACE_LANES; lane++)
 				codes[lane] = row[places[lane]];
 			add_codes(keys, codes, sums + i * RACE_LANES);
 		}
@@ -444,9 +426,7 @@ sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
 TARGET static void
 reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 {
-	size_t		i;
-
-	for (i = 0; i < n * RACE_LANES; i += VECTOR_LANES)
+	for (size_t i = 0; i < n * RACE_LANES; i += VECTOR_LANES)
 		store_words(words_multiply(words_load(sums + i) >> 32, words_set(range)) >> 32,
 					buckets + i);
 }
@@ -503,11 +483,8 @@ butterflies_within(Vector v)
 INLINE void
 pass(double *z, size_t length, size_t distance, int n)
 {
-	size_t		start;
-	size_t		i;
-
-	for (start = 0; start < length; start += n * distance)
-		for (i = start; i < start + distance; i += VECTOR_LANES)
+	for (size_t start = 0; start < length; start += n * distance)
+		for (size_t i = start; i < start + distance; i += VECTOR_LANES)
 		{
 			Vector		v[TRANSFORM_VECTORS];
 
@@ -538,9 +515,8 @@ transform(double *z, size_t length, const uint64_t *signs)
 {
 	const size_t first = TRANSFORM_VECTORS * VECTOR_LANES;
 	size_t		distance;
-	size_t		i;
 
-	for (i = 0; i < length; i += first)
+	for (size_t i = 0; i < length; i += first)
 	{
 		Vector		v[TRANSFORM_VECTORS];
 
@@ -579,17 +555,14 @@ TARGET static void
 philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows,
 			 uint32_t function, uint32_t element, uint64_t *bits)
 {
-	int			lane;
-
-	for (lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
+	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 	{
 		Words		c0 = words_set(element);
 		Words		c1 = words_load(rows + lane);
 		Words		c2 = words_set(function);
 		Words		c3 = words_set(stream);
-		uint32_t	round;
 
-		UNROLL for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
+		UNROLL for (uint32_t round = 0; round < RACE_PHILOX_ROUNDS; round++)
 		{
 			Words		p0 = words_multiply(words_set(RACE_PHILOX_M0), c0);
 			Words		p1 = words_multiply(words_set(RACE_PHILOX_M1), c2);

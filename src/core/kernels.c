@@ -105,9 +105,7 @@ race_kernel_type(int kernel)
 int
 race_kernel_by_name(const char *name)
 {
-	int			kernel;
-
-	for (kernel = 1; kernel < KERNELS; kernel++)
+	for (int kernel = 1; kernel < KERNELS; kernel++)
 		if (kernels[kernel].name != NULL && strcmp(kernels[kernel].name, name) == 0)
 			return kernel;
 	return 0;
@@ -127,13 +125,11 @@ race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
 {
 	size_t		used = 0;
 	int			left = 0;
-	int			pass;
-	int			kernel;
 
 	/* the first pass counts, the second writes */
 	list[0] = '\0';
-	for (pass = 0; pass < 2; pass++)
-		for (kernel = 1; kernel < KERNELS; kernel++)
+	for (int pass = 0; pass < 2; pass++)
+		for (int kernel = 1; kernel < KERNELS; kernel++)
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
 
@@ -162,10 +158,9 @@ value_of_part(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 double
 race_kernel_value(const RaceParams *params, const RaceColumn *x, const RaceColumn *y)
 {
-	const RaceParams *part;
 	double		k = 1;
 
-	for (part = params; part != NULL; part = race_params_next(part, params), x++, y++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), x++, y++)
 		if (!race_column_is_any(y))
 			k *= value_of_part(part, x, y);
 	return k;
@@ -188,11 +183,10 @@ difference(const RaceParams *part, const double *x, const double *y, uint32_t i)
 {
 	const double *matrix = race_array(part, RACE_ARRAY_MATRIX);
 	double		sum = 0;
-	uint32_t	j;
 
 	if (matrix == NULL)
 		return x[i] - y[i];
-	for (j = 0; j < part->dims; j++)
+	for (uint32_t j = 0; j < part->dims; j++)
 		sum += matrix[(size_t) i * part->dims + j] * (x[j] - y[j]);
 	return sum;
 }
@@ -204,9 +198,8 @@ race_distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	m = part->outputs > 0 ? part->outputs : x->width;
 	double		sum = 0;
-	uint32_t	i;
 
-	for (i = 0; i < m; i++)
+	for (uint32_t i = 0; i < m; i++)
 	{
 		double		d = difference(part, x->numbers, y->numbers, i) / part->bandwidth;
 
@@ -225,11 +218,10 @@ race_transformed(const RaceParams *part, const double *x, uint32_t i)
 	const double *matrix = race_array(part, RACE_ARRAY_MATRIX);
 	const double *offset = race_array(part, RACE_ARRAY_OFFSET);
 	double		sum = 0;
-	uint32_t	j;
 
 	if (matrix == NULL)
 		return shifted(x, offset, i);
-	for (j = 0; j < part->dims; j++)
+	for (uint32_t j = 0; j < part->dims; j++)
 		sum += matrix[(size_t) i * part->dims + j] * shifted(x, offset, j);
 	return sum;
 }
@@ -239,12 +231,11 @@ static double
 length_of(const RaceParams *part, const double *x, uint32_t n, double *largest)
 {
 	double		sum = 0;
-	uint32_t	i;
 
 	*largest = 0;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		*largest = fmax(*largest, fabs(race_transformed(part, x, i)));
-	for (i = 0; i < n && *largest > 0; i++)
+	for (uint32_t i = 0; i < n && *largest > 0; i++)
 	{
 		double		d = race_transformed(part, x, i) / *largest;
 
@@ -268,13 +259,12 @@ race_angular_value(const RaceParams *part, const RaceColumn *x, const RaceColumn
 	double		y_length = length_of(part, y->numbers, m, &y_largest);
 	double		minus = 0;
 	double		plus = 0;
-	uint32_t	i;
 
 	if (x_length == 0 && y_length == 0)
 		return 1;
 	if (!(x_length * y_length > 0 && isfinite(x_largest) && isfinite(y_largest)))
 		return 0.5;
-	for (i = 0; i < m; i++)
+	for (uint32_t i = 0; i < m; i++)
 	{
 		double		u = race_transformed(part, x->numbers, i) / x_largest / x_length;
 		double		v = race_transformed(part, y->numbers, i) / y_largest / y_length;
@@ -315,10 +305,9 @@ double
 race_match_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {
 	uint32_t	same = 0;
-	uint32_t	i;
 
 	(void) part;
-	for (i = 0; i < x->width; i++)
+	for (uint32_t i = 0; i < x->width; i++)
 		same += x->elements[i] == y->elements[i];
 	return (double) same / x->width;
 }

@@ -60,9 +60,8 @@ scale_record(const RaceParams *params, const double *x, double *z)
 	bool		has_label = race_kernel_type(params->kernel)->queries == 1;
 	double		radius = has_label && !(x[last] > 0) ? -params->radius : params->radius;
 	double		largest = 0;
-	uint32_t	i;
 
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 	{
 		z[i] = i == last && has_label ? 0 : bounded(x[i] / radius);
 		largest = fabs(z[i]) > largest ? fabs(z[i]) : largest;
@@ -74,9 +73,8 @@ static double
 sum_of_squares(const double *x, uint32_t n)
 {
 	double		sum = 0;
-	uint32_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sum += x[i] * x[i];
 	return sum;
 }
@@ -87,9 +85,8 @@ race_surrogate_lift(const RaceParams *params, const double *x, double *lifted)
 	uint32_t	n = params->dims;
 	double		largest = scale_record(params, x, lifted);
 	double		square;
-	uint32_t	i;
 
-	for (i = 0; i < n && largest > 1; i++)
+	for (uint32_t i = 0; i < n && largest > 1; i++)
 		lifted[i] /= largest;
 	square = sum_of_squares(lifted, n);
 	lifted[n] = 0;
@@ -100,7 +97,7 @@ race_surrogate_lift(const RaceParams *params, const double *x, double *lifted)
 		return;
 	}
 	square = sqrt(square);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		lifted[i] /= square;
 }
 
@@ -115,9 +112,8 @@ race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 	double		radius = i + 1 < queries ? params->query_radius : -params->query_radius;
 	uint32_t	n = params->dims;
 	double		square;
-	uint32_t	k;
 
-	for (k = 0; k + 1 < n; k++)
+	for (uint32_t k = 0; k + 1 < n; k++)
 		lifted[k] = theta[k] / radius;
 	lifted[n - 1] = queries > 1 ? -1 / radius : 0;
 	square = sum_of_squares(lifted, n);
@@ -151,9 +147,8 @@ race_surrogate_kernel(const RaceParams *part, const RaceColumn *x, const RaceCol
 	const double *v = lifted_of(part, y, y_space);
 	double		minus = 0;
 	double		plus = 0;
-	uint32_t	i;
 
-	for (i = 0; i < race_hashed_width(part); i++)
+	for (uint32_t i = 0; i < race_hashed_width(part); i++)
 	{
 		minus += (u[i] - v[i]) * (u[i] - v[i]);
 		plus += (u[i] + v[i]) * (u[i] + v[i]);
@@ -167,9 +162,8 @@ race_surrogate_loss(const RaceParams *params, const double *x, const double *lif
 	uint32_t	width = race_hashed_width(params);
 	RaceColumn	record = {x, NULL, NULL, params->dims};
 	double		sum = 0;
-	uint32_t	i;
 
-	for (i = 0; i < race_kernel_type(params->kernel)->queries; i++)
+	for (uint32_t i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 	{
 		RaceColumn	query = {lifted + i * width, NULL, NULL, width};
 

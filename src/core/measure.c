@@ -52,9 +52,8 @@ static uint32_t
 all_groups(const RaceContingency *tables)
 {
 	uint32_t	n = 0;
-	uint32_t	j;
 
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 		n += race_contingency_finest(tables, j);
 	return n;
 }
@@ -63,9 +62,8 @@ static uint32_t
 most_groups(const RaceContingency *tables)
 {
 	uint32_t	most = 0;
-	uint32_t	j;
 
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 		most = race_contingency_finest(tables, j) > most ? race_contingency_finest(tables, j) : most;
 	return most;
 }
@@ -108,9 +106,8 @@ static uint64_t
 begin_select(const RaceRequest *request, const RaceContingency *tables, Work *work)
 {
 	RaceSelect *select = &work->select;
-	uint32_t	j;
 
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		work->cells[j] = (uint32_t) tables->cells[j];
 		work->finest[j] = race_contingency_finest(tables, j);
@@ -118,7 +115,7 @@ begin_select(const RaceRequest *request, const RaceContingency *tables, Work *wo
 		work->ordered[j] = tables->groups[j] > 1 ?
 			work->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
 	}
-	for (j = 0; j < tables->n_workload; j++)
+	for (uint32_t j = 0; j < tables->n_workload; j++)
 	{
 		RaceTable	table;
 
@@ -196,10 +193,6 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 	uint32_t	parts = joined->parts;
 	int64_t		counter[RACE_MEASURE_PARTS];
 	size_t		at = from->at;
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	l;
-	uint32_t	k;
 
 	if (from->first == from->second)
 	{
@@ -207,14 +200,14 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 		return;
 	}
 	memset(counters, 0, table_counters(work, from) * sizeof(int64_t));
-	for (i = 0; i < rows; i++)
-		for (j = 0; j < columns; j++)
-			for (l = 0; l < layers; l++, at += parts)
+	for (uint32_t i = 0; i < rows; i++)
+		for (uint32_t j = 0; j < columns; j++)
+			for (uint32_t l = 0; l < layers; l++, at += parts)
 			{
 				int64_t    *cell = counters + ((row[i] * width + column[j]) * depth + layer[l]) * parts;
 
 				race_counters_load(exact->counters, exact->width, at, parts, counter);
-				for (k = 0; k < parts; k++)
+				for (uint32_t k = 0; k < parts; k++)
 					cell[k] = race_clamped_sum(cell[k], counter[k]);
 			}
 }
@@ -227,13 +220,12 @@ measure_table(Work *work, const RaceTable *exact, uint64_t noise)
 	double	   *row = work->measured + RACE_TABLE_NUMBERS * tables->n_measured++;
 	int64_t    *counters = work->result.counters + work->counters;
 	size_t		n = table_counters(work, exact);
-	size_t		i;
 
 	row[0] = exact->first;
 	row[1] = exact->second + (exact->third != exact->second ? (double) RACE_CONTINGENCY_COLUMNS * exact->third : 0);
 	row[2] = race_select_variance(&work->select, noise);
 	load_table(work, exact, counters);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (i % DRAWS_A_STEP == 0)
 			race_look_for_interrupts();
@@ -275,13 +267,11 @@ sum_groups(Work *work)
 	RaceContingency finest = work->result.tables;
 	const int64_t *counter = work->result.counters;
 	int64_t    *sums = work->sums;
-	uint32_t	j;
-	uint32_t	i;
 
 	finest.joined = NULL;
 	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
-	for (j = 0; j < finest.columns; sums += work->finest[j++])
-		for (i = 0; i < work->cells[j]; i++, counter += finest.parts)
+	for (uint32_t j = 0; j < finest.columns; sums += work->finest[j++])
+		for (uint32_t i = 0; i < work->cells[j]; i++, counter += finest.parts)
 		{
 			uint32_t	group = race_contingency_group(&finest, j, i);
 
@@ -295,19 +285,17 @@ join_groups(Work *work)
 {
 	RaceContingency *tables = &work->result.tables;
 	double	   *joined = work->joined;
-	uint32_t	j;
-	uint32_t	i;
 
 	sum_groups(work);
 	race_select_join(&work->select, work->sums);
-	for (j = 0; j < tables->columns; j++)
+	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		uint32_t   *group_of = work->select.group_of[j];
 		double	   *number = work->marginal;
 		double		n = 0;
 
 		memset(number, 0, work->finest[j] * sizeof(double));
-		for (i = 0; i < work->finest[j]; i++)
+		for (uint32_t i = 0; i < work->finest[j]; i++)
 		{
 			if (number[group_of[i]] == 0)
 				number[group_of[i]] = ++n;
@@ -328,20 +316,18 @@ group_shares(const Work *work, uint32_t column, double *shares)
 	const RaceContingency *tables = &work->result.tables;
 	const int64_t *counters = work->result.counters;
 	double		sum = 0;
-	uint32_t	j;
-	uint32_t	i;
 
 	memset(shares, 0, work->select.groups[column] * sizeof(double));
-	for (j = 0; j < column; j++)
+	for (uint32_t j = 0; j < column; j++)
 		counters += (size_t) work->cells[j] * tables->parts;
-	for (i = 0; i < work->cells[column]; i++, counters += tables->parts)
+	for (uint32_t i = 0; i < work->cells[column]; i++, counters += tables->parts)
 	{
 		double		counter = fmax((double) sum_of_parts(tables, counters), 0);
 
 		shares[race_contingency_group(tables, column, i)] += counter;
 		sum += counter;
 	}
-	for (i = 0; i < work->select.groups[column]; i++)
+	for (uint32_t i = 0; i < work->select.groups[column]; i++)
 		shares[i] = sum > 0 ? shares[i] / sum : 1.0 / work->select.groups[column];
 }
 
@@ -375,9 +361,8 @@ distance(const Work *work, size_t n)
 	const RaceContingency *tables = &work->exact_tables;
 	double		units = work->result.total * (double) tables->unit;
 	int64_t		sum = 0;
-	size_t		i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		double		expected = fmin(work->shares[i] * units, (double) RACE_MAX_COUNT);
 		int64_t		difference = race_clamped_sum(sum_of_parts(tables, work->table + i * tables->parts),
@@ -421,9 +406,7 @@ draw_scores(Work *work, RaceTable table)
 static void
 measure_chosen(Work *work, RaceTable first, uint32_t from)
 {
-	uint32_t	i;
-
-	for (i = from; i < work->select.measured; i++)
+	for (uint32_t i = from; i < work->select.measured; i++)
 	{
 		const RaceSelectTable *chosen = &work->select.table[i];
 		RaceTable	table = first;
@@ -442,7 +425,6 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	RaceContingency *tables = &work->exact_tables;
 	uint32_t   *groups;
 	uint32_t	n;
-	uint32_t	j;
 
 	memset(work, 0, sizeof(Work));
 	work->exact = exact;
@@ -460,7 +442,7 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	work->marginal = work->shares + largest_table(tables);
 	work->result.counters = (int64_t *) (work->marginal + most_groups(tables)) + n;
 	groups = (uint32_t *) (work->result.counters - n);
-	for (j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
+	for (uint32_t j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
 		work->select.group_of[j] = groups;
 	work->result.tables = *tables;
 	work->result.tables.measured = work->measured;
@@ -480,10 +462,9 @@ measure_again(Work *work, const uint64_t *noise)
 		double	   *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
 		double		second = race_select_variance(&work->select, noise[table.first]);
 		double		weight = *variance / (*variance + second);
-		size_t		i;
 
 		load_table(work, &table, work->table);
-		for (i = 0; i < table.cells * work->exact_tables.parts; i++, counters++)
+		for (size_t i = 0; i < table.cells * work->exact_tables.parts; i++, counters++)
 		{
 			double		drawn = (double) race_noisy(work->random, work->table[i], work->mechanism,
 													noise[table.first]);

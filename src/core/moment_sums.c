@@ -79,11 +79,10 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 {
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
-	uint32_t	i;
 
 	if (lower == NULL || upper == NULL)
 		return PROBLEM("moments need lower and upper bounds of each column");
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
 			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
 			return PROBLEM("bounds of moments must lie between %g and %g, and each lower one %g or more below the upper one",
@@ -312,24 +311,21 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 	uint32_t	inputs = race_moments_inputs(params);
 	double		amplitude = race_moments_amplitude(params);
 	double		turns[RACE_LANES];
-	uint32_t	row;
-	uint32_t	i;
-	int			lane;
 
-	for (row = 0; row < params->features; row += RACE_LANES)
+	for (uint32_t row = 0; row < params->features; row += RACE_LANES)
 	{
 		int			lanes = params->features - row < RACE_LANES ?
 			(int) (params->features - row) : RACE_LANES;
 		const double *a = race_rows_coefficient(functions, row, 0, 0);
 
 		memcpy(turns, a, sizeof(turns));
-		for (i = 0; i < inputs; i++)
+		for (uint32_t i = 0; i < inputs; i++)
 		{
 			a += RACE_LANES;
-			for (lane = 0; lane < RACE_LANES; lane++)
+			for (int lane = 0; lane < RACE_LANES; lane++)
 				turns[lane] += a[lane] * scaled[i];
 		}
-		for (lane = 0; lane < lanes; lane++)
+		for (int lane = 0; lane < lanes; lane++)
 			out[row + lane] = amplitude * cosine_of_turns(turns[lane]);
 	}
 }
@@ -393,18 +389,17 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 	uint32_t	inputs = race_moments_inputs(params);
 	double	   *features = scratch + inputs;
 	size_t		r;
-	uint32_t	i;
 
 	for (r = 0; r < n; r++)
 	{
-		for (i = 0; i < inputs; i++)
+		for (uint32_t i = 0; i < inputs; i++)
 			scratch[i] = race_moments_scaled(params, i, records[r * params->dims + i]);
 		race_moments_features(params, functions, scratch, features);
-		for (i = 0; i < params->features; i++)
+		for (uint32_t i = 0; i < params->features; i++)
 			u[(size_t) i * TOGETHER + r] = features[i];
 	}
 	for (; r < whole_steps(n); r++)
-		for (i = 0; i < params->features; i++)
+		for (uint32_t i = 0; i < params->features; i++)
 			u[(size_t) i * TOGETHER + r] = 0;
 }
 
@@ -436,10 +431,9 @@ choose_factors(const RaceParams *params, Batch *batch, size_t n)
 	uint32_t	others = batch->columns - params->targets;
 	size_t		from;
 	size_t		r;
-	uint32_t	i;
 
 	FOR_RECORDS(batch->squares[r] = batch->absolute[r] = 1);
-	for (i = 0; i < batch->columns; i++)
+	for (uint32_t i = 0; i < batch->columns; i++)
 		add_column(batch->u + (size_t) i * TOGETHER,
 				   i < others ? 0 : RACE_TARGET_LEAST * RACE_TARGET_WEIGHT, n, absolute, batch);
 	if (absolute)
@@ -479,13 +473,12 @@ round_batch(const RaceParams *params, Batch *batch, size_t n)
 	double		ones[TOGETHER];
 	size_t		from;
 	size_t		r;
-	uint32_t	i;
 
 	FOR_RECORDS(ones[r] = 1);
 	memset(batch->squares, 0, sizeof(batch->squares));
 	memset(batch->absolute, 0, sizeof(batch->absolute));
 	round_column(ones, n, absolute, batch, batch->v);
-	for (i = 0; i < batch->columns; i++)
+	for (uint32_t i = 0; i < batch->columns; i++)
 		round_column(batch->u + (size_t) i * TOGETHER, n, absolute, batch,
 					 batch->v + (size_t) (i + 1) * TOGETHER);
 }
@@ -519,16 +512,14 @@ static void
 enforce_limit(const RaceParams *params, Batch *batch, size_t n)
 {
 	double		limit = (double) race_moments_squared(params);
-	size_t		r;
-	uint32_t	i;
 
-	for (r = 0; r < n; r++)
+	for (size_t r = 0; r < n; r++)
 		while (square_of_norm(params, batch->squares[r], batch->absolute[r]) > limit)
 		{
 			double		squares = 0;
 			double		absolute = 0;
 
-			for (i = 0; i <= batch->columns; i++)
+			for (uint32_t i = 0; i <= batch->columns; i++)
 			{
 				int16_t    *v = &batch->v[(size_t) i * TOGETHER + r];
 
@@ -550,7 +541,6 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 		fixed_point_portable : fixed_point_avx2;
 	double	   *u = batch->u;
 	uint32_t	i = 0;
-	uint32_t	column;
 
 	if (params->features > 0)
 	{
@@ -562,7 +552,7 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 		scale_column(records + i, params->dims, n, scale_of(params, i), u);
 	to_fixed_point(params, batch, n);
 	enforce_limit(params, batch, n);
-	for (column = 0; column <= batch->columns && n < TOGETHER; column++)
+	for (uint32_t column = 0; column <= batch->columns && n < TOGETHER; column++)
 		memset(batch->v + (size_t) column * TOGETHER + n, 0, (TOGETHER - n) * sizeof(int16_t));
 	race_triangle_add(batch->v, batch->columns + 1, n, sign, counters);
 }
@@ -573,12 +563,11 @@ race_moments_count(const RaceParams *params, const RaceRows *functions,
 				   void *workspace)
 {
 	Batch	   *batch = (Batch *) workspace;
-	size_t		from;
 
 	batch->columns = race_moments_columns(params) - 1;
 	batch->u = (double *) (batch + 1);
 	batch->v = (int16_t *) (batch->u + (size_t) batch->columns * TOGETHER);
-	for (from = 0; from < n; from += TOGETHER)
+	for (size_t from = 0; from < n; from += TOGETHER)
 		count_batch(params, functions, records + from * params->dims,
 					n - from < TOGETHER ? n - from : TOGETHER, sign, counters, batch);
 }
@@ -607,21 +596,16 @@ static void
 tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 			  int64_t sums[TILE_ROWS][TILE_COLUMNS])
 {
-	int			i;
-	int			j;
-	size_t		from;
-	int			r;
-
-	for (i = 0; i < TILE_ROWS; i++)
-		for (j = 0; j < TILE_COLUMNS; j++)
+	for (int i = 0; i < TILE_ROWS; i++)
+		for (int j = 0; j < TILE_COLUMNS; j++)
 		{
 			int64_t		sum = 0;
 
-			for (from = 0; from < n; from += RUN)
+			for (size_t from = 0; from < n; from += RUN)
 			{
 				int32_t		part = 0;
 
-				for (r = 0; r < RUN; r++)
+				for (int r = 0; r < RUN; r++)
 					part += (int32_t) a[i][from + r] * b[j][from + r];
 				sum += part;
 			}
@@ -659,25 +643,21 @@ tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 		  int64_t sums[TILE_ROWS][TILE_COLUMNS])
 {
 	__m256i		totals[TILE_ROWS][TILE_COLUMNS];
-	size_t		from;
-	size_t		r;
-	int			i;
-	int			j;
 
 	memset(totals, 0, sizeof(totals));
-	for (from = 0; from < n; from += STEPS * LANES)
+	for (size_t from = 0; from < n; from += STEPS * LANES)
 	{
 		__m256i		s[TILE_ROWS][TILE_COLUMNS];
 		size_t		end = n < from + STEPS * LANES ? n : from + STEPS * LANES;
 
 		memset(s, 0, sizeof(s));
-		for (r = from; r < end; r += LANES)
+		for (size_t r = from; r < end; r += LANES)
 		{
 			__m256i		x = _mm256_loadu_si256((const __m256i *) (a[0] + r));
 			__m256i		y = _mm256_loadu_si256((const __m256i *) (a[1] + r));
 
 #pragma GCC unroll 4
-			for (j = 0; j < TILE_COLUMNS; j++)
+			for (int j = 0; j < TILE_COLUMNS; j++)
 			{
 				__m256i		z = _mm256_loadu_si256((const __m256i *) (b[j] + r));
 
@@ -686,13 +666,13 @@ tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 			}
 		}
 #pragma GCC unroll 2
-		for (i = 0; i < TILE_ROWS; i++)
+		for (int i = 0; i < TILE_ROWS; i++)
 #pragma GCC unroll 4
-			for (j = 0; j < TILE_COLUMNS; j++)
+			for (int j = 0; j < TILE_COLUMNS; j++)
 				totals[i][j] = _mm256_add_epi64(totals[i][j], widen(s[i][j]));
 	}
-	for (i = 0; i < TILE_ROWS; i++)
-		for (j = 0; j < TILE_COLUMNS; j++)
+	for (int i = 0; i < TILE_ROWS; i++)
+		for (int j = 0; j < TILE_COLUMNS; j++)
 			sums[i][j] = add_lanes(totals[i][j]);
 }
 
@@ -713,9 +693,7 @@ best_tile(void)
 static void
 take_columns(const int16_t *v, uint32_t columns, uint32_t first, int n, const int16_t **out)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		out[i] = v + (size_t) (first + i < columns ? first + i : columns - 1) * ENTRIES_TOGETHER;
 }
 
@@ -727,19 +705,15 @@ race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign, int64_
 	const int16_t *a[TILE_ROWS];
 	const int16_t *b[TILE_COLUMNS];
 	int64_t		sums[TILE_ROWS][TILE_COLUMNS];
-	uint32_t	i;
-	uint32_t	j;
-	uint32_t	k;
-	uint32_t	l;
 
-	for (i = 0; i < columns; i += TILE_ROWS)
-		for (j = i; j < columns; j += TILE_COLUMNS)
+	for (uint32_t i = 0; i < columns; i += TILE_ROWS)
+		for (uint32_t j = i; j < columns; j += TILE_COLUMNS)
 		{
 			take_columns(v, columns, i, TILE_ROWS, a);
 			take_columns(v, columns, j, TILE_COLUMNS, b);
 			tile(a, b, rounded, sums);
-			for (k = i; k < columns && k < i + TILE_ROWS; k++)
-				for (l = j; l < columns && l < j + TILE_COLUMNS; l++)
+			for (uint32_t k = i; k < columns && k < i + TILE_ROWS; k++)
+				for (uint32_t l = j; l < columns && l < j + TILE_COLUMNS; l++)
 					if (l >= k)
 						counters[race_moments_counter(columns, k, l)] +=
 							sign * sums[k - i][l - j];

@@ -25,14 +25,12 @@ full_matrix(const RaceView *view, uint32 columns)
 										 MCXT_ALLOC_HUGE);
 	double		unit = (double) race_record_unit(view->params);
 	int64	   *row = palloc(columns * sizeof(int64));
-	uint32		i;
-	uint32		j;
 
-	for (i = 0; i < columns; i++)
+	for (uint32 i = 0; i < columns; i++)
 	{
 		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, i),
 						   columns - i, row);
-		for (j = i; j < columns; j++)
+		for (uint32 j = i; j < columns; j++)
 			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =
 				(double) row[j - i] / unit;
 	}
@@ -92,19 +90,18 @@ void
 race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
 				 const double *record, double *out)
 {
-	uint32		i;
 	double	   *inputs;
 
 	if (moments->features > 0)
 	{
 		inputs = palloc(moments->inputs * sizeof(double));
-		for (i = 0; i < moments->inputs; i++)
+		for (uint32 i = 0; i < moments->inputs; i++)
 			inputs[i] = scaled(moments, i, record[i]);
 		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
 		out += moments->features;
 		pfree(inputs);
 	}
-	for (i = 0; i < moments->dims; i++)
+	for (uint32 i = 0; i < moments->dims; i++)
 		*out++ = scaled(moments, i, record[i]);
 }
 
@@ -140,9 +137,8 @@ array_of(const double *x, int rows, int columns)
 	Datum	   *elements = palloc((Size) rows * columns * sizeof(Datum));
 	int			lengths[2] = {rows, columns};
 	int			bounds[2] = {1, 1};
-	int			i;
 
-	for (i = 0; i < rows * columns; i++)
+	for (int i = 0; i < rows * columns; i++)
 		elements[i] = Float8GetDatum(x[i]);
 	return PointerGetDatum(construct_md_array(elements, NULL, rows == 1 ? 1 : 2,
 											  rows == 1 ? &lengths[1] : lengths, bounds,
@@ -177,8 +173,6 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 	double	   *covariances;
 	double		n;
 	uint32		d;
-	uint32		i;
-	uint32		j;
 
 	race_row_start(&row, fcinfo);
 	race_moments_ask(PG_GETARG_DATUM(0), &moments);
@@ -186,8 +180,8 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 	n = moments.matrix[0] > 0 ? moments.matrix[0] : 1;
 	means = palloc(d * sizeof(double));
 	covariances = palloc((Size) d * d * sizeof(double));
-	for (i = 0; i < d; i++)
-		for (j = 0; j < d; j++)
+	for (uint32 i = 0; i < d; i++)
+		for (uint32 j = 0; j < d; j++)
 		{
 			const double *sums = moments.matrix;
 			double		product = sums[(Size) (i + 1) * moments.columns + j + 1];
@@ -195,7 +189,7 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 			covariances[(Size) i * d + j] = half_of(&moments, i) * half_of(&moments, j) *
 				(product / n - sums[i + 1] / n * (sums[j + 1] / n));
 		}
-	for (i = 0; i < d; i++)
+	for (uint32 i = 0; i < d; i++)
 		means[i] = middle_of(&moments, i) + half_of(&moments, i) * (moments.matrix[i + 1] / n);
 	race_row_add(&row, Float8GetDatum(moments.count));
 	race_row_add(&row, array_of(means, 1, d));

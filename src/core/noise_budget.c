@@ -314,9 +314,8 @@ least(Bound bound, double x, double y)
 	double		low = -40 * LN2;
 	double		high = 1000 * LN2;
 	double		best = INFINITY;
-	int			i;
 
-	for (i = 0; i < 120; i++)
+	for (int i = 0; i < 120; i++)
 	{
 		double		left = high - golden * (high - low);
 		double		right = low + golden * (high - low);

@@ -22,7 +22,6 @@ next_bytes(RaceRandom *random, size_t n)
 {
 	uint8_t    *bytes;
 	uint64_t	value = 0;
-	size_t		i;
 
 	if (random->left < n)
 	{
@@ -30,7 +29,7 @@ next_bytes(RaceRandom *random, size_t n)
 		random->left = sizeof(random->buffer);
 	}
 	bytes = random->buffer + sizeof(random->buffer) - random->left;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		value = value << 8 | bytes[i];
 		bytes[i] = 0;
@@ -232,16 +231,13 @@ race_wishart_square(const int64_t *normal, uint32_t columns, uint64_t scale, int
 					int64_t *triangle)
 {
 	size_t		n = (size_t) columns + 1;
-	size_t		i;
-	size_t		j;
-	size_t		k;
 
-	for (i = 0; i < columns; i++)
-		for (j = i; j < columns; j++)
+	for (size_t i = 0; i < columns; i++)
+		for (size_t j = i; j < columns; j++)
 		{
 			int128		sum = 0;
 
-			for (k = 0; k < n; k++)
+			for (size_t k = 0; k < n; k++)
 				sum += (int128) normal[i * n + k] * normal[j * n + k];
 			/* below 2^117: after the shift and the scale below 2^109, and 2^61 are left */
 			sum = (sum >> RACE_WISHART_BITS) * (int128) scale >> RACE_WISHART_BITS;
@@ -253,9 +249,7 @@ void
 race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int64_t *work,
 			 int64_t *triangle)
 {
-	size_t		k;
-
-	for (k = 0; k < (size_t) columns * (columns + 1); k++)
+	for (size_t k = 0; k < (size_t) columns * (columns + 1); k++)
 		work[k] = draw_normal(random);
 	race_wishart_square(work, columns, scale, sign, triangle);
 }

@@ -28,7 +28,6 @@ portable_log(double x)
 	double		s;
 	double		s2;
 	double		sum = 0;
-	int			k;
 
 	memcpy(&bits, &x, sizeof(bits));
 	exponent = (int) (bits >> 52) - 1022;
@@ -42,7 +41,7 @@ portable_log(double x)
 
 	s = (m - 1) / (m + 1);
 	s2 = s * s;
-	for (k = 23; k >= 1; k -= 2)	/* s2 < 0.03, so s2^12 / 25 < 1e-19 */
+	for (int k = 23; k >= 1; k -= 2)	/* s2 < 0.03, so s2^12 / 25 < 1e-19 */
 		sum = sum * s2 + 1.0 / k;
 
 	return exponent * 0.69314718055994530942 + 2 * s * sum;
@@ -53,9 +52,8 @@ static double
 polynomial(const double c[8], double x)
 {
 	double		sum = c[0];
-	int			i;
 
-	for (i = 1; i < 8; i++)
+	for (int i = 1; i < 8; i++)
 		sum = sum * x + c[i];
 	return sum;
 }
@@ -122,9 +120,8 @@ sine_and_cosine(double x, double *sine, double *cosine)
 	double		square = x * x;
 	double		s = 1;
 	double		c = 1;
-	int			k;
 
-	for (k = 16; k >= 2; k -= 2)
+	for (int k = 16; k >= 2; k -= 2)
 	{
 		s = 1 - s * square / (k * (k + 1));
 		c = 1 - c * square / (k * (k - 1));

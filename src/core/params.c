@@ -273,12 +273,10 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 static bool
 all_known(const RaceParams *params)
 {
-	const RaceParams *part;
-
 	/* this is called for every record, so the usual case is short */
 	if (params->more == 0)
 		return race_kernel_type(params->kernel) != NULL;
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		if (race_kernel_type(part->kernel) == NULL)
 			return false;
 	return true;
@@ -459,10 +457,8 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 void
 race_draft_default(RaceDraft *draft)
 {
-	int			i;
-
 	memset(draft, 0, sizeof(RaceDraft));
-	for (i = 0; i < RACE_FIELDS; i++)
+	for (int i = 0; i < RACE_FIELDS; i++)
 		if (!race_field_is_array(&race_fields[i]))
 			race_field_set_default(&race_fields[i], &draft->part);
 }
@@ -470,10 +466,8 @@ race_draft_default(RaceDraft *draft)
 static void
 race_draft_of(RaceDraft *draft, const RaceParams *part)
 {
-	int			key;
-
 	draft->part = *part;
-	for (key = 0; key < RACE_KEYS; key++)
+	for (int key = 0; key < RACE_KEYS; key++)
 		draft->arrays[key] = race_field_is_array(&race_fields[key]) ?
 			race_array(part, race_fields[key].array) : NULL;
 }
@@ -481,9 +475,7 @@ race_draft_of(RaceDraft *draft, const RaceParams *part)
 void
 race_draft_next(RaceDraft *draft)
 {
-	int			key;
-
-	for (key = 0; key < RACE_KEYS; key++)
+	for (int key = 0; key < RACE_KEYS; key++)
 		if (race_fields[key].shared)
 			race_field_set_bits(&race_fields[key], &draft->part, 0);
 }
@@ -567,9 +559,8 @@ static void
 choose_sequences(RaceDraft *drafts, int n)
 {
 	uint32		taken = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		RaceParams *part = &drafts[i].part;
 
@@ -585,20 +576,18 @@ static char *
 write_part(char *next, const RaceDraft *draft)
 {
 	RaceParams *part = (RaceParams *) next;
-	int			key;
 
 	*part = draft->part;
 	part->more = 0;
 	next += sizeof(RaceParams);
-	for (key = 0; key < RACE_KEYS && part->arrays != 0; key++)
+	for (int key = 0; key < RACE_KEYS && part->arrays != 0; key++)
 	{
 		double	   *to = (double *) race_array(part, race_fields[key].array);
 		Size		n = draft->arrays[key] != NULL ?
 			race_array_length(part, race_fields[key].array) : 0;
-		Size		i;
 
 		/* remove the sign of zero: equal parameters are equal bytes */
-		for (i = 0; i < n; i++)
+		for (Size i = 0; i < n; i++)
 			to[i] = draft->arrays[key][i] + 0.0;
 	}
 	return next + race_arrays_size(part);
@@ -610,15 +599,13 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	RaceParams *params;
 	uint64		more = 0;
 	char	   *next;
-	int			i;
-	int			key;
 
 	choose_sequences(drafts, n);
 	race_summary_kind(&drafts[0].part)->shape(&drafts[0].part, drafts[0].arrays,
 											  palloc(RACE_GRID_DIMS * sizeof(double)));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		for (key = 0; key < RACE_KEYS; key++)
+		for (int key = 0; key < RACE_KEYS; key++)
 			if (drafts[i].arrays[key] != NULL)
 				drafts[i].part.arrays |= race_fields[key].array;
 		more += race_arrays_size(&drafts[i].part) + sizeof(RaceParams);
@@ -632,7 +619,7 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 
 	params = palloc0(sizeof(RaceParams) + more);
 	next = (char *) params;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		next = write_part(next, &drafts[i]);
 	params->more = (uint32) more;
 	if (params->rehash == 0)
@@ -658,7 +645,6 @@ race_params_as_grid(const RaceParams *params)
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	RaceDraft	draft;
-	uint32		i;
 
 	if (race_summary_kind(params)->coarsen != NULL)
 		return race_params_copy(params, CurrentMemoryContext);
@@ -667,7 +653,7 @@ race_params_as_grid(const RaceParams *params)
 		!race_radial_can(params) ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return NULL;
-	for (i = 0; i < params->dims; i++)
+	for (uint32 i = 0; i < params->dims; i++)
 		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
 			!isfinite(upper[i] - lower[i]))
 			return NULL;
@@ -805,15 +791,14 @@ Datum
 race_params_new(PG_FUNCTION_ARGS)
 {
 	RaceDraft	draft;
-	int			arg;
 
 	Assert(PG_NARGS() < RACE_KEY_NORM);
-	for (arg = 0; arg < RACE_KEY_MATRIX; arg++)
+	for (int arg = 0; arg < RACE_KEY_MATRIX; arg++)
 		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
 
 	race_draft_default(&draft);
-	for (arg = 0; arg < PG_NARGS(); arg++)
+	for (int arg = 0; arg < PG_NARGS(); arg++)
 	{
 		if (PG_ARGISNULL(arg))
 			continue;
@@ -829,9 +814,7 @@ race_params_new(PG_FUNCTION_ARGS)
 static int
 append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 {
-	const RaceParams *part;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		if (n == RACE_MAX_PARTS)
 			ereport(ERROR,

@@ -266,9 +266,7 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 static bool
 check_lengths(const Reading *reading, Node *escontext)
 {
-	int			key;
-
-	for (key = 0; key < RACE_KEYS; key++)
+	for (int key = 0; key < RACE_KEYS; key++)
 		if (reading->draft.arrays[key] != NULL &&
 			reading->lengths[key] != race_array_columns(&reading->draft.part, race_fields[key].array))
 			ereturn(escontext, false,
@@ -348,14 +346,12 @@ append_double(StringInfo text, double x)
 static void
 append_numbers(StringInfo text, const double *x, uint32 n, uint32 most)
 {
-	uint32		i;
-
 	if (n > most)
 	{
 		appendStringInfo(text, "{%u numbers}", n);
 		return;
 	}
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		appendStringInfoChar(text, i == 0 ? '{' : ',');
 		append_double(text, x[i]);
@@ -369,11 +365,10 @@ append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 m
 	const double *x = race_array(part, array);
 	uint32		rows = race_array_rows(part, array);
 	uint32		columns = race_array_columns(part, array);
-	uint32		i;
 
 	if (rows > most)
 		appendStringInfo(text, "{%u rows", rows);
-	for (i = 0; i < rows && rows <= most; i++)
+	for (uint32 i = 0; i < rows && rows <= most; i++)
 	{
 		appendStringInfoChar(text, i == 0 ? '{' : ',');
 		append_numbers(text, x + (Size) i * columns, columns, most);
@@ -413,11 +408,10 @@ static void
 append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 {
 	const char *separator = "";
-	int			key;
 
 	appendStringInfoString(text, race_kernel_name(part->kernel));
 	appendStringInfoChar(text, '(');
-	for (key = RACE_KEY_KERNEL + 1; key < RACE_KEYS; key++)
+	for (int key = RACE_KEY_KERNEL + 1; key < RACE_KEYS; key++)
 	{
 		const RaceField *field = &race_fields[key];
 
@@ -439,11 +433,10 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 static char *
 text_of(const RaceParams *params, uint32 most)
 {
-	const RaceParams *part;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		if (part != params)
 			appendStringInfoString(&text, " * ");
@@ -495,12 +488,9 @@ StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,
 static void
 encode_part(const RaceParams *part, unsigned char *bytes)
 {
-	int			f;
-	int			i;
-
 	memset(bytes, 0, RACE_PART_WIRE_SIZE);
 	bytes[0] = RACE_FORMAT_VERSION;
-	for (f = 0; f < RACE_FIELDS; f++)
+	for (int f = 0; f < RACE_FIELDS; f++)
 	{
 		const RaceField *field = &race_fields[f];
 		uint64		bits;
@@ -508,7 +498,7 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 		if (!race_field_is_stored(field, part->kernel))
 			continue;
 		bits = race_field_bits(field, part);
-		for (i = 0; i < field->size; i++)
+		for (int i = 0; i < field->size; i++)
 			bytes[field->wire + i] = (unsigned char) (bits >> 8 * i);
 	}
 }
@@ -521,10 +511,9 @@ static bool
 decode_part(const unsigned char *bytes, RaceParams *part)
 {
 	unsigned char again[RACE_PART_WIRE_SIZE];
-	int			f;
 
 	memset(part, 0, sizeof(RaceParams));
-	for (f = 0; f < RACE_FIELDS; f++)
+	for (int f = 0; f < RACE_FIELDS; f++)
 	{
 		const RaceField *field = &race_fields[f];
 		const unsigned char *place = bytes + field->wire;
@@ -540,17 +529,15 @@ decode_part(const unsigned char *bytes, RaceParams *part)
 void
 race_params_write(StringInfo out, const RaceParams *params)
 {
-	const RaceParams *part;
 	unsigned char bytes[RACE_PART_WIRE_SIZE];
-	Size		i;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		const double *numbers = (const double *) (part + 1);
 
 		encode_part(part, bytes);
 		appendBinaryStringInfo(out, (const char *) bytes, RACE_PART_WIRE_SIZE);
-		for (i = 0; i < race_arrays_size(part) / sizeof(double); i++)
+		for (Size i = 0; i < race_arrays_size(part) / sizeof(double); i++)
 			race_put_double(out, numbers[i]);
 	}
 }
@@ -575,7 +562,6 @@ take_parts(const unsigned char *bytes, Size left, RaceParams *params)
 	{
 		RaceParams *part = (RaceParams *) next;
 		uint64		arrays;
-		Size		i;
 
 		if (!decode_part(bytes, part))
 			return false;
@@ -585,7 +571,7 @@ take_parts(const unsigned char *bytes, Size left, RaceParams *params)
 		arrays = race_arrays_size(part);
 		if (arrays > left)
 			return false;
-		for (i = 0; i < arrays; i += sizeof(double), next += sizeof(double))
+		for (Size i = 0; i < arrays; i += sizeof(double), next += sizeof(double))
 			*(double *) next = race_take_double(&bytes) + 0.0;	/* zero has no sign */
 		left -= arrays;
 	}

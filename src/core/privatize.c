@@ -103,17 +103,16 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	RaceExact	exact[RACE_HALVES];
 	int64		counts[RACE_HALVES];
 	RacePlan	plan;
-	int			i;
 
 	if (n == 1)
 		refuse_half(views);
 	else
 		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		exact[i] = exact_of(&views[i]);
 	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
 		race_refuse_noise(request, race_most_kept(request, params).rows);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		sketches[i] = release(&views[i], &plan, counts[i], workspace,
 							  AllocSetContextCreate(context, "private sketch",
 													ALLOCSET_START_SMALL_SIZES));
@@ -314,9 +313,8 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_ar
 				  int fit_arg, RaceRequest *request)
 {
 	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
-	int			i;
 
-	for (i = 1; i < rows_arg + 3; i++)
+	for (int i = 1; i < rows_arg + 3; i++)
 		if (i != rows_arg && PG_ARGISNULL(i))
 			return false;
 	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
@@ -498,7 +496,6 @@ read_costs(FunctionCallInfo fcinfo, double *costs)
 	Datum	   *values;
 	bool	   *nulls;
 	int			n = 0;
-	int			i;
 
 	if (PG_NARGS() == 2 && !PG_ARGISNULL(1))
 		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
@@ -508,7 +505,7 @@ read_costs(FunctionCallInfo fcinfo, double *costs)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("race_compose adds up epsilon, delta and rho"),
 				 errhint("The delta that costs are told at can follow.")));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,

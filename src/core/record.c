@@ -69,14 +69,13 @@ void
 race_record_use_row(RaceRecordReader *reader, TupleDesc row)
 {
 	MemoryContext old;
-	int			i;
 
 	forget_row(reader);
 	old = MemoryContextSwitchTo(reader->context);
 	reader->row = CreateTupleDescCopy(row);
 	MemoryContextSwitchTo(old);
 	reader->row_identifier = 0;
-	for (i = 0; i < reader->row->natts; i++)
+	for (int i = 0; i < reader->row->natts; i++)
 		if (!TupleDescAttr(reader->row, i)->attisdropped &&
 			reader->n_columns++ < RACE_MAX_PARTS)
 			reader->columns[reader->n_columns - 1] = i;
@@ -168,7 +167,6 @@ void
 race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 {
 	int			n_parts = race_params_parts(params);
-	const RaceParams *part;
 	int			i = 0;
 
 	if (reader->is_row && n_parts > 1)
@@ -180,7 +178,7 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 	}
 	else if (n_parts > 1)
 		refuse_number(n_parts, 1);
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		value_reader(reader, i++, part);
 }
 
@@ -223,7 +221,6 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 				 Datum record, RaceRecords *records, bool soft)
 {
 	Datum		values[RACE_MAX_PARTS] = {record};
-	const RaceParams *part;
 	int			i = 0;
 
 	records->any = 0;
@@ -239,7 +236,7 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 		/* the parameters before were a product, which takes rows apart */
 		forget_row(reader);
 
-	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		if ((records->any >> i & 1) == 0 &&
 			!read_value(value_reader(reader, i, part), params, part, i, values[i],
 						records, soft))
@@ -260,10 +257,9 @@ race_records_create(const RaceParams *params, MemoryContext context)
 	Size		size = offsetof(RaceRecords, parts) +
 		race_params_parts(params) * sizeof(RaceRecordsPart);
 	RaceRecords *records = MemoryContextAllocZero(context, size);
-	const RaceParams *part;
 
 	records->context = context;
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		RaceRecordsPart *column = &records->parts[records->n_parts++];
 
@@ -285,9 +281,7 @@ resize(const RaceRecords *records, void *array, Size size)
 void
 race_records_reserve(RaceRecords *records, uint32 capacity)
 {
-	int			i;
-
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordsPart *part = &records->parts[i];
 		Size		n = (Size) capacity * part->width;
@@ -345,9 +339,7 @@ race_records_elements(RaceRecords *records, int part, Size n)
 void
 race_records_copy(RaceRecords *records, const RaceColumn *columns)
 {
-	int			i;
-
-	for (i = 0; i < records->n_parts; i++, columns++)
+	for (int i = 0; i < records->n_parts; i++, columns++)
 	{
 		Size		n = columns->width;
 
@@ -371,9 +363,7 @@ race_records_copy(RaceRecords *records, const RaceColumn *columns)
 void
 race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *columns)
 {
-	int			i;
-
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		const RaceRecordsPart *part = &records->parts[i];
 		RaceColumn	column = {part->numbers, part->elements, part->starts, part->width};
@@ -394,9 +384,7 @@ contents(const RaceRecordsPart *part)
 bool
 race_records_same(const RaceRecords *a, const RaceRecords *b)
 {
-	int			i;
-
-	for (i = 0; i < a->n_parts; i++)
+	for (int i = 0; i < a->n_parts; i++)
 	{
 		const RaceRecordsPart *x = &a->parts[i];
 		const RaceRecordsPart *y = &b->parts[i];
@@ -417,10 +405,8 @@ race_records_same(const RaceRecords *a, const RaceRecords *b)
 void
 race_records_clear(RaceRecords *records)
 {
-	int			i;
-
 	records->n = 0;
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordsPart *part = &records->parts[i];
 
@@ -436,11 +422,10 @@ race_records_clear(RaceRecords *records)
 Size
 race_record_size(const RaceParams *params)
 {
-	const RaceParams *part;
 	Size		size = 0;
 
 	/* a set also takes a word for its start */
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		size += Max(part->dims, 1) * sizeof(uint64);
 	return size;
 }
@@ -449,9 +434,8 @@ Size
 race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
 {
 	Size		elements = 0;
-	int			i;
 
-	for (i = 0; n > 0 && i < records->n_parts; i++)
+	for (int i = 0; n > 0 && i < records->n_parts; i++)
 		if (records->parts[i].kind == RACE_RECORD_SET)
 			elements += records->parts[i].starts[from + n] -
 				records->parts[i].starts[from];
@@ -508,12 +492,10 @@ allocate(Size words)
 static const char *
 problem_of_part(uint32 kind, const uint64 *words, uint32 n)
 {
-	uint32		i;
-
 	switch (kind)
 	{
 		case RACE_RECORD_VECTOR:
-			for (i = 0; i < n && n <= RACE_MAX_DIMS; i++)
+			for (uint32 i = 0; i < n && n <= RACE_MAX_DIMS; i++)
 				if (!isfinite(((const double *) words)[i]))
 					return "A number is not finite.";
 			/* FALLTHROUGH */
@@ -532,16 +514,15 @@ problem_of(const Prepared *prepared, Size left)
 {
 	const uint64 *next = prepared->words;
 	bool		elements = false;
-	int			i;
 
 	if (prepared->version != VERSION)
 		return "Its version is unknown.";
-	for (i = 0; i < (int) sizeof(prepared->reserved); i++)
+	for (int i = 0; i < (int) sizeof(prepared->reserved); i++)
 		if (prepared->reserved[i] != 0)
 			return "Reserved bytes are not zero.";
 	if (prepared->n_parts < 1 || prepared->n_parts > RACE_MAX_PARTS)
 		return "The number of parts is wrong.";
-	for (i = 0; i < prepared->n_parts; i++)
+	for (int i = 0; i < prepared->n_parts; i++)
 	{
 		const char *problem;
 		uint32		n;
@@ -567,13 +548,12 @@ static Datum
 write_wire(const Prepared *prepared, Size words)
 {
 	StringInfoData out;
-	Size		i;
 
 	pq_begintypsend(&out);
 	enlargeStringInfo(&out, HEADER_SIZE + words * sizeof(uint64));
 	appendBinaryStringInfo(&out, (const char *) &prepared->version, 8);
 	race_put(&out, (uint64) prepared->seed, 8);
-	for (i = 0; i < words; i++)
+	for (Size i = 0; i < words; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		race_put(&out, prepared->words[i], 8);
@@ -588,10 +568,9 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 	Size		words = 0;
 	Prepared   *prepared;
 	uint64	   *next;
-	int			i;
 
 	race_records_columns(records, records->n, columns);
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		if (records->parts[i].kind == RACE_RECORD_SET)
 			columns[i].width = columns[i].starts[1] - columns[i].starts[0];
@@ -600,7 +579,7 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 	prepared = allocate(words);
 	prepared->n_parts = records->n_parts;
 	next = prepared->words;
-	for (i = 0; i < records->n_parts; i++)
+	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordKind kind = records->parts[i].kind;
 		const void *from = columns[i].numbers;
@@ -656,13 +635,12 @@ read_wire(Datum value)
 	if (size >= HEADER_SIZE && size % sizeof(uint64) == 0 && size <= MAX_SIZE)
 	{
 		Size		n = (size - HEADER_SIZE) / sizeof(uint64);
-		Size		i;
 
 		prepared = allocate(n);
 		memcpy(&prepared->version, next, 8);
 		next += 8;
 		prepared->seed = (int64) race_take(&next, 8);
-		for (i = 0; i < n; i++)
+		for (Size i = 0; i < n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			prepared->words[i] = race_take(&next, 8);
@@ -682,12 +660,11 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 {
 	const Prepared *prepared = read_wire(value);
 	const uint64 *next = prepared->words;
-	const RaceParams *part;
 	int			i = 0;
 
 	if (prepared->n_parts != records->n_parts)
 		refuse_other(params);
-	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 	{
 		uint32		n = NumberOf(*next);
 		RaceRecordKind kind = records->parts[i].kind;

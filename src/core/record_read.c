@@ -87,7 +87,6 @@ static bool
 apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 {
 	LOCAL_FCINFO(fcinfo, 3);
-	int			i;
 
 	if (OidIsValid(reader->cast_ioparam))
 	{
@@ -106,7 +105,7 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 	fcinfo->args[0].value = *value;
 	fcinfo->args[1].value = Int32GetDatum(-1);
 	fcinfo->args[2].value = BoolGetDatum(false);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		fcinfo->args[i].isnull = false;
 	*value = FunctionCallInvoke(fcinfo);
 	if (fcinfo->isnull)
@@ -210,7 +209,6 @@ race_pgvector_prepare(RaceArrayReader *reader, Oid type)
 {
 	HeapTuple	tuple;
 	Form_pg_type form;
-	int			i;
 
 	if (!OidIsValid(type))
 		return false;
@@ -219,7 +217,7 @@ race_pgvector_prepare(RaceArrayReader *reader, Oid type)
 		return false;
 	form = (Form_pg_type) GETSTRUCT(tuple);
 	if (form->typtype == TYPTYPE_BASE && form->typlen == -1 && !OidIsValid(form->typelem))
-		for (i = RACE_LAYOUT_VECTOR; i < (int) lengthof(layouts); i++)
+		for (int i = RACE_LAYOUT_VECTOR; i < (int) lengthof(layouts); i++)
 			if (strcmp(NameStr(form->typname), layouts[i].name) == 0)
 				reader->layout = (RaceLayout) i;
 	ReleaseSysCache(tuple);
@@ -292,10 +290,9 @@ convert_sparse(const RaceElements *elements, double *out, bool soft)
 {
 	const char *numbers = elements->data + (Size) elements->stored * sizeof(int32);
 	int64		last = -1;
-	uint32		i;
 
 	memset(out, 0, elements->n * sizeof(double));
-	for (i = 0; i < elements->stored; i++)
+	for (uint32 i = 0; i < elements->stored; i++)
 	{
 		int32		index;
 		float4		number;
@@ -374,9 +371,8 @@ static void
 convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
 {
 	const char *data = elements->data;
-	uint32		i;
 
-	for (i = 0; i < elements->n; i++)
+	for (uint32 i = 0; i < elements->n; i++)
 	{
 		const char *text = race_next_varlena(&data);
 
@@ -432,9 +428,8 @@ race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 				 int64 seed, uint64 null, uint64 *out)
 {
 	RaceElements present = *elements;
-	uint32		i;
 
-	for (i = 0; elements->present != NULL && i < elements->n; i++)
+	for (uint32 i = 0; elements->present != NULL && i < elements->n; i++)
 		present.n -= (elements->present[i / 8] & 1 << i % 8) == 0;
 	convert_present(reader, &present, seed, out);
 	if (present.n < elements->n)
@@ -471,16 +466,14 @@ static void
 find_ends(const uint64 *elements, size_t n, int shift, size_t *ends)
 {
 	size_t		sum = 0;
-	size_t		i;
-	int			b;
 
 	memset(ends, 0, 256 * sizeof(size_t));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ends[ByteAt(elements[i], shift)]++;
 	}
-	for (b = 0; b < 256; b++)
+	for (int b = 0; b < 256; b++)
 		ends[b] = sum += ends[b];
 }
 
@@ -489,11 +482,10 @@ static void
 permute(uint64 *elements, int shift, const size_t *ends)
 {
 	size_t		next[256];
-	int			b;
 
 	next[0] = 0;
 	memcpy(next + 1, ends, 255 * sizeof(size_t));
-	for (b = 0; b < 256; b++)
+	for (int b = 0; b < 256; b++)
 		while (next[b] < ends[b])
 		{
 			size_t		from = next[b];
@@ -512,7 +504,6 @@ sort_from(uint64 *elements, size_t n, int shift)
 {
 	size_t		ends[256];
 	size_t		start = 0;
-	int			b;
 
 	if (n <= FEW)
 	{
@@ -521,7 +512,7 @@ sort_from(uint64 *elements, size_t n, int shift)
 	}
 	find_ends(elements, n, shift, ends);
 	permute(elements, shift, ends);
-	for (b = 0; b < 256 && shift > 0; b++)
+	for (int b = 0; b < 256 && shift > 0; b++)
 	{
 		sort_from(elements + start, ends[b] - start, shift - 8);
 		start = ends[b];
@@ -542,10 +533,9 @@ void
 race_normalize_set(uint64 *elements, size_t *n)
 {
 	size_t		distinct = 0;
-	size_t		i;
 
 	race_sort_elements(elements, *n);
-	for (i = 0; i < *n; i++)
+	for (size_t i = 0; i < *n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || elements[i] != elements[distinct - 1])
@@ -598,13 +588,12 @@ static void
 convert_numerics(const RaceElements *elements, double *out)
 {
 	const char *data = elements->data;
-	uint32		i;
 
 	/*
 	 * an overflow becomes an infinity, which is then refused without showing the
 	 * number
 	 */
-	for (i = 0; i < elements->n; i++)
+	for (uint32 i = 0; i < elements->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS(); /* a number may have 100,000 digits */
 		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
@@ -643,7 +632,6 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 					const RaceParams *part, double *out, bool soft)
 {
 	uint32		n = elements->n;
-	uint32		i;
 
 	if (reader->layout == RACE_LAYOUT_ARRAY)
 		convert_elements(reader->element, elements, out);
@@ -651,7 +639,7 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 		return false;
 	if (part != NULL && part->arrays != 0)
 		race_vector_clip(part, out, n);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (unlikely(!isfinite(out[i])))
 			race_refuse(soft, errmsg("expected finite numbers, found %s",
 									 isnan(out[i]) ? "NaN" : "an infinity"));

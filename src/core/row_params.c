@@ -64,11 +64,10 @@ const double *
 race_array(const RaceParams *part, RaceArray array)
 {
 	const double *position = (const double *) (part + 1);
-	uint32_t	before;
 
 	if ((part->arrays & array) == 0)
 		return NULL;
-	for (before = part->arrays & ((uint32_t) array - 1); before != 0; before &= before - 1)
+	for (uint32_t before = part->arrays & ((uint32_t) array - 1); before != 0; before &= before - 1)
 		position += race_array_length(part, (RaceArray) (before & -before));
 	return position;
 }
@@ -88,10 +87,9 @@ race_params_next(const RaceParams *part, const RaceParams *params)
 int
 race_params_parts(const RaceParams *params)
 {
-	const RaceParams *part;
 	int			n = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		n++;
 	return n;
 }
@@ -99,10 +97,9 @@ race_params_parts(const RaceParams *params)
 uint32_t
 race_params_functions(const RaceParams *params)
 {
-	const RaceParams *part;
 	uint32_t	functions = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		functions += part->power;
 	return functions;
 }
@@ -110,10 +107,9 @@ race_params_functions(const RaceParams *params)
 int
 race_params_sequence(const RaceParams *params)
 {
-	const RaceParams *part;
 	int			sequence = RACE_SEQUENCE_SOBOL;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
 			part->sequence == RACE_SEQUENCE_GRID ||
@@ -131,11 +127,10 @@ race_vector_clip(const RaceParams *part, double *x, uint32_t n)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32_t	i;
 
-	for (i = 0; lower != NULL && i < n; i++)
+	for (uint32_t i = 0; lower != NULL && i < n; i++)
 		x[i] = x[i] < lower[i] ? lower[i] : x[i];
-	for (i = 0; upper != NULL && i < n; i++)
+	for (uint32_t i = 0; upper != NULL && i < n; i++)
 		x[i] = x[i] > upper[i] ? upper[i] : x[i];
 }
 
@@ -259,10 +254,9 @@ race_part_elements(const RaceParams *part)
 uint32_t
 race_params_columns(const RaceParams *params)
 {
-	const RaceParams *part;
 	uint32_t	n = 0;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		n += race_part_elements(part);
 	return n;
 }
@@ -270,9 +264,7 @@ race_params_columns(const RaceParams *params)
 bool
 race_params_complete(const RaceParams *params)
 {
-	const RaceParams *part;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		if (part->dims == 0 &&
 			(race_kernel_type(part->kernel)->takes & RACE_TAKES_DIMS) != 0)
 			return false;
@@ -412,9 +404,8 @@ array_within(const RaceParams *part, RaceArray array, double low, double high)
 {
 	const double *x = race_array(part, array);
 	uint64_t	n = race_array_length(part, array);
-	uint64_t	i;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		if (!(x[i] >= low && x[i] <= high))
 			return false;
 	return true;
@@ -425,12 +416,11 @@ bounds_problem(const RaceParams *part, char *message, size_t length)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32_t	i;
 
 	if (!array_within(part, RACE_ARRAY_LOWER, -INFINITY, RACE_MAX_BOUND) ||
 		!array_within(part, RACE_ARRAY_UPPER, -RACE_MAX_BOUND, INFINITY))
 		return PROBLEM("bounds must be numbers, of which lower may be -Infinity and upper Infinity");
-	for (i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
+	for (uint32_t i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
 		if (lower[i] > upper[i])
 			return PROBLEM("a lower bound is above the upper one");
 	return NULL;
@@ -449,7 +439,6 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
-	uint32_t	i;
 
 	if ((type->takes & RACE_TAKES_CELLS) != 0)
 		return (part->arrays & ~of_tables) == 0 ? NULL : PROBLEM("tables have no arrays but cells, groups, workload, joined and measured");
@@ -467,7 +456,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	if ((part->arrays & transform) != 0 && !has_transform(type))
 		return PROBLEM("a transform is for kernels %s",
 					   race_kernel_list(has_transform, "and", list, sizeof(list)));
-	for (i = 0; w != NULL && i < part->dims; i++)
+	for (uint32_t i = 0; w != NULL && i < part->dims; i++)
 		if (!(w[i] * part->bandwidth >= RACE_MIN_BANDWIDTH &&
 			  w[i] * part->bandwidth <= RACE_MAX_BANDWIDTH))
 			return PROBLEM("bandwidths must be numbers between %g and %g",

@@ -77,10 +77,9 @@ typedef struct Space
 static Space
 space_of(const RaceParams *params)
 {
-	const RaceParams *part;
 	Space		space = {0, 0, 0};
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		space.words += part->power * words_of_function(part);
 		space.signs += race_structured_all_words(part, params->rows);
@@ -149,9 +148,7 @@ race_rows_init(RaceRows *rows, const RaceParams *params)
 bool
 race_rows_together(const RaceParams *params)
 {
-	const RaceParams *part;
-
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		if (race_is_structured(part))
 			return true;
 	return false;
@@ -212,7 +209,6 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 	uint32_t	first = block * RACE_LANES;
 	uint64_t	row[RACE_LANES];
 	RaceSobol	sequence;
-	int			i;
 
 	if (params->sequence == RACE_SEQUENCE_SOBOL)
 	{
@@ -225,7 +221,7 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 		race_sobol_lanes(&sequence, first, bits);
 		return;
 	}
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 		row[i] = first + i;
 	race_philox_lanes(rows->params->seed, RACE_STREAM_FUNCTION, row, j, element,
 					  bits);
@@ -236,11 +232,10 @@ generate_keys(RaceRows *rows, size_t block)
 {
 	uint32_t	first = block * RACE_LANES;
 	uint64_t	row[RACE_LANES];
-	uint32_t	i;
 
-	for (i = 0; i < RACE_LANES; i++)
+	for (uint32_t i = 0; i < RACE_LANES; i++)
 		row[i] = first + i;
-	for (i = 0; i < keys_of(rows->params); i++)
+	for (uint32_t i = 0; i < keys_of(rows->params); i++)
 		race_philox_lanes(rows->params->seed, RACE_STREAM_REHASH, row, 0, i,
 						  race_rows_key(rows, first, i));
 }
@@ -252,18 +247,15 @@ static void
 transform(const RaceParams *params, const double *a, double *projections)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
-	uint32_t	column;
-	uint32_t	output;
-	int			i;
 
 	memset(projections, 0, params->dims * RACE_LANES * sizeof(double));
-	for (output = 0; output < params->outputs; output++, a += RACE_LANES)
-		for (column = 0; column < params->dims; column++)
+	for (uint32_t output = 0; output < params->outputs; output++, a += RACE_LANES)
+		for (uint32_t column = 0; column < params->dims; column++)
 		{
 			double	   *sum = projections + (size_t) column * RACE_LANES;
 			double		x = *matrix++;
 
-			for (i = 0; i < RACE_LANES; i++)
+			for (int i = 0; i < RACE_LANES; i++)
 				sum[i] += x * a[i];
 		}
 }
@@ -281,29 +273,27 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	const double *origin = race_array(params, RACE_ARRAY_OFFSET);
 	uint64_t	bits[RACE_LANES];
-	uint32_t	element;
-	int			i;
 
 	memset(offsets, 0, RACE_LANES * sizeof(double));
 	if (!type->signs)
 	{
 		element_bits(rows, block, j, 0, bits);
-		for (i = 0; i < RACE_LANES; i++)
+		for (int i = 0; i < RACE_LANES; i++)
 			offsets[i] = half_open_uniform(bits[i]);
 	}
-	for (element = 0; element < m; element++)
+	for (uint32_t element = 0; element < m; element++)
 	{
 		double		w = params->bandwidth * (bandwidths != NULL ? bandwidths[element] : 1);
 
 		element_bits(rows, block, j, element + 1, bits);
-		for (i = 0; i < RACE_LANES; i++)
+		for (int i = 0; i < RACE_LANES; i++)
 			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i])) / w;
 	}
 	if (params->outputs > 0)
 		transform(params, a, projections);
 	/* a.(x - o) = a.x - a.o */
-	for (element = 0; origin != NULL && element < params->dims; element++)
-		for (i = 0; i < RACE_LANES; i++)
+	for (uint32_t element = 0; origin != NULL && element < params->dims; element++)
+		for (int i = 0; i < RACE_LANES; i++)
 			offsets[i] -= projections[(size_t) element * RACE_LANES + i] * origin[element];
 }
 
@@ -326,24 +316,22 @@ generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 	uint32_t	first = block * RACE_LANES;
 	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
 	uint64_t	bits[RACE_LANES];
-	int			i;
 
 	if (first % race_structured_length(params) == 0)
 	{
 		uint64_t   *signs = race_rows_signs(rows, j, first);
-		size_t		k;
 
 		/* elements 0 and 1 of a row are its offset and its length */
-		for (k = 0; k < race_structured_words(params); k++)
+		for (size_t k = 0; k < race_structured_words(params); k++)
 			signs[k] = race_philox_bits(rows->params->seed, RACE_STREAM_FUNCTION, first, j, 2 + k);
 	}
 	if (race_kernel_type(params->kernel)->signs)
 		return;
 	element_bits(rows, block, j, 0, bits);
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 		offsets[i] = half_open_uniform(bits[i]);
 	element_bits(rows, block, j, 1, bits);
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 		offsets[RACE_LANES + i] =
 			race_structured_scale(params, race_inverse_normal(open_uniform(bits[i]))) /
 			params->bandwidth;
@@ -356,10 +344,9 @@ static void
 generate_order(RaceRows *rows, size_t block, uint32_t j)
 {
 	uint64_t	bits[RACE_LANES];
-	int			i;
 
 	element_bits(rows, block, j, 0, bits);
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 	{
 		uint64_t   *key = (uint64_t *)
 			race_rows_coefficient(rows, block * RACE_LANES + i, j, 0);
@@ -378,10 +365,9 @@ generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t 
 {
 	uint32_t	first = block * RACE_LANES;
 	uint64_t	bits[RACE_LANES];
-	int			i;
 
 	element_bits(rows, block, j, 0, bits);
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 		*(uint64_t *) race_rows_coefficient(rows, first + i, j, 0) =
 			(bits[i] >> 32) * params->dims >> 32;
 }
@@ -414,11 +400,8 @@ race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 void
 race_rows_generate_all(RaceRows *rows)
 {
-	size_t		block;
-	uint32_t	j;
-
-	for (block = 0; block < rows->blocks; block++)
-		for (j = 0; j < race_params_functions(rows->params); j++)
+	for (size_t block = 0; block < rows->blocks; block++)
+		for (uint32_t j = 0; j < race_params_functions(rows->params); j++)
 		{
 			race_look_for_interrupts();
 			race_rows_generate(rows, block, j);

@@ -58,10 +58,8 @@ directions(uint32_t dimension, uint32_t v[LEVELS])
 {
 	const Polynomial *p = dimension > 0 && dimension < RACE_SOBOL_DIMENSIONS ?
 		&polynomials[dimension - 1] : NULL;
-	int			i;
-	int			k;
 
-	for (i = 0; i < LEVELS; i++)
+	for (int i = 0; i < LEVELS; i++)
 	{
 		if (p == NULL)
 			v[i] = 1;
@@ -70,12 +68,12 @@ directions(uint32_t dimension, uint32_t v[LEVELS])
 		else
 		{
 			v[i] = v[i - p->degree] ^ (v[i - p->degree] << p->degree);
-			for (k = 1; k < p->degree; k++)
+			for (int k = 1; k < p->degree; k++)
 				if ((p->coefficients >> (p->degree - 1 - k)) & 1)
 					v[i] ^= v[i - k] << k;
 		}
 	}
-	for (i = 0; i < LEVELS; i++)
+	for (int i = 0; i < LEVELS; i++)
 		v[i] <<= LEVELS - 1 - i;
 }
 
@@ -92,9 +90,8 @@ static uint32_t
 sobol(const RaceSobol *sequence, uint32_t index)
 {
 	uint32_t	point = 0;
-	int			i;
 
-	for (i = 0; index >> i != 0; i++)
+	for (int i = 0; index >> i != 0; i++)
 		point ^= sequence->directions[i] & -(index >> i & 1);
 	return point;
 }
@@ -106,10 +103,8 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 	uint64_t	point[RACE_LANES];
 	uint64_t	before[RACE_LANES];
 	uint64_t	random[RACE_LANES];
-	int			level;
-	int			i;
 
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 	{
 		index[i] = first + i;
 		point[i] = sobol(sequence, first + i);
@@ -120,20 +115,20 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 	 * at each node on the path to a point, a random bit decides whether to flip the
 	 * digit
 	 */
-	for (level = 0; level < LEVELS; level++)
+	for (int level = 0; level < LEVELS; level++)
 	{
-		for (i = 0; i < RACE_LANES; i++)
+		for (int i = 0; i < RACE_LANES; i++)
 			before[i] = point[i] >> (LEVELS - level);
 		race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, before,
 						  sequence->dimension, level, random);
-		for (i = 0; i < RACE_LANES; i++)
+		for (int i = 0; i < RACE_LANES; i++)
 			bits[i] = bits[i] << 1 | (random[i] & 1);
 	}
 
 	/* below the last level no two points share a node: independent digits */
 	race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, index,
 					  sequence->dimension, LEVELS, random);
-	for (i = 0; i < RACE_LANES; i++)
+	for (int i = 0; i < RACE_LANES; i++)
 		bits[i] = (bits[i] ^ point[i]) << (64 - LEVELS) | random[i] >> LEVELS;
 }
 
@@ -200,16 +195,14 @@ race_structured_project(const RaceParams *part, const uint64_t *signs, const dou
 	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	uint32_t	length = race_structured_length(part);
-	uint32_t	i;
-	int			round;
 
 	/* (x - o) over the width of each column, padded with zeros */
 	memcpy(z, x, part->dims * sizeof(double));
-	for (i = 0; origin != NULL && i < part->dims; i++)
+	for (uint32_t i = 0; origin != NULL && i < part->dims; i++)
 		z[i] -= origin[i];
-	for (i = 0; bandwidths != NULL && i < part->dims; i++)
+	for (uint32_t i = 0; bandwidths != NULL && i < part->dims; i++)
 		z[i] /= bandwidths[i];
 	memset(z + part->dims, 0, (length - part->dims) * sizeof(double));
-	for (round = 0; round < RACE_STRUCTURED_ROUNDS; round++, signs += length / 64)
+	for (int round = 0; round < RACE_STRUCTURED_ROUNDS; round++, signs += length / 64)
 		race_hash_path()->transform(z, length, signs);
 }

@@ -51,9 +51,8 @@ race_philox(uint64_t key, const uint32_t counter[4], uint64_t out[2])
 	uint32_t	c1 = counter[1];
 	uint32_t	c2 = counter[2];
 	uint32_t	c3 = counter[3];
-	uint32_t	round;
 
-	for (round = 0; round < RACE_PHILOX_ROUNDS; round++)
+	for (uint32_t round = 0; round < RACE_PHILOX_ROUNDS; round++)
 	{
 		uint64_t	p0 = (uint64_t) RACE_PHILOX_M0 * c0;
 		uint64_t	p1 = (uint64_t) RACE_PHILOX_M1 * c2;

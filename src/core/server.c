@@ -147,9 +147,8 @@ void
 race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n)
 {
 	Datum	   *elements = palloc(n * sizeof(Datum));
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		elements[i] = Float8GetDatum(x[i]);
 	race_row_add(row, PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
 													  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));

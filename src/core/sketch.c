@@ -405,11 +405,10 @@ static Size
 max_batch_size(const RaceSketch *sketch)
 {
 	Size		counters = RaceCounters(sketch->params) * sketch->width;
-	const RaceParams *part;
 
 	if (race_summary_kind(sketch->params)->matrix)
 		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
-	for (part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
+	for (const RaceParams *part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
 		if (is_long(part))
 			return Min(2 * counters, MAX_LONG_SIZE);
 	return Min(counters / 2, is_wide(sketch) ? MAX_WIDE_SIZE : MAX_BATCH_SIZE);
@@ -430,12 +429,11 @@ work_of_function(const RaceParams *part)
 static Size
 work_of_record(const RaceParams *params)
 {
-	const RaceParams *part;
 	Size		work = 0;
 
 	if (race_summary_kind(params)->matrix)
 		return RaceCounters(params) + (Size) params->features * params->dims;
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		work += part->power * work_of_function(part);
 	return work * params->rows;
 }
@@ -576,13 +574,12 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 {
 	const RaceParams *params = sketch->params;
 	uint32		rows = Min(params->rows - row, RACE_LANES);
-	uint32		i;
 
 	if (sketch->split == NULL)
 		race_counters_bump((char *) sketch->counters + row * params->range * sketch->width,
 						   sketch->width, buckets, n, rows, params->range, weight);
 	else
-		for (i = 0; i < n; i++)
+		for (uint32 i = 0; i < n; i++)
 			race_count_halves_in_rows(buckets + i * RACE_LANES, row, rows, params->range,
 									  &sketch->split->portions[from + i],
 									  counters_of(sketch, row),
@@ -596,12 +593,11 @@ count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
 {
 	RaceColumn	columns[RACE_MAX_PARTS];
 	uint32		end;
-	uint32		i;
 
 	for (n += from; from < n; from = end)
 	{
 		end = Min(n, from + together);
-		for (i = from; i < end; i += RACE_RECORDS_TOGETHER)
+		for (uint32 i = from; i < end; i += RACE_RECORDS_TOGETHER)
 		{
 			race_records_columns(sketch->batch, i, columns);
 			race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
@@ -621,9 +617,8 @@ count_by_blocks(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uin
 {
 	uint32		together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
 	uint32	   *buckets = palloc(together * RACE_LANES * sizeof(uint32));
-	Size		block;
 
-	for (block = 0; block * RACE_LANES < sketch->params->rows; block++)
+	for (Size block = 0; block * RACE_LANES < sketch->params->rows; block++)
 		count_block(sketch, race_rows_of(entry), block, from, n, together, buckets, weight);
 	pfree(buckets);
 }
@@ -640,16 +635,14 @@ count_by_records(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, ui
 	Size		line = TYPEALIGN(RACE_LANES, params->rows);
 	uint32	   *buckets = palloc_extended(n * line * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceColumn	columns[RACE_MAX_PARTS];
-	Size		row;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		race_records_columns(sketch->batch, from + i, columns);
 		race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets + i * line);
 	}
-	for (row = 0; row < params->rows; row += RACE_LANES)
-		for (i = 0; i < n; i++)
+	for (Size row = 0; row < params->rows; row += RACE_LANES)
+		for (uint32 i = 0; i < n; i++)
 			bump_block(sketch, row, buckets + i * line + row, from + i, 1, weight);
 	pfree(buckets);
 }
@@ -1074,11 +1067,10 @@ bool
 race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2])
 {
 	int			halvings[2];
-	int			i;
 
 	if (!race_params_common_cells(a, b, halvings))
 		return false;
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		choices[i].halvings = halvings[i];
 		choices[i].levels = Min(race_grid_levels(a), race_grid_levels(b));
@@ -1091,9 +1083,8 @@ static double *
 coarse_nodes(const RaceSketch *sketch, Size from, RaceGrid *grid, int halvings)
 {
 	double	   *nodes = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	Size		i;
 
-	for (i = 0; i < grid->nodes; i++)
+	for (Size i = 0; i < grid->nodes; i++)
 		nodes[i] = (double) race_counters_get(sketch->counters, sketch->width, from + i);
 	for (; halvings > 0; halvings--)
 	{
@@ -1109,9 +1100,8 @@ write_nodes(const double *nodes, Size n, int64 *counters)
 {
 	int64		min;
 	int64		max;
-	Size		i;
 
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 		counters[i] = (int64) rint(fmax(fmin(nodes[i], (double) RACE_MAX_COUNT),
 										-(double) RACE_MAX_COUNT));
 	race_counters_bounds(counters, sizeof(int64), n, &min, &max);
@@ -1127,11 +1117,9 @@ race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 	Size		from = 0;
 	Size		kept = 0;
 	int			width = 1;
-	int			level;
-	int			i;
 
 	race_grid_of(sketch->params, &first);
-	for (level = 0; level < choice.levels; level++)
+	for (int level = 0; level < choice.levels; level++)
 	{
 		RaceGrid	grid = first;
 		double	   *nodes = coarse_nodes(sketch, from, &grid, choice.halvings);
@@ -1140,7 +1128,7 @@ race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 		pfree(nodes);
 		from += first.nodes;
 		kept += grid.nodes;
-		for (i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
+		for (int i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
 			race_grid_halve(&first);
 	}
 	race_sketch_widen(sketch, width);

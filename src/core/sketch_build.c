@@ -356,11 +356,10 @@ add_block(int64 *mine, const int64 *theirs, Size n, int sign, bool narrow, bool 
 {
 	int64		min;
 	int64		max;
-	Size		i;
 
-	for (i = 0; narrow && i < n; i++)
+	for (Size i = 0; narrow && i < n; i++)
 		mine[i] += sign * theirs[i];
-	for (i = 0; !narrow && i < n; i++)
+	for (Size i = 0; !narrow && i < n; i++)
 		mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
 	race_counters_bounds(mine, sizeof(int64), n, &min, &max);
 	return race_counters_width_for(min, max);
@@ -374,10 +373,9 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 	Size		n = RaceCounters(sketch->params);
 	int64		mine[RACE_COUNTER_BLOCK];
 	int64		theirs[RACE_COUNTER_BLOCK];
-	Size		from;
 
 	race_sketch_touch(sketch);
-	for (from = 0; from < n; from += RACE_COUNTER_BLOCK)
+	for (Size from = 0; from < n; from += RACE_COUNTER_BLOCK)
 	{
 		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
 		bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);

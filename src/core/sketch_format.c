@@ -73,11 +73,9 @@ static void
 copy_counters(char *to, const char *from, Size n, int width)
 {
 #ifdef WORDS_BIGENDIAN
-	Size		i;
-	int			b;
 
-	for (i = 0; i < n; i++)
-		for (b = 0; b < width; b++)
+	for (Size i = 0; i < n; i++)
+		for (int b = 0; b < width; b++)
 			to[i * width + b] = from[i * width + width - 1 - b];
 #else
 	memcpy(to, from, n * width);
@@ -104,10 +102,9 @@ put_counters(StringInfo out, const void *counters, int from_width,
 {
 	int64		block[RACE_COUNTER_BLOCK];
 	int64		narrow[RACE_COUNTER_BLOCK];
-	Size		i;
 
 	enlargeStringInfo(out, n * to_width);
-	for (i = 0; i < n; i += RACE_COUNTER_BLOCK)
+	for (Size i = 0; i < n; i += RACE_COUNTER_BLOCK)
 	{
 		Size		m = Min(n - i, RACE_COUNTER_BLOCK);
 
@@ -173,7 +170,6 @@ race_sketch_write(StringInfo out, const RaceView *view)
 	const RaceNoise *noise = &view->header->noise;
 	int			start = out->len;
 	int			width = race_view_width(view);
-	Size		i;
 
 	race_put(out, RACE_FORMAT_VERSION, 1);
 	race_put(out, width, 1);
@@ -196,7 +192,7 @@ race_sketch_write(StringInfo out, const RaceView *view)
 	race_put(out, view->model_size, 4);
 	race_params_write(out, view->params);
 	race_put(out, noise->pair_id, PAIR_ID_SIZE(view->header));
-	for (i = 0; i < RaceShares(view->header); i++)
+	for (Size i = 0; i < RaceShares(view->header); i++)
 		race_put(out, view->shares[i], 8);
 
 	put_counters(out, view->counters, view->width, width, RaceCounters(view->params));
@@ -252,9 +248,7 @@ take_header(const unsigned char **next, WireHeader *wire)
 static bool
 take_shares(const unsigned char **bytes, Size n, uint64 *shares)
 {
-	Size		i;
-
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		shares[i] = race_take(bytes, 8);
 		if (i > 0 && shares[i] <= shares[i - 1])
@@ -399,19 +393,17 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 static bool
 decode_hex(const char *text, Size n, char *bytes, Size *size)
 {
-	Size		i;
-
 	*size = n / 2;
 	if (n % 2 != 0)
 		return false;
-	for (i = 0; i < n; i++)
+	for (Size i = 0; i < n; i++)
 	{
 		if (i % BYTES_A_STEP == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (!isxdigit((unsigned char) text[i]))
 			return false;
 	}
-	for (i = 0; i < n; i += BYTES_A_STEP)
+	for (Size i = 0; i < n; i += BYTES_A_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
 		hex_decode(text + i, Min(n - i, BYTES_A_STEP), bytes + i / 2);
@@ -427,13 +419,12 @@ static bool
 decode_base64(const char *text, Size n, char *bytes, Size *size)
 {
 	char		last[8];
-	Size		i;
 	int			got = 0;
 
 	*size = 0;
 	if (n == 0 || n % 4 != 0 || text[0] != FIRST_DIGIT)
 		return false;
-	for (i = 0; i < n; i += DIGITS_A_STEP)
+	for (Size i = 0; i < n; i += DIGITS_A_STEP)
 	{
 		int			digits = Min(n - i, DIGITS_A_STEP);
 
@@ -454,9 +445,8 @@ encode(const char *bytes, Size n)
 	Size		size = (n + 2) / 3 * 4;
 	char	   *text = palloc(size + 1);
 	char	   *to = text;
-	Size		i;
 
-	for (i = 0; i < n; i += BYTES_A_STEP)
+	for (Size i = 0; i < n; i += BYTES_A_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
 		to += pg_b64_encode((const void *) (bytes + i), Min(n - i, BYTES_A_STEP), to, text + size - to);
@@ -565,10 +555,9 @@ uint64
 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 				uint64 text_size)
 {
-	const RaceParams *part;
 	uint64		words = 2 * points + elements;
 
-	for (part = params; part != NULL; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		words += part_words(part, points);
 	if (!race_model_is_of_vectors(params))
 		words += points + 1;
@@ -600,9 +589,8 @@ static const uint64 *
 find_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
 {
 	const uint64 *next = race_model_words(model);
-	const RaceParams *part;
 
-	for (part = params; part != NULL; part = race_params_next(part, params), columns++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), columns++)
 	{
 		RaceRecordKind kind = race_record_kind(part);
 
@@ -646,11 +634,9 @@ race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size
 static bool
 ascend(const uint64 *starts, uint64 n, uint64 limit)
 {
-	uint64		i;
-
 	if (starts[0] != 0)
 		return false;
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 		if (starts[i + 1] < starts[i] || starts[i + 1] > limit)
 			return false;
 	return true;
@@ -659,9 +645,7 @@ ascend(const uint64 *starts, uint64 n, uint64 limit)
 static bool
 are_between(const double *x, uint64 n, double least, double most)
 {
-	uint64		i;
-
-	for (i = 0; i < n; i++)
+	for (uint64 i = 0; i < n; i++)
 		if (!(x[i] >= least && x[i] <= most))
 			return false;
 	return true;
@@ -671,11 +655,8 @@ are_between(const double *x, uint64 n, double least, double most)
 static bool
 sets_are_sorted(const RaceColumn *column, uint64 n)
 {
-	uint64		i;
-	size_t		j;
-
-	for (i = 0; i < n; i++)
-		for (j = column->starts[i] + 1; j < column->starts[i + 1]; j++)
+	for (uint64 i = 0; i < n; i++)
+		for (size_t j = column->starts[i] + 1; j < column->starts[i + 1]; j++)
 			if (column->elements[j] <= column->elements[j - 1])
 				return false;
 	return true;
@@ -687,10 +668,9 @@ count_elements(const RaceModel *model, Size size, const RaceParams *params, bool
 {
 	const uint64 *next = race_model_words(model);
 	const uint64 *end = (const uint64 *) ((const char *) model + size);
-	const RaceParams *part;
 	uint64		elements = 0;
 
-	for (part = params; part != NULL && !*bad; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL && !*bad; part = race_params_next(part, params))
 	{
 		uint64		words = part_words(part, model->points);
 
@@ -714,7 +694,6 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 {
 	RaceColumn	columns[RACE_MAX_PARTS];
 	const uint64 *offsets;
-	uint64		i;
 
 	if (race_model_is_of_vectors(params))
 		return model->text_size == 0 ? NULL : "Points of a model that are vectors have no texts.";
@@ -722,10 +701,10 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	if (!ascend(offsets, model->points, model->text_size) ||
 		offsets[model->points] != model->text_size)
 		return "The texts of a model are cut off.";
-	for (i = model->text_size; i < TYPEALIGN64(sizeof(uint64), model->text_size); i++)
+	for (uint64 i = model->text_size; i < TYPEALIGN64(sizeof(uint64), model->text_size); i++)
 		if (((const char *) (offsets + model->points + 1))[i] != 0)
 			return "The bytes after the texts of a model are not zero.";
-	for (i = 0; i < model->points; i++)
+	for (uint64 i = 0; i < model->points; i++)
 	{
 		Size		length;
 		const char *text = race_model_text(model, params, i, &length);
@@ -755,7 +734,6 @@ const char *
 race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
 	RaceColumn	columns[RACE_MAX_PARTS];
-	const RaceParams *part;
 	uint64		elements;
 	bool		bad = false;
 	int			i = 0;
@@ -776,7 +754,7 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 					 RACE_MAX_WEIGHT))
 		return "A number of a model is out of range.";
 	find_columns(model, params, columns);
-	for (part = params; part != NULL; part = race_params_next(part, params), i++)
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		if ((race_record_kind(part) == RACE_RECORD_VECTOR &&
 			 !are_between(columns[i].numbers, model->points * part->dims, -DBL_MAX, DBL_MAX)) ||
 			(race_record_kind(part) == RACE_RECORD_SET &&

@@ -356,9 +356,7 @@ race_draw_count(RaceRandom *random, const RaceExact *exact, const RacePlan *plan
 static void
 add_noise(RaceRandom *random, const RacePlan *plan, size_t n, int64_t *counters)
 {
-	size_t		i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		if (i % DRAWS_A_STEP == 0)
 			race_look_for_interrupts();
@@ -494,9 +492,8 @@ mass_by_norms(RaceRandom *random, const RaceExact *exact, int n, const RacePlan 
 	double		square;
 	double		doubt;
 	double		trust;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		sum += race_counters_norms(exact[i].counters, exact[i].width, params->rows,
 								   params->range);
 	norm = noisy(random, sum, plan, plan->choice_noise) / (n * (double) params->rows);
@@ -701,11 +698,10 @@ load_levels(const RaceExact *exact, const RaceKept *kept, int64_t *nodes, int64_
 	int64_t    *next = counters;
 	int			halvings = kept->grid.halvings;
 	RaceGrid	grid;
-	int			level;
 
 	race_grid_of(exact->params, &grid);
 	race_counters_load(exact->counters, exact->width, 0, grid.nodes, nodes);
-	for (level = 0; level < kept->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
+	for (int level = 0; level < kept->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
 	{
 		for (; halvings > 0; halvings--)
 		{
@@ -741,14 +737,12 @@ static void
 load_nodes(const RaceExact *exact, int n, int64_t *nodes, int64_t *space)
 {
 	size_t		range = exact->params->range;
-	size_t		k;
-	int			i;
 
 	race_counters_load(exact->counters, exact->width, 0, range, nodes);
-	for (i = 1; i < n; i++)
+	for (int i = 1; i < n; i++)
 	{
 		race_counters_load(exact[i].counters, exact[i].width, 0, range, space);
-		for (k = 0; k < range; k++)
+		for (size_t k = 0; k < range; k++)
 			nodes[k] = race_clamped_sum(nodes[k], space[k]);
 	}
 }
@@ -917,10 +911,9 @@ static int64_t *
 wishart_noise(RaceRandom *random, uint32_t columns, const RacePlan *plan, int64_t *triangle)
 {
 	int64_t    *work = triangle + race_moments_counters(columns);
-	int			sign;
 
 	memset(triangle, 0, race_moments_counters(columns) * sizeof(int64_t));
-	for (sign = -1; sign <= 1; sign += 2)
+	for (int sign = -1; sign <= 1; sign += 2)
 	{
 		race_look_for_interrupts();
 		race_wishart(random, columns, plan->counter_noise, sign, work, triangle);
@@ -946,13 +939,11 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 	int64_t    *matrix = wishart ? wishart_noise(random, columns, plan, space) : NULL;
 	uint64_t	noise = wishart ? plan->entry_noise : plan->counter_noise;
 	uint64_t	on_diagonal = mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * noise : noise;
-	uint32_t	i;
-	uint32_t	j;
 
-	for (i = 0; i < columns; i++)
+	for (uint32_t i = 0; i < columns; i++)
 	{
 		race_look_for_interrupts();
-		for (j = i; j < columns; j++, counter++)
+		for (uint32_t j = i; j < columns; j++, counter++)
 		{
 			int64_t		sum = race_noisy(random, race_moments_coarsen(*counter, coarser), mechanism,
 										 i == j ? on_diagonal : noise);
@@ -1079,7 +1070,6 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 	const RaceParams *params = exact->params;
 	const RaceSummaryKind *kind = race_summary_kind(params);
 	double		mean = 0;
-	int			i;
 
 	/*
 	 * the noise is largest for all rows or levels: if it is too large, the error comes
@@ -1087,7 +1077,7 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 	 */
 	if (!race_plan_release(request, params, race_most_kept(request, params), plan))
 		return false;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		counts[i] = race_draw_count(random, &exact[i], plan);
 		mean += (double) counts[i] / n;

@@ -35,10 +35,9 @@ static void
 count_nodes(RaceGrid *grid)
 {
 	double		sum = 0;
-	uint32_t	i;
 
 	grid->nodes = 1;
-	for (i = 0; i < grid->dims; i++)
+	for (uint32_t i = 0; i < grid->dims; i++)
 	{
 		grid->nodes *= grid->cells[i] + 1;
 		sum += grid->step[i] * grid->step[i];
@@ -52,10 +51,9 @@ count_halvings(const double *cells, uint32_t dims)
 {
 	uint32_t	most = by_dims[dims].bits - MIN_POSITION_BITS;
 	uint32_t	halvings = 0;
-	uint32_t	i;
 
 	for (; halvings < most; halvings++)
-		for (i = 0; i < dims; i++)
+		for (uint32_t i = 0; i < dims; i++)
 			if (((uint64_t) cells[i] >> halvings) % 2 != 0)
 				return halvings;
 	return halvings;
@@ -68,13 +66,12 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	uint32_t	i;
 
 	if (params->sequence != RACE_SEQUENCE_GRID)
 		return false;
 	grid->dims = params->dims;
 	grid->halvings = count_halvings(cells, params->dims);
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 	{
 		grid->cells[i] = (uint32_t) cells[i];
 		grid->lower[i] = lower[i];
@@ -89,9 +86,7 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 void
 race_grid_halve(RaceGrid *grid)
 {
-	uint32_t	i;
-
-	for (i = 0; i < grid->dims; i++)
+	for (uint32_t i = 0; i < grid->dims; i++)
 	{
 		grid->cells[i] /= 2;
 		grid->width[i] *= 2;
@@ -106,9 +101,8 @@ race_grid_nodes(const double *cells, uint32_t dims, int levels)
 {
 	double		fine = 1;
 	double		coarse = 1;
-	uint32_t	i;
 
-	for (i = 0; i < dims; i++)
+	for (uint32_t i = 0; i < dims; i++)
 	{
 		if (!(cells[i] >= 1 && cells[i] <= MAX_CELLS) || cells[i] != floor(cells[i]))
 			return 0;
@@ -147,12 +141,11 @@ race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 	double		most = race_kernel_type(part->kernel)->euclidean ?
 		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
 	double		nodes;
-	uint32_t	i;
 
 	do
 	{
 		nodes = 1;
-		for (i = 0; i < part->dims; i++)
+		for (uint32_t i = 0; i < part->dims; i++)
 		{
 			double		width = part->bandwidth * step *
 				(bandwidths == NULL ? 1 : bandwidths[i]);
@@ -171,11 +164,10 @@ race_grid_round_for_halves(RaceParams *params)
 	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
 	double		rounded[2];
 	uint64_t	nodes;
-	uint32_t	i;
 
 	if (params->dims < 1 || params->dims > 2 || race_grid_levels(params) > 1)
 		return;
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 		rounded[i] = multiple * ceil(cells[i] / multiple);
 	nodes = race_grid_nodes(rounded, params->dims, 1);
 	/* there must be room for coarse cells besides */
@@ -195,7 +187,6 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	uint64_t	nodes;
-	uint32_t	i;
 
 	if (race_params_next(params, params) != NULL ||
 		race_kernel_type(params->kernel)->of_distance == NULL ||
@@ -205,7 +196,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
 			!isfinite(upper[i] - lower[i]))
 			return PROBLEM("sequence \"grid\" needs finite bounds, the lower below the upper");
@@ -242,19 +233,17 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 {
 	int			bits = by_dims[grid->dims].bits - (int) grid->halvings;
 	int			n = 1;
-	uint32_t	axis;
-	int			i;
 
 	nodes[0] = 0;
 	weights[0] = 1;
-	for (axis = 0; axis < grid->dims; axis++)
+	for (uint32_t axis = 0; axis < grid->dims; axis++)
 	{
 		int64_t		position;
 		uint32_t	cell = locate(grid, axis, x[axis], bits, &position);
 		int64_t		right = position * ((int64_t) 1 << grid->halvings);
 		int64_t		left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
 
-		for (i = n; i-- > 0;)
+		for (int i = n; i-- > 0;)
 		{
 			uint32_t	node = nodes[i] * (grid->cells[axis] + 1) + cell;
 
@@ -285,9 +274,8 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
 {
 	int64_t		step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
 	int64_t		steps = 0;		/* before this weight */
-	int			i;
 
-	for (i = 0; i < n; steps += weights[i++] / step)
+	for (int i = 0; i < n; steps += weights[i++] / step)
 		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
 				 race_dither_round(portion, steps)) * step;
 }
@@ -370,11 +358,10 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 	double		curve;
 	double		fourth;
 	double		second;
-	int			i;
 
 	if (distance >= a)			/* step 0 has no smooth part */
 		return race_kernel_at(params, distance);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		k[i] = race_kernel_at(params, a * (1 + (i - 1) * e));
 	slope = (k[2] - k[0]) / (2 * e);
 	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);

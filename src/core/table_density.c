@@ -54,11 +54,9 @@ race_radial_distance(int i)
 void
 race_radial_init_shape(RaceRadial *radial, const RaceParams *params, double from, double less)
 {
-	int			i;
-
 	radial->dims = params->outputs > 0 ? params->outputs : params->dims;
 	radial->euclidean = race_kernel_type(params->kernel)->euclidean;
-	for (i = 0; i < race_radial_nodes(); i++)
+	for (int i = 0; i < race_radial_nodes(); i++)
 	{
 		double		distance = race_radial_distance(i);
 		double		k = 0;		/* at an infinite distance */
@@ -109,9 +107,8 @@ race_radial_place(const RaceRadial *radial, const RaceParams *params, const doub
 				  double *place, size_t step)
 {
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	uint32_t	i;
 
-	for (i = 0; i < radial->dims; i++)
+	for (uint32_t i = 0; i < radial->dims; i++)
 	{
 		double		unit = params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]);
 
@@ -132,29 +129,26 @@ static void
 add_distances(const RaceRadial *radial, const double *place, const double *places,
 			  size_t n, size_t from, size_t count, double *distance)
 {
-	uint32_t	i;
-	size_t		j;
-
 	if (radial->dims == 1)
 	{
-		for (j = 0; j < count; j++)
+		for (size_t j = 0; j < count; j++)
 			distance[j] = fabs(places[from + j] - *place);
 		return;
 	}
-	for (j = 0; j < count; j++)
+	for (size_t j = 0; j < count; j++)
 		distance[j] = 0;
-	for (i = 0; i < radial->dims; i++)
+	for (uint32_t i = 0; i < radial->dims; i++)
 	{
 		const double *line = places + i * n + from;
 
 		if (radial->euclidean)
-			for (j = 0; j < count; j++)
+			for (size_t j = 0; j < count; j++)
 				distance[j] += (line[j] - place[i]) * (line[j] - place[i]);
 		else
-			for (j = 0; j < count; j++)
+			for (size_t j = 0; j < count; j++)
 				distance[j] += fabs(line[j] - place[i]);
 	}
-	for (j = 0; radial->euclidean && j < count; j++)
+	for (size_t j = 0; radial->euclidean && j < count; j++)
 		distance[j] = sqrt(distance[j]);
 }
 
@@ -164,15 +158,13 @@ race_radial_sum(const RaceRadial *radial, const double *place, const double *pla
 {
 	double		distance[TOGETHER];
 	double		sum = 0;
-	size_t		from;
-	size_t		j;
 
-	for (from = 0; from < n; from += TOGETHER)
+	for (size_t from = 0; from < n; from += TOGETHER)
 	{
 		size_t		count = n - from < TOGETHER ? n - from : TOGETHER;
 
 		add_distances(radial, place, places, n, from, count, distance);
-		for (j = 0; j < count; j++)
+		for (size_t j = 0; j < count; j++)
 			sum += weights[from + j] * look_up(radial, distance[j]);
 	}
 	return sum;
@@ -184,25 +176,23 @@ race_radial_sum_line(const RaceRadial *radial, double x, double step, double acr
 {
 	double		distance[TOGETHER];
 	double		sum = 0;
-	size_t		from;
-	size_t		j;
 
-	for (from = 0; from < n; from += TOGETHER)
+	for (size_t from = 0; from < n; from += TOGETHER)
 	{
 		size_t		count = n - from < TOGETHER ? n - from : TOGETHER;
 		double		first = x + (double) from * step;
 
 		if (radial->euclidean && across > 0)
-			for (j = 0; j < count; j++)
+			for (size_t j = 0; j < count; j++)
 			{
 				double		d = first + (double) (int) j * step;
 
 				distance[j] = sqrt(across + d * d);
 			}
 		else
-			for (j = 0; j < count; j++)
+			for (size_t j = 0; j < count; j++)
 				distance[j] = across + fabs(first + (double) (int) j * step);
-		for (j = 0; j < count; j++)
+		for (size_t j = 0; j < count; j++)
 			sum += weights[from + j] * look_up(radial, distance[j]);
 	}
 	return sum;
@@ -212,9 +202,8 @@ double
 race_radial_apart(const RaceRadial *radial, const double *places, size_t n, size_t i, size_t j)
 {
 	double		sum = 0;
-	uint32_t	axis;
 
-	for (axis = 0; axis < radial->dims; axis++)
+	for (uint32_t axis = 0; axis < radial->dims; axis++)
 	{
 		double		d = places[axis * n + i] - places[axis * n + j];
 

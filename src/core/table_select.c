@@ -17,7 +17,6 @@ race_grid_allows(const RaceParams *params, RaceGridChoice choice)
 {
 	RaceGrid	grid;
 	double		cells[RACE_GRID_DIMS];
-	uint32_t	i;
 
 	race_grid_of(params, &grid);
 	if (choice.levels > 1 && !race_kernel_type(params->kernel)->euclidean)
@@ -25,7 +24,7 @@ race_grid_allows(const RaceParams *params, RaceGridChoice choice)
 	if (grid.halvings < (uint32_t) choice.halvings + (choice.levels > 1 ? 2 : 0))
 		return false;
 	/* two levels of the finest cells may be too many nodes */
-	for (i = 0; i < grid.dims; i++)
+	for (uint32_t i = 0; i < grid.dims; i++)
 		cells[i] = grid.cells[i] >> choice.halvings;
 	return race_grid_nodes(cells, grid.dims, choice.levels) > 0;
 }
@@ -34,9 +33,8 @@ void
 race_grid_apply(RaceParams *params, RaceGridChoice choice)
 {
 	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
-	uint32_t	i;
 
-	for (i = 0; i < params->dims; i++)
+	for (uint32_t i = 0; i < params->dims; i++)
 		cells[i] /= 1 << choice.halvings;
 	params->range = (uint32_t) race_grid_nodes(cells, params->dims, choice.levels);
 }
@@ -92,17 +90,15 @@ sum_of_squares(const RaceParams *params, const RaceGrid *grid, RaceGridPlace pla
 	double		radius;
 	double		farthest;
 	double		sum = 0;
-	uint32_t	i;
-	int			j;
 
-	for (i = 0; i < grid->dims; i++)
+	for (uint32_t i = 0; i < grid->dims; i++)
 	{
 		cell *= grid->step[i];
 		box *= grid->step[i] * grid->cells[i];
 	}
 	radius = pow(box * grid->dims / area, 1.0 / grid->dims);
 	farthest = place == RACE_GRID_MIDDLE ? radius : 2 * radius;
-	for (j = 0; j < SHELLS; j++)
+	for (int j = 0; j < SHELLS; j++)
 	{
 		/* shells are thinner near the middle */
 		double		r = farthest * pow((j + 0.5) / SHELLS, 3);
@@ -127,10 +123,9 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 	double		unit = (double) race_grid_unit(params);
 	double		sum;
 	double		fine_step;
-	int			i;
 
 	race_grid_of(params, &grid);
-	for (i = 0; i < choice.halvings; i++)
+	for (int i = 0; i < choice.halvings; i++)
 		race_grid_halve(&grid);
 	fine_step = grid.mean_step;
 	sum = sum_of_squares(params, &grid, place, false,
@@ -208,12 +203,11 @@ halved(const RaceParams *params, int halvings)
 {
 	double		sharpness = params->power;
 	RaceGrid	grid;
-	uint32_t	i;
 
 	race_grid_of(params, &grid);
 	while (halvings-- > 0)
 		race_grid_halve(&grid);
-	for (i = 0; i < grid.dims; i++)
+	for (uint32_t i = 0; i < grid.dims; i++)
 		grid.step[i] *= sharpness;
 	grid.mean_step *= sharpness;
 	return grid;
@@ -230,9 +224,8 @@ race_grid_loss(const RaceParams *params, int halvings)
 {
 	RaceGrid	grid = halved(params, halvings);
 	double		wavelets = 1;
-	uint32_t	i;
 
-	for (i = 0; i < grid.dims; i++)
+	for (uint32_t i = 0; i < grid.dims; i++)
 		wavelets *= 2.0 * grid.cells[i];
 	return of_wavelet[grid.dims] * peak_of(params) * grid.mean_step / TIMES_DETAIL / sqrt(wavelets);
 }
@@ -243,9 +236,8 @@ race_grid_loss_at_bounds(const RaceParams *params, int halvings)
 	RaceGrid	grid = halved(params, halvings);
 	double		box = 1;
 	double		near_bounds = 0;
-	uint32_t	i;
 
-	for (i = 0; i < grid.dims; i++)
+	for (uint32_t i = 0; i < grid.dims; i++)
 	{
 		box *= grid.step[i] * grid.cells[i];
 		near_bounds += 2.0 / grid.cells[i];
@@ -294,12 +286,11 @@ bool
 race_grid_looks_at(const RaceParams *params, int halvings)
 {
 	RaceGrid	grid;
-	uint32_t	i;
 
 	race_grid_of(params, &grid);
 	if (halvings < 1 || halvings > (int) grid.halvings)
 		return false;
-	for (i = 0; i < grid.dims; i++)
+	for (uint32_t i = 0; i < grid.dims; i++)
 		if (grid.cells[i] >> (halvings - 1) < LEAST_CELLS)
 			return false;
 	return true;
@@ -328,9 +319,8 @@ static int64_t
 product(const int64_t *from, int64_t step, const int *taps, int n)
 {
 	__int128	sum = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		sum += (__int128) from[i * step] * taps[i];
 	return clamp(sum, MOST_PRODUCT);
 }
@@ -369,12 +359,9 @@ squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t
 	uint64_t	outer = 1;
 	uint64_t	inner = grid->nodes;
 	unsigned __int128 sum = 0;
-	uint32_t	i;
-	uint64_t	o;
-	uint64_t	j;
 
 	memcpy(space, nodes, grid->nodes * sizeof(int64_t));
-	for (i = 0; i < grid->dims; i++)
+	for (uint32_t i = 0; i < grid->dims; i++)
 	{
 		race_look_for_interrupts();
 		inner /= grid->cells[i] + 1;
@@ -385,13 +372,13 @@ squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t
 		before *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
 	}
 	inner = before / outer / length;	/* what comes after the axis is coarse now */
-	for (o = 0; o < outer; o++)
+	for (uint64_t o = 0; o < outer; o++)
 	{
 		int64_t    *line = space + o * length * inner;
 
-		for (j = 0; j < inner; j++)
+		for (uint64_t j = 0; j < inner; j++)
 			products_of_line(line + j, inner, grid->cells[axis]);
-		for (j = 0; j < grid->cells[axis] / 2 * inner; j++)
+		for (uint64_t j = 0; j < grid->cells[axis] / 2 * inner; j++)
 			sum += square(line[j]);
 	}
 	return sum;
@@ -411,22 +398,20 @@ race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *
 	unsigned __int128 detail = 0;
 	unsigned __int128 spread = 0;
 	RaceGrid	grid;
-	uint64_t	i;
-	uint32_t	axis;
 
 	race_grid_of(params, &grid);
-	for (i = 0; i < grid.nodes; i++)
+	for (uint64_t i = 0; i < grid.nodes; i++)
 		nodes[i] = clamp(nodes[i], MOST_NODE);
 	for (; halvings > 1; halvings--)
 	{
 		race_grid_coarsen(&grid, nodes, nodes);
 		race_grid_halve(&grid);
 	}
-	for (axis = 0; axis < grid.dims; axis++)
+	for (uint32_t axis = 0; axis < grid.dims; axis++)
 		detail += squares_along(&grid, axis, nodes, space);
 	race_grid_coarsen(&grid, nodes, nodes);
 	race_grid_halve(&grid);
-	for (i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
+	for (uint64_t i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
 		spread += square(clamp(nodes[i], MOST_PRODUCT));
 	look->detail = norm_in_units(detail, 1, unit);
 	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
@@ -536,10 +521,9 @@ concentration(const RaceParams *params, const RaceCellsSeen *seen, double record
 {
 	double		norm = race_grid_spread_of(params, seen->spread - seen->scale);
 	RaceGrid	grid;
-	int			i;
 
 	race_grid_of(params, &grid);
-	for (i = 0; i < seen->halvings; i++)
+	for (int i = 0; i < seen->halvings; i++)
 		race_grid_halve(&grid);
 	return fmax(pow(fmax(norm, 0) / records, 2) * grid.nodes,
 				params->dims > 1 ? USUAL_CONCENTRATION : 1);
@@ -571,11 +555,9 @@ weigh(Losses *losses, const RaceParams *params, const RaceCellsSeen *seen, doubl
 	double		scale = hypot(seen->scale, OFF * seen->detail);
 	double		most = -INFINITY;
 	double		sum = 0;
-	int			i;
-	int			j;
 
-	for (i = 0; i < FACTORS; i++)
-		for (j = 0; j < POWERS; j++)
+	for (int i = 0; i < FACTORS; i++)
+		for (int j = 0; j < POWERS; j++)
 		{
 			double		off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
 			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
@@ -583,11 +565,11 @@ weigh(Losses *losses, const RaceParams *params, const RaceCellsSeen *seen, doubl
 			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
 			most = fmax(most, losses->weight[i][j]);
 		}
-	for (i = 0; i < FACTORS; i++)
-		for (j = 0; j < POWERS; j++)
+	for (int i = 0; i < FACTORS; i++)
+		for (int j = 0; j < POWERS; j++)
 			sum += losses->weight[i][j] = exp(losses->weight[i][j] - most);
-	for (i = 0; i < FACTORS; i++)
-		for (j = 0; j < POWERS; j++)
+	for (int i = 0; i < FACTORS; i++)
+		for (int j = 0; j < POWERS; j++)
 			losses->weight[i][j] /= sum;
 }
 
@@ -614,14 +596,12 @@ static double
 expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 {
 	double		sum = 0;
-	int			i;
-	int			j;
 
-	for (i = 0; i < FACTORS; i++)
+	for (int i = 0; i < FACTORS; i++)
 	{
 		double		where = where_asked_after(losses, i);
 
-		for (j = 0; j < POWERS; j++)
+		for (int j = 0; j < POWERS; j++)
 		{
 			double		lost = loss(losses, i, j, choice.halvings);
 			double		coarse = choice.levels == 1 ? 0 : WITHOUT_PEAK *
@@ -641,13 +621,12 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	RaceKept	best = cells->usual;
 	double		least = INFINITY;
 	Losses		losses;
-	int			i;
 
 	losses.usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
 	losses.from = cells->halvings;
 	losses.concentration = concentration(params, seen, records);
 	weigh(&losses, params, seen, part);
-	for (i = 0; i < cells->n; i++)
+	for (int i = 0; i < cells->n; i++)
 	{
 		RaceGridChoice choice = cells->kept[i].grid;
 		double		error = expected_error(&losses, choice, cells->noise[i] +

@@ -51,9 +51,8 @@ void
 race_mark_pair(RaceSketch *const *halves)
 {
 	uint64		id = race_random_id();
-	int			i;
 
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		halves[i]->header.noise.pair_id = id;
 		race_sketch_touch(halves[i]);
@@ -82,7 +81,6 @@ read_state(FunctionCallInfo fcinfo)
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
 	const RaceParams *params;
-	int			i;
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
 		ereport(ERROR,
@@ -94,7 +92,7 @@ read_state(FunctionCallInfo fcinfo)
 	{
 		race_check_value_bounds(PG_GETARG_FLOAT8(4), PG_GETARG_FLOAT8(5));
 		state = MemoryContextAllocZero(context, sizeof(State));
-		for (i = 0; i < RACE_HALVES; i++)
+		for (int i = 0; i < RACE_HALVES; i++)
 		{
 			state->halves[i] = race_build_create(fcinfo, params);
 			state->bounds[i] = PG_GETARG_FLOAT8(4 + i);
@@ -133,9 +131,8 @@ copy_state(FunctionCallInfo fcinfo, const State *other)
 {
 	State	   *state = MemoryContextAllocZero(race_aggregate_context(fcinfo, "race_build_value"), sizeof(State));
 	RaceView	view;
-	int			i;
 
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		race_sketch_view(RaceSketchGetDatum(other->halves[i]), &view);
 		state->halves[i] = race_sketch_copy(&view, race_result_context(fcinfo));
@@ -150,13 +147,12 @@ race_build_value_combine(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	State	   *other = PG_ARGISNULL(1) ? NULL : (State *) PG_GETARG_POINTER(1);
-	int			i;
 
 	if (other == NULL && state == NULL)
 		PG_RETURN_NULL();
 	if (state == NULL)
 		PG_RETURN_POINTER(copy_state(fcinfo, other));
-	for (i = 0; other != NULL && i < RACE_HALVES; i++)
+	for (int i = 0; other != NULL && i < RACE_HALVES; i++)
 		(void) DirectFunctionCall2(race_plus, RaceSketchGetDatum(state->halves[i]),
 								   RaceSketchGetDatum(other->halves[i]));
 	PG_RETURN_POINTER(state);
@@ -167,11 +163,10 @@ race_build_value_serialize(PG_FUNCTION_ARGS)
 {
 	State	   *state = (State *) PG_GETARG_POINTER(0);
 	StringInfoData bytes;
-	int			i;
 
 	(void) race_aggregate_context(fcinfo, "race_build_value");
 	pq_begintypsend(&bytes);
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		ExpandedObjectHeader *half = &state->halves[i]->hdr;
 		Size		size = EOH_get_flat_size(half);
@@ -193,12 +188,11 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 	State	   *state = palloc0(sizeof(State));
 	StringInfoData bytes;
 	RaceView	view;
-	int			i;
 
 	(void) race_aggregate_context(fcinfo, "race_build_value");
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		Size		size;
 		char	   *flat;
@@ -227,13 +221,12 @@ race_build_value_final(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	RaceResultRow row;
-	int			i;
 
 	if (state == NULL)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 	race_mark_pair(state->halves);
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 		race_row_add(&row, EOHPGetRODatum(&state->halves[i]->hdr));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -261,9 +254,8 @@ static bool
 view_pair(FunctionCallInfo fcinfo, RaceView *views)
 {
 	HeapTupleHeader pair = PG_GETARG_HEAPTUPLEHEADER(0);
-	int			i;
 
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		bool		isnull;
 		Datum		half = GetAttributeByNum(pair, i + 1, &isnull);
@@ -289,7 +281,6 @@ race_privatize_pair(PG_FUNCTION_ARGS)
 	RaceSketch *sketches[RACE_HALVES];
 	RaceRequest request;
 	RaceResultRow row;
-	int			i;
 
 	if (!is_pair_type(race_argument_type(fcinfo->flinfo, 0)))
 		ereport(ERROR,
@@ -300,7 +291,7 @@ race_privatize_pair(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 	race_private_sketches(exact, RACE_HALVES, &request, CurrentMemoryContext, sketches);
-	for (i = 0; i < RACE_HALVES; i++)
+	for (int i = 0; i < RACE_HALVES; i++)
 		race_row_add(&row, RaceSketchGetDatum(sketches[i]));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

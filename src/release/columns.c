@@ -74,9 +74,8 @@ is_widening(Oid from, Oid to)
 {
 	static const Oid ladder[] = {INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT8OID};
 	int			place[2] = {-1, -1};
-	size_t		i;
 
-	for (i = 0; i < lengthof(ladder); i++)
+	for (size_t i = 0; i < lengthof(ladder); i++)
 	{
 		if (ladder[i] == from)
 			place[0] = (int) i;
@@ -215,9 +214,7 @@ set_bound(const Subject *subject, Facts *facts, bool upper, double x, bool open)
 static void
 set_values(const Subject *subject, Facts *facts, Oid type, Datum *values, bool *nulls, int n)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		x;
 		char	   *category;
@@ -732,14 +729,13 @@ drop_equal(char **texts, uint32 n)
 	uint32	   *places = palloc(n * sizeof(uint32));
 	bool	   *equal = palloc0(n * sizeof(bool));
 	uint32		left = 0;
-	uint32		i;
 
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		places[i] = i;
 	qsort_arg(places, n, sizeof(uint32), compare_texts, texts);
-	for (i = 1; i < n; i++)
+	for (uint32 i = 1; i < n; i++)
 		equal[places[i]] = strcmp(texts[places[i]], texts[places[i - 1]]) == 0;
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		if (!equal[i])
 			texts[left++] = texts[i];
 	return left;
@@ -852,12 +848,11 @@ add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
 	{
 		Datum	   *values;
 		int			n;
-		int			i;
 
 		deconstruct_array(PG_GETARG_ARRAYTYPE_P(6), TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &n);
 		facts->has_categories = true;
 		facts->categories = NIL;
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			facts->categories = lappend(facts->categories, TextDatumGetCString(values[i]));
 		column->source = "described";
 	}
@@ -876,9 +871,8 @@ static Datum
 categories_array(const RaceDomain *domain)
 {
 	Datum	   *values = palloc(domain->n * sizeof(Datum));
-	uint32		i;
 
-	for (i = 0; i < domain->n; i++)
+	for (uint32 i = 0; i < domain->n; i++)
 		values[i] = CStringGetTextDatum(domain->categories[i]);
 	return PointerGetDatum(construct_array(values, domain->n, TEXTOID, -1, false, TYPALIGN_INT));
 }
@@ -1063,7 +1057,6 @@ categories_argument(FunctionCallInfo fcinfo, Oid type)
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
-	int			i;
 
 	if (categories.isnull)
 		return categories;
@@ -1071,7 +1064,7 @@ categories_argument(FunctionCallInfo fcinfo, Oid type)
 		refuse_description(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
 						   "Numbers have bounds; a boolean needs no description.");
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(DESCRIBED_CATEGORIES), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
@@ -1197,7 +1190,6 @@ race_columns_seen(PG_FUNCTION_ARGS)
 	Tuplestorestate *rows = race_store_start(fcinfo);
 	RaceLedger	ledger;
 	RaceParameter actor;
-	uint64		i;
 
 	race_act_begin(&ledger, fcinfo, false);
 	actor = race_ledger_role(GetUserId());
@@ -1208,7 +1200,7 @@ race_columns_seen(PG_FUNCTION_ARGS)
 					" CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c"
 					" WHERE has_any_column_privilege($1, r.relation, 'SELECT')"
 					" ORDER BY d.dataset COLLATE \"C\", c.ordinality", 1, &actor);
-	for (i = 0; i < SPI_processed; i++)
+	for (uint64 i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(rows, SPI_tuptable->vals[i]);
 	SPI_finish();
 	return (Datum) 0;

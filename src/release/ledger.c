@@ -116,11 +116,10 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	Oid			user;
 	int			context;
 	int			level = NewGUCNestLevel();
-	int			i;
 
 	Assert(n <= FUNC_MAX_ARGS);
 	(void) member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true), ledger->extension);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		types[i] = parameters[i].type;
 		values[i] = parameters[i].value;
@@ -231,11 +230,10 @@ static char *
 statement_for(const char *name, int n)
 {
 	StringInfoData text;
-	int			i;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT _racepriv._%s($1", name);
-	for (i = 2; i <= n; i++)
+	for (int i = 2; i <= n; i++)
 		appendStringInfo(&text, ", $%d", i);
 	appendStringInfoChar(&text, ')');
 	return text.data;
@@ -310,10 +308,9 @@ act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name, Nullabl
 {
 	RaceParameter parameters[FUNC_MAX_ARGS];
 	int			n = 0;
-	int			i;
 
 	parameters[n++] = race_ledger_role(GetUserId());
-	for (i = 0; i < PG_NARGS(); i++)
+	for (int i = 0; i < PG_NARGS(); i++)
 		parameters[n++] = argument(fcinfo, i);
 	race_ledger_run(ledger, statement_for(name, n), n, parameters);
 	result->value = race_ledger_value(1, &result->isnull);
@@ -491,12 +488,11 @@ race_oids_of(ArrayType *array)
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
-	int			i;
 	List	   *list = NIL;
 
 	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
 					  &values, &nulls, &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			list = lappend_oid(list, DatumGetObjectId(values[i]));
 	return list;

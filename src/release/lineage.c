@@ -150,7 +150,6 @@ add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 {
 	Occurrence *occurrence = palloc(sizeof(Occurrence));
 	Source	   *source = new_source(columns);
-	int			i;
 
 	check_size(lineage, list_length(lineage->occurrences) + 1);
 
@@ -159,7 +158,7 @@ add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 	occurrence->columns = columns;
 	occurrence->first_column = new_columns(lineage, columns);
 	lineage->occurrences = lappend(lineage->occurrences, occurrence);
-	for (i = 0; i < columns; i++)
+	for (int i = 0; i < columns; i++)
 		source->columns[i] = occurrence->first_column + i;
 	return source;
 }
@@ -215,9 +214,8 @@ static Source *
 source_of_cte(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullable)
 {
 	ListCell   *cell;
-	Index		up;
 
-	for (up = rte->ctelevelsup; up > 0 && level != NULL; up--)
+	for (Index up = rte->ctelevelsup; up > 0 && level != NULL; up--)
 		level = level->parent;
 	foreach(cell, level == NULL ? NIL : level->query->cteList)
 	{
@@ -410,9 +408,7 @@ is_unit(const Lineage *lineage, const Occurrence *occurrence, int i, int unit)
 static bool
 says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 {
-	int			i;
-
-	for (i = 0; i < first->columns; i++)
+	for (int i = 0; i < first->columns; i++)
 	{
 		bool		everywhere = true;
 		ListCell   *cell;
@@ -436,9 +432,8 @@ ancestors_of(Oid table)
 {
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *ancestors = list_make1_oid(table);
-	int			i;
 
-	for (i = 0; i < list_length(ancestors); i++)
+	for (int i = 0; i < list_length(ancestors); i++)
 	{
 		ScanKeyData key;
 		SysScanDesc scan;
@@ -483,11 +478,9 @@ static void
 refuse_related(const Lineage *lineage)
 {
 	const List *tables = lineage->result->private_tables;
-	int			i;
-	int			j;
 
-	for (i = 0; i < list_length(tables); i++)
-		for (j = 0; j < i; j++)
+	for (int i = 0; i < list_length(tables); i++)
+		for (int j = 0; j < i; j++)
 			if (are_related(list_nth_oid(tables, i), list_nth_oid(tables, j)))
 				race_refuse_relation(lineage->relid, psprintf("Its definition reads tables \"%s\" and \"%s\", which have a table in common by partitioning or inheritance.",
 															  get_rel_name(list_nth_oid(tables, j)),
@@ -924,9 +917,7 @@ race_refuse_relation(Oid relid, const char *why)
 Query *
 race_view_query(Relation view)
 {
-	int			i;
-
-	for (i = 0; view->rd_rules != NULL && i < view->rd_rules->numLocks; i++)
+	for (int i = 0; view->rd_rules != NULL && i < view->rd_rules->numLocks; i++)
 		if (view->rd_rules->rules[i]->event == CMD_SELECT)
 			return linitial_node(Query, view->rd_rules->rules[i]->actions);
 	elog(ERROR, "view \"%s\" has no query", RelationGetRelationName(view));

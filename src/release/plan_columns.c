@@ -66,10 +66,9 @@ begin_select(ColumnsPlan *plan, double epsilon)
 	uint32	   *ordered = palloc(plan->columns * sizeof(uint32));
 	double	   *weights = palloc(plan->columns * sizeof(double));
 	RaceRequest request = {.epsilon = epsilon, .delta = plan->delta};
-	int			i;
 
 	memset(select, 0, sizeof(RaceSelect));
-	for (i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->columns; i++)
 	{
 		const RaceDomain *domain = &plan->domains[i];
 
@@ -105,7 +104,6 @@ simulate(ColumnsPlan *plan, double epsilon)
 	uint64		again[RACE_GRAPH_COLUMNS];
 	Size		n = 0;
 	int			i;
-	uint32		k;
 
 	begin_select(plan, epsilon);
 	plan->count_noise = race_select_count(select);
@@ -118,7 +116,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 	}
 	counts = palloc(n * sizeof(int64));
 	for (i = 0, n = 0; i < plan->columns; i++)
-		for (k = 0; k < select->finest[i]; k++)
+		for (uint32 k = 0; k < select->finest[i]; k++)
 			counts[n++] = (int64) (plan->records / select->finest[i]);
 	race_select_join(select, counts);
 	for (i = 0; i < plan->columns * plan->columns; i++)
@@ -148,11 +146,10 @@ static double
 error_of_value(ColumnsPlan *plan, double epsilon)
 {
 	double		most = 0;
-	int			i;
 
 	if (!simulate(plan, epsilon))
 		return INFINITY;
-	for (i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->columns; i++)
 		most = Max(most, reach(plan, plan->variance[i]));
 	return most;
 }
@@ -215,19 +212,17 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	RaceSelect *select = &plan->select;
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
 	double		counters = 0;
-	uint32		k;
-	int			i;
 
-	for (i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->columns; i++)
 		precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
-	for (i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->columns; i++)
 	{
 		add_column(plan, i);
 		counters += select->cells[i];
 	}
-	for (k = 0; k < select->measured; k++)
+	for (uint32 k = 0; k < select->measured; k++)
 	{
 		const RaceSelectTable *pair = &select->table[k];
 
@@ -239,10 +234,10 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	add_line(plan, "tables of two columns", select->measured, "tables, if all depend on each other");
 	add_line(plan, "counters", counters, "counters");
 	counters = 0;
-	for (i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->columns; i++)
 	{
 		counters += select->cells[i];
-		for (k = 0; k < (uint32) i; k++)
+		for (uint32 k = 0; k < (uint32) i; k++)
 			counters += (double) select->finest[i] * select->finest[k];
 	}
 	add_line(plan, "memory while data are read", counters * BYTES_A_COUNTER / (1024 * 1024), "MB");

@@ -98,16 +98,15 @@ static void
 take_sketches(Parts *parts, int i, const RaceView *exact)
 {
 	RaceSketch *sketches[RACE_HALVES];
-	int			half;
 
 	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
-	for (half = 0; half < parts->halves; half++)
+	for (int half = 0; half < parts->halves; half++)
 	{
 		race_check_exact(exact[half].header, "made private again");
 		race_params_check_same(parts->params, exact[half].params);
 	}
 	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
-	for (half = 0; half < parts->halves; half++)
+	for (int half = 0; half < parts->halves; half++)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
 
@@ -117,7 +116,6 @@ view_sketches(const Parts *parts, Datum column, RaceView *exact)
 {
 	HeapTupleHeader pair;
 	bool		isnull;
-	int			half;
 
 	if (parts->halves == 1)
 	{
@@ -125,7 +123,7 @@ view_sketches(const Parts *parts, Datum column, RaceView *exact)
 		return;
 	}
 	pair = DatumGetHeapTupleHeader(column);
-	for (half = 0; half < parts->halves; half++)
+	for (int half = 0; half < parts->halves; half++)
 		race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
 }
 
@@ -168,18 +166,17 @@ fill_parts(Parts *parts)
 												  ALLOCSET_START_SMALL_SIZES);
 	RaceSketch *sketches[RACE_HALVES];
 	RaceView	empty[RACE_HALVES];
-	int			i;
 
-	for (i = 0; i < parts->halves; i++)
+	for (int i = 0; i < parts->halves; i++)
 		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
 	if (parts->halves > 1)
 	{
 		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
 		race_mark_pair(sketches);
 	}
-	for (i = 0; i < parts->halves; i++)
+	for (int i = 0; i < parts->halves; i++)
 		race_sketch_view_any(RaceSketchGetDatum(sketches[i]), &empty[i]);
-	for (i = 0; i < parts->n; i++)
+	for (int i = 0; i < parts->n; i++)
 		if (parts->sketches[i * parts->halves] == (Datum) 0)
 			take_sketches(parts, i, empty);
 }
@@ -843,9 +840,8 @@ is_clipped(const RaceParams *part)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32		i;
 
-	for (i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
+	for (uint32 i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
 		if (!isfinite(lower[i]) || !isfinite(upper[i]))
 			return false;
 	return lower != NULL && upper != NULL;
@@ -949,11 +945,10 @@ is_declared(Datum labels, Datum label)
 {
 	Datum	   *declared;
 	int			n;
-	int			i;
 
 	deconstruct_array(DatumGetArrayTypeP(labels), TEXTOID, -1, false, TYPALIGN_INT, &declared,
 					  NULL, &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, declared[i], label)))
 			return true;
 	return false;

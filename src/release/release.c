@@ -300,14 +300,13 @@ write_request(Release *release)
 	StringInfoData text;
 	bool		isnull;
 	int			n = 0;
-	int			i;
 
 	if (written.asked.domains == 0)
 		written.asked.expression = release->checked->expression;
 	written.asked.label = release->checked->label;
 	written.asked.value = release->checked->value;
 	initStringInfo(&text);
-	for (i = 0; i < ARGUMENTS; i++)
+	for (int i = 0; i < ARGUMENTS; i++)
 	{
 		if (!arguments[i].kept)
 			continue;
@@ -457,9 +456,7 @@ check_current(const Release *release, const RaceChecked *checked)
 static void
 fit_models(const Release *release, int n, Datum *sketches)
 {
-	int			i;
-
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n);
 		sketches[i] = race_release_fit(sketches[i]);
@@ -476,7 +473,6 @@ make_private(const Release *release)
 	Datum	   *sketches;
 	Datum	   *scores = NULL;
 	int			n = 1;
-	int			i;
 
 	if (!race_request_same(release->checked, checked))
 		refuse_changed();
@@ -494,7 +490,7 @@ make_private(const Release *release)
 		scores = race_read_scores(&release->asked, checked, n, labels, sketches);
 		check_current(release, checked);
 	}
-	for (i = 0; i < n * halves; i++)
+	for (int i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
 }
@@ -773,15 +769,13 @@ use_arguments(Release *release, char *path)
 static void
 check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char *names)
 {
-	size_t		i;
-
 	if (asked->name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a release needs a name")));
 	/* what does not fit into the index is known before the charge */
 	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!is_given(asked, needed[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -825,10 +819,9 @@ race_release(PG_FUNCTION_ARGS)
 {
 	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
 	Release		release;
-	int			i;
 
 	begin(&release, fcinfo);
-	for (i = DATASET; i < PG_NARGS(); i++)
+	for (int i = DATASET; i < PG_NARGS(); i++)
 		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);
@@ -877,13 +870,11 @@ check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts,
 	double		cells = 0;
 	int			pairs = n * (n - 1) / 2;
 	double		megabytes;
-	int			i;
-	int			j;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		cells += RaceDomainCells(&domains[i]);
-		for (j = 0; j < i; j++)
+		for (int j = 0; j < i; j++)
 			counters += (double) RaceDomainGroups(&domains[i]) * RaceDomainGroups(&domains[j]);
 	}
 	counters = (counters + cells) * parts;
@@ -1000,7 +991,6 @@ use_domains(Release *release, const char *label, Datum workload)
 	int			label_column = -1;
 	int			columns;
 	int			n;
-	int			i;
 
 	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n);
 	columns = n - domains[n - 1].measure;
@@ -1015,7 +1005,7 @@ use_domains(Release *release, const char *label, Datum workload)
 	initStringInfo(&weights);
 	initStringInfo(&expression);
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const char *comma = i == 0 ? "" : ",";
 
@@ -1042,10 +1032,9 @@ race_release_columns(PG_FUNCTION_ARGS)
 	const int	label = lengthof(signature);
 	const int	workload = lengthof(signature) + 1;
 	Release		release;
-	int			i;
 
 	begin(&release, fcinfo);
-	for (i = 1; i < (int) lengthof(signature); i++)
+	for (int i = 1; i < (int) lengthof(signature); i++)
 		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
@@ -1077,10 +1066,9 @@ static char *
 request_columns(void)
 {
 	StringInfoData text;
-	int			i;
 
 	initStringInfo(&text);
-	for (i = 0; i < ARGUMENTS; i++)
+	for (int i = 0; i < ARGUMENTS; i++)
 		if (arguments[i].kept)
 			appendStringInfo(&text, "%s%s %s", text.len == 0 ? "" : ", ", arguments[i].name,
 							 arguments[i].type_name);
@@ -1098,7 +1086,6 @@ read_last(Release *release)
 	RaceParameter name = argument(release, NAME);
 	bool		isnull;
 	int			column = 4;
-	int			i;
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
@@ -1114,7 +1101,7 @@ read_last(Release *release)
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
 	release->asked.domains = race_ledger_value(3, &isnull);
-	for (i = 0; i < ARGUMENTS; i++)
+	for (int i = 0; i < ARGUMENTS; i++)
 	{
 		Datum		value;
 

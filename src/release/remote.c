@@ -48,9 +48,8 @@ same_columns(Oid a, Oid b)
 	Relation	x = relation_open(a, AccessShareLock);
 	Relation	y = relation_open(b, AccessShareLock);
 	bool		same = RelationGetNumberOfAttributes(x) == RelationGetNumberOfAttributes(y);
-	int			i;
 
-	for (i = 0; same && i < RelationGetNumberOfAttributes(x); i++)
+	for (int i = 0; same && i < RelationGetNumberOfAttributes(x); i++)
 	{
 		Form_pg_attribute p = TupleDescAttr(RelationGetDescr(x), i);
 		Form_pg_attribute q = TupleDescAttr(RelationGetDescr(y), i);
