@@ -297,7 +297,7 @@ def classify(gate, name, epsilon=1, reps=3):
             f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")))
         run('DROP TABLE c; CREATE TABLE c AS SELECT label, race_privatize(race_build(race_moment_params('
             f'{array(lower)}, {array(upper)}, targets => 0), x), {epsilon}) AS m FROM private_rows GROUP BY label')
-        found['lda'].append(wrong(gate.column('SELECT (SELECT race_classify(label, m, x, 'counts') FROM c) FROM test_rows ORDER BY id')))
+        found['lda'].append(wrong(gate.column("SELECT (SELECT race_classify(label, m, x, 'counts') FROM c) FROM test_rows ORDER BY id")))
         if classes == 2 and seed < 3:
             scale = [(of - public[0].mean(axis=0)) / public[0].std(axis=0) for of in (private[0], tests)]
             found['rival'].append(100 - 100 * max(best_objective_perturbation(
