@@ -82,7 +82,7 @@ mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
 mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
 	's/(noise = wishart \? plan->entry_noise) :/$1 \/ 4 :/' wishart_test
 mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
-	's/for \(sign = -1; sign <= 1; sign \+= 2\)/for (sign = 1; sign <= 1; sign += 2)/' wishart_test
+	's/for \(int sign = -1; sign <= 1; sign \+= 2\)/for (int sign = 1; sign <= 1; sign += 2)/' wishart_test
 mutant wishart-sign 'Wishart' 'the sum of two matrices in place of a difference' \
 	's/\+= sign \* \(int64_t\)/+= (int64_t)/' wishart_test
 mutant wishart-freedom 'Wishart' 'p degrees of freedom for p + 1' \
