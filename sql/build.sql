@@ -33,7 +33,7 @@ RESET enable_sort;
 SELECT bool_and(s::text = expected(CASE WHEN g IS NULL THEN 'true' ELSE 'g = ' || g END)) AS grouping_sets, count(*)
 FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY ROLLUP (g)) v;
 SELECT race_build(:p, x) FILTER (WHERE g = 3)::text = expected('g = 3') AS filter FROM t;
-SELECT race_count(race_build(:p, x)) = count(*) AS "distinct" FROM (SELECT DISTINCT x FROM t WHERE x IS NOT NULL) t;
+SELECT race_count(race_build(DISTINCT :p::race_params, x)) = count(DISTINCT x) AS "distinct" FROM t;
 -- several in one query share nothing but their parameters
 SELECT race_build(:p, x)::text = expected('true') AS a, race_build(:p, x) FILTER (WHERE g < 5)::text = expected('g < 5') AS b FROM t;
 

@@ -54,13 +54,16 @@ SELECT 'l2(dims=99999999999999999999)'::race_params;
 SELECT 'l2(dims=4294967297)'::race_params;
 SELECT 'l2(rows=4294967297)'::race_params;
 
--- equality and hash, for GROUP BY, DISTINCT and joins; there is no order
-SELECT count(*) FROM (SELECT DISTINCT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p) t;
+-- order and hash, for GROUP BY, DISTINCT and joins
+SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=2)', 'l2(dims=9)']::race_params[]) p ORDER BY p;
+SELECT count(DISTINCT p) FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p;
+SET enable_sort = off;
 SELECT count(*) FROM (SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p GROUP BY p) t;
-SELECT a < b FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
-SELECT a = b AS eq, a <> b AS ne
+RESET enable_sort;
+SELECT a < b AS lt, a <= b AS le, a = b AS eq, a <> b AS ne, a >= b AS ge, a > b AS gt
 FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
-SELECT _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS hash
+SELECT _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS hash,
+       _racepriv._race_params_hash_extended(a, 7) = _racepriv._race_params_hash_extended(b, 7) AS extended
 FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order

@@ -91,25 +91,6 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- Parameters are equal or not, and have no order.
--- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES )
--- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES )
--- covers: CREATE OPERATOR < ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_lt, COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel )
--- covers: CREATE OPERATOR <= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_le, COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel )
--- covers: CREATE OPERATOR > ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_gt, COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel )
--- covers: CREATE OPERATOR >= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge, COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel )
--- covers: CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS OPERATOR 1 =, FUNCTION 1 _race_params_hash(race_params), FUNCTION 2 _race_params_hash_extended(race_params, bigint)
-DROP OPERATOR CLASS race_params_ops USING hash;
-DROP OPERATOR FAMILY race_params_ops USING btree;
-DROP OPERATOR < (race_params, race_params);
-DROP OPERATOR <= (race_params, race_params);
-DROP OPERATOR > (race_params, race_params);
-DROP OPERATOR >= (race_params, race_params);
-DO $$
-BEGIN
-	UPDATE pg_catalog.pg_operator SET oprcanmerge = false
-	WHERE oid OPERATOR(pg_catalog.=) '@extschema@.=(@extschema@.race_params,@extschema@.race_params)'::pg_catalog.regoperator;
-END $$;
 -- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_suggest_result statement

@@ -10,7 +10,13 @@ ALTER FUNCTION _race_params_send(race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_multiply(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_eq(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_ne(race_params, race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_lt(race_params, race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_le(race_params, race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_gt(race_params, race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_ge(race_params, race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_cmp(race_params, race_params) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_params_hash(race_params) SET SCHEMA _racepriv;
+ALTER FUNCTION _race_params_hash_extended(race_params, bigint) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_in(cstring) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_out(race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_sketch_recv(internal) SET SCHEMA _racepriv;
@@ -162,25 +168,6 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- Parameters are equal or not, and have no order.
--- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES )
--- covers: CREATE OPERATOR = ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq, COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES )
--- covers: CREATE OPERATOR < ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_lt, COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel )
--- covers: CREATE OPERATOR <= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_le, COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel )
--- covers: CREATE OPERATOR > ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_gt, COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel )
--- covers: CREATE OPERATOR >= ( LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge, COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel )
--- covers: CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS OPERATOR 1 =, FUNCTION 1 _race_params_hash(race_params), FUNCTION 2 _race_params_hash_extended(race_params, bigint)
-DROP OPERATOR CLASS race_params_ops USING hash;
-DROP OPERATOR FAMILY race_params_ops USING btree;
-DROP OPERATOR < (race_params, race_params);
-DROP OPERATOR <= (race_params, race_params);
-DROP OPERATOR > (race_params, race_params);
-DROP OPERATOR >= (race_params, race_params);
-DO $$
-BEGIN
-	UPDATE pg_catalog.pg_operator SET oprcanmerge = false
-	WHERE oid OPERATOR(pg_catalog.=) '@extschema@.=(@extschema@.race_params,@extschema@.race_params)'::pg_catalog.regoperator;
-END $$;
 -- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_suggest_result statement
@@ -208,7 +195,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_cmp', '_race_params_counters', '_race_params_ge', '_race_params_gt', '_race_params_hash_extended', '_race_params_le', '_race_params_lt', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -464,12 +451,6 @@ COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, 
 
 COMMENT ON OPERATOR * (race_params, race_params) IS
 	'the product of up to 4 kernels, for records ROW(x, c) with a value for each. Both sides have the same rows, range and seed (22023). Multiply from left to right';
-
-CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 _racepriv._race_params_hash(race_params);
-
-COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params, for GROUP BY, DISTINCT and joins; they have no order';
 
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
 	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
@@ -2854,12 +2835,6 @@ DROP FUNCTION race_probability_density(sketch race_sketch, q "any", smoothing fl
 DROP FUNCTION race_fit_categories(sketch race_sketch, categories jsonb);
 DROP FUNCTION race_suggest_rows(records float8, epsilon float8, kernel_mass float8);
 DROP FUNCTION race_error_bound(rows int, epsilon float8, records float8, kernel_mass float8, failure_probability float8);
-DROP FUNCTION _race_params_hash_extended(race_params, bigint);
-DROP FUNCTION _race_params_cmp(race_params, race_params);
-DROP FUNCTION _race_params_ge(race_params, race_params);
-DROP FUNCTION _race_params_gt(race_params, race_params);
-DROP FUNCTION _race_params_le(race_params, race_params);
-DROP FUNCTION _race_params_lt(race_params, race_params);
 DROP FUNCTION _race_params_counters(race_params);
 DO $$
 DECLARE

@@ -245,6 +245,24 @@ race_field_set_default(const RaceField *field, RaceParams *part)
 	race_field_set_bits(field, part, bits);
 }
 
+/* The order of two values of a field that is no array: < 0, 0 or > 0 */
+static int
+race_field_compare(const RaceField *field, const RaceParams *a, const RaceParams *b)
+{
+	uint64		x = race_field_bits(field, a);
+	uint64		y = race_field_bits(field, b);
+	double		real_x;
+	double		real_y;
+
+	if (field->type == RACE_FIELD_INTEGER)
+		return ((int64) x > (int64) y) - ((int64) x < (int64) y);
+	if (field->type != RACE_FIELD_REAL)
+		return (x > y) - (x < y);
+	memcpy(&real_x, &x, sizeof(x));
+	memcpy(&real_y, &y, sizeof(y));
+	return (real_x > real_y) - (real_x < real_y);
+}
+
 /*
  * Values of the type race_params: checks and comparisons.
  */
@@ -664,7 +682,7 @@ race_params_as_grid(const RaceParams *params)
 }
 
 /*
- * The type race_params in SQL: input and output, constructor, product, equality.
+ * The type race_params in SQL: input and output, constructor, product, order.
  */
 
 PG_FUNCTION_INFO_V1(race_params_in);
@@ -675,7 +693,13 @@ PG_FUNCTION_INFO_V1(race_params_new);
 PG_FUNCTION_INFO_V1(race_params_multiply);
 PG_FUNCTION_INFO_V1(race_params_eq);
 PG_FUNCTION_INFO_V1(race_params_ne);
+PG_FUNCTION_INFO_V1(race_params_lt);
+PG_FUNCTION_INFO_V1(race_params_le);
+PG_FUNCTION_INFO_V1(race_params_gt);
+PG_FUNCTION_INFO_V1(race_params_ge);
+PG_FUNCTION_INFO_V1(race_params_cmp);
 PG_FUNCTION_INFO_V1(race_params_hash);
+PG_FUNCTION_INFO_V1(race_params_hash_extended);
 
 Datum
 race_params_in(PG_FUNCTION_ARGS)
@@ -855,24 +879,74 @@ race_params_multiply(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(drafts, all, NULL)));
 }
 
-/* Equal parameters have equal bytes. */
-static bool
-same_args(FunctionCallInfo fcinfo)
+/* ---------------------------------------------------------------- order */
+
+static int
+compare(const RaceParams *a, const RaceParams *b)
 {
-	return race_params_same(race_params_arg(PG_GETARG_DATUM(0)),
-							race_params_arg(PG_GETARG_DATUM(1)));
+	for (int key = 0; key < RACE_KEYS; key++)
+		if (race_field_is_stored(&race_fields[key], a->kernel))
+		{
+			int			order = race_field_compare(&race_fields[key], a, b);
+
+			if (order != 0)
+				return order;
+		}
+	/*
+	 * the order of arrays and further parts has no meaning, but it is a total order
+	 */
+	if (a->more != b->more)
+		return a->more < b->more ? -1 : 1;
+	return memcmp(a, b, race_params_size(a));
+}
+
+static int
+compare_args(FunctionCallInfo fcinfo)
+{
+	return compare(race_params_arg(PG_GETARG_DATUM(0)),
+				   race_params_arg(PG_GETARG_DATUM(1)));
 }
 
 Datum
 race_params_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(same_args(fcinfo));
+	PG_RETURN_BOOL(compare_args(fcinfo) == 0);
 }
 
 Datum
 race_params_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!same_args(fcinfo));
+	PG_RETURN_BOOL(compare_args(fcinfo) != 0);
+}
+
+Datum
+race_params_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) < 0);
+}
+
+Datum
+race_params_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) <= 0);
+}
+
+Datum
+race_params_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) > 0);
+}
+
+Datum
+race_params_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) >= 0);
+}
+
+Datum
+race_params_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare_args(fcinfo));
 }
 
 Datum
@@ -881,6 +955,15 @@ race_params_hash(PG_FUNCTION_ARGS)
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
 
 	return hash_any((const unsigned char *) params, race_params_size(params));
+}
+
+Datum
+race_params_hash_extended(PG_FUNCTION_ARGS)
+{
+	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
+
+	return hash_any_extended((const unsigned char *) params,
+							 race_params_size(params), PG_GETARG_INT64(1));
 }
 
 /*

@@ -57,27 +57,72 @@ CREATE FUNCTION _racepriv._race_params_eq(race_params, race_params) RETURNS bool
 	AS 'MODULE_PATHNAME', 'race_params_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_params_ne(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_lt(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_params_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_le(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_params_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_gt(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_params_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_ge(race_params, race_params) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_params_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_cmp(race_params, race_params) RETURNS int
+	AS 'MODULE_PATHNAME', 'race_params_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION _racepriv._race_params_hash(race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'race_params_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _racepriv._race_params_eq(race_params, race_params) IS 'implementation of = operator';
 COMMENT ON FUNCTION _racepriv._race_params_ne(race_params, race_params) IS 'implementation of <> operator';
+COMMENT ON FUNCTION _racepriv._race_params_lt(race_params, race_params) IS 'implementation of < operator';
+COMMENT ON FUNCTION _racepriv._race_params_le(race_params, race_params) IS 'implementation of <= operator';
+COMMENT ON FUNCTION _racepriv._race_params_gt(race_params, race_params) IS 'implementation of > operator';
+COMMENT ON FUNCTION _racepriv._race_params_ge(race_params, race_params) IS 'implementation of >= operator';
+COMMENT ON FUNCTION _racepriv._race_params_cmp(race_params, race_params) IS 'less-equal-greater';
 COMMENT ON FUNCTION _racepriv._race_params_hash(race_params) IS 'hash';
+COMMENT ON FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) IS 'hash';
 
 CREATE OPERATOR = (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
 );
 CREATE OPERATOR <> (
 	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
+CREATE OPERATOR < (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
 COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: sketches with these parameters can be merged';
 COMMENT ON OPERATOR <> (race_params, race_params) IS 'not equal';
+COMMENT ON OPERATOR < (race_params, race_params) IS 'less than';
+COMMENT ON OPERATOR <= (race_params, race_params) IS 'less than or equal';
+COMMENT ON OPERATOR > (race_params, race_params) IS 'greater than';
+COMMENT ON OPERATOR >= (race_params, race_params) IS 'greater than or equal';
 
+CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 _racepriv._race_params_cmp(race_params, race_params);
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
 	OPERATOR 1 =,
-	FUNCTION 1 _racepriv._race_params_hash(race_params);
-COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params, for GROUP BY, DISTINCT and joins; they have no order';
+	FUNCTION 1 _racepriv._race_params_hash(race_params),
+	FUNCTION 2 _racepriv._race_params_hash_extended(race_params, bigint);
+COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash, then what else differs';
+COMMENT ON OPERATOR FAMILY race_params_ops USING btree IS 'order of race_params';
+COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params';
 COMMENT ON OPERATOR FAMILY race_params_ops USING hash IS 'hashing of race_params';
 
 -- ------------------------------------------------------------------------

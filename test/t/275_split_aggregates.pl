@@ -89,6 +89,7 @@ sql("UPDATE pg_dist_partition SET partmethod = 'h'");
 like(plan_of($build), qr/race_build_records\('l2\(.*?\)'::race_params, race_record\('l2\(.*?\)'::race_params, (t\.)?x\)\) FILTER/, 'over a distributed table race_build has arguments of exact types');
 unlike(plan_of($build, ''), qr/race_build_records/, 'control: not where Citus is not loaded');
 is(sql("SET citus.shard_count = 32; LOAD 'racepriv'; SELECT string_agg(s::text, ',' ORDER BY g) FROM ($build) v(g, s)"), $expected, 'with the same bits');
+unlike(plan_of("SELECT race_build(DISTINCT $vectors, x) FROM t"), qr/race_build_records/, 'but not with DISTINCT, of which there are no parts');
 like(sql_fails("SELECT race_build(NULL, x) FROM t"), qr/\AERROR:  22004: /, 'NULL parameters are refused as before');
 sql("CALL race_protect('t', 't', 1000000); CALL race_release_sketch('t', 't', $vectors, 'x', 100000)");
 is(sql("SELECT race_count(race_released('t')) = (SELECT count(x) FROM t)"), 't', 'a release of a distributed table');
