@@ -2,7 +2,7 @@
  * moments.h
  *		What answers from moments need: the matrix of sums and products, and its noise.
  *
- * The columns of the matrix are those of v = [1, u] (lsh/moments.h), in scaled units: a column
+ * The columns of the matrix are those of v = [1, u] (moment_sums.h), in scaled units: a column
  * of the record is (x - (lower + upper) / 2) / ((upper - lower) / 2), and for a target
  * RACE_TARGET_WEIGHT times that; a feature is a feature.  Records were clipped to the bounds, and v
  * was multiplied by a factor so that it is within the norm.

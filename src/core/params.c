@@ -967,7 +967,7 @@ race_params_hash_extended(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_moment_params: the parameters of moments (lsh/moments.h).
+ * race_moment_params: the parameters of moments (moment_sums.h).
  */
 
 PG_FUNCTION_INFO_V1(race_moment_params);

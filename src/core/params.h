@@ -46,7 +46,7 @@ extern const RaceParams *race_params_arg(Datum datum);
 extern bool race_params_check(const RaceParams *params, Node *escontext);
 
 /*
- * The same kernel as a grid (lsh/grid.h), palloc'd; NULL if there cannot be one, because of
+ * The same kernel as a grid (table.h), palloc'd; NULL if there cannot be one, because of
  * the kernel, the dims, a transform or missing bounds
  */
 extern RaceParams *race_params_as_grid(const RaceParams *params);
@@ -127,7 +127,7 @@ extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
  * race_params(...), the wire format and the order of race_params follow the table.
  * To add a parameter: add the field to RaceParams (in place of reserved bytes, or in the
  * union of what only some kernels have), a line to the table, an argument to the
- * constructor (params.sql), and its limits (lsh/limits.c).
+ * constructor (params.sql), and its limits (row_params.c).
  */
 
 typedef enum RaceFieldType

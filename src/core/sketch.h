@@ -223,7 +223,7 @@ extern void *race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, co
 /*
  * Private grids with the cells that they have in common.
  *
- * Noise and counts decide how many cells each private grid keeps (privacy/cells.c).  Linear
+ * Noise and counts decide how many cells each private grid keeps (table_select.c).  Linear
  * weights nest, so that a grid with noise can be made coarser, too.
  */
 

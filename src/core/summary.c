@@ -34,13 +34,13 @@
  * twice, since it is there twice.  So the norm of the change is that of the whole matrix, |v|^2.
  * Matrices v v' have no negative inner product, so that substituting costs what is said below
  * here, too; doc/privacy.md has the proof, and the part of rounding.  With delta 0, a difference of
- * Wishart matrices makes v v' exp(-|v|^2 / (2 scale)) times as likely (noise/wishart.c).
+ * Wishart matrices makes v v' exp(-|v|^2 / (2 scale)) times as likely (noise_budget.c).
  *
  * Which rows serve best depends on the table.  A pure release that is to choose them spends a
  * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
  * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
  * the same whatever rows are chosen, so that all three add up.  Of a grid that is to choose its cells
- * it is two norms, of what coarser cells lose and of nodes (lsh/grid_look.c).
+ * it is two norms, of what coarser cells lose and of nodes (table_select.c).
  *
  * To substitute the records of a person is to remove and to add: this changes the
  * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one

@@ -174,7 +174,7 @@ extern uint64_t race_record_unit(const RaceParams *params);
 extern uint64_t race_record_weight(const RaceParams *params);
 extern uint64_t race_record_squared(const RaceParams *params);
 
-/* Who adds up noise shares (noise/sum.c) */
+/* Who adds up noise shares (noise_budget.c) */
 typedef struct RaceFederation
 {
 	uint32_t	parties;

@@ -14,7 +14,7 @@
  * In few dimensions and between public bounds, a record need not be hashed.  It is split
  * linearly over the 2^d nodes around it, in integer weights that add up to a unit.  So it
  * changes the counters by one unit in L1, however many nodes there are, and a question is asked
- * of what the nodes say of the table (fit/gridded.c).
+ * of what the nodes say of the table (evaluator.c).
  *
  * A grid has cells that can be halved in number several times, exactly: the linear weights
  * of a coarse node are 1/2, 1, 1/2 of those of its fine ones.  So the noise decides how

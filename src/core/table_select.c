@@ -140,7 +140,7 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
 }
 
 /*
- * What the projection leaves of a kernel sum (fit/gridded.c) falls with the fourth power of the
+ * What the projection leaves of a kernel sum (evaluator.c) falls with the fourth power of the
  * cells where records lie smoothly, and with the first where they share a few places.  It is
  * expected to be so much of a typical answer for cells of a bandwidth, and to fall with such a
  * power.  Of those that were tried, these made errors least on 14 made tables.  In one dimension,

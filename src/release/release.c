@@ -519,9 +519,11 @@ tell_left(const Release *release)
 					"SELECT CASE accounting WHEN 'zcdp' THEN format('rho %s of %s', trim_scale(round(rho_limit - spent_rho, 6)), trim_scale(round(rho_limit, 6)))"
 					" ELSE format('epsilon %s of %s', trim_scale(round(epsilon_limit - spent_epsilon, 6)), trim_scale(epsilon_limit)) END"
 					" FROM _racepriv.race_budgets WHERE budget = $1", 1, &budget);
-	ereport(NOTICE,
-			(errmsg("release \"%s\" is stored; left of budget \"%s\": %s", release->asked.name,
-					release->checked->dataset->budget, race_ledger_text(1))));
+	/* a superuser may have taken the budget away since */
+	if (SPI_processed == 1)
+		ereport(NOTICE,
+				(errmsg("release \"%s\" is stored; left of budget \"%s\": %s", release->asked.name,
+						release->checked->dataset->budget, race_ledger_text(1))));
 }
 
 static void

@@ -423,7 +423,7 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 
 /*
  * Wide cells, so that nodes have as many records whatever the number of labels: each one costs noise, and
- * shares are linear between nodes (learn/curves.h).
+ * shares are linear between nodes (calibration.c).
  */
 static Datum
 params_of_scores(const RaceAsked *asked)
