@@ -1,5 +1,5 @@
 # META.json has what PGXN asks for (PGXN Meta Spec 1.0.0), all files that name the version
-# name the same, and each test has a number of its own.
+# name the same, each test has a number of its own, and documents name what is there.
 use strict;
 use warnings;
 use FindBin;
@@ -34,5 +34,14 @@ ok(-f "$top/upgrade/racepriv--$last--$version.sql", 'and there is an upgrade to 
 
 my %seen;
 is(join(' ', grep { $seen{$_}++ } map { m{/(\d+)_\w+\.pl$} } glob "$top/test/t/*.pl"), '', 'no two tests have the same number');
+
+# Whoever reviews the proofs follows these names.  Names with capital letters stand for others.
+my %files = map { m{([^/]+)$} => 1 } map { glob "$top/$_" } qw(*/* */*/* */*/*/* */*/*/*/*);
+for my $document (qw(README.md CONTRIBUTING.md), map { s{.*/(doc/)}{$1}r } glob "$top/doc/*.md") {
+	my @named = slurp($document) =~ m{`(?:[\w./-]*/)?([a-z0-9_]+\.(?:c|h|pl|py))`}g;
+	is(join(' ', grep { !$files{$_} } @named), '', "the files that $document names are there");
+}
+my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql}";
+is(join(' ', grep { $source !~ /\b$_\b/ } slurp('doc/privacy.md') =~ /`(race_\w+)`/g), '', 'and the functions that doc/privacy.md names');
 
 done_testing();
