@@ -85,6 +85,28 @@ race_tables_edge(const RaceDomain *domain, uint32 cell)
 
 /* ------------------------------------------------------------------- where */
 
+/* The cell of a category; n if there is none of this text */
+static uint32
+find_category(const RaceDomain *domain, const char *text)
+{
+	uint32		i = 0;
+
+	while (i < domain->n && strcmp(domain->categories[i], text) != 0)
+		i++;
+	return i;
+}
+
+/* What the cell of all values that are no category is called, as no category is */
+static char *
+other_label(const RaceDomain *domain)
+{
+	char	   *label = pstrdup("other");
+
+	while (find_category(domain, label) < domain->n)
+		label = psprintf("(%s)", label);
+	return label;
+}
+
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
@@ -97,8 +119,9 @@ refuse_value(const RaceDomain *domain, const char *found)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of the release cannot be %s", domain->name, found),
 			 domain->category ?
-			 errhint("Its values are %s%s: write one of them, or an array of some.", list.data,
-					 domain->n > 10 ? ", ..." : "") :
+			 errhint("Its values are %s%s%s: write one of them, or an array of some.", list.data,
+					 domain->n > 10 ? ", ..." : "",
+					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "") :
 			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s, %s]}.",
 					 domain->name, race_domain_number_text(domain, domain->lower),
 					 race_domain_number_text(domain, domain->upper))));
@@ -117,26 +140,22 @@ scalar_text(const JsonbValue *value)
 	return pstrdup("null");
 }
 
-/* The weight 1 for the cell of a category, or of NULL */
+/* The weight 1 for the cell of a category, of NULL, or of all other values */
 static void
 choose_category(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
 	char	   *text = scalar_text(value);
+	uint32		cell = value->type == jbvNull ? domain->n : find_category(domain, text);
 
-	if (value->type == jbvNull && domain->has_null)
-	{
-		weights[domain->n] = 1;
-		return;
-	}
 	CHECK_FOR_INTERRUPTS();
-	for (uint32 i = 0; i < domain->n && value->type != jbvNull; i++)
-		if (strcmp(domain->categories[i], text) == 0 ||
-			(value->type == jbvBool && domain->categories[i][0] == text[0] && domain->categories[i][1] == '\0'))
-		{
-			weights[i] = 1;
-			return;
-		}
-	refuse_value(domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
+	if (cell == domain->n && value->type == jbvBool)
+		cell = find_category(domain, value->val.boolean ? "t" : "f");
+	if (cell < domain->n || (value->type == jbvNull && domain->has_null))
+		weights[cell] = 1;
+	else if (domain->has_other && value->type == jbvString && strcmp(text, other_label(domain)) == 0)
+		weights[RaceDomainCells(domain) - 1] = 1;
+	else
+		refuse_value(domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
 }
 
 /* The number that a scalar stands for; dates are strings */
@@ -612,7 +631,7 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 	if (line->first >= domain->n && domain->has_null && line->first == domain->n)
 		race_row_add_null(row);
 	else if (line->first >= domain->n)
-		race_row_add_text(row, "other");
+		race_row_add_text(row, other_label(domain));
 	else if (domain->category)
 		race_row_add_text(row, domain->categories[line->first]);
 	else
