@@ -31,6 +31,7 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "../core/privatize.h"
 #include "../core/record_read.h"
@@ -315,6 +316,84 @@ with_parts(const List *relations)
 	return parts;
 }
 
+/*
+ * Casts that fail on a row would come after the charge: from text and jsonb to other types, and to SQL
+ * domains with constraints.  What stands in a branch of CASE is guarded by its condition.
+ */
+static Node *
+cast_argument(Node *node)
+{
+	Oid			from;
+
+	if (IsA(node, CoerceToDomain))
+		return DomainHasConstraints(((CoerceToDomain *) node)->resulttype) ? (Node *) ((CoerceToDomain *) node)->arg : NULL;
+	if (IsA(node, CoerceViaIO))
+		return TypeCategory(((CoerceViaIO *) node)->resulttype) == TYPCATEGORY_STRING ? NULL : (Node *) ((CoerceViaIO *) node)->arg;
+	if (!IsA(node, FuncExpr) || ((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CALL)
+		return NULL;
+	from = getBaseType(exprType(linitial(((FuncExpr *) node)->args)));
+	return (TypeCategory(from) == TYPCATEGORY_STRING && TypeCategory(exprType(node)) != TYPCATEGORY_STRING) || from == JSONBOID ?
+		linitial(((FuncExpr *) node)->args) : NULL;
+}
+
+static bool
+refuse_casts(Node *node, void *relation)
+{
+	Node	   *argument = node == NULL ? NULL : cast_argument(node);
+	ListCell   *cell;
+
+	if (node == NULL)
+		return false;
+	if (argument != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a cast from %s to %s can fail while rows of \"%s\" are read",
+						format_type_be(exprType(argument)), format_type_be(exprType(node)), (const char *) relation),
+				 errdetail("The budget would be charged before it fails. Nothing was read and nothing charged."),
+				 errhint("Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
+	if (!IsA(node, CaseExpr))
+		return expression_tree_walker(node, refuse_casts, relation);
+	foreach(cell, ((CaseExpr *) node)->args)
+		(void) refuse_casts((Node *) lfirst_node(CaseWhen, cell)->expr, relation);
+	return refuse_casts((Node *) ((CaseExpr *) node)->arg, relation);
+}
+
+/* The same of all expressions of a plan */
+static bool
+refuse_casts_of_plan(PlanState *state, void *relation)
+{
+	Plan	   *plan = state->plan;
+
+	(void) refuse_casts((Node *) plan->targetlist, relation);
+	(void) refuse_casts((Node *) plan->qual, relation);
+	switch (nodeTag(plan))
+	{
+		case T_MergeJoin:
+			(void) refuse_casts((Node *) ((MergeJoin *) plan)->mergeclauses, relation);
+			break;
+		case T_HashJoin:
+			(void) refuse_casts((Node *) ((HashJoin *) plan)->hashclauses, relation);
+			break;
+		case T_FunctionScan:
+			(void) refuse_casts((Node *) ((FunctionScan *) plan)->functions, relation);
+			break;
+		case T_IndexScan:
+			(void) refuse_casts((Node *) ((IndexScan *) plan)->indexqualorig, relation);
+			break;
+		case T_BitmapHeapScan:
+			(void) refuse_casts((Node *) ((BitmapHeapScan *) plan)->bitmapqualorig, relation);
+			break;
+		case T_Result:
+			(void) refuse_casts(((Result *) plan)->resconstantqual, relation);
+			break;
+		default:
+			break;
+	}
+	if (IsA(plan, NestLoop) || IsA(plan, MergeJoin) || IsA(plan, HashJoin))
+		(void) refuse_casts((Node *) ((Join *) plan)->joinqual, relation);
+	return planstate_tree_walker(state, refuse_casts_of_plan, relation);
+}
+
 void
 race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 {
@@ -326,6 +405,7 @@ race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 	run = start_query(query, of_partitions, None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
 	checked->parts = with_parts(checked->lineage->relations);
 	checked->probes = race_parts_probes(run->planstate, checked->lineage->relations);
+	(void) refuse_casts_of_plan(run->planstate, get_rel_name(checked->dataset->relation));
 	/* the planner replaces a function in FROM by its body, which may read tables */
 	others = list_difference_oid(tables_of(run->plannedstmt), checked->parts);
 	if (others != NIL)
