@@ -15,13 +15,12 @@
  */
 #include "postgres.h"
 
-#include "access/tupconvert.h"
 #include "catalog/pg_type.h"
+#include "executor/functions.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "../core/core.h"
@@ -30,11 +29,11 @@
 #include "classify.h"
 #include "proportion.h"
 
-PG_FUNCTION_INFO_V1(race_by_name);
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
 PG_FUNCTION_INFO_V1(race_classify_released);
 PG_FUNCTION_INFO_V1(race_posterior_released);
+PG_FUNCTION_INFO_V1(race_sql_handler);
 
 /* A row of race_releases */
 typedef struct Part
@@ -330,86 +329,21 @@ race_posterior_released(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------ answers in SQL */
 
-#define FETCHED		1000		/* rows at once */
-
-/* Open _racepriv._NAME(...) with the arguments of this call of NAME(...). */
-static Portal
-open_rows(FunctionCallInfo fcinfo)
-{
-	Oid			function = fcinfo->flinfo->fn_oid;
-	StringInfoData statement;
-	Oid		   *types;
-	Datum		values[FUNC_MAX_ARGS];
-	char		nulls[FUNC_MAX_ARGS];
-	int			n;
-
-	(void) race_schema_of(function);
-	(void) get_func_signature(function, &types, &n);
-	initStringInfo(&statement);
-	appendStringInfo(&statement, "SELECT * FROM " RACE_SCHEMA "._%s(", get_func_name(function));
-	for (int i = 0; i < n; i++)
-	{
-		/* what may be of any type is written as its text */
-		appendStringInfo(&statement, "%s$%d%s", i == 0 ? "" : ", ", i + 1, types[i] == ANYOID ? "::pg_catalog.text" : "");
-		if (IsPolymorphicType(types[i]) || types[i] == ANYOID)
-			types[i] = race_argument_type(fcinfo->flinfo, i);
-		values[i] = PG_GETARG_DATUM(i);
-		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
-	}
-	appendStringInfoChar(&statement, ')');
-	return SPI_cursor_open_with_args(NULL, statement.data, n, types, values, nulls, true, 0);
-}
-
-/* Store all rows, in the columns of the result, which a row type can have others between. */
-static void
-store_rows(FunctionCallInfo fcinfo, Portal portal)
-{
-	Tuplestorestate *rows = race_store_start(fcinfo);
-	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
-	uint64		i;
-
-	do
-	{
-		TupleConversionMap *map;
-
-		SPI_cursor_fetch(portal, true, FETCHED);
-		map = convert_tuples_by_name(SPI_tuptable->tupdesc, desc);
-		for (i = 0; i < SPI_processed; i++)
-			tuplestore_puttuple(rows, map == NULL ? SPI_tuptable->vals[i] : execute_attr_map_tuple(SPI_tuptable->vals[i], map));
-		SPI_freetuptable(SPI_tuptable);
-	} while (i == FETCHED);
-}
-
-/* Return the only row. */
-static Datum
-only_row(Portal portal)
-{
-	SPI_cursor_fetch(portal, true, 1);
-	if (SPI_processed == 0)
-		elog(ERROR, "an answer is missing");
-	return PointerGetDatum(SPI_returntuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc));
-}
-
-/* The answers of an internal function in SQL, whose statements and lines are not shown beside an error */
+/*
+ * The handler of language racepriv: SQL as in language sql, but an error is shown without the
+ * statements and lines that led to it.
+ */
 Datum
-race_by_name(PG_FUNCTION_ARGS)
+race_sql_handler(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ErrorContextCallback *callbacks = error_context_stack;
-	volatile Datum row = (Datum) 0;
+	Datum		result = (Datum) 0;
 
-	SPI_connect();
 	PG_TRY();
 	{
-		Portal		portal;
-
 		error_context_stack = NULL;
-		portal = open_rows(fcinfo);
-		if (fcinfo->flinfo->fn_retset)
-			store_rows(fcinfo, portal);
-		else
-			row = only_row(portal);
-		SPI_cursor_close(portal);
+		result = fmgr_sql(fcinfo);
 		error_context_stack = callbacks;
 	}
 	PG_CATCH();
@@ -417,6 +351,5 @@ race_by_name(PG_FUNCTION_ARGS)
 		race_rethrow_without_context(caller);
 	}
 	PG_END_TRY();
-	SPI_finish();
-	return row;
+	return result;
 }

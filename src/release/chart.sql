@@ -52,7 +52,7 @@ CREATE FUNCTION race_curve(
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
 	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
 	RETURNS SETOF race_curve_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
 		h.count / (h.high - h.low), NULL::text
@@ -87,7 +87,7 @@ CREATE FUNCTION race_heatmap(
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
 	smoothing float8 DEFAULT NULL)
 	RETURNS SETOF race_heatmap_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -127,7 +127,7 @@ CREATE FUNCTION race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
 	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 	WITH asked AS MATERIALIZED (
 		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
@@ -211,7 +211,7 @@ CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_percentiles_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
@@ -242,7 +242,7 @@ COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of 
 
 CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -290,7 +290,7 @@ COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT o.* FROM (
 		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
@@ -327,7 +327,7 @@ COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release wi
 
 CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	RETURNS SETOF race_versions_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,

@@ -1,6 +1,14 @@
 -- ------------------------------------------------------------------------
 -- Releases by name: the latest version that the caller may see
 
+CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
+	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
+COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
+
+CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler VALIDATOR pg_catalog.fmgr_sql_validator;
+COMMENT ON LANGUAGE racepriv IS
+	'SQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_released(text, text, text) IS

@@ -18,20 +18,6 @@ BEGIN
 		EXECUTE regexp_replace(pg_get_functiondef(f.oid), '^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
 		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', for bodies of functions');
 	END LOOP;
-	-- What is asked by the name of a release has a body in SQL, whose lines nobody wants to read beside an error.
-	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, pg_get_functiondef(p.oid) AS definition
-		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
-			JOIN pg_language l ON l.oid = p.prolang AND l.lanname IN ('sql', 'plpgsql')
-		WHERE d.refclassid = 'pg_extension'::regclass AND p.prokind = 'f' AND 'release' = ANY (p.proargnames) AND p.proname LIKE 'race\_%'
-		ORDER BY p.oid
-	LOOP
-		EXECUTE regexp_replace(regexp_replace(f.definition, format('\m%s\.', f.proname), format('_%s.', f.proname), 'g'),
-			'^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
-		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', whose answer it is');
-		EXECUTE regexp_replace(regexp_replace(f.definition, E'\nAS \\$.*', E'\nAS ''MODULE_PATHNAME'', ''race_by_name'''),
-			E'\n LANGUAGE (sql|plpgsql)(.*?)\n SET [^\n]*', E'\n LANGUAGE c\\2');
-	END LOOP;
 	PERFORM set_config('search_path', path, true);
 END $$;
 

@@ -56,7 +56,7 @@ COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
 CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
+	RETURNS record LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
 		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
@@ -75,7 +75,7 @@ COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 CREATE FUNCTION race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
@@ -84,7 +84,7 @@ COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
-	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
+	RETURNS SETOF anyelement LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), n, seed)
@@ -98,7 +98,7 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
 	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
@@ -124,7 +124,7 @@ COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
 CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
@@ -159,7 +159,7 @@ COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 CREATE FUNCTION race_classify(
 	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH release AS MATERIALIZED (
 		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
@@ -184,7 +184,7 @@ COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95,
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), confidence) c
@@ -192,8 +192,7 @@ $$;
 COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+CREATE FUNCTION _racepriv._race_regress(release text, target text, columns text[], OUT "column" text, OUT coefficient float8)
 	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
@@ -270,11 +269,20 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
+COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[]) IS
+	'race_regress by the name of a release';
+
+CREATE FUNCTION race_regress(
+	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_regress(release, target, columns)
+$$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 1
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
 		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
@@ -282,7 +290,7 @@ $$;
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
 
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_export(release text, format text)
 	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
 		count float8, stderr float8, label text)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
@@ -329,5 +337,15 @@ BEGIN
 			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
+COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
+	'race_export';
+
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+		count float8, stderr float8, label text)
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_export(release, format)
+$$;
 COMMENT ON FUNCTION race_export(text, text) IS
 	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
