@@ -6,7 +6,7 @@
 # make check            all tests, on a throw-away cluster
 # make upgrade-script   the script of the update from the last version, after SQL has changed
 # make dist             the archive for PGXN, of what is committed
-# make bench            accuracy, speed and fits on real data, in the folder RACEPRIV_DATA
+# make bench            accuracy, speed and tables on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
 # make gate             accuracy and speed against test/bench/gate.txt; without RACEPRIV_DATA on made tables
 # make gate-short       the same on made tables, without speed: 3 minutes
