@@ -1007,6 +1007,16 @@ COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 COMMENT ON VIEW race_budget_status IS
 	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
 
+CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
+	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
+
+COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
+
+CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler VALIDATOR pg_catalog.fmgr_sql_validator;
+
+COMMENT ON LANGUAGE racepriv IS
+	'SQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+
 COMMENT ON FUNCTION race_released(text, text, text) IS
 	'the latest version of a release, or of one of its labels, or of one bound of its value: a sketch for all functions that take one. Errors: 42704 for no such release or label, 22023';
 
@@ -2088,7 +2098,7 @@ COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
 CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10000
+	RETURNS record LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
 		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
@@ -2108,7 +2118,7 @@ COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 CREATE FUNCTION race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 100
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
@@ -2118,7 +2128,7 @@ COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
-	RETURNS SETOF anyelement LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 1000
+	RETURNS SETOF anyelement LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), n, seed)
@@ -2130,7 +2140,7 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
 	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
@@ -2158,7 +2168,7 @@ COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
 CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
@@ -2190,7 +2200,7 @@ COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 CREATE FUNCTION race_classify(
 	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH release AS MATERIALIZED (
 		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
@@ -2216,7 +2226,7 @@ COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95,
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), confidence) c
@@ -2225,8 +2235,7 @@ $$;
 COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+CREATE FUNCTION _racepriv._race_regress(release text, target text, columns text[], OUT "column" text, OUT coefficient float8)
 	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
@@ -2304,11 +2313,21 @@ BEGIN
 	END LOOP;
 END $$;
 
+COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[]) IS
+	'race_regress by the name of a release';
+
+CREATE FUNCTION race_regress(
+	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_regress(release, target, columns)
+$$;
+
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 1
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
 		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
@@ -2317,7 +2336,7 @@ $$;
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
 
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_export(release text, format text)
 	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
 		count float8, stderr float8, label text)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
@@ -2365,6 +2384,17 @@ BEGIN
 	END IF;
 END $$;
 
+COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
+	'race_export';
+
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+		count float8, stderr float8, label text)
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT * FROM _racepriv._race_export(release, format)
+$$;
+
 COMMENT ON FUNCTION race_export(text, text) IS
 	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
 
@@ -2406,7 +2436,7 @@ CREATE FUNCTION race_curve(
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
 	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
 	RETURNS SETOF race_curve_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
 		h.count / (h.high - h.low), NULL::text
@@ -2434,7 +2464,7 @@ CREATE OR REPLACE FUNCTION race_heatmap(
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
 	smoothing float8 DEFAULT NULL)
 	RETURNS SETOF race_heatmap_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 1600
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -2482,7 +2512,7 @@ CREATE FUNCTION race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
 	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_bins_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 	WITH asked AS MATERIALIZED (
 		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
@@ -2575,7 +2605,7 @@ CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_percentiles_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
@@ -2612,7 +2642,7 @@ COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of 
 
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF race_release_modes_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 10000000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -2664,7 +2694,7 @@ COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_outliers_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT o.* FROM (
 		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
@@ -2712,7 +2742,7 @@ COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release wi
 
 CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	RETURNS SETOF race_versions_result
-	LANGUAGE sql STABLE PARALLEL SAFE COST 1000000 ROWS 10
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
 		SELECT r.version, r.label, r.released_at,
@@ -2753,20 +2783,6 @@ BEGIN
 	LOOP
 		EXECUTE regexp_replace(pg_get_functiondef(f.oid), '^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
 		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', for bodies of functions');
-	END LOOP;
-	-- What is asked by the name of a release has a body in SQL, whose lines nobody wants to read beside an error.
-	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, pg_get_functiondef(p.oid) AS definition
-		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
-			JOIN pg_language l ON l.oid = p.prolang AND l.lanname IN ('sql', 'plpgsql')
-		WHERE d.refclassid = 'pg_extension'::regclass AND p.prokind = 'f' AND 'release' = ANY (p.proargnames) AND p.proname LIKE 'race\_%'
-		ORDER BY p.oid
-	LOOP
-		EXECUTE regexp_replace(regexp_replace(f.definition, format('\m%s\.', f.proname), format('_%s.', f.proname), 'g'),
-			'^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
-		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', whose answer it is');
-		EXECUTE regexp_replace(regexp_replace(f.definition, E'\nAS \\$.*', E'\nAS ''MODULE_PATHNAME'', ''race_by_name'''),
-			E'\n LANGUAGE (sql|plpgsql)(.*?)\n SET [^\n]*', E'\n LANGUAGE c\\2');
 	END LOOP;
 	PERFORM set_config('search_path', path, true);
 END $$;
