@@ -61,11 +61,12 @@ extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
 extern double race_discrete_laplace_variance(uint64_t scale);
 
 /*
- * The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho.  A fit leaves so little of Gaussian noise
- * in kernel sums, that where one follows, the count gets more.
+ * The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho.  Of Gaussian noise, the mean over rows leaves as much
+ * in a kernel sum as the count has, times 1 / (1 - share) and 1 / share.  A density f is best at a share of
+ * f / (1 + f), which is an eighth of a usual density (race_kernel_mass).
  */
 #define RACE_COUNT_SHARE		20
-#define RACE_COUNT_SHARE_FITTED	8
+#define RACE_COUNT_SHARE_ROWS	8
 
 /*
  * How a pure release spends epsilon.
@@ -257,7 +258,8 @@ extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
  */
 extern bool race_share_budget(double epsilon, double delta,
 							  const RaceSensitivity *sensitivity,
-							  uint32_t honest, RaceGaussianBudget *budget);
+							  uint32_t honest, uint32_t count_share,
+							  RaceGaussianBudget *budget);
 
 /*
  * rho of a sum with so many honest shares of that noise, rounded up.  More of them

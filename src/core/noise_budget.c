@@ -564,7 +564,7 @@ within_limits(double epsilon, double delta, const RaceSensitivity *sensitivity)
 bool
 race_share_budget(double epsilon, double delta,
 				  const RaceSensitivity *sensitivity, uint32_t honest,
-				  RaceGaussianBudget *budget)
+				  uint32_t count_share, RaceGaussianBudget *budget)
 {
 	double		allowed;
 	double		left;
@@ -574,7 +574,7 @@ race_share_budget(double epsilon, double delta,
 	allowed = race_rho_allowed(epsilon, delta);
 
 	/* less by a margin, so that rounding cannot make the sum exceed it */
-	budget->count_variance = share_variance(allowed / RACE_COUNT_SHARE,
+	budget->count_variance = share_variance(allowed / count_share,
 											sensitivity->count, 1, honest);
 	left = allowed * (1 - RACE_MARGIN) -
 		race_rho_of_sum(sensitivity->count, 1, budget->count_variance, honest);

@@ -128,6 +128,13 @@ use_gaussian(RacePlan *plan, const RaceRequest *request,
 	plan->noise.count_variance = budget->count_variance;
 }
 
+/* Of other summaries than rows, the sum of some counters is a count, too. */
+static uint32_t
+gaussian_count_share(const RaceParams *params)
+{
+	return race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_ROWS : RACE_COUNT_SHARE;
+}
+
 static bool
 plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
@@ -135,13 +142,11 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
 												   request->neighbors,
 												   race_summary_kind(params)->squared(params, plan->kept), 1);
-	/* fitted rows need the count; of other summaries the sum of some counters is one */
-	uint32_t	share = request->fit && race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_FITTED :
-		RACE_COUNT_SHARE;
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
-							  sensitivity.counters, sensitivity.count, share, &budget))
+							  sensitivity.counters, sensitivity.count,
+							  gaussian_count_share(params), &budget))
 		return false;
 	use_gaussian(plan, request, &budget);
 	return true;
@@ -190,7 +195,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 								   race_summary_kind(params)->squared(params, plan->kept),
 								   (uint64_t) kept.rows * params->range);
 	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
-							  &budget) ||
+							  gaussian_count_share(params), &budget) ||
 		   !race_is_share_variance(budget.counter_variance, federation->parties) ||
 		   !race_is_share_variance(budget.count_variance, federation->parties))
 	{

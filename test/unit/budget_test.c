@@ -419,7 +419,7 @@ main(void)
 	test_choice(RACE_CELLS_SHARE);
 	test_sums();
 	test_gaussian_shares(RACE_COUNT_SHARE);
-	test_gaussian_shares(RACE_COUNT_SHARE_FITTED);
+	test_gaussian_shares(RACE_COUNT_SHARE_ROWS);
 	test_gaussian_known();
 	return done_testing();
 }

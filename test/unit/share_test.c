@@ -217,7 +217,7 @@ test_plans(void)
 	{
 		RaceGaussianBudget budget;
 
-		if (!race_share_budget(1, 1e-6, &sensitivity, honest, &budget))
+		if (!race_share_budget(1, 1e-6, &sensitivity, honest, RACE_COUNT_SHARE, &budget))
 			abort();
 		for (int shares = honest * 3 / 4; shares <= honest; shares += honest / 4)
 		{
@@ -305,7 +305,7 @@ test_known_plans(void)
 		RaceGaussianBudget budget;
 
 		ok(race_share_budget(known[i].epsilon, known[i].delta, &known[i].sensitivity,
-							 known[i].honest, &budget) &&
+							 known[i].honest, RACE_COUNT_SHARE, &budget) &&
 		   budget.counter_variance == known[i].counter_variance &&
 		   budget.count_variance == known[i].count_variance,
 		   "epsilon %g, delta %g, %u honest shares", known[i].epsilon, known[i].delta,
@@ -347,7 +347,7 @@ test_random_plans(void)
 		long double count_rho;
 		long double rho;
 
-		if (!race_share_budget(epsilon, delta, &s, honest, &budget))
+		if (!race_share_budget(epsilon, delta, &s, honest, RACE_COUNT_SHARE, &budget))
 		{
 			refused++;
 			wrongly_refused += s.counters / 0x1p57 / honest < 0.94 * allowed &&
@@ -379,7 +379,7 @@ test_merged(void)
 	double		before = INFINITY;
 	int			wrong = 0;
 
-	if (!race_share_budget(1, 1e-6, &sensitivity, 100, &budget))
+	if (!race_share_budget(1, 1e-6, &sensitivity, 100, RACE_COUNT_SHARE, &budget))
 		abort();
 	for (uint32_t i = 0; i < 60 + sizeof(many) / sizeof(many[0]); i++)
 	{
@@ -412,7 +412,7 @@ plans(double epsilon, double delta, uint128 counters, uint128 count, uint64_t ce
 	const RaceSensitivity sensitivity = {counters, count, cells};
 	RaceGaussianBudget budget;
 
-	return race_share_budget(epsilon, delta, &sensitivity, honest, &budget);
+	return race_share_budget(epsilon, delta, &sensitivity, honest, RACE_COUNT_SHARE, &budget);
 }
 
 static void
